@@ -10,7 +10,7 @@ use anstream::ColorChoice;
 use clap::Args;
 use colorchoice_clap::Color;
 use spelrum_model::labels::{LABELS_MAX, Label, NoLabel};
-use spelrum_worker::{Cores, QuietSlots};
+use spelrum_worker::{Cores, ExclusiveSlots};
 use tonic::transport::{Endpoint, Uri};
 
 use crate::error::CliError;
@@ -58,7 +58,7 @@ impl GlobalArguments {
 }
 
 /// Colour and quiet flags as arguments for a child process.
-pub(crate) fn words_of_voice() -> impl Iterator<Item = OsString> {
+pub(crate) fn output_flags() -> impl Iterator<Item = OsString> {
     let color = match ColorChoice::global() {
         ColorChoice::Auto => "auto",
         ColorChoice::Always | ColorChoice::AlwaysAnsi => "always",
@@ -100,11 +100,11 @@ pub(crate) struct SourceArguments {
 /// Whose certificates are trusted, and which is shown.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct TrustArguments {
-    /// The certificates by which the coordinator's is trusted, as PEM, where its URL is https:// [default:
-    /// those of this system]
+    /// CA certificates (PEM) to verify the coordinator with, if its URL is https:// [default: those
+    /// of this system]
     #[arg(long, value_name = "FILE", env = CA_VARIABLE)]
     pub(crate) ca: Option<PathBuf>,
-    /// The client certificate to show there instead of a token, as PEM with its private key
+    /// The client certificate (PEM, with its private key) to present instead of a token
     #[arg(long, value_name = "FILE", env = CERTIFICATE_VARIABLE)]
     pub(crate) cert: Option<PathBuf>,
     /// The private key of --cert, if it is in a file of its own
@@ -125,7 +125,8 @@ pub(crate) struct CoordinatorArguments {
 /// What a worker says of its machine.
 #[derive(Args, Debug)]
 pub(crate) struct LabelArguments {
-    /// What sweeps may ask of this machine, such as site=lab2, or gpu; may be given several times
+    /// A label that sweeps can require of a worker, such as site=lab2 or gpu; may be given several
+    /// times
     #[arg(long = "label", value_name = "NAME=VALUE", value_parser = label_from_text)]
     labels: Vec<Label>,
 }
@@ -144,9 +145,9 @@ impl LabelArguments {
         labels.sort_unstable();
         let twice = labels.windows(2).find(|two| two[0].name == two[1].name);
         let problem = match twice {
-            Some([first, second]) => format!("there are two of one name, {first} and {second}"),
+            Some([first, second]) => format!("two labels have the same name: {first} and {second}"),
             _ if labels.len() > LABELS_MAX => {
-                format!("there are {}, and a worker has at most {LABELS_MAX}", labels.len())
+                format!("{} labels are given, and a worker has at most {LABELS_MAX}", labels.len())
             }
             _ => return Ok(labels),
         };
@@ -166,8 +167,8 @@ pub(crate) struct SlotsArguments {
     /// need more than a slot's part are not played here [default: three quarters of what is free]
     #[arg(long, value_name = "SIZE", value_parser = bytes_from_text)]
     memory: Option<u64>,
-    /// How many of them are quiet: timed games, those with a time limit, are played there alone,
-    /// each on a core of its own; 0 plays them as all others [default: as many as this machine can
+    /// How many of the slots are exclusive: games with time limits are played there alone, each on
+    /// a core of its own; 0 plays them like all other games [default: as many as this machine can
     /// have]
     #[arg(long, value_name = "N")]
     quiet_slots: Option<u32>,
@@ -189,7 +190,7 @@ pub(crate) fn slots_from_text(text: &str) -> Result<NonZeroU32, &'static str> {
 }
 
 /// Which of the slots are exclusive, and why not more, in a line.
-pub(crate) fn told(slots: NonZeroU32, quiet: &QuietSlots) -> String {
+pub(crate) fn describe_slots(slots: NonZeroU32, quiet: &ExclusiveSlots) -> String {
     let all = match slots.get() {
         1 => "1 slot".to_owned(),
         slots => format!("{slots} slots"),
@@ -227,7 +228,7 @@ impl Offer {
 
 impl SlotsArguments {
     /// Options with these numbers, where given.
-    pub(crate) const fn of(slots: Option<NonZeroU32>, quiet_slots: Option<u32>) -> Self {
+    pub(crate) const fn new(slots: Option<NonZeroU32>, quiet_slots: Option<u32>) -> Self {
         Self { slots, memory: None, quiet_slots }
     }
 
@@ -253,13 +254,13 @@ impl SlotsArguments {
                 let fewer = fitting.map(|slots| format!("use --slots {slots}, "));
                 Err(CliError::new(Exit::Input, "play the sweep")
                     .because(format!(
-                        "a game of it may take {} of memory, and a slot has {}",
+                        "a game may need {} of memory, and each slot has {}",
                         mebibytes(game_bytes),
                         mebibytes(offer.slot_bytes())
                     ))
                     .help(format!(
                         "{}make the players' tables and trees smaller (table_mib, \
-                         max_tree_nodes, Hash of an engine), or say --memory if there is more",
+                         max_tree_nodes, Hash of an engine), or raise --memory if the machine has more",
                         fewer.unwrap_or_default()
                     )))
             }
@@ -270,7 +271,7 @@ impl SlotsArguments {
     ///
     /// # Errors
     /// If more were requested than possible.
-    pub(crate) fn quiet(&self, slots: NonZeroU32) -> Result<QuietSlots, CliError> {
+    pub(crate) fn quiet(&self, slots: NonZeroU32) -> Result<ExclusiveSlots, CliError> {
         let quiet = Cores::here().plan(slots, self.quiet_slots).if_allowed();
         let wanted = self.quiet_slots.unwrap_or(0);
         if wanted <= quiet.count() {
@@ -395,18 +396,18 @@ mod tests {
 
     #[test]
     fn quiet_slots_are_told_in_a_line() {
-        let told = |slots, quiet: &str| {
-            told(NonZeroU32::new(slots).unwrap(), &quiet.parse().expect("a plan"))
+        let text = |slots, quiet: &str| {
+            describe_slots(NonZeroU32::new(slots).unwrap(), &quiet.parse().expect("a plan"))
         };
-        assert_eq!(told(1, "none"), "1 slot; none of them is quiet: no more were asked for");
-        assert_eq!(told(1, "1 of 0-1, rest 0"), "1 slot, quiet for timed games");
-        assert_eq!(told(2, "1-2 of 0-3, rest 0,3"), "2 slots, quiet for timed games");
+        assert_eq!(text(1, "none"), "1 slot; none of them is quiet: no more were asked for");
+        assert_eq!(text(1, "1 of 0-1, rest 0"), "1 slot, quiet for timed games");
+        assert_eq!(text(2, "1-2 of 0-3, rest 0,3"), "2 slots, quiet for timed games");
         assert_eq!(
-            told(2, "1 of 0-1, rest 0"),
+            text(2, "1 of 0-1, rest 0"),
             "2 slots; 1 of them is quiet for timed games: no more were asked for"
         );
         assert_eq!(
-            told(4, "1-3 of 0-3, rest 0"),
+            text(4, "1-3 of 0-3, rest 0"),
             "4 slots; 3 of them are quiet for timed games: no more were asked for"
         );
     }

@@ -50,11 +50,11 @@ fn main() -> ExitCode {
         color.write_global();
     }
     endgame_tables::install();
-    panic::caught(|| match Arguments::of_process() {
+    panic::run_catching_panics(|| match Arguments::of_process() {
         Ok(arguments) => {
             arguments.everywhere.apply();
             commands::run(arguments.command).unwrap_or_else(|error| {
-                tell(&error);
+                print_error(&error);
                 error.exit()
             })
         }
@@ -81,14 +81,14 @@ fn answer_of_clap(answer: &clap::Error) -> Exit {
         Ok(()) => Exit::Success,
         Err(error) => {
             let error = CliError::from(error);
-            tell(&error);
+            print_error(&error);
             error.exit()
         }
     }
 }
 
 /// Prints an error's message to stderr, in colour on a terminal.
-fn tell(error: &CliError) {
+fn print_error(error: &CliError) {
     if logging::is_json() {
         if let Some(message) = error.message(MessageStyle::Plain) {
             tracing::error!("{}", message.trim_end());

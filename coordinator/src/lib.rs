@@ -19,8 +19,8 @@
 pub mod access;
 mod dispatcher;
 mod faults;
+mod log_throttle;
 mod metrics;
-mod rarely;
 mod server;
 mod services;
 
@@ -32,7 +32,7 @@ use std::time::Duration;
 
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::Token;
-use spelrum_scheduling::course::course_of;
+use spelrum_scheduling::course::course_from_plan;
 use spelrum_scheduling::scheduler::Policy;
 use tokio::net::TcpListener;
 use tokio::time::MissedTickBehavior;
@@ -40,7 +40,7 @@ use tokio_util::sync::CancellationToken;
 
 use access::{BookError, Guard};
 use dispatcher::{Clock, Dispatch, Dispatcher};
-pub use dispatcher::{CourseOf, Health, Unwell};
+pub use dispatcher::{CourseFactory, Health, Unwell};
 #[cfg(feature = "faults")]
 pub use faults::Faults;
 #[cfg(not(feature = "faults"))]
@@ -72,12 +72,12 @@ pub struct Config {
     pub tokens: Option<PathBuf>,
     /// The files for TLS; without them, connections are unencrypted.
     pub tls: Option<TlsFiles>,
-    /// A token with full access for the coordinator's owner alone, published for example by `told`. Accepted beside
+    /// A token with full access for the coordinator's owner alone, published for example by `holder_text`. Accepted beside
     /// other tokens, without making tokens required.
     pub own_token: Option<Token>,
     /// A text for the database's owner when another command finds the database open, such as this coordinator's address
-    /// ([`spelrum_store::told_by_holder`]).
-    pub told: String,
+    /// ([`spelrum_store::read_holder_text`]).
+    pub holder_text: String,
     /// The coordinator's names, beside those that always mean this machine. If there are any, calls to other names are
     /// refused.
     pub hosts: Vec<String>,
@@ -150,29 +150,38 @@ impl Coordinator {
     /// # Errors
     /// If the database cannot be opened; nothing is changed then.
     pub async fn open(config: Config) -> Result<Self, CoordinatorError> {
-        Self::open_with_courses(config, Arc::new(course_of)).await
+        Self::open_with_courses(config, Arc::new(course_from_plan)).await
     }
 
-    /// Opens the database, with custom courses: `course_of` returns, for a sweep's plan, the course that chooses the
+    /// Opens the database, with custom courses: `course_factory` returns, for a sweep's plan, the course that chooses the
     /// next cells from earlier results, if the sweep has one.
     ///
     /// # Errors
     /// As [`Coordinator::open`].
     pub async fn open_with_courses(
         config: Config,
-        course_of: Arc<CourseOf>,
+        course_factory: Arc<CourseFactory>,
     ) -> Result<Self, CoordinatorError> {
-        let Config { db, heartbeat_interval, token, tokens, tls, own_token, hosts, told, is_alone } =
-            config;
+        let Config {
+            db,
+            heartbeat_interval,
+            token,
+            tokens,
+            tls,
+            own_token,
+            hosts,
+            holder_text,
+            is_alone,
+        } = config;
         let takes_certificates = tls.as_ref().is_some_and(|files| files.client_ca.is_some());
         let tls = tls.as_ref().map(Tls::read).transpose()?;
         let path = tokens.clone().unwrap_or_default();
         let guard = Guard::new(token, tokens)
             .map_err(|source| CoordinatorError::Tokens { path, source })?
-            .with_own(own_token)
+            .with_own_token(own_token)
             .with_certificates(takes_certificates);
         let mut writer = Writer::open(&db).await?;
-        writer.tell(&told)?;
+        writer.tell(&holder_text)?;
         let (readers, epoch) = (writer.readers(), writer.epoch());
         let database_uuid = writer.database_uuid().await?;
         let checkpointer = writer.checkpointer().await?;
@@ -187,7 +196,7 @@ impl Coordinator {
             .map_err(|error| CoordinatorError::Metrics(error.into()))?;
         let work = Arc::clone(&metrics.work);
         let (mut dispatcher, dispatch) =
-            Dispatcher::start(writer, policy, clock, faults.clone(), course_of, work).await?;
+            Dispatcher::start(writer, policy, clock, faults.clone(), course_factory, work).await?;
         dispatcher.expect_one_worker(is_alone);
         tracing::info!(db = %db.display(), epoch, "opened the database");
         Ok(Self {

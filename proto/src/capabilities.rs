@@ -30,8 +30,8 @@ pub(crate) fn to_wire(capabilities: &Capabilities) -> v1::EngineCapabilities {
 pub(crate) fn from_wire(wire: &v1::EngineCapabilities) -> Result<Capabilities, WireError> {
     let options = |field: &str, options: &[v1::EngineOption]| {
         at_most(field, options.len(), CAPABILITIES_MAX)?;
-        let read = |(place, it): (usize, &v1::EngineOption)| {
-            option_from_wire(it).map_err(|error| error.within(format_args!("{field}[{place}]")))
+        let read = |(place, option): (usize, &v1::EngineOption)| {
+            option_from_wire(option).map_err(|error| error.within(format_args!("{field}[{place}]")))
         };
         options.iter().enumerate().map(read).collect::<Result<Vec<_>, _>>()
     };
@@ -102,7 +102,7 @@ fn option_from_wire(wire: &v1::EngineOption) -> Result<EngineOption, WireError> 
 
 fn gtp_to_wire(gtp: &GtpCapabilities) -> v1::GtpCapabilities {
     let sizes = |taken: bool| {
-        let sizes = gtp.board_sizes.iter().filter(move |(_, it)| *it == taken);
+        let sizes = gtp.board_sizes.iter().filter(move |(_, is_taken)| *is_taken == taken);
         sizes.map(|(size, _)| *size).collect()
     };
     let GtpLimits { depth, nodes, seconds, milliseconds, time_settings } = gtp.limits;

@@ -35,7 +35,7 @@ impl From<BuildChange> for v1::BuildChange {
 
 impl From<CellExample> for v1::CellExample {
     fn from(example: CellExample) -> Self {
-        let what = match example.what {
+        let what = match example.change {
             CellChange::Continued => v1::CellChange::Continued,
             CellChange::Added => v1::CellChange::Added,
             CellChange::Returned => v1::CellChange::Returned,

@@ -16,7 +16,7 @@ use crate::{Fault, WireError, capabilities, v1};
 pub fn offer_to_wire(offered: OfferedEngine) -> v1::OfferedEngine {
     let OfferedEngine { engine, protocol, at_once, identity, capabilities, build } = offered;
     let (protocol, identity) = (protocol.name().to_owned(), Some(identity_to_wire(identity)));
-    let capabilities = capabilities.map(|known| capabilities::to_wire(&known));
+    let capabilities = capabilities.map(|capabilities| capabilities::to_wire(&capabilities));
     let build = build.to_vec();
     v1::OfferedEngine { engine, protocol, at_once, identity, capabilities, build }
 }
@@ -60,15 +60,15 @@ pub fn identity_to_wire(identity: EngineIdentity) -> v1::EngineIdentity {
 /// # Errors
 /// The first field that is malformed.
 pub fn identity_from_wire(identity: &v1::EngineIdentity) -> Result<EngineIdentity, WireError> {
-    let said = |field: &str, value: &str| match value {
+    let text_or_empty = |field: &str, value: &str| match value {
         "" => Ok(String::new()),
         _ => plain_text(field, value, ENGINE_NAME_BYTES_MAX).map(str::to_owned),
     };
     let sha256 = identity.sha256.as_slice().try_into();
     let not_a_hash = |_| WireError::new("sha256", Fault::NotAHash { bytes: identity.sha256.len() });
     Ok(EngineIdentity {
-        name: said("name", &identity.name)?,
-        author: said("author", &identity.author)?,
+        name: text_or_empty("name", &identity.name)?,
+        author: text_or_empty("author", &identity.author)?,
         sha256: sha256.map_err(not_a_hash)?,
     })
 }

@@ -32,8 +32,8 @@ pub fn to_wire(played: PlayedGame) -> v1::Game {
         number: game.number,
         engine_revision,
         opening,
-        first_side: names::of_side(record.first_side).into(),
-        outcome: names::of_outcome(record.outcome).into(),
+        first_side: names::side_to_wire(record.first_side).into(),
+        outcome: names::outcome_to_wire(record.outcome).into(),
         margin: record.margin,
         termination: record.termination.name().to_owned(),
         moves_hash,
@@ -64,7 +64,7 @@ pub(crate) fn move_to_wire(record: MoveRecord) -> v1::Move {
         score: record.search.score,
         wall_us: record.wall_us,
         cpu_us: record.cpu_us,
-        ended_by: words::of_ended_by(record.search.ended_by).to_owned(),
+        ended_by: words::ended_by_name(record.search.ended_by).to_owned(),
         told_us: record.search.told_us,
         involuntary_switches: record.involuntary_switches,
     }
@@ -158,14 +158,14 @@ pub(crate) fn game_id(cell: i64, game_number: u64) -> Result<GameId, WireError> 
 fn first_side(game: &v1::Game) -> Result<Side, WireError> {
     v1::Side::try_from(game.first_side)
         .ok()
-        .and_then(names::side)
+        .and_then(names::side_from_wire)
         .ok_or_else(|| WireError::new("first_side", Fault::UnknownVariant(game.first_side)))
 }
 
 fn outcome(game: &v1::Game) -> Result<Outcome, WireError> {
     v1::Outcome::try_from(game.outcome)
         .ok()
-        .and_then(names::outcome)
+        .and_then(names::outcome_from_wire)
         .ok_or_else(|| WireError::new("outcome", Fault::UnknownVariant(game.outcome)))
 }
 

@@ -60,8 +60,8 @@ mod tests {
         assert!(
             labels(&[wire_label("a", "1"), wire_label("b", ""), wire_label("a", "2")]).is_err()
         );
-        let many: Vec<_> =
+        let labels_too_many: Vec<_> =
             (0..=LABELS_MAX).map(|index| wire_label(&format!("l{index}"), "")).collect();
-        assert!(labels(&many).is_err() && labels(&many[1..]).is_ok());
+        assert!(labels(&labels_too_many).is_err() && labels(&labels_too_many[1..]).is_ok());
     }
 }

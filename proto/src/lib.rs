@@ -8,7 +8,6 @@
 
 mod capabilities;
 mod change;
-mod distrust;
 pub mod engines;
 pub mod game;
 pub mod labels;
@@ -20,13 +19,14 @@ mod secret;
 pub mod speeds;
 mod token;
 pub mod training;
+mod trust_error;
 mod wire_error;
 pub mod work;
 
-pub use distrust::{Distrust, SPEAKS_TLS};
 pub use refusal::{Place, Reason, Refusal};
 pub use secret::WorkerSecret;
 pub use token::{Bearer, TOKEN_BYTES_MAX, Token, TokenError, presented_token};
+pub use trust_error::{SPEAKS_TLS, TrustError};
 pub use wire_error::{Fault, WireError};
 
 /// The generated messages, clients and servers.

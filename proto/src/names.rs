@@ -6,7 +6,7 @@ use crate::v1;
 
 /// An outcome on the wire.
 #[must_use]
-pub const fn of_outcome(outcome: Outcome) -> v1::Outcome {
+pub const fn outcome_to_wire(outcome: Outcome) -> v1::Outcome {
     match outcome {
         Outcome::Win => v1::Outcome::Win,
         Outcome::Draw => v1::Outcome::Draw,
@@ -16,7 +16,7 @@ pub const fn of_outcome(outcome: Outcome) -> v1::Outcome {
 
 /// An outcome from the wire; `None` for an unspecified one.
 #[must_use]
-pub const fn outcome(outcome: v1::Outcome) -> Option<Outcome> {
+pub const fn outcome_from_wire(outcome: v1::Outcome) -> Option<Outcome> {
     match outcome {
         v1::Outcome::Unspecified => None,
         v1::Outcome::Win => Some(Outcome::Win),
@@ -27,7 +27,7 @@ pub const fn outcome(outcome: v1::Outcome) -> Option<Outcome> {
 
 /// A side of a game on the wire.
 #[must_use]
-pub const fn of_side(side: Side) -> v1::Side {
+pub const fn side_to_wire(side: Side) -> v1::Side {
     match side {
         Side::First => v1::Side::First,
         Side::Second => v1::Side::Second,
@@ -36,7 +36,7 @@ pub const fn of_side(side: Side) -> v1::Side {
 
 /// A side of a game from the wire; `None` for an unspecified one.
 #[must_use]
-pub const fn side(side: v1::Side) -> Option<Side> {
+pub const fn side_from_wire(side: v1::Side) -> Option<Side> {
     match side {
         v1::Side::Unspecified => None,
         v1::Side::First => Some(Side::First),
@@ -50,13 +50,13 @@ mod tests {
 
     #[test]
     fn enumerations_read_back() {
-        for it in [Outcome::Win, Outcome::Draw, Outcome::Loss] {
-            assert_eq!(outcome(of_outcome(it)), Some(it));
+        for outcome in [Outcome::Win, Outcome::Draw, Outcome::Loss] {
+            assert_eq!(outcome_from_wire(outcome_to_wire(outcome)), Some(outcome));
         }
-        for it in [Side::First, Side::Second] {
-            assert_eq!(side(of_side(it)), Some(it));
+        for side in [Side::First, Side::Second] {
+            assert_eq!(side_from_wire(side_to_wire(side)), Some(side));
         }
-        assert_eq!(side(v1::Side::Unspecified), None);
-        assert_eq!(outcome(v1::Outcome::Unspecified), None);
+        assert_eq!(side_from_wire(v1::Side::Unspecified), None);
+        assert_eq!(outcome_from_wire(v1::Outcome::Unspecified), None);
     }
 }

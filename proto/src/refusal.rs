@@ -188,7 +188,7 @@ impl Refusal {
 
     /// The refusal in a status; `None` if it has none, for example because no coordinator sent it.
     #[must_use]
-    pub fn of(status: &Status) -> Option<Self> {
+    pub fn from_status(status: &Status) -> Option<Self> {
         let details = status.get_error_details();
         let info = details.error_info().filter(|info| info.domain == DOMAIN)?;
         let number = |key: &str| info.metadata.get(key)?.parse().ok();
@@ -281,7 +281,7 @@ mod tests {
                 let status = Status::from(refusal.clone());
                 assert_eq!(status.code(), reason.code());
                 assert_eq!(status.message(), "the cat sat on the cable; move the cat");
-                assert_eq!(Refusal::of(&status).as_ref(), Some(&refusal));
+                assert_eq!(Refusal::from_status(&status).as_ref(), Some(&refusal));
             }
         }
     }
@@ -289,17 +289,17 @@ mod tests {
     #[test]
     fn long_texts_are_cut_between_characters() {
         let refusal = Refusal::new(Reason::BadQuery, "é".repeat(5_000), "");
-        let read = Refusal::of(&Status::from(refusal)).unwrap();
+        let read = Refusal::from_status(&Status::from(refusal)).unwrap();
         assert!(read.problem.len() <= TEXT_BYTES_MAX && read.problem.ends_with("é…"));
     }
 
     #[test]
     fn other_statuses_carry_none() {
-        assert_eq!(Refusal::of(&Status::unavailable("connection refused")), None);
+        assert_eq!(Refusal::from_status(&Status::unavailable("connection refused")), None);
         let garbage = Status::with_details(Code::Internal, "", vec![0xff; 9].into());
-        assert_eq!(Refusal::of(&garbage), None);
+        assert_eq!(Refusal::from_status(&garbage), None);
         let foreign = ErrorDetails::with_error_info("BUSY", "example.com", HashMap::new());
         let foreign = Status::with_error_details(Code::Unavailable, "", foreign);
-        assert_eq!(Refusal::of(&foreign), None);
+        assert_eq!(Refusal::from_status(&foreign), None);
     }
 }

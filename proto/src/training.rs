@@ -60,7 +60,7 @@ fn epoch_to_wire(epoch: Epoch) -> v1::TrainingEpoch {
 fn side_to_wire(side: SideErrors) -> v1::SideErrors {
     v1::SideErrors {
         network: side.network,
-        to_move: names::of_side(side.to_move).into(),
+        to_move: names::side_to_wire(side.to_move).into(),
         positions: side.positions,
         mean_plies: side.mean_plies,
         spread: side.spread,
@@ -166,7 +166,7 @@ fn side(row: &v1::SideErrors) -> Result<SideErrors, WireError> {
         .map_err(|_| WireError::new("to_move", Fault::UnknownVariant(row.to_move)))?;
     Ok(SideErrors {
         network: row.network,
-        to_move: names::side(to_move)
+        to_move: names::side_from_wire(to_move)
             .ok_or_else(|| WireError::new("to_move", Fault::UnknownVariant(row.to_move)))?,
         positions: number("positions", row.positions)?,
         mean_plies: finite("mean_plies", row.mean_plies)?,

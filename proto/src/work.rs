@@ -57,18 +57,18 @@ pub fn check_hello(hello: &v1::HelloRequest) -> Result<(), WireError> {
 /// # Errors
 /// The first field that is malformed.
 pub fn machine(hello: &v1::HelloRequest) -> Result<Machine, WireError> {
-    let said = |field: &str, value: &str| match value {
+    let text_or_empty = |field: &str, value: &str| match value {
         "" => Ok(String::new()),
         _ => plain_text(field, value, NAME_BYTES_MAX).map(str::to_owned),
     };
     in_range("logical_cores", hello.logical_cores.into(), 0, LOGICAL_CORES_MAX.into())?;
     Ok(Machine {
-        cpu_model: said("cpu_model", &hello.cpu_model)?,
+        cpu_model: text_or_empty("cpu_model", &hello.cpu_model)?,
         logical_cores: Some(hello.logical_cores).filter(|&cores| cores > 0),
-        operating_system: said("operating_system", &hello.operating_system)?,
-        build_commit: said("build_commit", &hello.build_commit)?,
-        build_profile: said("build_profile", &hello.build_profile)?,
-        cores: said("cores", &hello.cores)?,
+        operating_system: text_or_empty("operating_system", &hello.operating_system)?,
+        build_commit: text_or_empty("build_commit", &hello.build_commit)?,
+        build_profile: text_or_empty("build_profile", &hello.build_profile)?,
+        cores: text_or_empty("cores", &hello.cores)?,
         quiet_slots: match hello.quiet_slots {
             Some(quiet) => {
                 Some(in_range("quiet_slots", quiet.into(), 0, hello.slots.into())? as u32)

@@ -78,7 +78,7 @@ fn play_all(sweep: &str) -> Result<HashMap<u64, v1::Game>, Failed> {
     for number in 0..plan.cells[0].games {
         let (derived, record) = cell.play(number, None, &NoClock)?;
         let id = GameId { cell: CellId(1), number };
-        games.insert(number, game::to_wire(PlayedGame::here(id, &derived, record, 1)));
+        games.insert(number, game::to_wire(PlayedGame::new(id, &derived, record, 1)));
     }
     Ok(games)
 }
@@ -97,7 +97,7 @@ async fn report_all(
         ready.push(Reporter::hello(&url, Arc::clone(played)).await?);
     }
     let (started, busy) = (Instant::now(), processor_time());
-    let running: Vec<_> = ready.into_iter().map(|it| tokio::spawn(it.run())).collect();
+    let running: Vec<_> = ready.into_iter().map(|reporter| tokio::spawn(reporter.run())).collect();
     let (mut results, mut reports) = (0_u64, 0_u64);
     for worker in running {
         let (its_results, its_reports) = worker.await??;
@@ -136,8 +136,8 @@ impl Reporter {
             version: "0".to_owned(),
             ..v1::HelloRequest::default()
         };
-        let known = client.hello(hello).await?.into_inner();
-        let v1::HelloResponse { worker_id, coordinator_epoch, worker_secret, .. } = known;
+        let answer = client.hello(hello).await?.into_inner();
+        let v1::HelloResponse { worker_id, coordinator_epoch, worker_secret, .. } = answer;
         Ok(Self { client, worker_id, coordinator_epoch, worker_secret, played })
     }
 
@@ -162,10 +162,13 @@ impl Reporter {
                 tokio::time::sleep(Duration::from_millis(1)).await;
                 continue;
             };
-            let games =
-                grant.games.iter().flat_map(|it| it.first_number..it.first_number + it.count);
-            let all: Vec<_> = games.map(|number| self.result(grant.lease_id, number)).collect();
-            for some in all.chunks(256) {
+            let games = grant
+                .games
+                .iter()
+                .flat_map(|range| range.first_number..range.first_number + range.count);
+            let results_to_send: Vec<_> =
+                games.map(|number| self.result(grant.lease_id, number)).collect();
+            for some in results_to_send.chunks(256) {
                 let request = v1::ReportRequest {
                     worker_id,
                     coordinator_epoch,
@@ -173,7 +176,7 @@ impl Reporter {
                     worker_secret: self.worker_secret.clone(),
                 };
                 let verdicts = self.client.report(request).await?.into_inner().verdicts;
-                assert!(verdicts.iter().all(|&it| it == i32::from(v1::Verdict::Counted)));
+                assert!(verdicts.iter().all(|&verdict| verdict == i32::from(v1::Verdict::Counted)));
                 results += verdicts.len() as u64;
                 reports += 1;
             }
@@ -181,8 +184,8 @@ impl Reporter {
     }
 
     fn result(&self, lease_id: i64, number: u64) -> v1::Result {
-        let what = v1::result::What::Game(self.played[&number].clone());
-        v1::Result { lease_id, what: Some(what) }
+        let game = v1::result::What::Game(self.played[&number].clone());
+        v1::Result { lease_id, what: Some(game) }
     }
 }
 

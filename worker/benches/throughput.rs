@@ -69,7 +69,7 @@ async fn whole_system(sweep: &str) -> Result<f64, Failed> {
         token: None,
         name: None,
         slots: NonZeroU32::new(SLOTS).ok_or("no slots")?,
-        quiet: spelrum_worker::QuietSlots::default(),
+        quiet: spelrum_worker::ExclusiveSlots::default(),
         memory_bytes: None,
         playing: spelrum_worker::Playing::Threads(None),
         build: spelrum_worker::Build::default(),

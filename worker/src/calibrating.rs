@@ -10,7 +10,7 @@ use spelrum_engine::search::STACK_BYTES;
 use spelrum_engine::{Host, Rules, Spell, spells};
 use spelrum_model::speed::Speed;
 
-use crate::cores::{Keeping, QuietSlots};
+use crate::cores::{ExclusiveSlots, Pinning};
 
 /// The number and length of each slot's spells: half a second in all, which covers many periods of a CPU
 /// quota, of some milliseconds each.
@@ -22,19 +22,19 @@ const SPELL: Duration = Duration::from_millis(50);
 pub(crate) struct Calibrating {
     /// The number of slots that play timed games.
     slots: usize,
-    keeping: Arc<Keeping>,
+    pinning: Arc<Pinning>,
     /// Whether the result is no longer needed.
     is_unwanted: AtomicBool,
 }
 
 impl Calibrating {
     /// For a worker with this many slots, some of which may be exclusive.
-    pub(crate) fn new(slots: NonZeroU32, quiet: &QuietSlots, keeping: Arc<Keeping>) -> Self {
+    pub(crate) fn new(slots: NonZeroU32, quiet: &ExclusiveSlots, pinning: Arc<Pinning>) -> Self {
         let slots = match quiet.count() {
             0 => slots.get(),
             quiet => quiet.min(slots.get()),
         };
-        Self { slots: slots as usize, keeping, is_unwanted: AtomicBool::new(false) }
+        Self { slots: slots as usize, pinning, is_unwanted: AtomicBool::new(false) }
     }
 
     /// Measures, which takes a little more than half a second. `None` for an unknown game, or if the system
@@ -59,13 +59,18 @@ impl Calibrating {
     }
 
     fn on_all_slots(&self, rules: &Rules) -> Option<Vec<Vec<Spell>>> {
-        self.keeping.begins(true, None);
+        self.pinning.begin_games(true, None);
         std::thread::scope(|scope| {
             // The first spell of each is dropped: all have begun by its end.
             let start = |slot| {
                 let measure = move || {
-                    self.keeping.keeps_this_thread(slot);
-                    spells(rules, SPELLS, SPELL, &Clock { started: Instant::now(), of: self })
+                    self.pinning.pin_this_thread(slot);
+                    spells(
+                        rules,
+                        SPELLS,
+                        SPELL,
+                        &Clock { started: Instant::now(), calibrating: self },
+                    )
                 };
                 let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
                 thread.name(format!("speed {slot}")).spawn_scoped(scope, measure)
@@ -84,15 +89,15 @@ impl Calibrating {
 /// Measures how fast this machine searches a game, as a worker with these slots would; `None` if the system
 /// cannot start threads.
 #[must_use]
-pub fn measured_speed(rules: &Rules, slots: NonZeroU32, quiet: &QuietSlots) -> Option<Speed> {
-    let keeping = Arc::new(Keeping::new(quiet.clone()));
-    let spells = Calibrating::new(slots, quiet, keeping).on_all_slots(rules)?;
+pub fn measured_speed(rules: &Rules, slots: NonZeroU32, quiet: &ExclusiveSlots) -> Option<Speed> {
+    let pinning = Arc::new(Pinning::new(quiet.clone()));
+    let spells = Calibrating::new(slots, quiet, pinning).on_all_slots(rules)?;
     Speed::measured(rules.name(), &spells)
 }
 
 struct Clock<'a> {
     started: Instant,
-    of: &'a Calibrating,
+    calibrating: &'a Calibrating,
 }
 
 impl Host for Clock<'_> {
@@ -106,7 +111,7 @@ impl Host for Clock<'_> {
     }
 
     fn aborted(&self) -> bool {
-        self.of.is_unwanted.load(Ordering::Relaxed)
+        self.calibrating.is_unwanted.load(Ordering::Relaxed)
     }
 }
 
@@ -116,9 +121,9 @@ mod tests {
 
     #[test]
     fn all_slots_measure_unless_ended() {
-        let keeping = Arc::new(Keeping::new(QuietSlots::default()));
+        let pinning = Arc::new(Pinning::new(ExclusiveSlots::default()));
         let slots = NonZeroU32::new(3).unwrap();
-        let calibrating = Calibrating::new(slots, &QuietSlots::default(), keeping);
+        let calibrating = Calibrating::new(slots, &ExclusiveSlots::default(), pinning);
         let speed = calibrating.measure("nim").unwrap();
         assert_eq!((&*speed.game, speed.slots), ("nim", 3));
         assert!(speed.nodes_per_second > 0);

@@ -71,7 +71,7 @@ impl Ready {
         let mut trainings = Vec::new();
         for player in &cell.definition().players {
             trainings.extend(
-                TrainingDefinition::of_player(player)
+                TrainingDefinition::from_parameters(player)
                     .filter(|training| !trainings.contains(training)),
             );
         }
@@ -88,48 +88,48 @@ pub(crate) async fn read(
     openings: &Arc<OpeningsCache>,
 ) -> Cell {
     let openings = Arc::clone(openings);
-    tokio::task::spawn_blocking(move || read_here(hash, json, listed.as_ref(), &openings))
+    tokio::task::spawn_blocking(move || read_blocking(hash, json, listed.as_ref(), &openings))
         .await
         .unwrap_or_else(|panic| Err(format!("reading the definition: {panic}")))
 }
 
-fn read_here(
+fn read_blocking(
     hash: DefinitionHash,
     json: String,
     listed: Option<&Arc<ListedPositions>>,
     openings: &OpeningsCache,
 ) -> Cell {
-    let other = || Err("the cell's definition is not the one that its hash names".to_owned());
+    let mismatch = || Err("the cell's definition is not the one that its hash names".to_owned());
     match listed {
-        None if DefinitionHash::of_json(&json) != hash => other(),
-        None => of_definition(json, openings),
-        Some(listed) => match of_apart(json, listed, openings)? {
-            (_, whole) if whole != hash => other(),
+        None if DefinitionHash::from_json(&json) != hash => mismatch(),
+        None => from_definition(json, openings),
+        Some(listed) => match from_split(json, listed, openings)? {
+            (_, definition_hash) if definition_hash != hash => mismatch(),
             (ready, _) => Ok(ready),
         },
     }
 }
 
 /// The cell of a definition with separate positions, and the hash of the whole.
-pub(crate) fn of_apart(
+pub(crate) fn from_split(
     json: String,
     listed: &Arc<ListedPositions>,
     openings: &OpeningsCache,
 ) -> Result<(Ready, DefinitionHash), String> {
     let (cell, hash) =
-        PlayableCell::from_apart(&json, listed, openings).map_err(|error| error.to_string())?;
+        PlayableCell::from_split(&json, listed, openings).map_err(|error| error.to_string())?;
     let (listed, networks) = (Some(Arc::clone(listed)), Vec::new());
     Ok((Ready::Games(Box::new(Games { cell, json, listed, networks })), hash))
 }
 
 /// The cell of a definition.
-pub(crate) fn of_definition(json: String, openings: &OpeningsCache) -> Cell {
-    if TrainingDefinition::is_one(&json) {
+pub(crate) fn from_definition(json: String, openings: &OpeningsCache) -> Cell {
+    if TrainingDefinition::is_training(&json) {
         return TrainingDefinition::from_json(&json)
             .map(|training| Ready::Training { training: Box::new(training), found: None })
             .map_err(|error| error.to_string());
     }
-    if VerificationDefinition::is_one(&json) {
+    if VerificationDefinition::is_verification(&json) {
         return PlayableVerification::from_json(&json, openings)
             .map(|verification| {
                 let networks = Vec::new();

@@ -30,7 +30,7 @@ pub(crate) async fn drive(
     let mut fatal = None;
     let mut database = None;
     let (mut finishing, mut ending) = (false, false);
-    hub.time_passed();
+    hub.advance_time();
     loop {
         let deadline = hub.next_deadline();
         let time_passes = async {
@@ -41,25 +41,25 @@ pub(crate) async fn drive(
         };
         tokio::select! {
             Some(to_do) = to_do.recv() => match to_do {
-                ToDo::Call { call, patience, what } => calls.push(say(link, call, patience, what)),
+                ToDo::Call { call, patience, request } => calls.push(send(link, call, patience, request)),
                 ToDo::Calibrate { game } => measurements.push(measure(calibrating, game)),
                 ToDo::End => return fatal.map_or(Ok(()), Err),
             },
-            Some((call, what, answer)) = calls.next() => {
-                let answer = answer.map_err(|failed| failure(&what, failed, &mut fatal));
+            Some((call, request, answer)) = calls.next() => {
+                let answer = answer.map_err(|failed| failure(&request, failed, &mut fatal));
                 if let Ok(Answer::Hello(session)) = &answer {
                     log_other_database(&mut database, &session.database);
                 }
                 let is_done = matches!(answer, Ok(Answer::Idle { all_done: true, .. }));
                 let was_ending = hub.is_ending();
-                hub.answered(call, answer);
+                hub.handle_answer(call, answer);
                 if is_done && !was_ending && hub.is_ending() {
                     tracing::info!("nothing is left to do");
                 }
             }
-            Some((game, speed)) = measurements.next() => hub.calibrated(game, speed),
-            () = time_passes => hub.time_passed(),
-            () = hub.sooner() => {}
+            Some((game, speed)) = measurements.next() => hub.handle_speed(game, speed),
+            () = time_passes => hub.advance_time(),
+            () = hub.earlier_deadline() => {}
             () = shutdown.finish.cancelled(), if !finishing => {
                 finishing = true;
                 hub.finish();
@@ -74,28 +74,28 @@ pub(crate) async fn drive(
 
 /// Measures the speed of a game.
 async fn measure(calibrating: &Arc<Calibrating>, game: String) -> (String, Option<Speed>) {
-    let (calibrating, of) = (Arc::clone(calibrating), game.clone());
-    let measured = tokio::task::spawn_blocking(move || calibrating.measure(&of)).await;
+    let (calibrating, rules_name) = (Arc::clone(calibrating), game.clone());
+    let measured = tokio::task::spawn_blocking(move || calibrating.measure(&rules_name)).await;
     // Panics are reported separately.
     (game, measured.ok().flatten())
 }
 
-async fn say(
+async fn send(
     link: &Link,
     call: CallId,
     patience: Duration,
-    what: Call<Finished>,
+    request: Call<Finished>,
 ) -> (CallId, Call<Finished>, Result<Answer<Arc<Cell>>, Failed>) {
-    let answer = link.say(&what, patience).await;
-    (call, what, answer)
+    let answer = link.send(&request, patience).await;
+    (call, request, answer)
 }
 
 /// The machine's view of a failure; keeps errors that end the worker.
-fn failure(what: &Call<Finished>, failed: Failed, fatal: &mut Option<WorkerError>) -> Failure {
+fn failure(request: &Call<Finished>, failed: Failed, fatal: &mut Option<WorkerError>) -> Failure {
     match failed {
         Failed::SayHello(_) => Failure::SayHello,
         Failed::Refused(refusal) => {
-            log_refused(what, &refusal);
+            log_refused(request, &refusal);
             Failure::Refused { problem: refusal.to_string() }
         }
         Failed::Fatal(error) => {
@@ -120,8 +120,8 @@ fn log_other_database(before: &mut Option<String>, met: &str) {
     }
 }
 
-fn log_refused(what: &Call<Finished>, refusal: &Refusal) {
-    match what {
+fn log_refused(request: &Call<Finished>, refusal: &Refusal) {
+    match request {
         // The refusal is logged elsewhere; which of a report's results caused it remains to be
         // found.
         Call::Hello | Call::Report { .. } => {}

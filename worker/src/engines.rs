@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use spelrum_engine::{GameRecord, Host, Outcome, OutsidePlayer, Parameters, PlayError, Player};
+use spelrum_engine::{ExternalPlayer, GameRecord, Host, Outcome, Parameters, PlayError, Player};
 use spelrum_external::{
     Bounds, Breach, BreachKind, Conditions, Diagnosis, EngineFailure, EngineFile, FailureKind,
-    Guard, Identity, Lent, NoRoom, Options, Pool, Reservation,
+    Guard, Identity, LeasedEngine, NoRoom, Options, Pool, Reservation,
 };
 use spelrum_model::capabilities::{Capabilities, EngineOption, OptionKind, THREADS_OPTION};
 use spelrum_model::engines::{EngineIdentity, Forfeit, NeededEngine, OfferedEngine, build_text};
@@ -24,7 +24,7 @@ use spelrum_model::{DerivedGame, PlayableCell, builds};
 pub use capabilities::capabilities;
 use offers::Offers;
 use seat::EngineSeat;
-pub use seat::options_of;
+pub use seat::engine_options;
 
 /// Wait after a game that could not begin; doubles with each that follows.
 const UNPLAYABLE_WAIT: Duration = Duration::from_millis(100);
@@ -73,15 +73,15 @@ pub(crate) struct EnginesGame {
 }
 
 /// The caller that wants a game.
-pub(crate) trait Wanting: Host {
+pub(crate) trait EngineHost: Host {
     /// Whether a game that has not begun should not begin.
-    fn wants_none(&self) -> bool;
+    fn is_cancelled(&self) -> bool;
 
     /// The game has its engines, and begins now: its time runs from here on.
-    fn begins(&self);
+    fn game_begins(&self);
 
     /// The game is to begin later: its time does not run until then.
-    fn waits(&self);
+    fn game_waits(&self);
 
     /// The place for an external engine with this many threads, if known; `None` if it may run anywhere.
     fn place(&self, threads: Option<u32>) -> Option<EnginePlace>;
@@ -151,7 +151,7 @@ impl Engines {
             hash_bytes: memory_bytes.unwrap_or(u64::MAX),
         };
         let pool = Pool::within(file, guard, bounds);
-        let mut found = Vec::new();
+        let mut results = Vec::new();
         for some in names.chunks(TRIED_AT_ONCE) {
             let tried = thread::scope(|scope| {
                 let threads: Vec<_> = some
@@ -160,7 +160,7 @@ impl Engines {
                     .collect();
                 threads.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>()
             });
-            found.extend(
+            results.extend(
                 tried
                     .into_iter()
                     .map(|thread| thread.unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
@@ -168,8 +168,8 @@ impl Engines {
         }
         pool.close_idle();
         let (mut tried, mut failures) = (Vec::new(), Vec::new());
-        for (name, it) in names.into_iter().zip(found) {
-            tried.push((name, it.map_err(|failure| failures.push(failure)).ok()));
+        for (name, result) in names.into_iter().zip(results) {
+            tried.push((name, result.map_err(|failure| failures.push(failure)).ok()));
         }
         let (logged, not_kept, offers) = (Mutex::default(), Mutex::default(), Offers::new(tried));
         let (unplayable, closed) = (AtomicU32::new(0), AtomicBool::new(false));
@@ -207,8 +207,8 @@ impl Engines {
     /// players think in turn.
     pub(crate) fn threads_of(&self, cell: &PlayableCell) -> u32 {
         let of_player = |parameters: &Arc<Parameters>| {
-            let need = NeededEngine::of_parameters(parameters)?;
-            self.0.pool.engines().get(&need.engine)?.threads(&options_of(parameters))
+            let need = NeededEngine::from_parameters(parameters)?;
+            self.0.pool.engines().get(&need.engine)?.threads(&engine_options(parameters))
         };
         let threads = cell.definition().players.iter().filter_map(of_player).max().unwrap_or(1);
         if threads > self.0.slots.get() && !self.0.warned_of_threads.swap(true, Ordering::Relaxed) {
@@ -223,7 +223,7 @@ impl Engines {
     }
 
     /// Retries failed engines, and notifies whenever the available ones change.
-    pub(crate) async fn look_after(&self, changed: impl Fn()) -> Infallible {
+    pub(crate) async fn maintain(&self, changed: impl Fn()) -> Infallible {
         loop {
             let due = self.0.offers.next_due();
             let is_due = async {
@@ -237,19 +237,19 @@ impl Engines {
                 () = is_due => {
                     let engines = self.clone();
                     // Panics are reported separately.
-                    let _tried = tokio::task::spawn_blocking(move || engines.try_again()).await;
+                    let _tried = tokio::task::spawn_blocking(move || engines.retry_withdrawn()).await;
                 }
             }
         }
     }
 
     /// Retries the engines that are due.
-    fn try_again(&self) {
+    fn retry_withdrawn(&self) {
         for name in self.0.offers.due() {
             match offer(&self.0.pool, &name, &|| self.0.closed.load(Ordering::Relaxed)) {
                 Ok(engine) => {
                     tracing::info!(engine = name, "an engine starts again, and is offered");
-                    self.0.offers.started(&name, engine);
+                    self.0.offers.restore(&name, engine);
                 }
                 Err(failure) if failure.kind == FailureKind::Aborted => return,
                 Err(failure) => self.withdraw(&failure),
@@ -259,7 +259,7 @@ impl Engines {
     }
 
     /// The problem and remedy of a failed engine.
-    fn explained(&self, failure: &EngineFailure) -> String {
+    fn explain(&self, failure: &EngineFailure) -> String {
         match self.0.pool.engines().get(&failure.engine) {
             Some(spec) => {
                 let Diagnosis { problem, remedy } = failure.diagnose(spec, None);
@@ -272,7 +272,7 @@ impl Engines {
     /// Withdraws the offer of an engine that does not start.
     fn withdraw(&self, failure: &EngineFailure) {
         if let Some(wait) = self.0.offers.withdraw(&failure.engine) {
-            let problem = self.explained(failure);
+            let problem = self.explain(failure);
             tracing::warn!(
                 problem,
                 again_after = ?wait,
@@ -298,13 +298,13 @@ impl Engines {
         &self,
         cell: &PlayableCell,
         number: u64,
-        host: &dyn Wanting,
+        host: &dyn EngineHost,
     ) -> Result<EnginesGame, NoGame> {
         let mut tries = 0;
         let played = loop {
             let trouble = match self.play_now(cell, number, host) {
                 Ok(played) => break Ok(played),
-                Err(Trouble::NotBegun(failure)) => self.not_begun(failure, host),
+                Err(Trouble::NotBegun(failure)) => self.game_not_begun(failure, host),
                 Err(trouble) => trouble,
             };
             match trouble {
@@ -316,9 +316,9 @@ impl Engines {
                     }
                     let wait = EXHAUSTED_WAIT * (1 << tries);
                     self.warn_of_exhaustion(&failure, wait);
-                    host.waits();
+                    host.game_waits();
                     wait_unless_unwanted(wait, host);
-                    if host.wants_none() {
+                    if host.is_cancelled() {
                         break Err(NoGame::NotHere);
                     }
                     tries += 1;
@@ -331,7 +331,7 @@ impl Engines {
             Err(NoGame::Unplayable(_)) => {
                 let in_a_row = self.0.unplayable.fetch_add(1, Ordering::Relaxed);
                 let wait = UNPLAYABLE_WAIT.saturating_mul(1 << in_a_row.min(UNPLAYABLE_DOUBLINGS));
-                host.waits();
+                host.game_waits();
                 wait_unless_unwanted(wait, host);
             }
         }
@@ -340,14 +340,14 @@ impl Engines {
 
     /// Interprets an engine's failure to begin a game: a plain start shows whether the engine or the game's
     /// demands are at fault.
-    fn not_begun(&self, failure: EngineFailure, host: &dyn Wanting) -> Trouble {
+    fn game_not_begun(&self, failure: EngineFailure, host: &dyn EngineHost) -> Trouble {
         match &failure.kind {
             FailureKind::Aborted => return NoGame::Aborted.into(),
             FailureKind::Exhausted(_) => return Trouble::Exhausted(failure),
             FailureKind::NotAllowed(_)
             | FailureKind::Option { .. }
             | FailureKind::Unsupported(_) => {
-                return NoGame::Unplayable(self.explained(&failure)).into();
+                return NoGame::Unplayable(self.explain(&failure)).into();
             }
             FailureKind::Missing(_)
             | FailureKind::NotExecutable { .. }
@@ -362,10 +362,10 @@ impl Engines {
             | FailureKind::IllegalMove(_)
             | FailureKind::Gone => {}
         }
-        match offer(&self.0.pool, &failure.engine, &|| host.wants_none()) {
+        match offer(&self.0.pool, &failure.engine, &|| host.is_cancelled()) {
             Ok(engine) => {
-                self.0.offers.started(&failure.engine, engine);
-                NoGame::Unplayable(self.explained(&failure)).into()
+                self.0.offers.restore(&failure.engine, engine);
+                NoGame::Unplayable(self.explain(&failure)).into()
             }
             Err(again) if again.kind == FailureKind::Aborted => NoGame::Aborted.into(),
             Err(again) if matches!(again.kind, FailureKind::Exhausted(_)) => {
@@ -385,7 +385,7 @@ impl Engines {
             return;
         }
         *warned = Some(Instant::now());
-        let problem = self.explained(failure);
+        let problem = self.explain(failure);
         tracing::warn!(
             problem,
             again_after = ?wait,
@@ -397,19 +397,19 @@ impl Engines {
         &self,
         cell: &PlayableCell,
         number: u64,
-        host: &dyn Wanting,
+        host: &dyn EngineHost,
     ) -> Result<EnginesGame, Trouble> {
         let derived = cell.derive(number);
         let players = cell.players_of(&derived);
         let names: Vec<&str> = players
             .iter()
-            .filter_map(|player| player.outside().map(|rules| rules.engine.as_str()))
+            .filter_map(|player| player.external().map(|rules| rules.engine.as_str()))
             .collect();
         if names.iter().any(|name| self.0.offers.is_away(name)) {
             return Err(NoGame::NotHere.into());
         }
         let mut room =
-            self.0.pool.reserve(&names, &|| host.wants_none()).map_err(
+            self.0.pool.reserve(&names, &|| host.is_cancelled()).map_err(
                 |no_room| match no_room {
                     NoRoom::Aborted => NoGame::Aborted,
                     NoRoom::Unknown(_) | NoRoom::TooMany { .. } => {
@@ -419,11 +419,11 @@ impl Engines {
             )?;
         let [first, second] = [0, 1].map(|index| self.seat(cell, players, index, &mut room, host));
         let mut seats = [first?, second?];
-        host.begins();
+        host.game_begins();
         let played = {
             let [first, second] = &mut seats;
-            let outside = [outside(first), outside(second)];
-            cell.play_with(&derived, outside, host)
+            let external = [external(first), external(second)];
+            cell.play_with(&derived, external, host)
         };
         for seat in seats.iter_mut().flatten() {
             let breaches = seat.take_breaches();
@@ -453,9 +453,9 @@ impl Engines {
     }
 
     /// Pins an engine to its slot's place, if it is known to need no more.
-    fn keep(&self, engine: &mut Lent, host: &dyn Wanting) {
+    fn pin(&self, engine: &mut LeasedEngine, host: &dyn EngineHost) {
         let Some(EnginePlace { cpus, lacks_quiet }) = host.place(engine.threads()) else { return };
-        let mut problem = engine.keep_on(&cpus).err().map(|error| error.to_string());
+        let mut problem = engine.pin_to(&cpus).err().map(|error| error.to_string());
         if problem.is_none() && lacks_quiet {
             let more = "it may think on more threads than there are quiet slots: give it fewer, or \
                         start the worker with more --quiet-slots";
@@ -481,19 +481,19 @@ impl Engines {
         players: [&Player; 2],
         index: usize,
         room: &mut Reservation,
-        host: &dyn Wanting,
+        host: &dyn EngineHost,
     ) -> Result<Option<EngineSeat>, Trouble> {
-        let Some(rules) = players[index].outside() else { return Ok(None) };
+        let Some(rules) = players[index].external() else { return Ok(None) };
         let (options, conditions) = seat::conditions(cell, players[index], rules);
-        let taken = room.take(&rules.engine, &options, &conditions, &|| host.wants_none());
+        let taken = room.take(&rules.engine, &options, &conditions, &|| host.is_cancelled());
         let mut engine = taken.map_err(Trouble::NotBegun)?;
-        self.keep(&mut engine, host);
-        let other_clock = players[1 - index].outside().and_then(|rules| rules.clock);
+        self.pin(&mut engine, host);
+        let other_clock = players[1 - index].external().and_then(|rules| rules.clock);
         let seat = EngineSeat::new(engine, rules.clone(), conditions, index, other_clock);
         let (identity, build) = (seat.identity(), seat.build());
         // It may have been replaced since it was offered.
-        let need = NeededEngine::of(rules);
-        if self.0.offers.began(&rules.engine, &identity, build) {
+        let need = NeededEngine::from_rules(rules);
+        if self.0.offers.record_start(&rules.engine, &identity, build) {
             let build = build_text(build);
             tracing::warn!(
                 engine = rules.engine,
@@ -521,15 +521,15 @@ impl Engines {
 }
 
 /// Waits, unless the game is no longer wanted.
-fn wait_unless_unwanted(wait: Duration, host: &dyn Wanting) {
+fn wait_unless_unwanted(wait: Duration, host: &dyn EngineHost) {
     let until = Instant::now() + wait;
-    while Instant::now() < until && !host.wants_none() {
+    while Instant::now() < until && !host.is_cancelled() {
         thread::park_timeout(UNPLAYABLE_WAIT.min(until.saturating_duration_since(Instant::now())));
     }
 }
 
-fn outside(seat: &mut Option<EngineSeat>) -> Option<&mut dyn OutsidePlayer> {
-    seat.as_mut().map(|seat| seat as &mut dyn OutsidePlayer)
+fn external(seat: &mut Option<EngineSeat>) -> Option<&mut dyn ExternalPlayer> {
+    seat.as_mut().map(|seat| seat as &mut dyn ExternalPlayer)
 }
 
 /// Identifies an engine.

@@ -63,7 +63,7 @@ pub(crate) enum ToDo {
         /// How long to wait for an answer.
         patience: Duration,
         /// The content.
-        what: Call<Finished>,
+        request: Call<Finished>,
     },
     /// Measure how fast this machine searches a game.
     Calibrate {
@@ -97,14 +97,14 @@ impl Signs {
     }
 
     /// The slot begins the game with this number.
-    pub(crate) fn begins(&self, number: u64) {
+    pub(crate) fn begin_game(&self, number: u64) {
         self.number.store(number, Ordering::Relaxed);
     }
 
     /// The slot gets a batch, which begins with this game.
-    pub(crate) fn goes_on(&self, first: u64) {
+    pub(crate) fn continue_from(&self, first: u64) {
         self.stop.store(GO_ON, Ordering::Relaxed);
-        self.begins(first);
+        self.begin_game(first);
     }
 
     pub(crate) fn stop(&self, now: bool) {
@@ -197,12 +197,12 @@ impl Hub {
     // From the async side.
 
     /// Time has passed.
-    pub(crate) fn time_passed(&self) {
+    pub(crate) fn advance_time(&self) {
         self.handle_with_games(Event::TimePassed);
     }
 
     /// A call has a result.
-    pub(crate) fn answered(&self, call: CallId, answer: Result<Answer<Arc<Cell>>, Failure>) {
+    pub(crate) fn handle_answer(&self, call: CallId, answer: Result<Answer<Arc<Cell>>, Failure>) {
         if let Ok(Answer::Hello(session)) = &answer {
             self.worker.store(session.caller.worker.0, Ordering::Relaxed);
         }
@@ -210,12 +210,12 @@ impl Hub {
     }
 
     /// A measurement has a result, or failed.
-    pub(crate) fn calibrated(&self, game: String, speed: Option<Speed>) {
+    pub(crate) fn handle_speed(&self, game: String, speed: Option<Speed>) {
         self.handle_with_games(Event::Calibrated { game, speed });
     }
 
     /// The worker's offer has changed.
-    pub(crate) fn changed(&self) {
+    pub(crate) fn offers_changed(&self) {
         self.handle_with_games(Event::Changed);
     }
 
@@ -246,7 +246,7 @@ impl Hub {
         self.handle(&mut state, event);
     }
 
-    /// The time by which [`Hub::time_passed`] must be called.
+    /// The time by which [`Hub::advance_time`] must be called.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         let mut state = self.state();
         state.wakes_at = state.machine.next_deadline();
@@ -254,7 +254,7 @@ impl Hub {
     }
 
     /// Waits until the deadline is earlier than the last result of [`Hub::next_deadline`].
-    pub(crate) async fn sooner(&self) {
+    pub(crate) async fn earlier_deadline(&self) {
         self.sooner.notified().await;
     }
 
@@ -291,7 +291,7 @@ impl Hub {
             let to_do = match action {
                 Action::Play { slot, batch } => {
                     let first = batch.range.first;
-                    self.signs[slot].goes_on(first);
+                    self.signs[slot].continue_from(first);
                     state.slots[slot].reported = Some(first);
                     // A missing thread has panicked, and the game with it.
                     let _gone = state.slots[slot].batches.send(batch);
@@ -301,8 +301,8 @@ impl Hub {
                     self.signs[slot].stop(now);
                     continue;
                 }
-                Action::Call { call, patience_ms, what } => {
-                    ToDo::Call { call, patience: Duration::from_millis(patience_ms), what }
+                Action::Call { call, patience_ms, request } => {
+                    ToDo::Call { call, patience: Duration::from_millis(patience_ms), request }
                 }
                 Action::Calibrate { game } => ToDo::Calibrate { game },
                 Action::End => ToDo::End,

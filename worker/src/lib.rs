@@ -29,8 +29,8 @@ mod sharing;
 mod slot;
 
 pub use calibrating::measured_speed;
-pub use cores::{Cores, NoQuietSlots, QuietSlots};
-pub use engines::{Engines, Room, capabilities, options_of};
+pub use cores::{Cores, ExclusiveSlots, InvalidExclusiveSlots};
+pub use engines::{Engines, Room, capabilities, engine_options};
 pub use memory::memory_to_offer;
 pub use playing::{NoWorker, PlayingCommand, PlayingProcess};
 
@@ -44,13 +44,13 @@ use spelrum_engine::search::STACK_BYTES;
 use spelrum_model::labels::Label;
 use spelrum_model::speed::Speed;
 use spelrum_proto::limits::{NAME_BYTES_MAX, SLOTS_MAX};
-use spelrum_proto::{Distrust, Refusal, Token, WireError};
+use spelrum_proto::{Refusal, Token, TrustError, WireError};
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
 use uuid::Uuid;
 
 use calibrating::Calibrating;
-use cores::Keeping;
+use cores::Pinning;
 use hub::{Hub, Reports, SlotSide};
 use link::{Introduction, Link, Offered};
 use playing::Supervisor;
@@ -71,7 +71,7 @@ pub struct Config {
     /// Playing threads.
     pub slots: NonZeroU32,
     /// Its exclusive slots; at most as many as slots.
-    pub quiet: QuietSlots,
+    pub quiet: ExclusiveSlots,
     /// Bytes of memory for all slots together: it gets no games that may take more than a slot's
     /// share. `None` for no limit.
     pub memory_bytes: Option<u64>,
@@ -135,7 +135,7 @@ pub enum WorkerError {
     NoCoordinator(String),
     /// The coordinator uses TLS, and the worker must too.
     #[error("failed to work for the coordinator: {}", .0.problem)]
-    Distrust(Distrust),
+    Trust(TrustError),
     /// The coordinator sent a malformed message.
     #[error("failed to understand the coordinator: {0}")]
     Malformed(WireError),
@@ -159,7 +159,7 @@ impl WorkerError {
             Self::NoCoordinator(_) => {
                 "check the address; GET / on a coordinator's port says what it is".to_owned()
             }
-            Self::Distrust(distrust) => distrust.remedy.to_owned(),
+            Self::Trust(error) => error.remedy.to_owned(),
             Self::Malformed(_) => "use a worker and a coordinator of the same release".to_owned(),
             Self::Thread(_) => "use fewer slots, or raise the limit on threads".to_owned(),
             Self::Process(_) => "raise the limits on processes and open files".to_owned(),
@@ -191,9 +191,9 @@ async fn run_unboxed(config: Config, shutdown: Shutdown) -> Result<Summary, Work
     let Config { slots, exit_when_done, ref speed, .. } = config;
     let (hub, sides, to_do) = Hub::new(slots, quiet_slots, exit_when_done, speed.clone());
     let hub = Arc::new(hub);
-    let keeping = Arc::new(Keeping::new(config.quiet.clone()));
-    let players = Players::start(&hub, (slots, sides), config.playing.clone(), &keeping)?;
-    let calibrating = Arc::new(Calibrating::new(config.slots, &config.quiet, Arc::clone(&keeping)));
+    let pinning = Arc::new(Pinning::new(config.quiet.clone()));
+    let players = Players::start(&hub, (slots, sides), config.playing.clone(), &pinning)?;
+    let calibrating = Arc::new(Calibrating::new(config.slots, &config.quiet, Arc::clone(&pinning)));
     // If this future is dropped, playing and measuring end with it.
     let _close = CloseOnDrop {
         hub: Arc::clone(&hub),
@@ -216,7 +216,7 @@ async fn run_unboxed(config: Config, shutdown: Shutdown) -> Result<Summary, Work
     );
     let driven = tokio::select! {
         driven = driving::drive(&hub, &link, &calibrating, to_do, &shutdown) => driven,
-        never = players.look_after(&hub) => match never {},
+        never = players.maintain(&hub) => match never {},
     };
     // Panics are reported separately; the rest ends with this process.
     let _ended = tokio::task::spawn_blocking(move || players.close()).await;
@@ -252,13 +252,13 @@ impl Players {
         hub: &Arc<Hub>,
         (slots, sides): (NonZeroU32, Vec<SlotSide>),
         playing: Playing,
-        keeping: &Arc<Keeping>,
+        pinning: &Arc<Pinning>,
     ) -> Result<Self, WorkerError> {
         let engines = match playing {
             Playing::Threads(engines) => engines,
             Playing::Process(command) => {
                 let reports = Arc::clone(hub) as Arc<dyn Reports>;
-                let supervisor = Supervisor::start(command, reports, sides, Arc::clone(keeping));
+                let supervisor = Supervisor::start(command, reports, sides, Arc::clone(pinning));
                 return supervisor
                     .map(|supervisor| Self::Process(Arc::new(supervisor)))
                     .map_err(WorkerError::Process);
@@ -268,9 +268,9 @@ impl Players {
         for side in sides {
             let SlotSide { number, batches, signs } = side;
             let reports = Arc::clone(hub) as Arc<dyn Reports>;
-            let (engines, keeping) = (engines.clone(), Arc::clone(keeping));
+            let (engines, pinning) = (engines.clone(), Arc::clone(pinning));
             let sharing = Arc::clone(&sharing);
-            let slot = Slot { number, signs, reports, engines, keeping, sharing };
+            let slot = Slot { number, signs, reports, engines, pinning, sharing };
             std::thread::Builder::new()
                 .name(format!("slot {number}"))
                 .stack_size(STACK_BYTES)
@@ -289,14 +289,14 @@ impl Players {
     }
 
     /// Notifies the coordinator whenever the available engines change.
-    async fn look_after(&self, hub: &Hub) -> Infallible {
+    async fn maintain(&self, hub: &Hub) -> Infallible {
         match self {
-            Self::Threads(Some(engines)) => engines.look_after(|| hub.changed()).await,
+            Self::Threads(Some(engines)) => engines.maintain(|| hub.offers_changed()).await,
             Self::Threads(None) => std::future::pending().await,
             Self::Process(supervisor) => {
                 let mut offered = supervisor.offered();
                 while offered.changed().await.is_ok() {
-                    hub.changed();
+                    hub.offers_changed();
                 }
                 std::future::pending().await
             }
@@ -332,15 +332,15 @@ fn introduction(config: &Config, offered: Offered) -> Introduction {
     let host = gethostname::gethostname();
     let host = clean(&host.to_string_lossy()).unwrap_or_else(|| "unknown".to_owned());
     let name = config.name.as_deref().and_then(clean).unwrap_or_else(|| host.clone());
-    let said = |text: &str| clean(text).unwrap_or_default();
+    let text_or_empty = |text: &str| clean(text).unwrap_or_default();
     let cores = Cores::here();
     let machine = Machine {
-        cpu_model: said(&machine::cpu_model()),
+        cpu_model: text_or_empty(&machine::cpu_model()),
         logical_cores: machine::logical_cores(),
-        operating_system: said(&machine::operating_system()),
-        build_commit: said(&config.build.commit),
-        build_profile: said(&config.build.profile),
-        cores: said(&cores.kinds()),
+        operating_system: text_or_empty(&machine::operating_system()),
+        build_commit: text_or_empty(&config.build.commit),
+        build_profile: text_or_empty(&config.build.profile),
+        cores: text_or_empty(&cores.kinds()),
         quiet_slots: Some(config.quiet.count().min(config.slots.get())),
         cpu_quota: cores.quota(),
         labels: config.labels.clone(),

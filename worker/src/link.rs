@@ -17,7 +17,9 @@ use spelrum_proto::speeds;
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::v1::{self, Verdict};
 use spelrum_proto::work::{self, Grant};
-use spelrum_proto::{Bearer, Distrust, PROTOCOL, Reason, Refusal, Token, WireError, WorkerSecret};
+use spelrum_proto::{
+    Bearer, PROTOCOL, Reason, Refusal, Token, TrustError, WireError, WorkerSecret,
+};
 use spelrum_scheduling::worker::{Answer, Call, Caller, LeasedGames, Session};
 use tokio::sync::watch;
 use tonic::service::interceptor::InterceptedService;
@@ -63,7 +65,7 @@ pub(crate) enum Offered {
 }
 
 impl Offered {
-    fn now(&self) -> Vec<OfferedEngine> {
+    fn current(&self) -> Vec<OfferedEngine> {
         match self {
             Self::Threads(engines) => engines.as_ref().map(Engines::offered).unwrap_or_default(),
             Self::Process(offered) => offered.borrow().clone().unwrap_or_default(),
@@ -136,17 +138,17 @@ impl Link {
     }
 
     /// Sends a message once, and waits this long for the answer.
-    pub(crate) async fn say(
+    pub(crate) async fn send(
         &self,
-        what: &Call<Finished>,
+        call: &Call<Finished>,
         patience: Duration,
     ) -> Result<Answer<Arc<Cell>>, Failed> {
         let client = self.client.clone();
-        match what {
+        match call {
             Call::Hello => {
-                let said = self.attempt("Hello", patience, self.hello(client)).await;
-                let said = said.and_then(|hello| self.met(hello));
-                said.map(Answer::Hello).map_err(|failed| match failed {
+                let session = self.attempt("Hello", patience, self.hello(client)).await;
+                let session = session.and_then(|hello| self.accept_hello(hello));
+                session.map(Answer::Hello).map_err(|failed| match failed {
                     // A refused Hello means a refused worker.
                     Failed::Refused(refusal) => Failed::Fatal(WorkerError::Refused(refusal)),
                     Failed::SayHello(refusal) if refusal.reason == Reason::WrongSecret => {
@@ -159,17 +161,17 @@ impl Link {
                 })
             }
             Call::Lease { caller, speeds } => {
-                let asked = lease(client, self.sign(caller), self.introduction.slots, speeds);
-                let response = self.attempt("Lease", patience, asked).await?;
+                let request = lease(client, self.sign(caller), self.introduction.slots, speeds);
+                let response = self.attempt("Lease", patience, request).await?;
                 // The coordinator answers about games after the measurement.
                 if response.calibrate.is_empty() {
                     self.log_withheld(&response.withheld);
                 }
-                leased(response)
+                parse_lease(response)
             }
             Call::Heartbeat { caller, leases, playing } => {
-                let said = heartbeat(client, self.sign(caller), leases, playing);
-                let answer = self.attempt("Heartbeat", patience, said).await?;
+                let request = heartbeat(client, self.sign(caller), leases, playing);
+                let answer = self.attempt("Heartbeat", patience, request).await?;
                 let dropped = work::lease_ids(&answer.drop_lease_ids).map_err(malformed)?;
                 if !dropped.is_empty() {
                     let named: Vec<_> = dropped.iter().map(ToString::to_string).collect();
@@ -180,22 +182,22 @@ impl Link {
             }
             Call::Report { caller, results } => {
                 let started = Instant::now();
-                let said = report(client, self.sign(caller), results);
-                let answer = self.attempt("Report", patience, said).await?;
+                let request = report(client, self.sign(caller), results);
+                let answer = self.attempt("Report", patience, request).await?;
                 tracing::debug!(results = results.len(), took = ?started.elapsed(), "reported");
                 log_verdicts(results, &answer.verdicts);
                 Ok(Answer::Acknowledged { results: answer.verdicts.len() })
             }
             Call::GiveBack { caller, leases } => {
                 tracing::info!(leases = leases.len(), "giving back what is unfinished");
-                let said = give_back(client, self.sign(caller), leases);
-                let v1::GiveBackResponse {} = self.attempt("GiveBack", patience, said).await?;
+                let request = give_back(client, self.sign(caller), leases);
+                let v1::GiveBackResponse {} = self.attempt("GiveBack", patience, request).await?;
                 Ok(Answer::GivenBack)
             }
             Call::GetCell(definition) => {
-                let said = get_cell(client, *definition);
-                let fetched = self.attempt("GetCell", patience, said).await;
-                self.fetched(*definition, fetched, patience).await
+                let request = get_cell(client, *definition);
+                let fetched = self.attempt("GetCell", patience, request).await;
+                self.cell_from_answer(*definition, fetched, patience).await
             }
         }
     }
@@ -220,7 +222,7 @@ impl Link {
             operating_system: machine.operating_system,
             build_commit: machine.build_commit,
             build_profile: machine.build_profile,
-            engines: offered.now().into_iter().map(offer_to_wire).collect(),
+            engines: offered.current().into_iter().map(offer_to_wire).collect(),
             trains: true,
             verifies: true,
             quiet_slots: machine.quiet_slots,
@@ -234,7 +236,7 @@ impl Link {
     }
 
     /// Interprets an answered Hello.
-    fn met(&self, hello: v1::HelloResponse) -> Result<Session, Failed> {
+    fn accept_hello(&self, hello: v1::HelloResponse) -> Result<Session, Failed> {
         tracing::info!(
             worker = hello.worker_id,
             coordinator_epoch = hello.coordinator_epoch,
@@ -261,7 +263,7 @@ impl Link {
     }
 
     /// Interprets a fetched definition, with the networks that it needs.
-    async fn fetched(
+    async fn cell_from_answer(
         &self,
         definition: DefinitionHash,
         fetched: Result<v1::GetCellResponse, Failed>,
@@ -270,19 +272,21 @@ impl Link {
         let (cell, keep) = match fetched {
             Ok(answer) => {
                 let v1::GetCellResponse { definition_json, openings_hash } = answer;
-                let listed = self.listed(definition, &openings_hash, patience).await?;
+                let listed = self.fetch_openings(definition, &openings_hash, patience).await?;
                 match cells::read(definition, definition_json, listed, &self.openings).await {
                     Ok(ready @ (Ready::Games(_) | Ready::Verification(_))) => {
                         self.with_networks(ready, patience).await?
                     }
                     Ok(Ready::Training { training, .. }) => {
-                        let stored = self.stored(definition, patience).await?;
-                        let found = match stored {
-                            Stored::Trained(bytes) => networks::hash_of(&training, bytes).await,
+                        let stored = self.fetch_network(definition, patience).await?;
+                        let hash = match stored {
+                            Stored::Trained(bytes) => {
+                                networks::network_hash(&training, bytes).await
+                            }
                             Stored::Failed(_) | Stored::NotYet => None,
                         };
                         // Not cached: it changes once the network is trained.
-                        (Ok(Ready::Training { training, found }), false)
+                        (Ok(Ready::Training { training, found: hash }), false)
                     }
                     Err(problem) => (Err(problem), true),
                 }
@@ -315,9 +319,9 @@ impl Link {
     ) -> Result<(Cell, bool), Failed> {
         for training in ready.trainings() {
             let definition = training.hash();
-            let network = match self.networks.kept(definition) {
+            let network = match self.networks.cached(definition) {
                 Some(network) => Ok(network),
-                None => match self.stored(definition, patience).await? {
+                None => match self.fetch_network(definition, patience).await? {
                     Stored::Trained(bytes) => {
                         self.networks.supply(&training, definition, bytes).await
                     }
@@ -343,7 +347,7 @@ impl Link {
 
     /// The positions that are separate from a cell's definition, if any: fetched once for all cells that list
     /// them.
-    async fn listed(
+    async fn fetch_openings(
         &self,
         definition: DefinitionHash,
         hash: &[u8],
@@ -352,8 +356,8 @@ impl Link {
         let Ok(hash) = <[u8; 32]>::try_from(hash) else { return Ok(None) };
         // Concurrent requests for cells wait here for the first.
         let _fetching = self.fetching.lock().await;
-        if let Some(known) = self.openings.listed(hash) {
-            return Ok(Some(known));
+        if let Some(positions) = self.openings.listed(hash) {
+            return Ok(Some(positions));
         }
         let request = v1::GetOpeningsRequest { definition_hash: definition.0.to_vec() };
         let mut client = self.client.clone();
@@ -368,18 +372,18 @@ impl Link {
     }
 
     /// Fetches the network of a training. It may have some megabytes, so the call has its own timeout.
-    async fn stored(
+    async fn fetch_network(
         &self,
         definition: DefinitionHash,
         patience: Duration,
     ) -> Result<Stored, Failed> {
-        let said = get_network(self.client.clone(), definition);
-        self.attempt("GetNetwork", patience, said).await.map(Stored::from)
+        let request = get_network(self.client.clone(), definition);
+        self.attempt("GetNetwork", patience, request).await.map(Stored::from)
     }
 
     async fn attempt<T>(
         &self,
-        what: &str,
+        method: &str,
         patience: Duration,
         call: impl Future<Output = Result<Response<T>, Status>>,
     ) -> Result<T, Failed> {
@@ -393,11 +397,11 @@ impl Link {
         };
         match &failed {
             Failed::Away { problem, has_remedy, .. } => {
-                self.log_away(what, problem, *has_remedy, Duration::ZERO);
+                self.log_away(method, problem, *has_remedy, Duration::ZERO);
             }
             Failed::TimedOut => {
                 let problem = format!("no answer within {} s", patience.as_secs());
-                self.log_away(what, &problem, false, patience);
+                self.log_away(method, &problem, false, patience);
             }
             Failed::SayHello(_) | Failed::Refused(_) | Failed::Fatal(_) => {}
         }
@@ -405,18 +409,18 @@ impl Link {
     }
 
     /// Logs an outage once, if it lasts, and every time at debug level.
-    fn log_away(&self, what: &str, problem: &str, has_remedy: bool, waited: Duration) {
+    fn log_away(&self, method: &str, problem: &str, has_remedy: bool, waited: Duration) {
         let coordinator = &self.address;
         let mut outage = self.outage.lock().unwrap_or_else(PoisonError::into_inner);
         if outage.failed(Instant::now(), waited, has_remedy) {
             tracing::warn!(
                 coordinator,
-                what,
+                what = method,
                 problem,
                 "the coordinator is away; trying again until it is back"
             );
         } else {
-            tracing::debug!(coordinator, what, problem, "no answer");
+            tracing::debug!(coordinator, what = method, problem, "no answer");
         }
     }
 
@@ -460,7 +464,7 @@ async fn lease(
 }
 
 /// Interprets an answered Lease.
-fn leased(response: v1::LeaseResponse) -> Result<Answer<Arc<Cell>>, Failed> {
+fn parse_lease(response: v1::LeaseResponse) -> Result<Answer<Arc<Cell>>, Failed> {
     let v1::LeaseResponse { grant, retry_after_ms, all_done, withheld: _told, calibrate } =
         response;
     let Some(grant) = grant else {
@@ -566,13 +570,13 @@ impl Failed {
     /// Interprets a status. One without a refusal comes from the network, or a proxy, not from a
     /// coordinator.
     fn from_status(status: &Status) -> Self {
-        let Some(refusal) = Refusal::of(status) else {
+        let Some(refusal) = Refusal::from_status(status) else {
             // The coordinator's certificate may be fixed without touching the workers.
-            match Distrust::of(status) {
-                Some(distrust) if distrust.is_callers => {
-                    return Self::Fatal(WorkerError::Distrust(distrust));
+            match TrustError::from_error(status) {
+                Some(error) if error.is_callers => {
+                    return Self::Fatal(WorkerError::Trust(error));
                 }
-                Some(Distrust { problem, remedy, .. }) => {
+                Some(TrustError { problem, remedy, .. }) => {
                     let problem = format!("{problem}: {remedy}");
                     return Self::Away { problem, has_remedy: true, retry_after: None };
                 }

@@ -23,8 +23,8 @@ pub(crate) fn operating_system() -> String {
     let release = fs::read_to_string("/etc/os-release").ok().and_then(|text| pretty_name(&text));
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").ok();
     let kernel = kernel.map(|version| format!("Linux {}", version.trim()));
-    let known = release.into_iter().chain(kernel).collect::<Vec<_>>();
-    let system = if known.is_empty() { consts::OS.to_owned() } else { known.join(", ") };
+    let parts = release.into_iter().chain(kernel).collect::<Vec<_>>();
+    let system = if parts.is_empty() { consts::OS.to_owned() } else { parts.join(", ") };
     format!("{system}, {}", consts::ARCH)
 }
 

@@ -35,8 +35,8 @@ fn left_in_group(root: &Path, path: &str) -> Option<u64> {
         let limit = number(&group.join("memory.max"))?;
         Some(limit.saturating_sub(number(&group.join("memory.current")).unwrap_or(0)))
     };
-    let own = root.join(path);
-    own.ancestors().take_while(|group| group.starts_with(root)).filter_map(left).min()
+    let group_of_process = root.join(path);
+    group_of_process.ancestors().take_while(|group| group.starts_with(root)).filter_map(left).min()
 }
 
 #[cfg(test)]

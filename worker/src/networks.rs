@@ -56,7 +56,7 @@ impl From<v1::GetNetworkResponse> for Stored {
 
 impl Networks {
     /// The network of a training, if a cell here has it.
-    pub(crate) fn kept(&self, definition: DefinitionHash) -> Option<Arc<Supplied>> {
+    pub(crate) fn cached(&self, definition: DefinitionHash) -> Option<Arc<Supplied>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.get(&definition).and_then(Weak::upgrade)
     }
@@ -88,7 +88,10 @@ impl Networks {
 }
 
 /// The hash of a training's fetched network; `None` if the bytes are not such a network.
-pub(crate) async fn hash_of(training: &TrainingDefinition, bytes: Vec<u8>) -> Option<[u8; 32]> {
+pub(crate) async fn network_hash(
+    training: &TrainingDefinition,
+    bytes: Vec<u8>,
+) -> Option<[u8; 32]> {
     let recipe = training.recipe().clone();
     let hashed = tokio::task::spawn_blocking(move || {
         let network = Network::from_bytes(&bytes).ok()?;
@@ -121,12 +124,12 @@ mod tests {
         let networks = Networks::default();
         let (one, other) = (training(1), training(2));
         let bytes = bytes_of(one.recipe());
-        assert!(networks.kept(one.hash()).is_none());
+        assert!(networks.cached(one.hash()).is_none());
         let supplied = networks.supply(&one, one.hash(), bytes.clone()).await.unwrap();
-        assert!(Arc::ptr_eq(&networks.kept(one.hash()).unwrap(), &supplied));
-        assert!(networks.kept(other.hash()).is_none());
+        assert!(Arc::ptr_eq(&networks.cached(one.hash()).unwrap(), &supplied));
+        assert!(networks.cached(other.hash()).is_none());
         drop(supplied);
-        assert!(networks.kept(one.hash()).is_none());
+        assert!(networks.cached(one.hash()).is_none());
         let _other = networks.supply(&other, other.hash(), bytes).await.unwrap();
         assert_eq!(networks.0.lock().unwrap().len(), 1, "unused networks are dropped");
     }
@@ -137,7 +140,7 @@ mod tests {
         let one = training(3);
         let bytes = bytes_of(one.recipe());
         let sha256: [u8; 32] = bytes[bytes.len() - 32..].try_into().unwrap();
-        assert_eq!(hash_of(&one, bytes.clone()).await, Some(sha256));
+        assert_eq!(network_hash(&one, bytes.clone()).await, Some(sha256));
         let mut damaged = bytes.clone();
         damaged[60] ^= 1;
         let wider = TrainingDefinition::from_json(&one.canonical_json().replace("[2]", "[3]"));
@@ -147,22 +150,22 @@ mod tests {
             (one, vec![0; 9], "not a network"),
             (wider.unwrap(), bytes, "another form"),
         ] {
-            assert_eq!(hash_of(&training, bytes.clone()).await, None);
+            assert_eq!(network_hash(&training, bytes.clone()).await, None);
             let hash = training.hash();
             let problem = networks.supply(&training, hash, bytes).await.unwrap_err();
             assert!(problem.contains(&hash.to_string()) && problem.contains(word), "{problem}");
-            assert!(networks.kept(hash).is_none());
+            assert!(networks.cached(hash).is_none());
         }
     }
 
     #[test]
     fn what_the_coordinator_says_of_a_network() {
-        let said = |network: &[u8], failure: &str| {
+        let stored = |network: &[u8], failure: &str| {
             let (network, failure) = (network.to_vec(), failure.to_owned());
             Stored::from(v1::GetNetworkResponse { network, failure })
         };
-        assert_eq!(said(&[], ""), Stored::NotYet);
-        assert_eq!(said(&[], "it diverged"), Stored::Failed("it diverged".to_owned()));
-        assert_eq!(said(&[7], ""), Stored::Trained(vec![7]));
+        assert_eq!(stored(&[], ""), Stored::NotYet);
+        assert_eq!(stored(&[], "it diverged"), Stored::Failed("it diverged".to_owned()));
+        assert_eq!(stored(&[7], ""), Stored::Trained(vec![7]));
     }
 }

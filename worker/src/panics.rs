@@ -12,7 +12,7 @@ thread_local! {
 
 /// Silences panics of this thread; the code that catches them reports them. Other threads' panics
 /// go to the previous hook.
-pub(crate) fn keep_quiet_on_this_thread() {
+pub(crate) fn silence_on_this_thread() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = panic::take_hook();
@@ -28,7 +28,7 @@ pub(crate) fn keep_quiet_on_this_thread() {
 }
 
 /// The place of this thread's last panic, once.
-pub(crate) fn last_place_on_this_thread() -> Option<String> {
+pub(crate) fn last_panic_location() -> Option<String> {
     PLACE.take()
 }
 
@@ -39,9 +39,9 @@ mod tests {
     #[test]
     fn the_place_of_a_caught_panic_is_known() {
         let place = std::thread::spawn(|| {
-            keep_quiet_on_this_thread();
+            silence_on_this_thread();
             panic::catch_unwind(|| panic!("ouch")).unwrap_err();
-            (last_place_on_this_thread(), last_place_on_this_thread())
+            (last_panic_location(), last_panic_location())
         });
         let (first, second) = place.join().unwrap();
         assert!(first.unwrap().contains("panics.rs"));

@@ -44,32 +44,33 @@ impl Sharing {
         Self { slots: slots.get() as usize, state, changed }
     }
 
-    /// Waits until a game on this slot can have `count` of the first `of` slots, or all of these if there are
+    /// Waits until a game on this slot can have `count` of the first `slots_max` slots, or all of these if there are
     /// fewer. `None` if the game is no longer wanted.
     pub(crate) fn take(
         &self,
         slot: usize,
         count: u32,
-        of: Option<u32>,
+        slots_max: Option<u32>,
         is_unwanted: impl Fn() -> bool,
     ) -> Option<Shares<'_>> {
-        let of = of.map_or(self.slots, |of| of as usize).clamp(slot + 1, self.slots.max(slot + 1));
-        let count = (count as usize).clamp(1, of);
+        let slots_max = slots_max.map_or(self.slots, |slots_max| slots_max as usize);
+        let slots_max = slots_max.clamp(slot + 1, self.slots.max(slot + 1));
+        let count = (count as usize).clamp(1, slots_max);
         let mut state = self.state();
         state.waiting.push(slot);
         loop {
-            let found = state.find(slot, count, of);
-            if found.is_none() && !is_unwanted() {
+            let free_slots = state.find(slot, count, slots_max);
+            if free_slots.is_none() && !is_unwanted() {
                 let waited = self.changed.wait_timeout(state, SLICE);
                 state = waited.unwrap_or_else(PoisonError::into_inner).0;
                 continue;
             }
             state.waiting.retain(|waiting| *waiting != slot);
-            state.busy.extend(found.iter().flatten());
+            state.busy.extend(free_slots.iter().flatten());
             drop(state);
             // It may have been the only obstacle for the ones after it.
             self.changed.notify_all();
-            return found.map(|slots| Shares { sharing: self, slots });
+            return free_slots.map(|slots| Shares { sharing: self, slots });
         }
     }
 
@@ -81,7 +82,7 @@ impl Sharing {
 
 impl State {
     /// The slots that a game can have now.
-    fn find(&self, slot: usize, count: usize, of: usize) -> Option<BTreeSet<usize>> {
+    fn find(&self, slot: usize, count: usize, slots_max: usize) -> Option<BTreeSet<usize>> {
         let before = self.waiting.iter().take_while(|waiting| **waiting != slot);
         let is_free = |slot: &usize| !self.busy.contains(slot);
         if !is_free(&slot) || before.into_iter().any(is_free) {
@@ -89,7 +90,7 @@ impl State {
         }
         // The next ones, so that the next game finds its own.
         let slots: BTreeSet<usize> =
-            (slot..of).chain(0..slot).filter(is_free).take(count).collect();
+            (slot..slots_max).chain(0..slot).filter(is_free).take(count).collect();
         (slots.len() == count).then_some(slots)
     }
 }
@@ -121,7 +122,7 @@ mod tests {
     #[test]
     fn a_game_borrows_the_slots_that_it_needs() {
         let sharing = sharing(8);
-        let take = |slot, count, of| sharing.take(slot, count, of, || true);
+        let take = |slot, count, slots_max| sharing.take(slot, count, slots_max, || true);
         let first = take(0, 4, None);
         assert_eq!(slots(&first), Some(vec![0, 1, 2, 3]));
         assert_eq!(slots(&take(1, 1, None)), None, "it is lent");

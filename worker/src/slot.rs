@@ -21,8 +21,8 @@ use spelrum_proto::{game, training, v1, work};
 use spelrum_scheduling::worker::Batch;
 
 use crate::cells::{self, Ready};
-use crate::cores::Keeping;
-use crate::engines::{EnginePlace, Engines, EnginesGame, NoGame, Wanting};
+use crate::cores::Pinning;
+use crate::engines::{EngineHost, EnginePlace, Engines, EnginesGame, NoGame};
 use crate::hub::{Reports, Signs};
 use crate::outcome::{Finished, failed};
 use crate::panics;
@@ -44,7 +44,7 @@ pub(crate) struct Slot {
     /// The available external engines.
     pub(crate) engines: Option<Engines>,
     /// Assigns its thread to cores.
-    pub(crate) keeping: Arc<Keeping>,
+    pub(crate) pinning: Arc<Pinning>,
     /// The slots that each game uses.
     pub(crate) sharing: Arc<Sharing>,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Slot {
 impl Slot {
     /// Plays until no more batches come.
     pub(crate) fn run(self, batches: threads::Receiver<Batch<Arc<cells::Cell>>>) {
-        panics::keep_quiet_on_this_thread();
+        panics::silence_on_this_thread();
         for batch in batches {
             self.play(&batch);
         }
@@ -62,12 +62,12 @@ impl Slot {
     pub(crate) fn play(&self, batch: &Batch<Arc<cells::Cell>>) {
         let Self { number: slot, signs, reports, .. } = self;
         let threads = self.threads_of(&batch.cell);
-        let quiet = batch.in_quiet.then(|| self.keeping.quiet_slots()).filter(|&count| count > 0);
+        let quiet = batch.in_quiet.then(|| self.pinning.quiet_slots()).filter(|&count| count > 0);
         let Some(shares) = self.sharing.take(*slot, threads, quiet, || signs.is_stopped()) else {
             reports.freed(*slot, 0, Duration::ZERO);
             return;
         };
-        self.keeping.begins(batch.in_quiet, Some(*slot));
+        self.pinning.begin_games(batch.in_quiet, Some(*slot));
         // One for the batch: games may be shorter than creating one.
         let (worker, lease, cell) = (reports.worker(), batch.lease.0, batch.range.cell.0);
         let _batch = tracing::info_span!("batch", worker, lease, cell).entered();
@@ -79,13 +79,13 @@ impl Slot {
             if signs.is_stopped() {
                 break;
             }
-            signs.begins(number);
+            signs.begin_game(number);
             // With external engines it may wait before it begins.
             reports.begins(*slot, number, !has_engines(&batch.cell));
             let game = GameId { cell: batch.range.cell, number };
-            let Some(what) = self.play_one(batch, game, &shares) else { break };
+            let Some(result) = self.play_one(batch, game, &shares) else { break };
             tracing::debug!(number, "a game is over");
-            results.push(Finished::new(batch.lease, what));
+            results.push(Finished::new(batch.lease, result));
             played += 1;
             if handed_in.elapsed() >= HAND_IN_AFTER {
                 reports.finished(*slot, std::mem::take(&mut results));
@@ -117,7 +117,7 @@ impl Slot {
         let ready = match &*batch.cell {
             Ok(ready @ (Ready::Games(_) | Ready::Verification(_))) => ready,
             Ok(Ready::Training { found: Some(sha256), .. }) => {
-                let finished = FinishedTraining::found(game, *sha256, unix_us());
+                let finished = FinishedTraining::already_trained(game, *sha256, unix_us());
                 return Some(v1::result::What::Training(training::to_wire(finished)));
             }
             Ok(Ready::Training { training, found: None }) => {
@@ -145,16 +145,16 @@ impl Slot {
                 let played = play(cell, engines, game, started_unix_us, &host)?;
                 Ok(game::to_wire(played.with_scaled(scaled)))
             }
-            Ready::Verification(it) => verify(&it.verification, game, started_unix_us, &host),
+            Ready::Verification(cell) => verify(&cell.verification, game, started_unix_us, &host),
             // Done above.
             Ready::Training { .. } => Err(Unplayed::NotHere),
         };
-        match caught(playing) {
-            Ok(Ok(played)) => Some(fitting(game, played, what_of(ready))),
+        match catch_panic(playing) {
+            Ok(Ok(played)) => Some(fit_game(game, played, result_kind(ready))),
             // The result of an unwanted game is not needed.
             Ok(Err(Unplayed::Aborted)) if host.is_unwanted() || !host.has_timed_out() => None,
             Ok(Err(Unplayed::Aborted)) => {
-                let message = timed_out(batch.game_timeout.unwrap_or_default());
+                let message = timeout_message(batch.game_timeout.unwrap_or_default());
                 tracing::warn!(number = game.number, message, "a game took too long");
                 Some(failed(game, &message))
             }
@@ -185,14 +185,14 @@ impl Slot {
             ending = recipe.endgame().name(),
             "training a network"
         );
-        let outcome = caught(|| trained(recipe, &host));
+        let outcome = catch_panic(|| train_network(recipe, &host));
         let took = started.elapsed();
         match outcome {
             Ok(Ok(trained)) => {
                 tracing::info!(number = task.number, ?took, "a network is trained");
                 let wall_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-                let finished = FinishedTraining::here(task, trained, started_unix_us, wall_us);
-                Some(fitting_training(task, training::to_wire(finished)))
+                let finished = FinishedTraining::new(task, trained, started_unix_us, wall_us);
+                Some(fit_training(task, training::to_wire(finished)))
             }
             Ok(Err(TrainError::Aborted)) => None,
             Ok(Err(error @ (TrainError::Diverged { .. } | TrainError::TooFewPositions { .. }))) => {
@@ -214,12 +214,12 @@ fn has_engines(cell: &cells::Cell) -> bool {
 }
 
 /// Trains a network, with the table that the process shares.
-fn trained(recipe: &Recipe, host: &SlotHost<'_>) -> Result<Trained, TrainError> {
+fn train_network(recipe: &Recipe, host: &SlotHost<'_>) -> Result<Trained, TrainError> {
     train(recipe, &tables::shared(recipe.endgame()), host, |_| {})
 }
 
 /// Runs engine code; a panic becomes a message.
-fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     // A panic may only corrupt the cell's cache of openings: it recovers from a poisoned lock or
     // panics again, which is caught again.
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| panic_message(panic.as_ref()))
@@ -241,7 +241,7 @@ fn play_with(
     host: &SlotHost<'_>,
 ) -> Result<EnginesGame, Unplayed> {
     let played = engines.play(cell, number, host)?;
-    if is_played_twice(cell, number) && !host.wants_none() {
+    if is_played_twice(cell, number) && !host.is_cancelled() {
         let again = engines.play(cell, number, host)?;
         if let Some(difference) = difference(&played.record, &again.record) {
             return Err(Unplayed::Fault(format!(
@@ -253,8 +253,8 @@ fn play_with(
 }
 
 /// The first difference between two records of one game that should be equal (invariant 2).
-fn difference(one: &GameRecord, other: &GameRecord) -> Option<String> {
-    let said = |mv: Option<&MoveRecord>| match mv {
+fn difference(earlier: &GameRecord, later: &GameRecord) -> Option<String> {
+    let describe = |mv: Option<&MoveRecord>| match mv {
         None => "no move".to_owned(),
         Some(MoveRecord { mv, search, .. }) => {
             format!(
@@ -263,13 +263,13 @@ fn difference(one: &GameRecord, other: &GameRecord) -> Option<String> {
             )
         }
     };
-    let plies = one.moves.len().max(other.moves.len());
-    let records_at = |ply: usize| [one, other].map(|record| said(record.moves.get(ply)));
+    let plies = earlier.moves.len().max(later.moves.len());
+    let records_at = |ply: usize| [earlier, later].map(|record| describe(record.moves.get(ply)));
     let mut pairs = (0..plies).map(|ply| (ply, records_at(ply)));
     match pairs.find(|(_, [first, second])| first != second) {
         Some((ply, [first, second])) => Some(format!("at ply {ply} `{first}`, then `{second}`")),
-        None if one.termination != other.termination => {
-            Some(format!("it ended by {:?}, then by {:?}", one.termination, other.termination))
+        None if earlier.termination != later.termination => {
+            Some(format!("it ended by {:?}, then by {:?}", earlier.termination, later.termination))
         }
         None => None,
     }
@@ -298,7 +298,7 @@ fn play(
         let took = u64::try_from((host.wall() - before).as_micros()).unwrap_or(u64::MAX);
         record.wall_us = record.wall_us.saturating_add(took);
     }
-    let played = PlayedGame::here(game, &derived, record, started_unix_us);
+    let played = PlayedGame::new(game, &derived, record, started_unix_us);
     Ok(played.with_values(values).with_engines(engines, forfeit))
 }
 
@@ -310,7 +310,7 @@ fn verify(
     host: &SlotHost<'_>,
 ) -> Result<v1::Game, Unplayed> {
     let (derived, record) = verification.play(host)?;
-    Ok(game::to_wire(PlayedGame::here(task, &derived, record, started_unix_us)))
+    Ok(game::to_wire(PlayedGame::new(task, &derived, record, started_unix_us)))
 }
 
 /// Why a game has no record.
@@ -357,7 +357,7 @@ impl From<MoveValuesError> for Unplayed {
 }
 
 /// The kind of result that such a cell reports.
-fn what_of(ready: &Ready) -> fn(v1::Game) -> v1::result::What {
+fn result_kind(ready: &Ready) -> fn(v1::Game) -> v1::result::What {
     match ready {
         Ready::Verification(_) => v1::result::What::Verification,
         Ready::Games(_) | Ready::Training { .. } => v1::result::What::Game,
@@ -365,19 +365,19 @@ fn what_of(ready: &Ready) -> fn(v1::Game) -> v1::result::What {
 }
 
 /// A result that the coordinator accepts: one beyond the protocol's bounds is a failure.
-fn fitting(
+fn fit_game(
     game: GameId,
     played: v1::Game,
-    what: fn(v1::Game) -> v1::result::What,
+    into_result: fn(v1::Game) -> v1::result::What,
 ) -> v1::result::What {
     if let Err(error) = game::check(&played) {
         return failed(game, &format!("the game's record cannot be sent: {error}"));
     }
-    small_enough(game, what(played), "the game's record")
+    small_enough(game, into_result(played), "the game's record")
 }
 
 /// The same for a training.
-fn fitting_training(task: GameId, trained: v1::Training) -> v1::result::What {
+fn fit_training(task: GameId, trained: v1::Training) -> v1::result::What {
     if let Err(error) = training::from_wire(trained.clone()) {
         return failed(task, &format!("the trained network cannot be sent: {error}"));
     }
@@ -385,17 +385,17 @@ fn fitting_training(task: GameId, trained: v1::Training) -> v1::result::What {
 }
 
 /// A result that fits into a report, or a failure in its place.
-fn small_enough(game: GameId, what: v1::result::What, named: &str) -> v1::result::What {
-    let result = v1::Result { lease_id: 0, what: Some(what) };
+fn small_enough(game: GameId, content: v1::result::What, named: &str) -> v1::result::What {
+    let result = v1::Result { lease_id: 0, what: Some(content) };
     let bytes = work::encoded_len(&result);
     match result.what {
-        Some(what) if bytes <= RESULT_BYTES_MAX => what,
+        Some(content) if bytes <= RESULT_BYTES_MAX => content,
         Some(_) | None => failed(game, &format!("{named} has {bytes} bytes")),
     }
 }
 
 /// The error of a game that exceeded its timeout, with the limit as a sweep writes it.
-pub(crate) fn timed_out(timeout: Duration) -> String {
+pub(crate) fn timeout_message(timeout: Duration) -> String {
     let ms = timeout.as_millis();
     let (count, unit) = [(3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")]
         .into_iter()
@@ -444,26 +444,26 @@ impl Host for SlotHost<'_> {
     }
 }
 
-impl Wanting for SlotHost<'_> {
-    fn wants_none(&self) -> bool {
+impl EngineHost for SlotHost<'_> {
+    fn is_cancelled(&self) -> bool {
         self.slot.signs.is_stopped()
     }
 
-    fn begins(&self) {
+    fn game_begins(&self) {
         self.began.set(Some(Instant::now()));
         self.slot.reports.begins(self.slot.number, self.number, true);
     }
 
-    fn waits(&self) {
+    fn game_waits(&self) {
         self.began.set(None);
         self.slot.reports.begins(self.slot.number, self.number, false);
     }
 
     fn place(&self, threads: Option<u32>) -> Option<EnginePlace> {
-        let own = BTreeSet::from([self.slot.number]);
-        let slots = if threads == Some(1) { &own } else { self.slots };
+        let own_slot = BTreeSet::from([self.slot.number]);
+        let slots = if threads == Some(1) { &own_slot } else { self.slots };
         let fits = threads.is_some_and(|threads| threads as usize <= slots.len());
-        let cpus = self.slot.keeping.place_of(slots, self.in_quiet && fits)?;
+        let cpus = self.slot.pinning.place(slots, self.in_quiet && fits)?;
         Some(EnginePlace { cpus, lacks_quiet: self.in_quiet && !fits })
     }
 }
@@ -490,14 +490,14 @@ fn unix_us() -> i64 {
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let said = panic
+    let message = panic
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "without a message".to_owned());
-    match panics::last_place_on_this_thread() {
-        Some(place) => format!("the engine panicked at {place}: {said}"),
-        None => format!("the engine panicked: {said}"),
+    match panics::last_panic_location() {
+        Some(place) => format!("the engine panicked at {place}: {message}"),
+        None => format!("the engine panicked: {message}"),
     }
 }
 
@@ -508,7 +508,7 @@ mod tests {
     use spelrum_model::CellId;
 
     use super::*;
-    use crate::cores::QuietSlots;
+    use crate::cores::ExclusiveSlots;
     use crate::hub::Hub;
 
     const GAME: GameId = GameId { cell: CellId(3), number: 8 };
@@ -517,13 +517,13 @@ mod tests {
     #[test]
     fn a_panic_becomes_a_message() {
         let messages = std::thread::spawn(|| {
-            panics::keep_quiet_on_this_thread();
+            panics::silence_on_this_thread();
             let ply = 7;
             [
-                caught(|| panic!("out of marbles")),
-                caught(|| panic!("out of marbles at ply {ply}")),
-                caught(|| std::panic::panic_any(5_u8)),
-                caught(|| ()),
+                catch_panic(|| panic!("out of marbles")),
+                catch_panic(|| panic!("out of marbles at ply {ply}")),
+                catch_panic(|| std::panic::panic_any(5_u8)),
+                catch_panic(|| ()),
             ]
         });
         let [plain, formatted, other, none] = messages.join().unwrap();
@@ -546,10 +546,10 @@ mod tests {
         };
         let malformed = v1::Game { cell_id: 3, ..Default::default() };
         assert!(
-            message(fitting(GAME, malformed, v1::result::What::Game)).contains("engine_revision")
+            message(fit_game(GAME, malformed, v1::result::What::Game)).contains("engine_revision")
         );
         let malformed = v1::Training { cell_id: 3, ..Default::default() };
-        assert!(message(fitting_training(GAME, malformed)).contains("engine_revision"));
+        assert!(message(fit_training(GAME, malformed)).contains("engine_revision"));
         let training = |bytes| v1::Training {
             cell_id: 3,
             engine_revision: 1,
@@ -557,9 +557,9 @@ mod tests {
             trained: Some(v1::TrainedNetwork { network: vec![0; bytes], ..Default::default() }),
             ..Default::default()
         };
-        let large = message(fitting_training(GAME, training(RESULT_BYTES_MAX)));
+        let large = message(fit_training(GAME, training(RESULT_BYTES_MAX)));
         assert!(large.starts_with("the trained network has 4"), "{large}");
-        let fits = fitting_training(GAME, training(4_150_000));
+        let fits = fit_training(GAME, training(4_150_000));
         assert!(matches!(fits, v1::result::What::Training(_)), "as large as networks are");
     }
 
@@ -569,11 +569,11 @@ mod tests {
         let (hub, mut sides, _to_do) = Hub::new(NonZeroU32::MIN, 0, false, None);
         let signs = sides.remove(0).signs;
         let reports = Arc::new(hub);
-        let keeping = Arc::new(Keeping::new(QuietSlots::default()));
+        let pinning = Arc::new(Pinning::new(ExclusiveSlots::default()));
         let sharing = Arc::new(Sharing::new(NonZeroU32::MIN));
         let signs_of_slot = Arc::clone(&signs);
         let slot =
-            Slot { number: 0, signs: signs_of_slot, reports, engines: None, keeping, sharing };
+            Slot { number: 0, signs: signs_of_slot, reports, engines: None, pinning, sharing };
         let (slot, slots) = (&slot, &BTreeSet::from([0]));
         let started = Instant::now();
         let began = Cell::new(Some(started));
@@ -607,7 +607,7 @@ mod tests {
                 signs: Arc::clone(&signs),
                 reports: Arc::clone(&reports),
                 engines: None,
-                keeping: Arc::new(Keeping::new(quiet.parse().unwrap())),
+                pinning: Arc::new(Pinning::new(quiet.parse().unwrap())),
                 sharing: Arc::new(Sharing::new(NonZeroU32::MIN)),
             };
             let (slot, slots) = (&slot, &BTreeSet::from(slots));
@@ -629,7 +629,7 @@ mod tests {
 
     #[test]
     fn a_timeout_is_named_as_the_sweep_has_it() {
-        let named = |ms| timed_out(Duration::from_millis(ms));
+        let named = |ms| timeout_message(Duration::from_millis(ms));
         assert_eq!(named(600_000), "the game took longer than the sweep's game_timeout = \"10m\"");
         for (ms, timeout) in [(1, "1ms"), (1_500, "1500ms"), (90_000, "90s"), (7_200_000, "2h")] {
             assert!(named(ms).ends_with(&format!("\"{timeout}\"")), "{}", named(ms));

@@ -62,7 +62,7 @@ impl Backup {
         let per_mille = Arc::new(AtomicU64::new(0));
         let seen = Arc::clone(&per_mille);
         #[expect(clippy::cast_precision_loss, reason = "for people")]
-        let what = move |elapsed: Duration| {
+        let progress_text = move |elapsed: Duration| {
             let percent = seen.load(Ordering::Relaxed) as f64 / 10.0;
             let elapsed = duration_us(elapsed.as_micros() as f64);
             format!("copying, {percent:.1} %, {elapsed}; Ctrl-C gives up")
@@ -72,22 +72,22 @@ impl Backup {
             per_mille.store(copied.pages * 1_000 / copied.of.max(1), Ordering::Relaxed);
             if unwanted.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let (tell, told) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let to = self.to.clone();
         let work = move || {
             // After a second Ctrl-C the receiver is gone.
-            let _unheard = tell.send(readers.back_up(&to, look));
+            let _unheard = sender.send(readers.back_up(&to, look));
         };
-        while_waiting(&interrupts, what, work).await?;
+        while_waiting(&interrupts, progress_text, work).await?;
         // After a first Ctrl-C, the copy is being removed or already finished.
         let backed_up = tokio::select! {
             biased;
-            backed_up = told => backed_up,
+            backed_up = receiver => backed_up,
             () = interrupts.now.cancelled() => return Ok(interrupted(&interrupts)),
         };
         match backed_up {
             Ok(Ok(backed_up)) => {
-                self.tell(&backed_up)?;
+                self.print_result(&backed_up)?;
                 Ok(Exit::Success)
             }
             Ok(Err(BackupError::GivenUp)) => Ok(interrupted(&interrupts)),
@@ -96,7 +96,7 @@ impl Backup {
         }
     }
 
-    fn tell(&self, backed_up: &BackedUp) -> Result<()> {
+    fn print_result(&self, backed_up: &BackedUp) -> Result<()> {
         let BackedUp { bytes, games } = *backed_up;
         let path = self.to.to_string_lossy();
         let mut out = terminal::stdout();

@@ -15,7 +15,7 @@ use spelrum_coordinator::access::{Role, Roles, TokenBook, certificate_uris};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::local::certificate_authority::{Authority, CertificateError, Certified, HostName, days};
-use crate::terminal::notices::say;
+use crate::terminal::notices::notify;
 
 const EXAMPLES: &str = "\
 A coordinator on the network needs TLS: a certificate that its clients trust. For your own cluster, create \
@@ -53,16 +53,16 @@ Examples:
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Certificate {
     #[command(subcommand)]
-    what: What,
+    command: CertificateCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
-    /// Make a CA, if there is none, and by it a coordinator's certificate
+enum CertificateCommand {
+    /// Create a coordinator's certificate, and a CA if there is none
     Create(Create),
-    /// Make a certificate that a worker or client shows instead of a token
+    /// Create a certificate that a worker or client presents instead of a token
     Client(Client),
-    /// Let the client certificates of a name in no more
+    /// Revoke all client certificates with a name
     Revoke(Revoke),
 }
 
@@ -78,9 +78,9 @@ struct Create {
 
 #[derive(Args, Debug)]
 struct Client {
-    /// Of whom it is, or where
+    /// The name of its owner or location
     name: String,
-    /// What it may do: read, submit or work; may be given again
+    /// Its role: read, submit or work; may be given several times
     #[arg(long = "role", value_name = "ROLE", required = true)]
     roles: Vec<Role>,
     #[command(flatten)]
@@ -95,7 +95,7 @@ struct Files {
     /// For how many days it is valid, but not for longer than the CA
     #[arg(long, value_name = "N", default_value_t = 365, value_parser = clap::value_parser!(u64).range(1..=3_650))]
     days: u64,
-    /// Make it anew by the same CA, and write over the one that is there
+    /// Replace the existing certificate by a new one from the same CA
     #[arg(long)]
     renew: bool,
 }
@@ -104,7 +104,7 @@ struct Files {
 struct Revoke {
     /// The certificates' name
     name: String,
-    /// The coordinator's file of tokens, which it reads again within a second
+    /// The coordinator's tokens file, which it reads again within a second
     #[arg(long, value_name = "FILE", env = "SPELRUM_TOKENS")]
     tokens: PathBuf,
 }
@@ -115,15 +115,15 @@ const COORDINATOR: &str = "coordinator.pem";
 const COORDINATOR_KEY: &str = "coordinator.key";
 
 /// The names and addresses by which a machine calls itself.
-const OF_ITSELF: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+const LOOPBACK_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 impl Certificate {
     /// Runs the subcommand.
     pub(crate) fn run(self) -> Result<Exit> {
-        match self.what {
-            What::Create(create) => create.run(),
-            What::Client(client) => client.run(),
-            What::Revoke(revoke) => revoke.run(),
+        match self.command {
+            CertificateCommand::Create(create) => create.run(),
+            CertificateCommand::Client(client) => client.run(),
+            CertificateCommand::Revoke(revoke) => revoke.run(),
         }
     }
 }
@@ -132,7 +132,7 @@ impl Create {
     fn run(self) -> Result<Exit> {
         let Self { mut hosts, files } = self;
         let called = hosts[0].clone();
-        hosts.extend(OF_ITSELF.iter().filter_map(|host| host.parse().ok()));
+        hosts.extend(LOOPBACK_NAMES.iter().filter_map(|host| host.parse().ok()));
         let mut seen = Vec::new();
         hosts.retain(|host| {
             let is_new = !seen.contains(host);
@@ -140,7 +140,7 @@ impl Create {
             is_new
         });
         files.make_directory()?;
-        files.refuse_if_there(&[COORDINATOR, COORDINATOR_KEY])?;
+        files.refuse_existing(&[COORDINATOR, COORDINATOR_KEY])?;
         let now = SystemTime::now();
         let is_there = files.path(CA).exists() || files.path(CA_KEY).exists();
         // Certificates of a new authority would not be trusted.
@@ -163,14 +163,14 @@ impl Create {
         let shown = |name: &str| files.path(name).display().to_string();
         let word = |name: &str| files.word(name);
         if !is_there {
-            say(&format!(
-                "made a CA: {} for everybody, {} for you alone",
+            notify(&format!(
+                "created a CA: {} to hand out, {} to keep secret",
                 shown(CA),
                 shown(CA_KEY)
             ));
         }
         let names: Vec<String> = hosts.iter().map(HostName::to_string).collect();
-        say(&format!(
+        notify(&format!(
             "made the coordinator's certificate, {} and {}, for {}, until {}",
             shown(COORDINATOR),
             shown(COORDINATOR_KEY),
@@ -183,10 +183,10 @@ impl Create {
         };
         let (certificate, key, ca) = (word(COORDINATOR), word(COORDINATOR_KEY), word(CA));
         if files.renew {
-            say("Start the coordinator again with it; nobody else has to do anything.");
+            notify("Restart the coordinator with it; workers and clients need no change.");
             return Ok(Exit::Success);
         }
-        say(&format!(
+        notify(&format!(
             "\nStart the coordinator with it (spelrum token create makes tokens):\n  spelrum coordinator --db results.db \
              --listen 0.0.0.0:7878 --tokens tokens.toml \\\n      --tls-cert {certificate} --tls-key {key}\nand call it \
              with {ca}:\n  spelrum worker --coordinator https://{called}:7878 --ca {ca}\nClient certificates may take \
@@ -203,14 +203,14 @@ impl Client {
         let wrong_name = |problem: String| {
             CliError::new(Exit::Input, format!("make a certificate for {name}"))
                 .because(problem)
-                .help("name it after who has it or where, such as lab-workers")
+                .help("name it after its owner or location, such as lab-workers")
         };
         let uris = certificate_uris(&name, roles).map_err(|error| wrong_name(error.to_string()))?;
         let file = format!("{name}.pem");
         if [CA, COORDINATOR].contains(&&*file) {
             return Err(wrong_name(format!("{file} is another certificate's file")));
         }
-        files.refuse_if_there(&[&file])?;
+        files.refuse_existing(&[&file])?;
         let now = SystemTime::now();
         let made = files
             .authority(now)?
@@ -218,13 +218,14 @@ impl Client {
             .map_err(|error| files.failed(&file, "make", error))?;
         files.write(&file, &format!("{}{}", made.certificate, made.key), Secret::Yes)?;
         let (word, ca) = (files.word(&file), files.word(CA));
-        say(&format!(
+        notify(&format!(
             "made the certificate of `{name}`, who may {roles}: {}, with its private key, until {}",
             files.path(&file).display(),
             until(&made)
         ));
-        say(&format!(
-            "\nA coordinator lets it in that was started with --client-ca {ca}. Copy it to where `{name}` is, and show \
+        notify(&format!(
+            "\nIt is accepted by coordinators started with --client-ca {ca}. Copy it to where `{name}` is, \
+             and show \
              it there:\n  export SPELRUM_CA={ca} SPELRUM_CERT={word}"
         ));
         Ok(Exit::Success)
@@ -244,9 +245,9 @@ impl Revoke {
                     .because(error)
                     .help(remedy)
             })?;
-        say(&format!(
-            "certificates of `{name}` are let in no more by coordinators with --tokens {}; make others under \
-             another name",
+        notify(&format!(
+            "certificates of `{name}` are now refused by coordinators with --tokens {}; create new ones \
+             under another name",
             tokens.display()
         ));
         Ok(Exit::Success)
@@ -284,10 +285,10 @@ impl Files {
     }
 
     /// Refuses to overwrite files, before anything is made.
-    fn refuse_if_there(&self, names: &[&str]) -> Result<()> {
+    fn refuse_existing(&self, names: &[&str]) -> Result<()> {
         let found = names.iter().map(|name| self.path(name)).find(|path| path.exists());
         match found {
-            Some(path) if !self.renew => Err(there_already(&path)),
+            Some(path) if !self.renew => Err(already_exists(&path)),
             Some(_) | None => Ok(()),
         }
     }
@@ -320,7 +321,7 @@ impl Files {
                  directory"
             }
             CertificateError::Expired => {
-                "make another CA in another directory, and give its ca.pem to everybody who calls the coordinator"
+                "make another CA in another directory, and give its ca.pem to all workers and clients"
             }
         };
         CliError::new(Exit::Input, format!("{verb} {}", self.path(name).display()))
@@ -347,7 +348,7 @@ impl Files {
         };
         write().map_err(|error| {
             if error.kind() == ErrorKind::AlreadyExists {
-                return there_already(&path);
+                return already_exists(&path);
             }
             CliError::new(Exit::Input, format!("write {}", path.display()))
                 .because(error)
@@ -373,9 +374,9 @@ fn publish(partial: &Path, path: &Path) -> io::Result<()> {
     published
 }
 
-fn there_already(path: &Path) -> CliError {
+fn already_exists(path: &Path) -> CliError {
     CliError::new(Exit::Input, format!("write {}", path.display()))
-        .because("it is there already")
+        .because("it exists already")
         .help("--renew makes it anew by the same CA; --directory DIR is another place, with another CA")
 }
 

@@ -83,12 +83,12 @@ struct DifferenceJson<'f> {
 }
 
 impl<'f> From<&'f Difference> for DifferenceJson<'f> {
-    fn from(it: &'f Difference) -> Self {
+    fn from(difference: &'f Difference) -> Self {
         Self {
-            table: it.table,
-            key: &it.key,
-            stored: it.stored.as_deref(),
-            counted: it.counted.as_deref(),
+            table: difference.table,
+            key: &difference.key,
+            stored: difference.stored.as_deref(),
+            counted: difference.counted.as_deref(),
         }
     }
 }
@@ -99,13 +99,13 @@ impl Check {
         let readers = Readers::open(&self.db.or(self.named).unwrap_or_default()).await?;
         let interrupts = Interrupts::listen(|| {})?;
         #[expect(clippy::cast_precision_loss, reason = "for people")]
-        let what = |elapsed: Duration| {
+        let progress_text = |elapsed: Duration| {
             format!("checking, {}; Ctrl-C gives up", duration_us(elapsed.as_micros() as f64))
         };
         let runtime = tokio::runtime::Handle::current();
         let games_max = (!self.deep).then_some(SAMPLE_GAMES);
         let work = move || runtime.block_on(look(&readers, games_max));
-        let Some(found) = while_waiting(&interrupts, what, work).await? else {
+        let Some(found) = while_waiting(&interrupts, progress_text, work).await? else {
             return Ok(interrupts.exit().unwrap_or(Exit::Interrupted));
         };
         let found = found?;
@@ -181,7 +181,7 @@ impl Found {
                  can read to a new file:\n  {RESCUE_COMMAND}"
             );
         }
-        writeln!(out, "file: whole, every page and every reference")?;
+        writeln!(out, "file: intact, every page and every reference")?;
         let Self { compared, refereed, differences, .. } = self;
         if compared.changed.is_empty() {
             writeln!(out, "rows: {}", compared_rows(compared))?;
@@ -197,20 +197,20 @@ impl Found {
             list(out, &refereed.irregular)?;
         }
         if differences.is_empty() {
-            writeln!(out, "sums: those of the {games} settled games")?;
+            writeln!(out, "sums: match the {games} settled games")?;
         } else {
-            writeln!(out, "sums: not those of the {games} settled games")?;
+            writeln!(out, "sums: do not match the {games} settled games")?;
             list(out, differences)?;
         }
         if self.is_clean() {
             return Ok(());
         }
         let help = if compared.changed.is_empty() {
-            "the games are as they were written; another program has written to the file, or this is a fault \
-             of spelrum: please report it"
+            "the games are as they were written; another program has written to the file, or this is a bug \
+             in spelrum: please report it"
         } else {
-            "the disk or another program has changed the file; restore a backup, or exclude what is named \
-             above from what you conclude"
+            "the disk or another program has changed the file; restore a backup, or leave the data named \
+             above out of your conclusions"
         };
         writeln!(out, "\nhelp: {help}")
     }
@@ -224,7 +224,7 @@ fn compared_rows(compared: &Compared) -> String {
     };
     let tables = match compared.tables {
         Some(tables) => format!("so do the {} other tables", count(tables)),
-        None => "the other tables have none while the file is open or after a kill".to_owned(),
+        None => "other tables have no digests while the file is open or after a kill".to_owned(),
     };
     format!("{games}; {tables}")
 }

@@ -155,13 +155,13 @@ fn text(
         optional(token, |token| token.origin.to_string()),
     ]);
     let tls = target.map(|target| &target.tls);
-    for (what, file) in [
+    for (label, file) in [
         ("ca", tls.and_then(|tls| tls.ca.as_ref())),
         ("cert", tls.and_then(|tls| tls.cert.as_ref())),
         ("key", tls.and_then(|tls| tls.key.as_ref())),
     ] {
         table.row([
-            what.to_owned(),
+            label.to_owned(),
             optional(file, |file| file.value.display().to_string()),
             optional(file, |file| file.origin.to_string()),
         ]);
@@ -177,6 +177,6 @@ fn text(
         }
         table.write(out)?;
     }
-    let there = if file.exists { "config file" } else { "there is no config file" };
-    writeln!(out, "\n{there}: {}", file.path.display())
+    let heading = if file.exists { "config file" } else { "there is no config file" };
+    writeln!(out, "\n{heading}: {}", file.path.display())
 }

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::local::database_holder;
 use crate::local::listener;
-use crate::local::listener::{OwnDoor, TlsArguments};
+use crate::local::listener::{OwnerEntrance, TlsArguments};
 use crate::local::preflight::{self, DATABASE_THREADS};
 use crate::local::systemd;
 use crate::terminal;
@@ -48,16 +48,16 @@ pub(crate) struct Coordinator {
     /// Where to listen for workers and clients; port 0 takes a free one
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:7878")]
     listen: String,
-    /// A file with a token that may do everything [default: SPELRUM_TOKEN, or the config file's]
+    /// A file with a token for full access [default: SPELRUM_TOKEN, or the config file's]
     #[arg(long, value_name = "PATH")]
     token_file: Option<PathBuf>,
     #[command(flatten)]
     tls: TlsArguments,
-    /// The tokens that it lets in, each with what it may do, as spelrum token writes them; read again
-    /// when they change
+    /// The tokens file, as spelrum token writes it: which tokens are accepted, with their roles;
+    /// read again when it changes
     #[arg(long, value_name = "FILE", env = "SPELRUM_TOKENS")]
     tokens: Option<PathBuf>,
-    /// Give full access to anyone who can reach it, also from other machines
+    /// Require no token: anyone who can reach it has full access, also from other machines
     #[arg(long, conflicts_with_all = ["token_file", "tokens", "client_ca"])]
     without_token: bool,
     /// A name by which workers and clients call it, as through a proxy; may be given more than once.
@@ -65,8 +65,8 @@ pub(crate) struct Coordinator {
     /// known without
     #[arg(long = "host", value_name = "NAME", value_parser = host)]
     hosts: Vec<String>,
-    /// How often workers say that they live. After six times as long without a word, a worker's
-    /// games are handed to others
+    /// How often workers send a heartbeat. If a worker is silent for six times as long, its games
+    /// go to other workers
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = heartbeat)]
     heartbeat: Duration,
     /// Open the database although the log that a crash left is missing or not its own: the results in that log
@@ -120,13 +120,13 @@ impl Coordinator {
         }
         self.tls.refuse_if_readable_by_others(address)?;
         let tls = self.tls.files();
-        let (scheme, own) = match &tls {
-            Some(_) => ("https", Some(OwnDoor::open().await?)),
+        let (scheme, entrance) = match &tls {
+            Some(_) => ("https", Some(OwnerEntrance::open().await?)),
             None => ("http", None),
         };
-        let told = match &own {
-            Some(own) => database_holder::told(&own.url, Some(&own.secret)),
-            None => database_holder::told(&listener::url_from_here(&listener)?, None),
+        let lock_text = match &entrance {
+            Some(entrance) => database_holder::lock_text(&entrance.url, Some(&entrance.secret)),
+            None => database_holder::lock_text(&listener::url_from_here(&listener)?, None),
         };
         if self.accept_loss {
             database_holder::accept_loss(&self.db)?;
@@ -137,8 +137,8 @@ impl Coordinator {
             token,
             tokens: self.tokens,
             tls,
-            own_token: own.as_ref().map(|own| own.token.clone()),
-            told,
+            own_token: entrance.as_ref().map(|entrance| entrance.token.clone()),
+            holder_text: lock_text,
             hosts: self.hosts,
             is_alone: false,
         })
@@ -152,11 +152,11 @@ impl Coordinator {
         systemd::ready(&format!("listening on {scheme}://{address}"));
         let now = interrupts.now.clone();
         tokio::select! {
-            served = coordinator.serve_at(listener::listeners(listener, own), interrupts.finish.clone()) => {
+            served = coordinator.serve_at(listener::listeners(listener, entrance), interrupts.finish.clone()) => {
                 served?;
                 Ok(Exit::Success)
             }
-            never = systemd::tell_how_it_goes(&health) => match never {},
+            never = systemd::report_health(&health) => match never {},
             () = now.cancelled() => Ok(interrupts.exit().unwrap_or(Exit::Interrupted)),
         }
     }

@@ -84,11 +84,11 @@ impl Engine {
     pub(crate) fn run(self) -> Result<Exit> {
         match self.protocol {
             Protocol::Uci(arguments) => {
-                panic::end_at_any();
+                panic::exit_on_any();
                 uci(&arguments)
             }
             Protocol::Gtp(arguments) => {
-                panic::end_at_any();
+                panic::exit_on_any();
                 gtp(&arguments)
             }
             Protocol::Check(check) => super::on_runtime(check.run()),
@@ -102,7 +102,7 @@ fn uci(arguments: &PlayerArguments) -> Result<Exit> {
     let name = format!("Spelrum {} {}", env!("CARGO_PKG_VERSION"), arguments.algorithm());
     let server = Server::new(name, "the Spelrum maintainers".to_owned(), player.options());
     serve(server, &mut player, BufReader::new(io::stdin()), io::stdout())
-        .map_err(|error| CliError::new(Exit::Internal, "hear what to do").because(error))?;
+        .map_err(|error| CliError::new(Exit::Internal, "read commands").because(error))?;
     Ok(Exit::Success)
 }
 
@@ -140,7 +140,7 @@ fn serve_gtp<G: Game>(player: &PlayerArguments, rules: Rules) -> Result<Exit> {
                 lines.extend(assembler.finish().map(|line| line.text));
             }
             for line in lines {
-                let Reply { text, is_last } = served.obey(&line);
+                let Reply { text, is_last } = served.execute(&line);
                 output.write_all(text.as_bytes())?;
                 output.flush()?;
                 if is_last {
@@ -152,9 +152,9 @@ fn serve_gtp<G: Game>(player: &PlayerArguments, rules: Rules) -> Result<Exit> {
             }
         }
     });
-    let failed = |error: io::Error| CliError::new(Exit::Internal, "hear what to do").because(error);
+    let failed = |error: io::Error| CliError::new(Exit::Internal, "read commands").because(error);
     match playing.map_err(failed)?.join() {
-        Ok(said) => said.map_err(failed)?,
+        Ok(outcome) => outcome.map_err(failed)?,
         Err(panic) => std::panic::resume_unwind(panic),
     }
     Ok(Exit::Success)

@@ -71,12 +71,12 @@ impl EngineCheck {
             names.extend(requests.iter().map(|request| request.engine.clone()));
             names.dedup();
             if names.is_empty() {
-                notices::say("the sweep needs no engines");
+                notices::notify("the sweep needs no engines");
                 return Ok(Exit::Success);
             }
         }
         let specs = engine_check::named(&file, &names)?;
-        let interrupts = Interrupts::listen(|| notices::say("ending the engine under check"))?;
+        let interrupts = Interrupts::listen(|| notices::notify("ending the engine under check"))?;
         let checked = engine_check::check_all(specs, requests, interrupts.finish.clone()).await?;
         if let Some(signal) = interrupts.exit() {
             return Ok(signal);

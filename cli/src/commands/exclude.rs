@@ -20,26 +20,27 @@ use crate::terminal;
 /// Discard a worker's results, replay its games elsewhere, and give it no more work
 #[derive(Args, Debug)]
 #[command(after_help = "\
-    Its results move to uncounted_games with their moves, and all statistics are what they would be without \
-    them; its games are played again by others, also of experiments that were finished. It gets no more \
-    games, nor does a worker of its name that starts on its host later, until `spelrum readmit`. \
-    Experiments with [find], [tune] or [evolve] keep its results, since their course has decided by them, \
+    Its results and their moves go to uncounted_games and no longer count in any statistics; other workers \
+    replay its games, also of finished experiments. It gets no more games until `spelrum readmit`, nor does \
+    a worker of the same name that starts later on its host. \
+    Experiments with [find], [tune] or [evolve] keep its results, since their later steps depend on them, \
     and so do accuracy experiments.\n\n\
-    Which worker it is, `spelrum verify` and `spelrum status` say. A `spelrum run` is a worker of its machine, too.\n\n\
+    `spelrum verify` and `spelrum status` show which worker it is. A `spelrum run` counts as a worker of \
+    its machine.\n\n\
     Examples:\n  \
-    spelrum exclude 7 --db results.db --dry-run             (only says what would go)\n  \
+    spelrum exclude 7 --db results.db --dry-run             (only shows what would be removed)\n  \
     spelrum exclude 7 --coordinator http://127.0.0.1:7878 --since 2h --yes\n  \
     spelrum exclude rack-4 --experiment pentago-depth --db results.db")]
 pub(crate) struct Exclude {
     #[command(flatten)]
-    who: Who,
+    arguments: WorkerArguments,
     /// Only from this experiment, by name or UUID [default: from all]
     #[arg(long, value_name = "EXPERIMENT")]
     experiment: Option<String>,
-    /// Only results of games that it began in the last so long, by its clock [default: all]
+    /// Only results of games begun within this last period, by the worker's clock [default: all]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     since: Option<Duration>,
-    /// Only say what would go
+    /// Only show what would be removed
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
     /// Do not ask
@@ -57,8 +58,9 @@ pub(crate) struct Exclude {
     spelrum readmit rack-4 --db results.db                  (if no coordinator has it)")]
 pub(crate) struct Readmit {
     #[command(flatten)]
-    who: Who,
-    /// Only to the games of this engine, from which it was barred since it forfeited them [default: to all]
+    arguments: WorkerArguments,
+    /// Only to games of this engine, from which the worker was barred after forfeits [default: to
+    /// all]
     #[arg(long, value_name = "ENGINE")]
     engine: Option<String>,
 }
@@ -73,11 +75,11 @@ pub(crate) struct Readmit {
     spelrum dismiss rack-4")]
 pub(crate) struct Dismiss {
     #[command(flatten)]
-    who: Who,
+    arguments: WorkerArguments,
 }
 
 #[derive(Args, Debug)]
-struct Who {
+struct WorkerArguments {
     /// The worker's id; or a name, which means all workers that have it
     worker: String,
     #[command(flatten)]
@@ -127,8 +129,8 @@ struct JsonDismissed {
 impl Exclude {
     /// Excludes.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let action = format!("exclude {}", self.who.worker);
-        let steerer = Steerer::open(&self.who.source, &action).await?;
+        let action = format!("exclude {}", self.arguments.worker);
+        let steerer = Steerer::open(&self.arguments.source, &action).await?;
         // The coordinator inside this process is closed whatever the result.
         let excluded = self.exclude(&steerer, &action).await;
         let is_own = steerer.is_own();
@@ -136,8 +138,10 @@ impl Exclude {
         let mut out = terminal::stdout();
         match excluded? {
             None => writeln!(out, "nothing is changed")?,
-            Some(found) if self.who.json => write_json(&mut out, &self.to_json(&found, is_own))?,
-            Some(found) => write!(out, "{}", self.text(&found, is_own))?,
+            Some(response) if self.arguments.json => {
+                write_json(&mut out, &self.to_json(&response, is_own))?
+            }
+            Some(response) => write!(out, "{}", self.text(&response, is_own))?,
         }
         Ok(Exit::Success)
     }
@@ -148,11 +152,11 @@ impl Exclude {
         steerer: &Steerer,
         action: &str,
     ) -> Result<Option<v1::ExcludeResponse>> {
-        let ask = |what: v1::ExcludeWhat| v1::ExcludeRequest {
-            worker: self.who.worker.clone(),
+        let ask = |kind: v1::ExcludeWhat| v1::ExcludeRequest {
+            worker: self.arguments.worker.clone(),
             experiment: self.experiment.clone().unwrap_or_default(),
-            what: what.into(),
-            since_unix_us: self.since.map(ago),
+            what: kind.into(),
+            since_unix_us: self.since.map(time_before_now),
             engine: None,
         };
         let preview = steerer.exclude(ask(v1::ExcludeWhat::Preview), action).await?;
@@ -172,63 +176,62 @@ impl Exclude {
         let games = self.games(preview);
         if !terminal::can_ask() {
             return Err(CliError::new(Exit::Usage, action)
-                .because(format!("{games} would be taken out, and nobody is here to confirm it"))
-                .help("add --yes; --dry-run only says what would go"));
+                .because(format!(
+                    "{games} would be discarded, and there is no terminal to confirm it on"
+                ))
+                .help("add --yes; --dry-run only shows what would be removed"));
         }
         writeln!(terminal::stderr(), "{}", names(preview))?;
-        let question = format!("{games} would be taken out and played again. Exclude?");
+        let question = format!("{games} would be discarded and their games replayed. Exclude?");
         Ok(terminal::confirm(&question)?)
     }
 
     /// The discarded games, as text.
-    fn games(&self, found: &v1::ExcludeResponse) -> String {
-        let games = count(found.games);
-        let results = if found.games == 1 { "result" } else { "results" };
+    fn games(&self, response: &v1::ExcludeResponse) -> String {
+        let games = count(response.games);
+        let results = if response.games == 1 { "result" } else { "results" };
         match self.since {
             None => format!("{games} {results}"),
             Some(_) => format!("those of {games} {results} that are not older"),
         }
     }
 
-    fn text(&self, found: &v1::ExcludeResponse, is_own: bool) -> String {
-        let games = self.games(found);
-        let mut text = names(found) + "\n";
+    fn text(&self, response: &v1::ExcludeResponse, is_own: bool) -> String {
+        let games = self.games(response);
+        let mut text = names(response) + "\n";
         let _ = match (self.dry_run, is_own) {
-            (true, _) => writeln!(text, "excluding would take out {games}"),
+            (true, _) => writeln!(text, "excluding would discard {games}"),
             (false, true) => {
-                writeln!(
-                    text,
-                    "excluded: {games} are taken out, for others to play the games again"
-                )
+                writeln!(text, "excluded: {games} are discarded; other workers replay the games")
             }
             (false, false) => writeln!(
                 text,
-                "excluded: {games} are taken out bit by bit, and their games played again by others"
+                "excluded: {games} are being discarded, and other workers replay the games"
             ),
         };
-        for kept in &found.kept {
+        for kept in &response.kept {
             let _ =
                 writeln!(text, "{} keeps {}: {}", kept.experiment, count(kept.games), why(kept));
         }
         text
     }
 
-    fn to_json<'a>(&'a self, found: &'a v1::ExcludeResponse, is_own: bool) -> Json<'a> {
-        let worker = |it: &'a v1::NamedWorker| JsonWorker {
-            worker_id: it.worker_id,
-            name: &it.name,
-            host: &it.host,
+    fn to_json<'a>(&'a self, response: &'a v1::ExcludeResponse, is_own: bool) -> Json<'a> {
+        let worker = |named: &'a v1::NamedWorker| JsonWorker {
+            worker_id: named.worker_id,
+            name: &named.name,
+            host: &named.host,
         };
-        let kept = |it: &'a v1::KeptResults| JsonKept {
-            experiment: &it.experiment,
-            why: why(it),
-            games: it.games,
+        let kept = |results: &'a v1::KeptResults| JsonKept {
+            experiment: &results.experiment,
+            why: why(results),
+            games: results.games,
         };
         Json {
-            workers: found.workers.iter().map(worker).collect(),
+            workers: response.workers.iter().map(worker).collect(),
             experiment: self.experiment.as_deref().unwrap_or_default(),
-            games: found.games,
-            kept: found.kept.iter().map(kept).collect(),
+            games: response.games,
+            kept: response.kept.iter().map(kept).collect(),
             dry_run: self.dry_run,
             finished: is_own && !self.dry_run,
         }
@@ -238,27 +241,29 @@ impl Exclude {
 impl Readmit {
     /// Readmits.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let action = format!("readmit {}", self.who.worker);
-        let steerer = Steerer::open(&self.who.source, &action).await?;
+        let action = format!("readmit {}", self.arguments.worker);
+        let steerer = Steerer::open(&self.arguments.source, &action).await?;
         let request = v1::ExcludeRequest {
-            worker: self.who.worker.clone(),
+            worker: self.arguments.worker.clone(),
             what: v1::ExcludeWhat::In.into(),
             engine: self.engine.clone(),
             ..Default::default()
         };
-        let found = steerer.exclude(request, &action).await;
+        let response = steerer.exclude(request, &action).await;
         steerer.close().await?;
-        let readmitted_worker_ids = found?.readmitted_worker_ids;
+        let readmitted_worker_ids = response?.readmitted_worker_ids;
         let mut out = terminal::stdout();
-        if self.who.json {
+        if self.arguments.json {
             write_json(&mut out, &JsonReadmitted { readmitted_worker_ids })?;
         } else if readmitted_worker_ids.is_empty() {
-            let from = self.engine.as_ref().map(|it| format!(" from {it}")).unwrap_or_default();
-            writeln!(out, "{} is not excluded{from}", self.who.worker)?;
+            let from =
+                self.engine.as_ref().map(|engine| format!(" from {engine}")).unwrap_or_default();
+            writeln!(out, "{} is not excluded{from}", self.arguments.worker)?;
         } else {
             for worker in readmitted_worker_ids {
-                let of = self.engine.as_ref().map(|it| format!(" of {it}")).unwrap_or_default();
-                writeln!(out, "worker {worker} gets games{of} again")?;
+                let games_of =
+                    self.engine.as_ref().map(|engine| format!(" of {engine}")).unwrap_or_default();
+                writeln!(out, "worker {worker} gets games{games_of} again")?;
             }
         }
         Ok(Exit::Success)
@@ -268,21 +273,21 @@ impl Readmit {
 impl Dismiss {
     /// Dismisses.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let action = format!("dismiss {}", self.who.worker);
-        let steerer = Steerer::open(&self.who.source, &action).await?;
+        let action = format!("dismiss {}", self.arguments.worker);
+        let steerer = Steerer::open(&self.arguments.source, &action).await?;
         let request = v1::ExcludeRequest {
-            worker: self.who.worker.clone(),
+            worker: self.arguments.worker.clone(),
             what: v1::ExcludeWhat::Dismiss.into(),
             ..Default::default()
         };
-        let found = steerer.exclude(request, &action).await;
+        let response = steerer.exclude(request, &action).await;
         steerer.close().await?;
-        let dismissed_worker_ids = found?.dismissed_worker_ids;
+        let dismissed_worker_ids = response?.dismissed_worker_ids;
         let mut out = terminal::stdout();
-        if self.who.json {
+        if self.arguments.json {
             write_json(&mut out, &JsonDismissed { dismissed_worker_ids })?;
         } else if dismissed_worker_ids.is_empty() {
-            writeln!(out, "{} is not reported as silent; no action needed", self.who.worker)?;
+            writeln!(out, "{} is not reported as silent; no action needed", self.arguments.worker)?;
         } else {
             for worker in dismissed_worker_ids {
                 writeln!(out, "worker {worker} is no longer reported as silent")?;
@@ -299,23 +304,24 @@ fn duration(text: &str) -> std::result::Result<Duration, String> {
 }
 
 /// The time this long ago, in microseconds since 1970.
-fn ago(long: Duration) -> i64 {
+fn time_before_now(long: Duration) -> i64 {
     let then = SystemTime::now().checked_sub(long).unwrap_or(UNIX_EPOCH);
     let since_epoch = then.duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX)
 }
 
 /// The names of the affected workers.
-fn names(found: &v1::ExcludeResponse) -> String {
-    let name =
-        |it: &v1::NamedWorker| format!("worker {} ({} on {})", it.worker_id, it.name, it.host);
-    found.workers.iter().map(name).collect::<Vec<_>>().join(", ")
+fn names(response: &v1::ExcludeResponse) -> String {
+    let name = |worker: &v1::NamedWorker| {
+        format!("worker {} ({} on {})", worker.worker_id, worker.name, worker.host)
+    };
+    response.workers.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 fn why(kept: &v1::KeptResults) -> &'static str {
     if kept.has_course {
-        "its course has decided by them"
+        "its later steps depend on them"
     } else {
-        "its choices share what its positions are worth"
+        "its choices share position values"
     }
 }

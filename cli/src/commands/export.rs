@@ -66,9 +66,9 @@ impl Export {
         if self.experiments.is_empty() {
             experiments.push(source.experiment(None).await?);
         }
-        for which in &self.experiments {
-            let found = source.experiment(Some(which)).await?;
-            if experiments.iter().all(|known| known.uuid != found.uuid) {
+        for wanted in &self.experiments {
+            let found = source.experiment(Some(wanted)).await?;
+            if experiments.iter().all(|experiment| experiment.uuid != found.uuid) {
                 experiments.push(found);
             }
         }
@@ -87,7 +87,7 @@ impl Export {
         }
         let BackedUp { bytes, games } = exported?;
         let path = self.output.to_string_lossy();
-        let names: Vec<&str> = experiments.iter().map(|it| &*it.name).collect();
+        let names: Vec<&str> = experiments.iter().map(|experiment| &*experiment.name).collect();
         let mut out = terminal::stdout();
         if self.json {
             let json = Json { export: &path, experiments: names, bytes, games };

@@ -69,7 +69,7 @@ pub(crate) struct Games {
     /// Write to this file, once all games are there; one of this name is replaced
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Go on while games are played, and write each as it is settled
+    /// Keep running, and write each game as it is settled
     #[arg(long, short)]
     follow: bool,
     /// Include the search behind each move: depth, score, nodes and time
@@ -114,7 +114,8 @@ impl Format {
         out: impl Write + Send + 'static,
     ) -> Box<dyn WriteGames> {
         let is_its = |game: &&GameInfo| game.name == experiment.game;
-        let margins = Rules::games().into_iter().find(is_its).is_some_and(|it| it.margin.is_some());
+        let margins =
+            Rules::games().into_iter().find(is_its).is_some_and(|game| game.margin.is_some());
         let rows = match self {
             Self::Text => return Box::new(Text { out, searches }),
             Self::Pgn => return Box::new(Pgn::new(out, searches)),
@@ -135,16 +136,16 @@ impl Games {
         if self.follow {
             return self.follow().await;
         }
-        let told = match &self.output {
+        let written = match &self.output {
             None => self.write(BufWriter::new(terminal::data_stdout())).await?,
             Some(path) => {
                 let (new, file) = NewFile::create(path)?;
-                let told = self.write(BufWriter::new(file)).await?;
+                let written = self.write(BufWriter::new(file)).await?;
                 new.finish()?;
-                told
+                written
             }
         };
-        remark(told);
+        remark(written);
         Ok(Exit::Success)
     }
 
@@ -177,17 +178,17 @@ impl Games {
         };
         let (source, experiment) =
             ResultsSource::open_experiment(&self.source, self.experiment.as_deref()).await?;
-        let (wanted, mut told) = (self.wanted(), WrittenGames::default());
+        let (wanted, mut written) = (self.wanted(), WrittenGames::default());
         let mut writer = self.format.writer(&experiment, self.searches, BufWriter::new(out));
         let interrupts = Interrupts::listen(|| {})?;
         let exit = tokio::select! {
-            followed = follow_games(&source, &experiment, &wanted, &mut *writer, &mut told) => {
+            followed = follow_games(&source, &experiment, &wanted, &mut *writer, &mut written) => {
                 followed.map(|()| Exit::Success)?
             }
             () = interrupts.finish.cancelled() => interrupts.exit().unwrap_or(Exit::Interrupted),
         };
         writer.finish()?;
-        remark(told);
+        remark(written);
         Ok(exit)
     }
 
@@ -201,12 +202,12 @@ impl Games {
 }
 
 /// Notes if there are no games, or moves are not stored.
-fn remark(told: WrittenGames) {
-    let WrittenGames { games, without_moves } = told;
+fn remark(written: WrittenGames) {
+    let WrittenGames { games, without_moves } = written;
     if games == 0 {
-        notices::say("note: there are no such games yet");
+        notices::notify("note: there are no such games yet");
     } else if without_moves > 0 {
-        notices::say(&format!(
+        notices::notify(&format!(
             "note: the moves of {} of these {} games are not stored (record = \"games\", or pruned); spelrum \
              replay plays such a game again",
             count(without_moves),

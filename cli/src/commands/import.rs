@@ -18,17 +18,16 @@ use crate::terminal::interrupt::Interrupts;
 
 const EXAMPLES: &str = "\
 The file is what spelrum export made, or any other results database: all its experiments come. Nothing is \
-doubled: an experiment is known by its UUID, its cells by the hash of their definition, its games by their \
-numbers. A file with more games adds those that are missing; imported again it changes nothing. A game that \
-is in both counts once; where two results of it differ that must not, the other one is kept in \
-uncounted_games as a conflict.
+duplicated: experiments are identified by UUID, cells by the hash of their definition, games by number. A \
+file with more games adds those that are missing; imported again it changes nothing. A game in both counts \
+once; if its two results differ and must not, the file's result is kept in uncounted_games as a conflict.
 
-An experiment that is not finished is paused here: spelrum resume plays what is left of it. Where the file has \
-a later text of a sweep that is here, the sweep becomes that.
+An experiment that is not finished is paused here: spelrum resume plays what is left of it. If the file has \
+a later version of a sweep, that version replaces the one in the database.
 
-Nothing of the file is believed: definitions must be those of their hashes, and every game with moves is \
-played again by the rules, before anything is written. The database is made if it is not there; no \
-coordinator may have it open: stop that one, import, and start it again.
+The file is not trusted: before anything is written, definitions must match their hashes, and every game \
+with moves is checked against the rules. The database is created if it does not exist. It must not be open \
+in a coordinator: stop the coordinator, import, and start it again.
 
 JSON: experiments (experiment_uuid, name, state, new, changed, games, failed, known, repeats, conflicts, \
 uncounted).
@@ -75,19 +74,19 @@ struct Experiment<'i> {
 }
 
 impl<'i> From<&'i Imported> for Experiment<'i> {
-    fn from(it: &'i Imported) -> Self {
+    fn from(imported: &'i Imported) -> Self {
         Self {
-            experiment_uuid: &it.uuid,
-            name: &it.name,
-            state: &it.state,
-            new: it.is_new,
-            changed: it.is_changed,
-            games: it.games,
-            failed: it.failed,
-            known: it.known,
-            repeats: it.repeats,
-            conflicts: it.conflicts,
-            uncounted: it.uncounted,
+            experiment_uuid: &imported.uuid,
+            name: &imported.name,
+            state: &imported.state,
+            new: imported.is_new,
+            changed: imported.is_changed,
+            games: imported.games,
+            failed: imported.failed,
+            known: imported.known,
+            repeats: imported.repeats,
+            conflicts: imported.conflicts,
+            uncounted: imported.uncounted,
         }
     }
 }
@@ -129,11 +128,11 @@ impl Import {
             imported => imported?,
         };
         closed?;
-        self.tell(&imported)?;
+        self.print_imported(&imported)?;
         Ok(Exit::Success)
     }
 
-    fn tell(&self, imported: &[Imported]) -> Result<()> {
+    fn print_imported(&self, imported: &[Imported]) -> Result<()> {
         let mut out = terminal::stdout();
         if self.json {
             let experiments = imported.iter().map(Experiment::from).collect();
@@ -141,19 +140,19 @@ impl Import {
             return Ok(());
         }
         if imported.is_empty() {
-            writeln!(out, "there is no experiment in it")?;
+            writeln!(out, "the file has no experiments")?;
         }
-        for one in imported {
-            writeln!(out, "{}", said(one))?;
-            if one.state == "paused" {
-                let remedy = if one.is_playable {
-                    format!("spelrum resume {} goes on with it", one.uuid)
+        for experiment in imported {
+            writeln!(out, "{}", result_line(experiment))?;
+            if experiment.state == "paused" {
+                let remedy = if experiment.is_playable {
+                    format!("spelrum resume {} goes on with it", experiment.uuid)
                 } else {
-                    "it was played by another engine, which alone can go on with it".to_owned()
+                    "only the engine revision that played it can continue it".to_owned()
                 };
                 writeln!(out, "  it is paused: {remedy}")?;
             }
-            if one.conflicts > 0 {
+            if experiment.conflicts > 0 {
                 writeln!(out, "  see the conflicts: table uncounted_games, reason 'conflict'")?;
             }
         }
@@ -162,30 +161,30 @@ impl Import {
 }
 
 /// The result for an experiment, in a line.
-fn said(one: &Imported) -> String {
-    if !one.is_anything() {
+fn result_line(imported: &Imported) -> String {
+    if !imported.is_anything() {
         return format!(
             "{}: nothing is new, all {} games were here already",
-            one.name,
-            count(one.known)
+            imported.name,
+            count(imported.known)
         );
     }
     let mut parts = Vec::new();
-    if one.is_changed {
-        parts.push("its sweep became that of the file".to_owned());
+    if imported.is_changed {
+        parts.push("its sweep was replaced by the file's".to_owned());
     }
-    parts.push(match (one.is_new, one.games) {
+    parts.push(match (imported.is_new, imported.games) {
         (true, games) => format!("new, {}", counted(games, "game")),
         (false, games) => format!("{} more", counted(games, "game")),
     });
     let more = [
-        (one.failed, "failed games"),
-        (one.known, "were here already"),
-        (one.repeats, "repeats, kept and not counted"),
-        (one.conflicts, "CONFLICTS, kept and not counted"),
-        (one.uncounted, "other results that do not count"),
+        (imported.failed, "failed games"),
+        (imported.known, "were here already"),
+        (imported.repeats, "repeats, kept and not counted"),
+        (imported.conflicts, "CONFLICTS, kept and not counted"),
+        (imported.uncounted, "other results that do not count"),
     ];
     let more = more.into_iter().filter(|(games, _)| *games > 0);
-    parts.extend(more.map(|(games, what)| format!("{} {what}", count(games))));
-    format!("{}: {}", one.name, parts.join(", "))
+    parts.extend(more.map(|(games, text)| format!("{} {text}", count(games))));
+    format!("{}: {}", imported.name, parts.join(", "))
 }

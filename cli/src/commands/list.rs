@@ -40,14 +40,15 @@ pub(crate) struct List {
     /// Only those of this game
     #[arg(long)]
     game: Option<String>,
-    /// Only those whose name has this in it, or matches it if it has a `*`, `?` or `[…]`
+    /// Only those whose name contains this, or matches it as a pattern if it has a `*`, `?` or
+    /// `[…]`
     #[arg(long, value_name = "WORDS|GLOB")]
     name: Option<NameFilter>,
-    /// By what to sort: name, submitted (the oldest first), priority (the highest first), left (the
+    /// The sort key: name, submitted (the oldest first), priority (the highest first), left (the
     /// fewest games left first), state (running, paused, finished, cancelled)
     #[arg(long, value_name = "KEY", default_value = "submitted", hide_possible_values = true)]
     sort: Key,
-    /// The other way round
+    /// Reverse the order
     #[arg(long)]
     reverse: bool,
     /// Print JSON
@@ -64,7 +65,7 @@ enum State {
 }
 
 impl State {
-    fn of(state: ExperimentState) -> Self {
+    fn from_state(state: ExperimentState) -> Self {
         match state {
             ExperimentState::Running => Self::Running,
             ExperimentState::Paused => Self::Paused,
@@ -109,7 +110,7 @@ impl NameFilter {
     /// Ignores case.
     fn matches(&self, name: &str) -> bool {
         match self {
-            Self::Contains(words) => name.to_lowercase().contains(words),
+            Self::Contains(text) => name.to_lowercase().contains(text),
             Self::Glob(pattern) => {
                 let options = MatchOptions { case_sensitive: false, ..MatchOptions::new() };
                 pattern.matches_with(name, options)
@@ -142,13 +143,17 @@ impl List {
         if self.json {
             write_json(&mut out, &experiments.iter().map(Json::from).collect::<Vec<_>>())?;
         } else if experiments.is_empty() {
-            writeln!(out, "{}", if is_empty { "no experiments yet" } else { "none of them" })?;
+            writeln!(
+                out,
+                "{}",
+                if is_empty { "no experiments yet" } else { "no experiment matches" }
+            )?;
         } else {
             table(&experiments, unix_us()).write(&mut out)?;
         }
         out.flush()?;
         if let Some(note) = source.idle_note(&experiments) {
-            notices::say(&note);
+            notices::notify(&note);
         }
         Ok(Exit::Success)
     }
@@ -156,7 +161,7 @@ impl List {
     /// The selected experiments in order. Equal ones stay in the order of their submission.
     fn chosen(&self, mut experiments: Vec<ExperimentSummary>) -> Vec<ExperimentSummary> {
         experiments.retain(|experiment| {
-            let is_in_state = |state: &State| *state == State::of(experiment.state);
+            let is_in_state = |state: &State| *state == State::from_state(experiment.state);
             (self.state.is_empty() || self.state.iter().any(is_in_state))
                 && self.game.as_ref().is_none_or(|game| experiment.game.eq_ignore_ascii_case(game))
                 && self.name.as_ref().is_none_or(|name| name.matches(&experiment.name))
@@ -169,7 +174,7 @@ impl List {
             Key::Left => experiments.sort_by_key(ExperimentSummary::games_left),
             Key::State => experiments.sort_by_key(|experiment| {
                 let states = State::value_variants();
-                states.iter().position(|&state| state == State::of(experiment.state))
+                states.iter().position(|&state| state == State::from_state(experiment.state))
             }),
         }
         if self.reverse {

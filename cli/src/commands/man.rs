@@ -22,7 +22,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Man {
-    /// Where to write them; made if it is not there
+    /// The directory to write them to; created if it does not exist
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
 }

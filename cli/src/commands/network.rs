@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 use spelrum_report::data::write_json;
-use spelrum_report::networks::{By, NetworkJson, figures, kinds_of, write_by, write_summary};
+use spelrum_report::networks::{By, NetworkJson, figures, group_recipes, write_by, write_summary};
 use spelrum_report::plot::{plot_files, write_plots};
 use spelrum_report::text::{count, duration_us};
 
@@ -86,9 +86,9 @@ impl Network {
         };
         let interrupts = Interrupts::listen(|| {})?;
         let done = Arc::new(AtomicUsize::new(0));
-        let told = Arc::clone(&done);
-        let what = move |elapsed: Duration| {
-            let done = count(told.load(Ordering::Relaxed) as u64);
+        let counter = Arc::clone(&done);
+        let progress_text = move |elapsed: Duration| {
+            let done = count(counter.load(Ordering::Relaxed) as u64);
             let elapsed = duration_us(elapsed.as_micros() as f64);
             format!(
                 "{done} of {} networks trained, {elapsed}; Ctrl-C gives up",
@@ -99,18 +99,21 @@ impl Network {
             let recipes = Arc::clone(&recipes);
             move || train_all(&recipes, slots, |trained| done.store(trained, Ordering::Relaxed))
         };
-        let Some(outcomes) = while_waiting(&interrupts, what, work).await? else {
+        let Some(outcomes) = while_waiting(&interrupts, progress_text, work).await? else {
             return Ok(interrupts.exit().unwrap_or(Exit::Interrupted));
         };
         let outcomes = outcomes
             .map_err(|error| CliError::new(Exit::Internal, "start a thread").because(error))?;
         let mut out = terminal::stdout();
         if self.json {
-            let networks = recipes.iter().zip(&outcomes).map(|(of, it)| NetworkJson::of(of, it));
+            let networks = recipes
+                .iter()
+                .zip(&outcomes)
+                .map(|(recipe, outcome)| NetworkJson::new(recipe, outcome));
             let json = Json { name: &sweep.plan.name, networks: networks.collect() };
             write_json(&mut out, &json)?;
         } else {
-            let kinds = kinds_of(&recipes);
+            let kinds = group_recipes(&recipes);
             write_summary(&mut out, &kinds, &outcomes)?;
             if let Some(by) = self.by {
                 write_by(&mut out, by, &kinds, &outcomes)?;

@@ -32,7 +32,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct New {
-    /// Which; see --list
+    /// The template; see --list
     #[arg(value_name = "TEMPLATE", default_value = "first")]
     template: String,
     /// The file; it names the experiment too [default: the template's name with .toml]
@@ -41,7 +41,7 @@ pub(crate) struct New {
     /// Only list the templates
     #[arg(long)]
     list: bool,
-    /// Overwrite the file if it is there
+    /// Overwrite the file if it exists
     #[arg(long)]
     force: bool,
     /// Print JSON
@@ -103,7 +103,7 @@ impl New {
             let failed = CliError::new(Exit::Input, format!("write {}", file.display()));
             if error.kind() == ErrorKind::AlreadyExists {
                 failed
-                    .because("it is there already")
+                    .because("it exists already")
                     .help("name another file, or overwrite this one with --force")
             } else {
                 failed.because(error).help("name a file in a directory that you may write to")
@@ -115,9 +115,10 @@ impl New {
 
     fn print_list(&self) -> Result<Exit> {
         let mut out = terminal::stdout();
-        let listed = TEMPLATES
-            .each_ref()
-            .map(|it| Listed { template: it.name, description: it.description() });
+        let listed = TEMPLATES.each_ref().map(|template| Listed {
+            template: template.name,
+            description: template.description(),
+        });
         if self.json {
             write_json(&mut out, &listed)?;
             return Ok(Exit::Success);
@@ -190,11 +191,11 @@ impl Template {
 
     /// The template's text for an experiment of this name, in this file.
     fn named(&self, name: &str, file: &Path) -> String {
-        let own = self.name;
+        let template_name = self.name;
         let text = self
             .text
-            .replace(&format!("\nname = \"{own}\"\n"), &format!("\nname = \"{name}\"\n"))
-            .replace(&format!(" {own}.toml"), &format!(" {}", file.display()));
+            .replace(&format!("\nname = \"{template_name}\"\n"), &format!("\nname = \"{name}\"\n"))
+            .replace(&format!(" {template_name}.toml"), &format!(" {}", file.display()));
         format!("#:schema ./{SCHEMA_FILE}\n{text}")
     }
 }
@@ -255,7 +256,7 @@ fn schema_beside(file: &Path) -> Result<Schema> {
     let state = match write_file(&path, &text, false) {
         Ok(()) => SchemaState::Written,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            let same = std::fs::read_to_string(&path).is_ok_and(|there| there == text);
+            let same = std::fs::read_to_string(&path).is_ok_and(|existing| existing == text);
             if same { SchemaState::Same } else { SchemaState::Other }
         }
         Err(error) => {

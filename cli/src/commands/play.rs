@@ -165,9 +165,10 @@ impl<P: Game> Table<P> {
             let done = work(&mut session, &host);
             (session, done)
         };
-        let what =
+        let progress_text =
             |elapsed: Duration| format!("thinking, {}", duration_us(elapsed.as_micros() as f64));
-        let Some((session, done)) = while_waiting(&self.interrupts, what, work).await? else {
+        let Some((session, done)) = while_waiting(&self.interrupts, progress_text, work).await?
+        else {
             self.given_up.store(true, Ordering::Relaxed);
             return Ok(None);
         };

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use spelrum_external::{EngineFile, FailureKind};
-use spelrum_worker::{self as worker, Engines, PlayingCommand, QuietSlots};
+use spelrum_worker::{self as worker, Engines, ExclusiveSlots, PlayingCommand};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -24,7 +24,7 @@ pub(crate) struct PlayingProcess {
     slots: SlotsArguments,
     /// Where its quiet slots are, as the worker has planned them
     #[arg(long, value_name = "CPUS", default_value = "none")]
-    quiet_cpus: QuietSlots,
+    quiet_cpus: ExclusiveSlots,
     #[command(flatten)]
     engines: EnginesArguments,
     #[command(flatten)]
@@ -37,20 +37,20 @@ pub(crate) struct PlayingProcess {
 /// If the system does not report this program's path.
 pub(crate) fn command(
     Offer { slots, memory_bytes }: Offer,
-    quiet: &QuietSlots,
+    quiet: &ExclusiveSlots,
     engines: &EnginesArguments,
     logs: LogArguments,
 ) -> Result<PlayingCommand> {
-    let mut words = vec![NAME.into(), "--slots".into(), slots.to_string().into()];
+    let mut command_line = vec![NAME.into(), "--slots".into(), slots.to_string().into()];
     if let Some(bytes) = memory_bytes {
         let mebibytes = (bytes >> 20).clamp(1, u32::MAX.into());
-        words.extend(["--memory".into(), format!("{mebibytes}MiB").into()]);
+        command_line.extend(["--memory".into(), format!("{mebibytes}MiB").into()]);
     }
-    words.extend(["--quiet-cpus".into(), quiet.to_string().into()]);
-    words.extend(engines.words());
-    words.extend(logs.words());
-    words.extend(arguments::words_of_voice());
-    PlayingCommand::of_this_program(words, &[TOKEN_VARIABLE]).map_err(|error| {
+    command_line.extend(["--quiet-cpus".into(), quiet.to_string().into()]);
+    command_line.extend(engines.process_arguments());
+    command_line.extend(logs.process_arguments());
+    command_line.extend(arguments::output_flags());
+    PlayingCommand::for_this_program(command_line, &[TOKEN_VARIABLE]).map_err(|error| {
         CliError::new(Exit::Internal, "find this program, which plays").because(error)
     })
 }
@@ -58,7 +58,7 @@ pub(crate) fn command(
 impl PlayingProcess {
     /// Plays until the worker ends it.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let playing = worker::PlayingProcess::of_standard_streams().map_err(|error| {
+        let playing = worker::PlayingProcess::from_standard_streams().map_err(|error| {
             CliError::new(Exit::Usage, "play")
                 .because(error)
                 .help("spelrum worker starts it; start that")
@@ -88,7 +88,7 @@ async fn find(file: EngineFile, offer: Offer) -> Result<Engines> {
     // If the worker ends first, this process ends.
     let (engines, failures) =
         engines_file::find(file.clone(), offer, FILES_OF_WORKER, CancellationToken::new()).await?;
-    for failure in failures.into_iter().filter(|it| it.kind != FailureKind::Aborted) {
+    for failure in failures.into_iter().filter(|failure| failure.kind != FailureKind::Aborted) {
         tracing::error!("{}", engines_file::not_offered(&file, &failure));
         tracing::debug!(engine = failure.engine, "said:\n{}", failure.transcript);
     }

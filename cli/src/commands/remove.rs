@@ -19,40 +19,39 @@ use crate::terminal;
 #[derive(Args, Debug)]
 #[command(after_help = "\
     Its cells, games, moves and results go, and its name is free again. It must not be running: \
-    pause or cancel it first. The rows go bit by bit, so that others do not wait; \
-    `spelrum status` shows how far that is. Players, openings and workers stay.\n\n\
+    pause or cancel it first. The rows are deleted in small steps, so that other work continues; `spelrum \
+    status` shows the progress. Players, openings and workers stay.\n\n\
     Examples:\n  \
-    spelrum delete pentago-depth --db results.db --dry-run  (only says what would go)\n  \
+    spelrum delete pentago-depth --db results.db --dry-run  (only shows what would be removed)\n  \
     spelrum delete pentago-depth --db results.db\n  \
     spelrum delete pentago-depth --coordinator http://127.0.0.1:7878 --yes")]
 pub(crate) struct Delete {
     #[command(flatten)]
-    of: Of,
+    arguments: RemoveArguments,
 }
 
 /// Delete an experiment's moves; games and results stay
 #[derive(Args, Debug)]
 #[command(after_help = "\
     Moves are most of a database. Without them every table of `spelrum report` stays as it is, and \
-    times per move too. `spelrum replay` plays a game again to show its moves, which are the same; \
-    not so where a time limit ended searches: those moves are gone for good. Games that are played \
-    later store no moves either.\n\n\
+    times per move too. `spelrum replay` replays a game to show the same moves, except where a time limit \
+    ended searches: those moves are lost permanently. Games played later store no moves either.\n\n\
     Examples:\n  \
-    spelrum prune pentago-depth --db results.db --dry-run   (only says what would go)\n  \
+    spelrum prune pentago-depth --db results.db --dry-run   (only shows what would be removed)\n  \
     spelrum prune pentago-depth --db results.db\n  \
     spelrum prune pentago-depth --coordinator http://127.0.0.1:7878 --yes")]
 pub(crate) struct Prune {
     #[command(flatten)]
-    of: Of,
+    arguments: RemoveArguments,
 }
 
 #[derive(Args, Debug)]
-struct Of {
+struct RemoveArguments {
     /// The experiment's name or UUID; of several with the name, the newest that is not over
     experiment: String,
     #[command(flatten)]
     source: SourceArguments,
-    /// Only say what would go
+    /// Only show what would be removed
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
     /// Do not ask
@@ -95,23 +94,23 @@ struct Json<'a> {
 impl Delete {
     /// Deletes.
     pub(crate) async fn run(self) -> Result<Exit> {
-        self.of.remove(&DELETE).await
+        self.arguments.remove(&DELETE).await
     }
 }
 
 impl Prune {
     /// Prunes.
     pub(crate) async fn run(self) -> Result<Exit> {
-        self.of.remove(&PRUNE).await
+        self.arguments.remove(&PRUNE).await
     }
 }
 
-impl Of {
+impl RemoveArguments {
     async fn remove(self, kind: &Kind) -> Result<Exit> {
         let action = format!("{} {}", kind.verb, self.experiment);
         let mut steerer = Steerer::open(&self.source, &action).await?;
         // The coordinator inside this process is closed whatever the result.
-        let removed = self.remove_by(&mut steerer, kind, &action).await;
+        let removed = self.remove_with(&mut steerer, kind, &action).await;
         steerer.close().await?;
         let removed = removed?;
         let mut out = terminal::stdout();
@@ -124,7 +123,7 @@ impl Of {
     }
 
     /// Previews the removal, asks, and removes. `None` if the user declines.
-    async fn remove_by(
+    async fn remove_with(
         &self,
         steerer: &mut Steerer,
         kind: &Kind,
@@ -137,7 +136,8 @@ impl Of {
         };
         let begun = steerer.removals(action).await?;
         let begun = |name: &str| {
-            let is_it = |it: &&v1::Removal| it.experiment == name && it.what() == kind.what;
+            let is_it =
+                |removal: &&v1::Removal| removal.experiment == name && removal.what() == kind.what;
             begun.iter().find(is_it).cloned()
         };
         let preview = match (steerer.remove(request.clone(), action).await, begun(&self.experiment))
@@ -146,11 +146,11 @@ impl Of {
             // The experiment has lost its name and UUID.
             (Err(error), Some(begun)) if error.exit() == Exit::Input => {
                 let preview = v1::RemoveResponse { games: begun.games, ..Default::default() };
-                return self.go_on(steerer, preview, begun, action).await.map(Some);
+                return self.resume_removal(steerer, preview, begun, action).await.map(Some);
             }
             (Err(error), _) => return Err(error),
         };
-        let (experiment_uuid, name) = self.meant(&preview);
+        let (experiment_uuid, name) = self.identity(&preview);
         let mut removed = Removed {
             experiment_uuid,
             name,
@@ -160,7 +160,7 @@ impl Of {
             begun: None,
         };
         if let (true, Some(begun)) = (removed.is_nothing(kind), begun(&removed.name)) {
-            return self.go_on(steerer, removed.preview, begun, action).await.map(Some);
+            return self.resume_removal(steerer, removed.preview, begun, action).await.map(Some);
         }
         if self.dry_run || removed.is_nothing(kind) {
             return Ok(Some(removed));
@@ -177,15 +177,15 @@ impl Of {
     }
 
     /// The experiment's UUID and name, as far as known.
-    fn meant(&self, preview: &v1::RemoveResponse) -> (String, String) {
+    fn identity(&self, preview: &v1::RemoveResponse) -> (String, String) {
         match &preview.experiment {
-            Some(found) => (found.experiment_uuid.clone(), found.name.clone()),
+            Some(experiment) => (experiment.experiment_uuid.clone(), experiment.name.clone()),
             None => (self.experiment.clone(), self.experiment.clone()),
         }
     }
 
     /// Resumes an interrupted removal that was confirmed before.
-    async fn go_on(
+    async fn resume_removal(
         &self,
         steerer: &mut Steerer,
         preview: v1::RemoveResponse,
@@ -195,7 +195,7 @@ impl Of {
         if !self.dry_run {
             steerer.finish_removals(action).await?;
         }
-        let (experiment_uuid, name) = self.meant(&preview);
+        let (experiment_uuid, name) = self.identity(&preview);
         let finished = steerer.is_own() && !self.dry_run;
         let preview = v1::RemoveResponse { games: begun.games, ..preview };
         Ok(Removed {
@@ -214,10 +214,11 @@ fn confirmed(removed: &Removed, kind: &Kind, action: &str) -> Result<bool> {
     let freed = removed.freed(kind);
     if !terminal::can_ask() {
         return Err(CliError::new(Exit::Usage, action)
-            .because(format!("{freed} would go, and nobody is here to confirm it"))
-            .help("add --yes; --dry-run only says what would go"));
+            .because(format!("{freed} would be deleted, and there is no terminal to confirm it on"))
+            .help("add --yes; --dry-run only shows what would be removed"));
     }
-    let question = format!("{freed} would go for good. {} {}?", capital(kind.verb), removed.name);
+    let question =
+        format!("{freed} would be deleted permanently. {} {}?", capital(kind.verb), removed.name);
     Ok(terminal::confirm(&question)?)
 }
 
@@ -269,8 +270,8 @@ impl Removed {
                 )
             } else {
                 format!(
-                    "{} {name} was begun before: {done} of {all} games are done; \
-                     spelrum status shows how far it is",
+                    "{} {name} was begun before: {done} of {all} games are done; spelrum status shows the \
+                     progress",
                     kind.gerund()
                 )
             };
@@ -282,7 +283,7 @@ impl Removed {
             (true, _) => format!("{} {name} would free {freed}", kind.gerund()),
             (false, true) => format!("{} {name}: {freed}", kind.done),
             (false, false) => format!(
-                "{} {name}: {freed} go bit by bit; spelrum status shows how far that is",
+                "{} {name}: {freed} are being removed; spelrum status shows the progress",
                 kind.done
             ),
         }

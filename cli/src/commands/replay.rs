@@ -8,7 +8,7 @@ use clap::Args;
 use spelrum_answers::WhichGame;
 use spelrum_model::{CellId, GameId};
 use spelrum_report::replay::{
-    Again, Plies, RecordedGame, Replayed, recorded_game, write_check, write_game, write_json,
+    Plies, RecordedGame, Replayed, Rerun, recorded_game, write_check, write_game, write_json,
     write_verdict,
 };
 use spelrum_report::text::duration_us;
@@ -19,7 +19,7 @@ use crate::exit::Exit;
 use crate::terminal;
 use crate::terminal::interrupt::Interrupts;
 
-use crate::local::replay::{Cells, Watch, play_again};
+use crate::local::replay::{Cells, Watch, replay_game};
 use crate::results::ResultsSource;
 use crate::terminal::waiting::while_waiting;
 
@@ -87,9 +87,9 @@ impl Replay {
     pub(crate) async fn run(self) -> Result<Exit> {
         let source = ResultsSource::open(&self.source).await?;
         let mut games = Vec::new();
-        for which in self.which() {
-            let game = recorded_game(source.game(which).await?)?;
-            self.check_what_is_shown(&game)?;
+        for wanted in self.requested_games() {
+            let game = recorded_game(source.game(wanted).await?)?;
+            self.check_selection(&game)?;
             games.push(game);
         }
         let mut player = Player::new(games.len())?;
@@ -98,22 +98,22 @@ impl Replay {
             let (game, again) = if self.no_check {
                 (game, None)
             } else {
-                match player.play_again(game).await? {
+                match player.replay_game(game).await? {
                     Some((game, again)) => (game, Some(again)),
                     None => return Ok(player.interrupts.exit().unwrap_or(Exit::Interrupted)),
                 }
             };
-            let mut it = Replayed { game, again, by_tables: None };
+            let mut result = Replayed { game, again, by_tables: None };
             if self.tables {
-                it = match player.ask_tables(it).await? {
-                    Some(it) => it,
+                result = match player.look_up_tables(result).await? {
+                    Some(result) => result,
                     None => return Ok(player.interrupts.exit().unwrap_or(Exit::Interrupted)),
                 };
             }
             if !self.json {
-                self.write(&it, replayed.is_empty())?;
+                self.write(&result, replayed.is_empty())?;
             }
-            replayed.push(it);
+            replayed.push(result);
         }
         let mut out = terminal::stdout();
         if self.json {
@@ -125,7 +125,7 @@ impl Replay {
         Ok(if is_different { Exit::Different } else { Exit::Success })
     }
 
-    fn which(&self) -> Vec<WhichGame> {
+    fn requested_games(&self) -> Vec<WhichGame> {
         match (self.cell, self.number) {
             (Some(cell), Some(number)) => {
                 vec![WhichGame::InCell(GameId { cell: CellId(cell), number })]
@@ -142,12 +142,12 @@ impl Replay {
     }
 
     /// Whether the game has the requested data.
-    fn check_what_is_shown(&self, game: &RecordedGame) -> Result<()> {
+    fn check_selection(&self, game: &RecordedGame) -> Result<()> {
         let failed = || CliError::new(Exit::Input, format!("show game {}", game.game_id));
         if self.no_check && !game.has_moves() {
             return Err(failed().because("its moves are not recorded").help(
-                "leave --no-check out: then the engine plays it again, if no time limit \
-                     bounds its players, and shows that",
+                "omit --no-check: the engine then replays the game, if no time limit bounds its players, \
+                 and shows the replay",
             ));
         }
         match (self.ply.or(self.from), game.plies().checked_sub(1)) {
@@ -191,28 +191,30 @@ impl Player {
     }
 
     /// Replays a game; `None` if interrupted.
-    pub(crate) async fn play_again(
+    pub(crate) async fn replay_game(
         &mut self,
         game: RecordedGame,
-    ) -> Result<Option<(RecordedGame, Again)>> {
+    ) -> Result<Option<(RecordedGame, Rerun)>> {
         self.game += 1;
         let (game_id, plies) = (game.game_id, game.plies());
         let watch = Arc::clone(&self.watch);
         let mut cells = std::mem::take(&mut self.cells);
-        let what = |elapsed: Duration| {
+        let progress_text = |elapsed: Duration| {
             let ply = self.watch.plies();
             let time = duration_us(elapsed.as_micros() as f64);
-            let of = match self.games {
+            let place = match self.games {
                 1 => String::new(),
                 games => format!(" ({} of {games})", self.game),
             };
-            format!("playing game {game_id} again{of}: {ply} of {plies} plies, {time}")
+            format!("playing game {game_id} again{place}: {ply} of {plies} plies, {time}")
         };
         let work = move || {
-            let again = play_again(&game, &mut cells, &watch);
+            let again = replay_game(&game, &mut cells, &watch);
             (game, cells, again)
         };
-        let Some((game, cells, again)) = while_waiting(&self.interrupts, what, work).await? else {
+        let Some((game, cells, again)) =
+            while_waiting(&self.interrupts, progress_text, work).await?
+        else {
             self.watch.interrupt();
             return Ok(None);
         };
@@ -221,13 +223,13 @@ impl Player {
     }
 
     /// Looks up a game's positions in tables; `None` if interrupted.
-    async fn ask_tables(&self, mut it: Replayed) -> Result<Option<Replayed>> {
-        let game_id = it.game.game_id;
-        let what = |elapsed: Duration| {
+    async fn look_up_tables(&self, mut replayed: Replayed) -> Result<Option<Replayed>> {
+        let game_id = replayed.game.game_id;
+        let progress_text = |elapsed: Duration| {
             let time = duration_us(elapsed.as_micros() as f64);
             format!("looking game {game_id} up in exact tables, {time}")
         };
-        let work = move || it.ask_tables().map(|()| it);
-        Ok(while_waiting(&self.interrupts, what, work).await?.transpose()?)
+        let work = move || replayed.ask_tables().map(|()| replayed);
+        Ok(while_waiting(&self.interrupts, progress_text, work).await?.transpose()?)
     }
 }

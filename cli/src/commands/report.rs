@@ -245,7 +245,7 @@ impl Report {
         };
         match (self.html.as_ref().or(self.output.as_ref()), format) {
             (Some(path), _) => {
-                let (whole, mut file) = NewFile::create(path)?;
+                let (new_file, mut file) = NewFile::create(path)?;
                 match format {
                     ReportFormat::Text => write(&mut anstream::StripStream::new(file)).await?,
                     ReportFormat::Markdown
@@ -254,7 +254,7 @@ impl Report {
                     | ReportFormat::Csv
                     | ReportFormat::Json => write(&mut file).await?,
                 }
-                whole.finish()?;
+                new_file.finish()?;
             }
             (None, ReportFormat::Text) => write(&mut terminal::stdout()).await?,
             // Data is written raw.

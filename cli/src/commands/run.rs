@@ -19,14 +19,14 @@ use spelrum_model::speed::Speed;
 use spelrum_proto::v1;
 use spelrum_report::experiment::{ReportFormat, Shown, TableStyle};
 use spelrum_report::text::{count, counted};
-use spelrum_worker::{Cores, Engines, QuietSlots, measured_speed};
+use spelrum_worker::{Cores, Engines, ExclusiveSlots, measured_speed};
 
 use crate::arguments::{self, LabelArguments, Offer, SlotsArguments};
 use crate::commands::speed::speed_unmeasured;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::local::database_holder;
-use crate::local::embedded::{Embedded, How};
+use crate::local::embedded::{Embedded, PlayOptions};
 use crate::local::listener::TlsArguments;
 use crate::local::on_finish::OnFinish;
 use crate::local::preflight::{self, DATABASE_THREADS};
@@ -46,8 +46,8 @@ use crate::terminal::progress::{self, Progress};
 
 const EXAMPLES: &str = "\
 The results stay in the database. Run the same file again and it goes on where it was; when every \
-game is settled it only shows the tables. Change the file and run it again: it says what it keeps, \
-adds and drops, and plays what is missing. The first Ctrl-C finishes the games under way, the \
+game is settled it only shows the tables. Change the file and run it again: it shows what it keeps, adds \
+and drops, and plays what is missing. The first Ctrl-C finishes the games under way, the \
 second stops now; either way nothing that was finished is lost. Where stderr is not a terminal, a \
 line says how far it is after 30 s, then after 1, 2 and 5 min, then every 10 min, or every minute during a match.
 
@@ -91,14 +91,14 @@ pub(crate) struct Run {
     /// Start a new experiment, although the database has one of this name
     #[arg(long)]
     new: bool,
-    /// Do not ask before cells are dropped, which is done on a terminal
+    /// Do not ask for confirmation before cells are dropped
     #[arg(long)]
     yes: bool,
     /// Open the database although the log that a crash left is missing or not its own: the results in that log
     /// are lost, and played again
     #[arg(long)]
     accept_loss: bool,
-    /// Only say what the sweep would reuse, add and drop, and what it would still play
+    /// Only show what the sweep would reuse, add, drop and still play
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -111,7 +111,7 @@ pub(crate) struct Run {
 /// This machine's resources for a sweep.
 struct Prepared {
     offer: Offer,
-    quiet: QuietSlots,
+    quiet: ExclusiveSlots,
     engines: Option<Engines>,
 }
 
@@ -134,29 +134,29 @@ impl Run {
         if must_have_all && self.listen.is_none() {
             let needed = engines_file::needed(&sweep.plan, file.as_ref())?;
             let missing =
-                needed.iter().flat_map(EngineFile::iter).filter(|it| !it.command.exists());
+                needed.iter().flat_map(EngineFile::iter).filter(|spec| !spec.command.exists());
             for spec in missing.filter(|_| self.dry_run) {
                 let (name, program) = (&spec.name, spec.command.display());
-                notices::say(&format!(
+                notices::notify(&format!(
                     "warning: there is no program {program} for the engine {name}"
                 ));
             }
         }
         if self.dry_run {
             for remark in &sweep.remarks {
-                notices::say(remark);
+                notices::notify(remark);
             }
             let manner = Manner { new_experiment: self.new, preview: true };
-            let there = preview::preview_file(&db, &mut sweep, file.as_ref(), manner).await?;
-            preview::print_dry_run(&sweep, there.as_ref(), self.json, file.as_ref(), &[])?;
+            let previewed = preview::preview_file(&db, &mut sweep, file.as_ref(), manner).await?;
+            preview::print_dry_run(&sweep, previewed.as_ref(), self.json, file.as_ref(), &[])?;
             return Ok(Exit::Success);
         }
         let bar = progress::bar();
         logging::start("warn", bar.clone());
-        let told = bar.clone();
+        let bar_handle = bar.clone();
         let interrupts = Interrupts::listen(move || {
-            told.suspend(|| {
-                notices::say("finishing the games under way; Ctrl-C again stops now");
+            bar_handle.suspend(|| {
+                notices::notify("finishing the games under way; Ctrl-C again stops now");
             });
         })?;
         if self.accept_loss {
@@ -165,7 +165,8 @@ impl Run {
         // Threads refused later would leave the process waiting.
         preflight::threads(self.slots_for(&sweep).get() as usize + DATABASE_THREADS)?;
         let mut coordinator =
-            Embedded::start(&db, self.listen.as_deref().map(|it| (it, &self.tls))).await?;
+            Embedded::start(&db, self.listen.as_deref().map(|address| (address, &self.tls)))
+                .await?;
         let ended = self.play(&mut coordinator, &mut sweep, file, &db, bar, &interrupts).await;
         // The database is closed whatever the result.
         coordinator.stop().await?;
@@ -174,24 +175,24 @@ impl Run {
 
     /// As many slots as memory allows. If workers can join, a game too large for this machine is left to them.
     fn offer(&self, sweep: &SweepFile, engines: Option<&Engines>) -> Result<Offer> {
-        let whole = self.slots.offer();
+        let requested = self.slots.offer();
         let offered = engines.map(Engines::offered).unwrap_or_default();
         match self.slots.offer_for(sweep.plan.memory_bytes_with(&offered)) {
             Ok(offer) => {
-                if offer.slots < whole.slots {
-                    notices::say(&format!(
+                if offer.slots < requested.slots {
+                    notices::notify(&format!(
                         "playing {} games at once instead of {}, which may need more memory than \
                          there is",
-                        offer.slots, whole.slots
+                        offer.slots, requested.slots
                     ));
                 }
                 Ok(offer)
             }
             Err(_) if self.listen.is_some() => {
-                notices::say(
+                notices::notify(
                     "some games may need more memory than there is here: they are left to workers",
                 );
-                Ok(whole)
+                Ok(requested)
             }
             Err(error) => Err(error),
         }
@@ -205,7 +206,7 @@ impl Run {
         let here = self.offered(&labels, sweep, &demands)?;
         let unmet = demands.iter().find_map(|demands| demands.unmet_by(&here));
         if let Some(unmet) = unmet {
-            self.leave_to_others(&unmet)?;
+            self.leave_to_workers(&unmet)?;
         } else {
             warn_of_quota(&demands, &here);
         }
@@ -213,11 +214,12 @@ impl Run {
     }
 
     /// Reports games that this process must not play: an error unless workers can join.
-    fn leave_to_others(&self, unmet: &Unmet) -> Result<()> {
+    fn leave_to_workers(&self, unmet: &Unmet) -> Result<()> {
         let (whom, remedy) = if let Unmet::Label(label) = unmet {
             (
                 format!("workers with the label {label}"),
-                "say --label if it is true of this machine, --listen for workers of others, or take it out of \
+                "give --label if it applies to this machine, use --listen to let workers join, or remove it \
+                 from \
                  `require` in the sweep's [placement]"
                     .to_owned(),
             )
@@ -225,7 +227,7 @@ impl Run {
             bound(unmet).unwrap_or_default()
         };
         if self.listen.is_some() {
-            notices::say(&format!("the sweep has games for {whom}: they are left to them"));
+            notices::notify(&format!("the sweep has games for {whom}: they are left to them"));
             return Ok(());
         }
         Err(CliError::new(Exit::Input, "play the sweep")
@@ -282,7 +284,7 @@ impl Run {
             Ok(None) => return Ok(None),
             Err(error) if self.listen.is_none() => return Err(error),
             Err(_) => {
-                notices::say(
+                notices::notify(
                     "some engines that the sweep needs are not here: their games are left to workers",
                 );
                 match file {
@@ -295,7 +297,7 @@ impl Run {
         let (slots, warning) = engines_file::slots_within_open_files(offer.slots, FILES_OF_RUN);
         offer.slots = slots;
         if let Some(warning) = warning {
-            notices::say(&warning);
+            notices::notify(&warning);
         }
         let finish = interrupts.finish.clone();
         let (found, failures) =
@@ -305,8 +307,8 @@ impl Run {
         } else if self.listen.is_none() {
             engines_file::check_found(&sweep.plan, &needed, &found, &failures)?;
         } else {
-            engines_file::tell(&needed, &failures);
-            engines_file::tell_inabilities(&sweep.plan, &found);
+            engines_file::report_failures(&needed, &failures);
+            engines_file::report_inabilities(&sweep.plan, &found);
         }
         Ok(Some(found))
     }
@@ -347,8 +349,8 @@ impl Run {
         Err(CliError::new(Exit::Input, format!("run {} with {flags}", sweep.plan.name))
             .because(format!("that would change the experiment in {}", db.display()))
             .help(format!(
-                "{flags} is for one run: play that in a database of its own (--db FILE), leave {} away, or \
-                 change the sweep file to change the experiment",
+                "{flags} applies to a single run: use a separate database for it (--db FILE), leave {} \
+                 out, or change the sweep file to change the experiment",
                 if flags.contains("and") { "them" } else { "it" },
             )))
     }
@@ -363,49 +365,50 @@ impl Run {
         interrupts: &Interrupts,
     ) -> Result<Exit> {
         for remark in &sweep.remarks {
-            notices::say(remark);
+            notices::notify(remark);
         }
         let readers = coordinator.readers();
         engine_builds::name_builds(sweep, file.as_ref(), Some(&readers), self.new).await?;
         let sweep = &*sweep;
         let manner = Manner { new_experiment: self.new, preview: false };
-        let there = preview::preview(&coordinator.readers(), sweep, manner).await?;
+        let previewed = preview::preview(&coordinator.readers(), sweep, manner).await?;
         // Results can be viewed on any machine.
-        let is_played = !there.games_left.is_empty() && there.games_left.iter().all(|&it| it == 0);
+        let is_played = !previewed.games_left.is_empty()
+            && previewed.games_left.iter().all(|&games| games == 0);
         let (labels, speed) = if is_played { Default::default() } else { self.placed(sweep)? };
-        if let Some(change) = &there.change {
+        if let Some(change) = &previewed.change {
             self.refuse_to_change(sweep, change, db)?;
-            notices::say(&preview::announcement(&sweep.plan, change));
+            notices::notify(&preview::announcement(&sweep.plan, change));
             if !self.yes && !preview::may_drop(change)? {
-                notices::say("nothing is changed");
+                notices::notify("nothing is changed");
                 return Ok(Exit::Success);
             }
         }
         // Before storing anything: a failed start leaves no experiment behind.
         let is_over = is_played
-            || there.existed
-                && there.change.is_none()
-                && coordinator.experiment(&there.experiment_uuid).await?.state.is_over();
+            || previewed.existed
+                && previewed.change.is_none()
+                && coordinator.experiment(&previewed.experiment_uuid).await?.state.is_over();
         let mut prepared = match is_over {
             true => None,
             false => Some(self.prepare(sweep, file.as_ref(), interrupts).await?),
         };
         let (submitted, experiment) = coordinator.submit(sweep, self.new).await?;
         for remark in preview::remarks_on_claims(&submitted.claims) {
-            notices::say(&remark);
+            notices::notify(&remark);
         }
         let was_over = experiment.state.is_over();
         if was_over {
-            notices::say(&already(&experiment, db));
+            notices::notify(&already_over_text(&experiment, db));
         } else {
             let Prepared { offer, quiet, engines } = match prepared.take() {
                 Some(prepared) => prepared,
                 None => self.prepare(sweep, file.as_ref(), interrupts).await?,
             };
             if sweep.plan.has_timed() {
-                notices::say(&arguments::told(offer.slots, &quiet));
+                notices::notify(&arguments::describe_slots(offer.slots, &quiet));
             }
-            notices::say(&beginning(&submitted, &experiment, &sweep.plan, db));
+            notices::notify(&start_text(&submitted, &experiment, &sweep.plan, db));
             let settled = experiment.games_settled;
             let planned = match sweep.plan.course {
                 Some(_) => sweep.plan.games(),
@@ -414,7 +417,7 @@ impl Run {
             let mut progress = Progress::start(bar, experiment.task, settled, planned);
             let alone = self.listen.is_none();
             let is_match = sweep.plan.course.is_none();
-            let how = How { offer, quiet, labels, speed, engines, alone, is_match };
+            let how = PlayOptions { offer, quiet, labels, speed, engines, alone, is_match };
             coordinator.play(&experiment, how, interrupts, &mut progress).await?;
             progress.end();
         }
@@ -429,15 +432,15 @@ impl Run {
             self.on_finish.run(&experiment, experiment.state).await;
         }
         if experiment.state == ExperimentState::Paused && interrupts.exit().is_none() {
-            notices::say(&self.stopped(&results.progress(&experiment).await?, db));
+            notices::notify(&self.pause_text(&results.progress(&experiment).await?, db));
             return Ok(Exit::FailedGames);
         }
-        if let Some(told) = forfeited(&results.progress(&experiment).await?) {
-            notices::say(&told);
+        if let Some(warning) = forfeited(&results.progress(&experiment).await?) {
+            notices::notify(&warning);
         }
         match interrupts.exit() {
             Some(signal) if !experiment.state.is_over() => {
-                notices::say(&self.interrupted(db));
+                notices::notify(&self.interrupted(db));
                 Ok(signal)
             }
             _ if experiment.games_failed > 0 => Ok(Exit::FailedGames),
@@ -446,28 +449,29 @@ impl Run {
     }
 
     /// The reason for a pause, and how to go on.
-    fn stopped(&self, seen: &results::Progress, db: &Path) -> String {
+    fn pause_text(&self, seen: &results::Progress, db: &Path) -> String {
         let why = seen.stopped_for.as_ref().map_or_else(
             || "it is paused".to_owned(),
             |player| {
-                let its = seen.forfeits.iter().find(|it| it.player == *player);
-                let words = its.map_or_else(|| "too many games".to_owned(), |it| it.in_words());
+                let forfeits = seen.forfeits.iter().find(|row| row.player == *player);
+                let words =
+                    forfeits.map_or_else(|| "too many games".to_owned(), |row| row.in_words());
                 format!("paused, since {player} forfeited {words}: more than its sweep allows")
             },
         );
         format!(
             "{why}\nsee why: spelrum sql \"SELECT * FROM forfeited\" --db {}; go on with: {}",
             db.display(),
-            self.again(db)
+            self.resume_command(db)
         )
     }
 
     fn interrupted(&self, db: &Path) -> String {
-        format!("interrupted; go on with: {}", self.again(db))
+        format!("interrupted; go on with: {}", self.resume_command(db))
     }
 
     /// The command that continues.
-    fn again(&self, db: &Path) -> String {
+    fn resume_command(&self, db: &Path) -> String {
         let (sweep, engines) = (self.sweep.command_line(), self.engines.command_line());
         let on_finish = self.on_finish.command_line();
         format!("spelrum run {sweep} --db {}{engines}{on_finish}", db.display())
@@ -479,8 +483,8 @@ fn forfeited(seen: &results::Progress) -> Option<String> {
     let notable: Vec<String> = seen
         .forfeits
         .iter()
-        .filter(|it| it.is_notable())
-        .map(|it| format!("{} forfeited {}", it.player, it.in_words()))
+        .filter(|row| row.is_notable())
+        .map(|row| format!("{} forfeited {}", row.player, row.in_words()))
         .collect();
     (!notable.is_empty()).then(|| {
         format!("warning: {}; see why: spelrum sql \"SELECT * FROM forfeited\"", notable.join("; "))
@@ -490,25 +494,26 @@ fn forfeited(seen: &results::Progress) -> Option<String> {
 /// Warns that time limits are unreliable under this machine's CPU quota, which would exclude it if other workers could
 /// play.
 fn warn_of_quota(demands: &BTreeSet<Demands>, here: &demands::Offer) {
-    let others = demands::Offer { is_alone: false, ..here.clone() };
-    let is_unmet =
-        |demands: &Demands| matches!(demands.unmet_by(&others), Some(Unmet::QuotaPeriod { .. }));
+    let shared_offer = demands::Offer { is_alone: false, ..here.clone() };
+    let is_unmet = |demands: &Demands| {
+        matches!(demands.unmet_by(&shared_offer), Some(Unmet::QuotaPeriod { .. }))
+    };
     if let Some(period_us) = here.quota_period_us.filter(|_| demands.iter().any(is_unmet)) {
-        notices::say(&format!(
+        notices::notify(&format!(
             "warning: this machine's quota of CPU time comes every {} ms, and there are time limits of less than ten \
-             times that: what a player has of them is a matter of luck (docs/timing.md)",
+             times that: so how much of a limit a player gets varies by chance (docs/timing.md)",
             period_us as f64 / 1_000.0
         ));
     }
 }
 
-fn beginning(
+fn start_text(
     submitted: &v1::SubmitResponse,
     experiment: &ExperimentSummary,
     plan: &Plan,
     db: &Path,
 ) -> String {
-    let what = preview::runs_of(plan).unwrap_or_else(|| {
+    let amount = preview::runs_of(plan).unwrap_or_else(|| {
         format!(
             "{}{} {} in {}",
             if plan.stop.is_some() { "at most " } else { "" },
@@ -518,7 +523,7 @@ fn beginning(
         )
     });
     format!(
-        "{} {}: {what}, into {}",
+        "{} {}: {amount}, into {}",
         match (submitted.existed, &submitted.change) {
             (true, None) => "resuming",
             (true, Some(_)) | (false, _) => "playing",
@@ -528,7 +533,7 @@ fn beginning(
     )
 }
 
-fn already(experiment: &ExperimentSummary, db: &Path) -> String {
+fn already_over_text(experiment: &ExperimentSummary, db: &Path) -> String {
     let ExperimentSummary { name, state, .. } = experiment;
     format!("{name} is {} already; its results are in {}", state.name(), db.display())
 }

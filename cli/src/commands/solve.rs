@@ -21,7 +21,7 @@ use crate::local::clock::Patience;
 use crate::players::position::PositionArguments;
 use crate::terminal;
 use crate::terminal::interrupt::Interrupts;
-use crate::terminal::notices::say;
+use crate::terminal::notices::notify;
 use crate::terminal::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
@@ -115,7 +115,7 @@ impl Solve {
         let limits = Limits { nodes: self.nodes, move_time_us: self.time, ..Limits::default() };
         let interrupts = Interrupts::listen(|| {})?;
         if !position.is_solved_soon() && position.table_solution().is_none() {
-            say("so many cells are empty that this may take very long; Ctrl-C gives up");
+            notify("so many cells are empty that this may take very long; Ctrl-C gives up");
         }
         let given_up: Arc<AtomicBool> = Arc::default();
         let host = Patience::new(&given_up);
@@ -130,11 +130,13 @@ impl Solve {
                 (solved, us(host.wall(), begun.0), us(host.cpu(), begun.1))
             }
         };
-        let what = |elapsed: Duration| {
+        let progress_text = |elapsed: Duration| {
             format!("solving, {}; Ctrl-C gives up", duration_us(elapsed.as_micros() as f64))
         };
         let interrupted = || Ok(interrupts.exit().unwrap_or(Exit::Interrupted));
-        let Some((solved, wall_us, cpu_us)) = while_waiting(&interrupts, what, work).await? else {
+        let Some((solved, wall_us, cpu_us)) =
+            while_waiting(&interrupts, progress_text, work).await?
+        else {
             given_up.store(true, Ordering::Relaxed);
             return interrupted();
         };

@@ -11,7 +11,7 @@ use spelrum_report::data::write_json;
 use spelrum_report::text::{Column, TextTable, count, percent};
 use spelrum_worker::measured_speed;
 
-use crate::arguments::{SlotsArguments, slots_from_text, told};
+use crate::arguments::{SlotsArguments, describe_slots, slots_from_text};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::terminal;
@@ -87,7 +87,7 @@ impl SpeedOf {
             })?],
             None => with_game!(each G => Rules::usual::<G>()).to_vec(),
         };
-        let arguments = SlotsArguments::of(self.slots, self.quiet_slots);
+        let arguments = SlotsArguments::new(self.slots, self.quiet_slots);
         let slots = arguments.offer().slots;
         let quiet = arguments.quiet(slots)?;
         let measure = |rules: &Rules| {
@@ -100,7 +100,7 @@ impl SpeedOf {
             write_json(&mut out, &Json { speeds })?;
             return Ok(Exit::Success);
         }
-        writeln!(out, "{}\n", told(slots, &quiet))?;
+        writeln!(out, "{}\n", describe_slots(slots, &quiet))?;
         let mut table = TextTable::new(&[
             Column::words("game"),
             Column::numbers("nodes per second"),

@@ -154,7 +154,11 @@ impl Stats {
                 ("pentanomial", pairs.to_vec(), Tally::Pairs(PairCounts(pairs)))
             }
             (None, None) => {
-                let error = CliError::said(Exit::Input, "there are no counts");
+                let error = CliError::from_sentence(
+                    Exit::Input,
+                    "failed to compute statistics: no counts \
+                are given",
+                );
                 return Err(error.help("give --wdl W,D,L or --pentanomial 0,½,1,1½,2"));
             }
         };
@@ -176,8 +180,11 @@ impl Stats {
             Model::Logistic => EloModel::Logistic,
         };
         let Some(sprt) = Sprt::new(elo0, elo1, self.alpha, self.beta, model) else {
-            let error =
-                CliError::said(Exit::Input, "these are not the figures of a sequential test");
+            let error = CliError::from_sentence(
+                Exit::Input,
+                "failed to run the SPRT: its parameters are out of \
+                range",
+            );
             return Err(error.help(format!(
                 "elo0 is less than elo1, both are from -{SPRT_ELO_MAX} to {SPRT_ELO_MAX}, alpha and beta \
                  are between 0 and {SPRT_ERROR_MAX}, both excluded"
@@ -202,7 +209,7 @@ impl Stats {
 fn figures(kind: &'static str, counts: Vec<u64>, tally: &Tally, test: Test) -> Figures {
     let finite = |figure: f64| figure.is_finite().then_some(figure + 0.0);
     let ScoreInterval { score, low, high } = tally.interval();
-    let said = tally.confidence();
+    let confidence = tally.confidence();
     let printed = tally.strength();
     Figures {
         kind,
@@ -210,10 +217,10 @@ fn figures(kind: &'static str, counts: Vec<u64>, tally: &Tally, test: Test) -> F
         score,
         score_low: low,
         score_high: high,
-        elo: finite(said.elo),
-        elo_low: finite(said.elo_low),
-        elo_high: finite(said.elo_high),
-        confidence: said.los,
+        elo: finite(confidence.elo),
+        elo_low: finite(confidence.elo_low),
+        elo_high: finite(confidence.elo_high),
+        confidence: confidence.los,
         elo_error: finite(printed.elo_error),
         nelo: finite(printed.nelo),
         nelo_error: finite(printed.nelo_error),
@@ -242,9 +249,9 @@ fn write(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     };
     let verdict = match verdict {
-        Some("elo1") => format!("{elo1} Elo is taken"),
-        Some(_) => format!("{elo0} Elo is taken"),
-        None => "no answer yet".to_owned(),
+        Some("elo1") => format!("{elo1} Elo accepted"),
+        Some(_) => format!("{elo0} Elo accepted"),
+        None => "undecided".to_owned(),
     };
     writeln!(out, "\nSequential test of {elo1} against {elo0} Elo, {model}:")?;
     writeln!(out, "LLR    {llr:.3}, bounds {lower:.3} and {upper:.3}: {verdict}")

@@ -18,13 +18,13 @@ use crate::results::ResultsSource;
 use crate::terminal;
 
 const EXAMPLES: &str = "\
-It says which stop rules cells have, and how many of them have ended; and which claims are exploratory, or stay \
-though their sweep states them no longer. \
-Below the tables it names what needs attention, each with what to do about it: games that failed or \
+It shows the cells' stop rules and how many of them have ended, and which claims are exploratory or no \
+longer in their sweep. Below the tables it lists what needs attention, each with a remedy: games that \
+failed or \
 were lost, results that contradict each other, workers that are silent or missing (one that \
 fell silent while it held games until it is back, or dismissed, or for an hour), experiments that \
-are paused or of another engine, a disk that is nearly full, removals under way. A file knows \
-nothing of workers.
+are paused or of another engine, a disk that is nearly full, removals under way. A results database has no \
+information about workers.
 
 Examples:
   spelrum status --coordinator http://127.0.0.1:7878
@@ -116,54 +116,55 @@ impl Status {
 fn json(status: &results::Status) -> Json<'_> {
     let coordinator = status.coordinator.as_ref();
     Json {
-        version: coordinator.map(|it| &*it.version),
-        coordinator_epoch: coordinator.map(|it| it.epoch),
-        uptime_ms: coordinator.map(|it| it.uptime_ms),
+        version: coordinator.map(|coordinator| &*coordinator.version),
+        coordinator_epoch: coordinator.map(|coordinator| coordinator.epoch),
+        uptime_ms: coordinator.map(|coordinator| coordinator.uptime_ms),
         experiments: status.experiments.iter().map(Into::into).collect(),
         experiments_total: status.experiments_total,
         stops: status
             .stops
             .iter()
-            .map(|it| Stops {
-                experiment: name_of(status, it.experiment),
-                rule: &it.rule,
-                cells: it.cells,
-                cells_ended: it.cells_ended,
-                cells_one_round: it.cells_one_round,
+            .map(|row| Stops {
+                experiment: name_of(status, row.experiment),
+                rule: &row.rule,
+                cells: row.cells,
+                cells_ended: row.cells_ended,
+                cells_one_round: row.cells_one_round,
             })
             .collect(),
         claims: status
             .claims
             .iter()
-            .map(|it| Claim {
-                experiment: name_of(status, it.experiment),
-                claim: &it.claim.text,
-                exploratory: it.claim.is_late,
-                in_sweep: it.claim.in_sweep,
+            .map(|row| Claim {
+                experiment: name_of(status, row.experiment),
+                claim: &row.claim.text,
+                exploratory: row.claim.is_late,
+                in_sweep: row.claim.in_sweep,
             })
             .collect(),
-        workers: coordinator.map(|it| it.workers.iter().map(Into::into).collect()),
-        workers_total: coordinator.map(|it| it.workers_total),
+        workers: coordinator
+            .map(|coordinator| coordinator.workers.iter().map(Into::into).collect()),
+        workers_total: coordinator.map(|coordinator| coordinator.workers_total),
         attention: status
             .attention
             .iter()
-            .map(|it| Attention {
-                kind: it.kind.name(),
-                experiment: it.experiment.as_deref(),
-                count: it.count,
-                problem: &it.problem,
-                remedy: &it.remedy,
+            .map(|item| Attention {
+                kind: item.kind.name(),
+                experiment: item.experiment.as_deref(),
+                count: item.count,
+                problem: &item.problem,
+                remedy: &item.remedy,
             })
             .collect(),
         removals: status
             .removals
             .iter()
-            .map(|it| Removal {
-                experiment: &it.experiment,
-                what: it.what.name(),
-                games: it.games,
-                games_done: it.games_done,
-                shrinking: it.is_shrinking,
+            .map(|removal| Removal {
+                experiment: &removal.experiment,
+                what: removal.removing.name(),
+                games: removal.games,
+                games_done: removal.games_done,
+                shrinking: removal.is_shrinking,
             })
             .collect(),
     }
@@ -219,17 +220,17 @@ fn stops(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
     if !status.stops.is_empty() {
         writeln!(out, "\nstop rules:")?;
     }
-    for it in &status.stops {
-        let (ended, cells) = (count(it.cells_ended), counted(it.cells, "cell"));
-        let name = name_of(status, it.experiment).unwrap_or("?");
-        let one_round = match it.cells_one_round {
+    for row in &status.stops {
+        let (ended, cells) = (count(row.cells_ended), counted(row.cells, "cell"));
+        let name = name_of(status, row.experiment).unwrap_or("?");
+        let one_round = match row.cells_one_round {
             0 => String::new(),
             cells => format!(
                 ", {} of them after one round of openings, since their players repeat their games",
                 count(cells)
             ),
         };
-        writeln!(out, "  {name}: {}; it has ended {ended} of {cells}{one_round}", it.rule)?;
+        writeln!(out, "  {name}: {}; it has ended {ended} of {cells}{one_round}", row.rule)?;
     }
     Ok(())
 }
@@ -239,10 +240,10 @@ fn claims(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
     if !status.claims.is_empty() {
         writeln!(out, "\nclaims:")?;
     }
-    for it in &status.claims {
-        let name = name_of(status, it.experiment).unwrap_or("?");
-        let text = &it.claim.text;
-        if it.claim.is_late {
+    for row in &status.claims {
+        let name = name_of(status, row.experiment).unwrap_or("?");
+        let text = &row.claim.text;
+        if row.claim.is_late {
             let why = WhyExploratory::Late.reason();
             writeln!(out, "  {name}: \"{text}\" is exploratory: {why}")?;
         } else {
@@ -254,14 +255,14 @@ fn claims(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
 
 /// The name of an experiment, if the status has it.
 fn name_of(status: &results::Status, experiment: ExperimentId) -> Option<&str> {
-    let experiment = status.experiments.iter().find(|it| it.experiment == experiment);
-    experiment.map(|it| it.name.as_str())
+    let experiment = status.experiments.iter().find(|row| row.experiment == experiment);
+    experiment.map(|row| row.name.as_str())
 }
 
 /// Reports that a table is incomplete.
-fn cut(shown: usize, total: u64, which: &str, what: &str, out: &mut dyn Write) -> io::Result<()> {
+fn cut(shown: usize, total: u64, order: &str, noun: &str, out: &mut dyn Write) -> io::Result<()> {
     if (shown as u64) < total {
-        writeln!(out, "(the {} {which} of {} {what})", count(shown as u64), count(total))?;
+        writeln!(out, "(the {} {order} of {} {noun})", count(shown as u64), count(total))?;
     }
     Ok(())
 }
@@ -272,12 +273,12 @@ fn attention(attention: &[results::Attention], out: &mut dyn Write) -> io::Resul
         return writeln!(out, "no problems");
     }
     writeln!(out, "needs attention:")?;
-    for it in attention {
-        match &it.experiment {
-            None => writeln!(out, "  {}", it.problem)?,
-            Some(experiment) => writeln!(out, "  {experiment}: {}", it.problem)?,
+    for item in attention {
+        match &item.experiment {
+            None => writeln!(out, "  {}", item.problem)?,
+            Some(experiment) => writeln!(out, "  {experiment}: {}", item.problem)?,
         }
-        writeln!(out, "    {}", it.remedy)?;
+        writeln!(out, "    {}", item.remedy)?;
     }
     Ok(())
 }

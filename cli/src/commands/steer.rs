@@ -23,7 +23,7 @@ use crate::terminal::{self, notices};
     spelrum pause pentago-depth --db results.db             (if no coordinator has it)")]
 pub(crate) struct Pause {
     #[command(flatten)]
-    of: Of,
+    arguments: SteerArguments,
 }
 
 /// Resume a paused experiment
@@ -33,7 +33,7 @@ pub(crate) struct Pause {
     spelrum resume pentago-depth --db results.db            (if no coordinator has it)")]
 pub(crate) struct Resume {
     #[command(flatten)]
-    of: Of,
+    arguments: SteerArguments,
 }
 
 /// End an experiment permanently; counted games stay
@@ -44,14 +44,14 @@ pub(crate) struct Resume {
     spelrum cancel pentago-depth --db results.db            (if no coordinator has it)")]
 pub(crate) struct Cancel {
     #[command(flatten)]
-    of: Of,
+    arguments: SteerArguments,
 }
 
 /// Change an experiment's priority
 #[derive(Args, Debug)]
 #[command(after_help = "\
-    Games of a larger priority go first, from the next lease on; those of equal priority share the \
-    workers by time. A sweep has priority 0 unless it says another.\n\n\
+    Games with a higher priority go first, from the next lease on; experiments of equal priority share the \
+    workers' time. The default priority is 0.\n\n\
     Examples:\n  \
     spelrum priority pentago-depth 10 --coordinator http://127.0.0.1:7878\n  \
     spelrum priority pentago-depth -1 --db results.db       (if no coordinator has it)")]
@@ -71,20 +71,19 @@ pub(crate) struct Priority {
 /// Replay an experiment's failed games
 #[derive(Args, Debug)]
 #[command(after_help = "\
-    A game fails for good when it has failed three times, or has taken the workers that played it with \
-    it. What was wrong is in spelrum status, and in the view failures. Once that is mended, this lets \
-    such games be played again; what came of the others stays. A sweep with another game_timeout does \
-    the same by itself.\n\n\
+    A game fails permanently after three failures, or if the workers that play it end with it. spelrum \
+    status and the view failures show the reasons. Once the cause is fixed, this command has such games \
+    replayed; other results stay. Submitting the sweep with another game_timeout does the same.\n\n\
     Examples:\n  \
     spelrum retry pentago-depth --coordinator http://127.0.0.1:7878\n  \
     spelrum retry pentago-depth --db results.db             (if no coordinator has it; then spelrum run)")]
 pub(crate) struct Retry {
     #[command(flatten)]
-    of: Of,
+    arguments: SteerArguments,
 }
 
 #[derive(Args, Debug)]
-struct Of {
+struct SteerArguments {
     /// The experiment's name or UUID; of several with the name, the newest that is not over
     experiment: String,
     #[command(flatten)]
@@ -97,21 +96,21 @@ struct Of {
 impl Pause {
     /// Pauses.
     pub(crate) async fn run(self) -> Result<Exit> {
-        self.of.steer(v1::Action::Pause, None, "pause").await
+        self.arguments.steer(v1::Action::Pause, None, "pause").await
     }
 }
 
 impl Resume {
     /// Resumes.
     pub(crate) async fn run(self) -> Result<Exit> {
-        self.of.steer(v1::Action::Resume, None, "resume").await
+        self.arguments.steer(v1::Action::Resume, None, "resume").await
     }
 }
 
 impl Cancel {
     /// Cancels.
     pub(crate) async fn run(self) -> Result<Exit> {
-        self.of.steer(v1::Action::Cancel, None, "cancel").await
+        self.arguments.steer(v1::Action::Cancel, None, "cancel").await
     }
 }
 
@@ -119,48 +118,48 @@ impl Priority {
     /// Changes the priority.
     pub(crate) async fn run(self) -> Result<Exit> {
         let Self { experiment, priority, source, json } = self;
-        let of = Of { experiment, source, json };
-        of.steer(v1::Action::Priority, Some(priority), "prioritize").await
+        let arguments = SteerArguments { experiment, source, json };
+        arguments.steer(v1::Action::Priority, Some(priority), "prioritize").await
     }
 }
 
 impl Retry {
     /// Retries.
     pub(crate) async fn run(self) -> Result<Exit> {
-        self.of.steer(v1::Action::Retry, None, "retry").await
+        self.arguments.steer(v1::Action::Retry, None, "retry").await
     }
 }
 
-impl Of {
-    async fn steer(self, what: v1::Action, priority: Option<i32>, verb: &str) -> Result<Exit> {
+impl SteerArguments {
+    async fn steer(self, kind: v1::Action, priority: Option<i32>, verb: &str) -> Result<Exit> {
         let action = format!("{verb} {}", self.experiment);
         let mut steerer = Steerer::open(&self.source, &action).await?;
         let request =
-            v1::SteerRequest { experiment: self.experiment, action: what.into(), priority };
+            v1::SteerRequest { experiment: self.experiment, action: kind.into(), priority };
         let steered = steerer.steer(request, &action).await;
         steerer.close().await?;
         let Steered { experiment, games_retried } = steered?;
         let mut out = terminal::stdout();
         if self.json {
             write_json(&mut out, &listing::Experiment::from(&experiment))?;
-        } else if what == v1::Action::Retry {
+        } else if kind == v1::Action::Retry {
             let name = &experiment.name;
             match games_retried {
                 0 => writeln!(out, "{name} has no failed games")?,
-                1 => writeln!(out, "1 failed game of {name} is played again")?,
-                games => writeln!(out, "{} failed games of {name} are played again", count(games))?,
+                1 => writeln!(out, "1 failed game of {name} will be replayed")?,
+                games => writeln!(out, "{} failed games of {name} will be replayed", count(games))?,
             }
-        } else if what == v1::Action::Priority {
+        } else if kind == v1::Action::Priority {
             writeln!(out, "{} has priority {}", experiment.name, experiment.priority)?;
         } else {
             listing::experiments_table(std::slice::from_ref(&experiment)).write(&mut out)?;
         }
         out.flush()?;
-        let starts = matches!(what, v1::Action::Resume | v1::Action::Retry);
+        let starts = matches!(kind, v1::Action::Resume | v1::Action::Retry);
         if let Some(db) = self.source.db.as_ref().filter(|_| starts)
             && let Some(note) = idle_note(&experiment, db)
         {
-            notices::say(&note);
+            notices::notify(&note);
         }
         Ok(Exit::Success)
     }

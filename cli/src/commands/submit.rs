@@ -25,9 +25,9 @@ use crate::terminal::notices;
 
 const EXAMPLES: &str = "\
 Submitting the same file twice is safe: the second time changes nothing. A changed file of the same \
-name extends its experiment: cells that it still names keep their games, others are added, and what \
-it no longer names stays but leaves the reports. That is said before it happens, and on a terminal cells are dropped only \
-after a yes.
+name extends its experiment: cells that it still has keep their games, new cells are added, and removed \
+cells stay in the database but no longer appear in reports. Changes are listed before they are applied, and \
+on a terminal cells are dropped only after a confirmation.
 
 JSON: experiment_uuid, name, cells, games, existed, change, claims (claim, exploratory, in_sweep); with --dry-run: name, game, cells, games, pairs, \
 openings, slots, quiet_slots, seconds, seconds_at_least, depends_on_results, stop_rule, game_memory_bytes, game_slots, bytes; \
@@ -51,11 +51,12 @@ pub(crate) struct Submit {
     /// Start a new experiment, although there is one of this name
     #[arg(long)]
     new: bool,
-    /// Do not ask before cells are dropped, which is done on a terminal
+    /// Do not ask for confirmation before cells are dropped
     #[arg(long)]
     yes: bool,
-    /// Only say what the sweep would play: cells, games, openings, time and bytes; also what it would reuse, add and
-    /// drop at the coordinator that is named here, by SPELRUM_COORDINATOR or in the config file, or in a database
+    /// Only show what the sweep would play (cells, games, openings, time and bytes), and what it
+    /// would reuse, add and drop at the coordinator named here, by SPELRUM_COORDINATOR or in the
+    /// config file, or in a database
     #[arg(long)]
     dry_run: bool,
     /// The results database to compare with in a dry run, instead of a coordinator
@@ -86,7 +87,7 @@ impl Submit {
     /// Shows what the sweep would play, and what it would change in the existing experiment.
     async fn dry_run(&self, sweep: &mut SweepFile, preview: Manner) -> Result<Exit> {
         let file = self.engines.as_deref().map(engines_file::read).transpose()?;
-        let there = if let Some(db) = &self.db {
+        let previewed = if let Some(db) = &self.db {
             preview::preview_file(db, sweep, file.as_ref(), preview).await?
         } else if config::names_coordinator(&self.coordinator)? {
             engine_builds::name_builds(sweep, file.as_ref(), None, preview.new_experiment).await?;
@@ -96,17 +97,17 @@ impl Submit {
             None
         };
         let Some(file) = file else {
-            preview::print_dry_run(sweep, there.as_ref(), self.json, None, &[])?;
+            preview::print_dry_run(sweep, previewed.as_ref(), self.json, None, &[])?;
             return Ok(Exit::Success);
         };
         // Missing engines are reported before any is started.
         engines_file::needed(&sweep.plan, Some(&file))?;
-        let interrupts = Interrupts::listen(|| notices::say("ending the engine under check"))?;
+        let interrupts = Interrupts::listen(|| notices::notify("ending the engine under check"))?;
         let checked = engine_check::check_for(&sweep.plan, &file, &interrupts).await?;
         if let Some(signal) = interrupts.exit() {
             return Ok(signal);
         }
-        preview::print_dry_run(sweep, there.as_ref(), self.json, Some(&file), &checked)?;
+        preview::print_dry_run(sweep, previewed.as_ref(), self.json, Some(&file), &checked)?;
         Ok(engine_check::exit_of(&checked))
     }
 
@@ -117,7 +118,7 @@ impl Submit {
         let outcomes = if needs_none { Outcomes::Here } else { Outcomes::At(&self.coordinator) };
         let mut sweep = found_players::read_sweep(&self.sweep, outcomes).await?;
         for remark in &sweep.remarks {
-            notices::say(remark);
+            notices::notify(remark);
         }
         let preview = Manner { new_experiment: self.new, preview: true };
         if self.dry_run {
@@ -131,11 +132,11 @@ impl Submit {
                 let announcement = preview::announcement(&sweep.plan, change);
                 match self.json {
                     false => writeln!(out, "{announcement}")?,
-                    true => notices::say(&announcement),
+                    true => notices::notify(&announcement),
                 }
                 out.flush()?;
                 if !self.yes && !preview::may_drop(change)? {
-                    notices::say("nothing is changed");
+                    notices::notify("nothing is changed");
                     return Ok(Exit::Success);
                 }
             }
@@ -155,15 +156,15 @@ impl Submit {
             write_json(&mut out, &json)?;
             return Ok(Exit::Success);
         }
-        let said = match (answer.existed, &answer.change) {
+        let verb = match (answer.existed, &answer.change) {
             (true, None) => {
                 let name = &answer.name;
-                let there = connection::find(&mut client, &answer.experiment_uuid).await?;
-                if there.is_some_and(|there| there.state == "cancelled") {
+                let experiment = connection::find(&mut client, &answer.experiment_uuid).await?;
+                if experiment.is_some_and(|experiment| experiment.state == "cancelled") {
                     writeln!(
                         out,
                         "{name} was submitted before and cancelled, which is final: none of its games is \
-                         played; --new begins it anew"
+                         played; --new starts a new experiment"
                     )?;
                 } else {
                     writeln!(out, "{name} was submitted before; nothing has changed")?;
@@ -174,11 +175,11 @@ impl Submit {
             (false, _) => "submitted",
         };
         let (games, cells) = (count(answer.games), counted(answer.cells, "cell"));
-        let of = sweep.plan.task().noun(answer.games);
-        let what = preview::runs_of(&sweep.plan);
+        let noun = sweep.plan.task().noun(answer.games);
+        let amount = preview::runs_of(&sweep.plan);
         let at_most = if sweep.plan.stop.is_some() { "at most " } else { "" };
-        let what = what.unwrap_or_else(|| format!("{at_most}{games} {of} in {cells}"));
-        writeln!(out, "{said} {}: {what}", answer.name)?;
+        let amount = amount.unwrap_or_else(|| format!("{at_most}{games} {noun} in {cells}"));
+        writeln!(out, "{verb} {}: {amount}", answer.name)?;
         for remark in preview::remarks_on_claims(&answer.claims) {
             writeln!(out, "{remark}")?;
         }

@@ -108,8 +108,8 @@ impl Table {
         };
         let interrupts = Interrupts::listen(|| {})?;
         let progress: Arc<Mutex<String>> = Arc::default();
-        let told = Arc::clone(&progress);
-        let what = move |elapsed: Duration| {
+        let latest = Arc::clone(&progress);
+        let progress_text = move |elapsed: Duration| {
             let progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
             let elapsed = duration_us(elapsed.as_micros() as f64);
             format!("making {progress}, {elapsed}; Ctrl-C gives up")
@@ -117,9 +117,9 @@ impl Table {
         let work = {
             let (cache, endgame) = (cache.clone(), endgame.clone());
             move || {
-                let tell = |progress: Progress<'_>| {
+                let on_progress = |progress: Progress<'_>| {
                     let share = progress.decided as f64 / progress.places as f64;
-                    *told.lock().unwrap_or_else(PoisonError::into_inner) = format!(
+                    *latest.lock().unwrap_or_else(PoisonError::into_inner) = format!(
                         "{}: {} plies from mate, {} decided",
                         progress.endgame,
                         progress.plies,
@@ -127,14 +127,15 @@ impl Table {
                     );
                 };
                 let (table, origin) = match cache {
-                    Some(cache) => cache.table(&endgame, tell),
-                    None => (EndgameTable::make(&endgame, tell), Origin::MadeOnly),
+                    Some(cache) => cache.table(&endgame, on_progress),
+                    None => (EndgameTable::make(&endgame, on_progress), Origin::MadeOnly),
                 };
                 let counts = table.counts();
                 (table, origin, counts)
             }
         };
-        let Some((table, origin, counts)) = while_waiting(&interrupts, what, work).await? else {
+        let Some((table, origin, counts)) = while_waiting(&interrupts, progress_text, work).await?
+        else {
             return Ok(interrupts.exit().unwrap_or(Exit::Interrupted));
         };
         let file = match origin {
@@ -215,11 +216,11 @@ fn write_text(out: &mut dyn Write, endgame: &Endgame, counts: &TableCounts) -> i
     table.write(out)?;
     write_histograms(out, counts)?;
     for (side, name) in counts.sides.iter().zip(["white", "black"]) {
-        for (longest, what) in [(&side.longest_win, "wins"), (&side.longest_loss, "loses")] {
+        for (longest, verb) in [(&side.longest_win, "wins"), (&side.longest_loss, "loses")] {
             let Some(longest) = longest else { continue };
             writeln!(
                 out,
-                "\n{name} to move {what} in {} moves ({} plies) at most: {}, such as\n  {}",
+                "\n{name} to move {verb} in {} moves ({} plies) at most: {}, such as\n  {}",
                 moves(longest),
                 longest.plies,
                 positions(longest.positions),
@@ -242,9 +243,9 @@ fn write_histograms(out: &mut dyn Write, counts: &TableCounts) -> io::Result<()>
     for (side, name) in counts.sides.iter().zip(["white", "black"]) {
         // Wins take at least one move; losses can take none.
         let kinds = [(&side.wins_by_moves, "wins", 1), (&side.losses_by_moves, "loses", 0)];
-        for (histogram, what, first) in kinds {
+        for (histogram, verb, first) in kinds {
             if !histogram.is_empty() {
-                columns.push(Column::numbers(format!("{name} to move {what}")));
+                columns.push(Column::numbers(format!("{name} to move {verb}")));
                 histograms.push((histogram, first));
             }
         }

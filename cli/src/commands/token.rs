@@ -14,17 +14,17 @@ use spelrum_report::text::{Column, TextTable};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::terminal;
-use crate::terminal::notices::say;
+use crate::terminal::notices::notify;
 
 const EXAMPLES: &str = "\
-A token is a secret that workers and clients bring to a coordinator (SPELRUM_TOKEN, or the config file \
+A token is a secret that workers and clients send to a coordinator (SPELRUM_TOKEN, or the config file \
 that `spelrum config` shows). Each has one or more roles:
 
   read     look at experiments and results, ask in SQL, export
   submit   submit sweeps, steer experiments and remove them; also read
   work     play games for the coordinator, and nothing else
 
-The file of tokens has their hashes only: a token is printed once, when it is made. Keep the file apart \
+The tokens file holds only hashes: a token is printed once, when it is created. Keep the file apart \
 from the results. A coordinator that was started with it (--tokens FILE) reads it again within a second \
 of a change, and refuses revoked tokens from then on.
 
@@ -43,24 +43,24 @@ Examples:
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Token {
     #[command(subcommand)]
-    what: What,
+    command: TokenCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
-    /// Make a token and print it, this once
+enum TokenCommand {
+    /// Create a token and print it; it is not shown again
     Create(Create),
-    /// List the tokens there are, without themselves, and whose certificates are refused
+    /// List tokens (without their secrets) and revoked certificates
     List(List),
-    /// Let a token in no more
+    /// Revoke a token
     Revoke(Revoke),
 }
 
 #[derive(Args, Debug)]
 struct Create {
-    /// What it is called: who has it, or where
+    /// The name of its owner or location
     name: String,
-    /// What it may do: read, submit or work; may be given again
+    /// Its role: read, submit or work; may be given several times
     #[arg(long = "role", value_name = "ROLE", required = true)]
     roles: Vec<Role>,
     #[command(flatten)]
@@ -101,10 +101,10 @@ struct Json<'b> {
 impl Token {
     /// Runs the subcommand.
     pub(crate) fn run(self) -> Result<Exit> {
-        match self.what {
-            What::Create(create) => create.run(),
-            What::List(list) => list.run(),
-            What::Revoke(revoke) => revoke.run(),
+        match self.command {
+            TokenCommand::Create(create) => create.run(),
+            TokenCommand::List(list) => list.run(),
+            TokenCommand::Revoke(revoke) => revoke.run(),
         }
     }
 }
@@ -118,7 +118,7 @@ impl Create {
         let added =
             TokenBook::change(&file.path, |book| book.add(&name, roles, &created, rand::random()));
         let token = added.map_err(|error| file.failed("make a token in", error))?;
-        say(&format!("`{name}` may {roles}; this is the only time that its token is shown"));
+        notify(&format!("`{name}` may {roles}; the token is shown only this once"));
         writeln!(terminal::stdout(), "{token}")?;
         Ok(Exit::Success)
     }
@@ -146,8 +146,7 @@ impl List {
         table.write(&mut out)?;
         if book.refused_certificates().len() > 0 {
             writeln!(out)?;
-            let mut table =
-                TextTable::new(&["refused certificates of", "since"].map(Column::words));
+            let mut table = TextTable::new(&["revoked certificates", "since"].map(Column::words));
             for (name, since) in book.refused_certificates() {
                 table.row([name.to_owned(), since.to_owned()]);
             }
@@ -164,15 +163,15 @@ impl Revoke {
         TokenBook::read(&file.path)
             .and_then(|_| TokenBook::change(&file.path, |book| book.remove(&name)))
             .map_err(|error| file.failed("revoke a token in", error))?;
-        say(&format!("`{name}` is let in no more"));
+        notify(&format!("`{name}` is revoked"));
         Ok(Exit::Success)
     }
 }
 
 impl TokensFile {
-    fn failed(&self, what: &str, error: BookError) -> CliError {
+    fn failed(&self, action: &str, error: BookError) -> CliError {
         let remedy = error.remedy();
-        CliError::new(Exit::Input, format!("{what} {}", self.path.display()))
+        CliError::new(Exit::Input, format!("{action} {}", self.path.display()))
             .because(error)
             .help(remedy)
     }

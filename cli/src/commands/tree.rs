@@ -12,8 +12,8 @@ use spelrum_engine::{Game, Parameters, Rules, Value, with_evaluation, with_game}
 use spelrum_report::data::{NewFile, write_json};
 use spelrum_report::text::count;
 use spelrum_report::tree::{
-    Asked, Heading, Picture, TreeJson, Words, drawn_nodes, write_counts, write_dot, write_svg,
-    write_text,
+    Heading, Picture, TreeJson, TreeRequest, WinNotation, drawn_nodes, write_counts, write_dot,
+    write_svg, write_text,
 };
 
 use crate::error::{CliError, Result};
@@ -231,11 +231,12 @@ impl Tree {
 
     fn print<P: Game>(&self, rules: &Rules, tree: &GameTree<P>, evaluation: &str) -> Result<Exit> {
         let depth = tree.nodes().iter().map(|node| node.ply).max();
-        let whole = count_plies(&tree.root().position, self.depth.or(depth), POSITIONS_COUNTED_MAX);
-        let words = Words::of(tree, self.options().wins);
-        let picture = Picture::new(tree, words, self.heading(rules, tree, evaluation), &whole);
+        let ply_counts =
+            count_plies(&tree.root().position, self.depth.or(depth), POSITIONS_COUNTED_MAX);
+        let words = WinNotation::for_tree(tree, self.options().wins);
+        let picture = Picture::new(tree, words, self.heading(rules, tree, evaluation), &ply_counts);
         let [algorithm, join, wins] = [name(&self.algorithm), name(&self.join), name(&self.wins)];
-        let asked = Asked {
+        let asked = TreeRequest {
             algorithm: &algorithm,
             join: &join,
             wins: &wins,

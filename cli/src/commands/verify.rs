@@ -36,11 +36,12 @@ time limit ended are searched up to their recorded node counts, and what an exte
 the rules. A worker whose games differ has bad memory, another build or other rules, so run this on a machine \
 that you trust and that did not play all the games. The exit code is 8 if anything differs.
 
-With --on-workers the coordinator hands the drawn games to its workers instead, each to another one than the one \
-which played it, and keeps what came of it: one of the two that differ is wrong. Games that were verified before \
-are not played again. A worker that was started again is another one.
+With --on-workers the coordinator hands the drawn games to its workers instead, each to a worker other than \
+the one that played it, and stores the results: if two results differ, one of the two workers is wrong. \
+Games that were verified \
+before are not played again. A restarted worker counts as a new one.
 
-Which games are drawn follows from the seed: another seed draws others.
+The seed determines which games are drawn.
 
 Examples:
   spelrum verify --db pentago-depth.db
@@ -99,9 +100,9 @@ impl Verify {
                 .help("wait until more are played, or draw more: --games"));
         }
         let mut player = Player::new(drawn.len())?;
-        let mut found = Found { seed: self.seed, unsettled, ..Found::of(&experiment) };
+        let mut found = Found { seed: self.seed, unsettled, ..Found::new(&experiment) };
         for (worker, game) in drawn {
-            match player.play_again(game).await {
+            match player.replay_game(game).await {
                 Ok(Some((game, again))) => {
                     let again = Some(again);
                     found.add(worker, Replayed { game, again, by_tables: None });
@@ -175,9 +176,9 @@ impl Verify {
         }
         let (mut drawn, mut unsettled) = (Vec::new(), 0);
         let sample = draw(&cells, self.games.get(), self.seed);
-        let of = count(sample.len() as u64);
+        let total = count(sample.len() as u64);
         for (place, game) in (1..).zip(sample) {
-            waiting.tick(|_| format!("fetching game {} of {of}", count(place)));
+            waiting.tick(|_| format!("fetching game {} of {total}", count(place)));
             match source.game(WhichGame::InCell(game)).await {
                 Ok(settled) => {
                     let worker = settled.summary.worker;
@@ -211,7 +212,7 @@ struct Found {
 }
 
 impl Found {
-    fn of(experiment: &ExperimentSummary) -> Self {
+    fn new(experiment: &ExperimentSummary) -> Self {
         let (experiment, experiment_uuid) = (experiment.name.clone(), experiment.uuid.clone());
         Self { experiment, experiment_uuid, ..Self::default() }
     }
@@ -279,7 +280,11 @@ impl Found {
             games: self.workers.values().map(|(games, _)| games).sum(),
             without_result: self.unsettled,
             not_checked: self.not_checked,
-            different_game_ids: self.different.iter().map(|it| it.game.game_id).collect(),
+            different_game_ids: self
+                .different
+                .iter()
+                .map(|replayed| replayed.game.game_id)
+                .collect(),
             workers: workers.collect(),
         };
         serde_json::to_writer_pretty(&mut *out, &json)?;

@@ -14,9 +14,9 @@ use crate::terminal::interrupt::Interrupts;
 use crate::terminal::logging::LogArguments;
 
 const EXAMPLES: &str = "\
-It logs to stderr (RUST_LOG=debug for more). A coordinator that is away is tried again for as \
-long as it takes; finished games are kept until it has them. One that demands a token gets it from \
-SPELRUM_TOKEN or from the config file; see spelrum config --help. The first Ctrl-C or SIGTERM (or \
+It logs to stderr (RUST_LOG=debug for more). If the coordinator is unreachable, the worker keeps trying, \
+and keeps finished games until they are reported. The token that a coordinator requires is read from \
+SPELRUM_TOKEN or the config file; see spelrum config --help. The first Ctrl-C or SIGTERM (or \
 SIGHUP, SIGUSR1, SIGUSR2) finishes the games under way and hands back the rest, the second stops now.
 
 Examples:
@@ -70,7 +70,7 @@ impl Worker {
             }
         }
         let quiet = self.slots.quiet(offer.slots)?;
-        tracing::info!("{}", arguments::told(offer.slots, &quiet));
+        tracing::info!("{}", arguments::describe_slots(offer.slots, &quiet));
         let playing = playing_process::command(offer, &quiet, &self.engines, self.logs)?;
         let config = worker::Config {
             coordinator: coordinator.endpoint()?,
@@ -81,7 +81,7 @@ impl Worker {
             quiet,
             memory_bytes: offer.memory_bytes,
             playing: Playing::Process(playing),
-            build: build_info::this(),
+            build: build_info::current(),
             exit_when_done: self.exit_when_done,
             speed: None,
         };

@@ -195,9 +195,9 @@ fn parse(path: &Path, text: &str) -> Result<ConfigFile, Fault> {
                 }
             }
             _ => {
-                let known =
+                let keys =
                     ["coordinator", "token", "token_file", "ca", "cert", "key", "coordinators"];
-                return Err(unknown(&key, &known));
+                return Err(unknown(&key, &keys));
             }
         }
     }
@@ -242,8 +242,8 @@ impl Reader<'_> {
                 "token" | "token_file" => self.secret(&mut secret, &key, &value)?,
                 "ca" | "cert" | "key" => self.tls(&mut tls, &key, &value)?,
                 _ => {
-                    let known = ["url", "token", "token_file", "ca", "cert", "key"];
-                    return Err(unknown(&key, &known));
+                    let keys = ["url", "token", "token_file", "ca", "cert", "key"];
+                    return Err(unknown(&key, &keys));
                 }
             }
         }
@@ -388,10 +388,10 @@ fn in_order<'t>(table: DeTable<'t>) -> Vec<Entry<'t>> {
     entries
 }
 
-fn unknown(key: &Spanned<std::borrow::Cow<'_, str>>, known: &[&str]) -> Fault {
-    let remedy = match nearest(key.get_ref(), known.iter().copied()) {
+fn unknown(key: &Spanned<std::borrow::Cow<'_, str>>, keys: &[&str]) -> Fault {
+    let remedy = match nearest(key.get_ref(), keys.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("the keys are `{}`", known.join("`, `")),
+        None => format!("the keys are `{}`", keys.join("`, `")),
     };
     Fault::at(key.span(), format!("unknown key `{}`", key.get_ref()), remedy)
 }

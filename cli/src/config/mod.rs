@@ -122,8 +122,9 @@ pub(crate) fn target(
         }
     };
     // A token is only sent to the coordinator it is configured for.
-    let own = entry.and_then(|named| named.secret.as_ref());
-    let secret = own.or_else(|| file.secret.as_ref().filter(|_| file.secret_is_for(&url.value)));
+    let entry_secret = entry.and_then(|named| named.secret.as_ref());
+    let secret =
+        entry_secret.or_else(|| file.secret.as_ref().filter(|_| file.secret_is_for(&url.value)));
     let token = match (environment_token()?, secret) {
         (Some(token), _) => Some(token),
         (None, Some(secret)) => Some(secret.read()?),
@@ -172,16 +173,16 @@ fn unknown_name(file: &ConfigFile, name: &str) -> CliError {
     let problem = if file.exists {
         format!("it is not an address, and the config file has no [coordinators.{name}]")
     } else {
-        "it is no address, and there is no config file that names it".to_owned()
+        "it is not an address, and there is no config file with names".to_owned()
     };
-    let known: Vec<_> = file.coordinators.iter().map(|named| named.name.as_str()).collect();
-    let help = match spelrum_engine::nearest(name, known.iter().copied()) {
+    let names: Vec<_> = file.coordinators.iter().map(|named| named.name.as_str()).collect();
+    let help = match spelrum_engine::nearest(name, names.iter().copied()) {
         Some(near) => format!("did you mean {near}?"),
-        None if known.is_empty() => format!(
+        None if names.is_empty() => format!(
             "write an address, such as http://{name}:7878, or name one in {}",
             file.path.display()
         ),
-        None => format!("it has {}; an address is written http://HOST:PORT", known.join(", ")),
+        None => format!("it has {}; an address is written http://HOST:PORT", names.join(", ")),
     };
     CliError::new(Exit::Usage, format!("find the coordinator {name}")).because(problem).help(help)
 }

@@ -39,7 +39,7 @@ impl TlsFiles {
         arguments: &TrustArguments,
         beside: impl Iterator<Item = &'f Self>,
     ) -> Self {
-        let said = |path: &Option<PathBuf>, flag, variable| {
+        let sourced = |path: &Option<PathBuf>, flag, variable| {
             let value = path.clone()?;
             let is_variable = std::env::var_os(variable).as_deref() == Some(value.as_os_str());
             let origin =
@@ -47,9 +47,9 @@ impl TlsFiles {
             Some(Sourced { value, origin })
         };
         let given = Self {
-            ca: said(&arguments.ca, "--ca", CA_VARIABLE),
-            cert: said(&arguments.cert, "--cert", CERTIFICATE_VARIABLE),
-            key: said(&arguments.key, "--key", KEY_VARIABLE),
+            ca: sourced(&arguments.ca, "--ca", CA_VARIABLE),
+            cert: sourced(&arguments.cert, "--cert", CERTIFICATE_VARIABLE),
+            key: sourced(&arguments.key, "--key", KEY_VARIABLE),
         };
         beside.fold(given, |chosen, next| {
             let ca = chosen.ca.or_else(|| next.ca.clone());
@@ -124,8 +124,8 @@ fn read_certificates(
 
 /// The client's identity.
 fn identity(cert: &Path, key: Option<&Sourced<PathBuf>>) -> Result<Identity> {
-    let failed = |what: &str, path: &Path| {
-        CliError::new(Exit::Usage, format!("read the {what} in {}", path.display())).help(
+    let failed = |noun: &str, path: &Path| {
+        CliError::new(Exit::Usage, format!("read the {noun} in {}", path.display())).help(
             "--cert takes a PEM file of a client certificate, as spelrum certificate client makes it, with its \
              private key in the same file or in that of --key",
         )

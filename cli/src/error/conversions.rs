@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use spelrum_coordinator::CoordinatorError;
-use spelrum_proto::{Distrust, Reason, Refusal, WireError};
+use spelrum_proto::{Reason, Refusal, TrustError, WireError};
 use spelrum_store::{BackupError, ImportError, StoreError};
 use spelrum_worker::WorkerError;
 use tonic::{Code, Status};
@@ -13,7 +13,7 @@ use crate::exit::Exit;
 
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
-        Self::said(exit_of(&error), &error).help(error.remedy())
+        Self::from_sentence(exit_of(&error), &error).help(error.remedy())
     }
 }
 
@@ -60,7 +60,7 @@ impl From<BackupError> for CliError {
         } else {
             Exit::Database
         };
-        Self::said(exit, &error).help(error.remedy())
+        Self::from_sentence(exit, &error).help(error.remedy())
     }
 }
 
@@ -69,7 +69,7 @@ impl From<ImportError> for CliError {
         if let ImportError::Store(error) = error {
             return error.into();
         }
-        Self::said(Exit::Input, &error).help(error.remedy())
+        Self::from_sentence(Exit::Input, &error).help(error.remedy())
     }
 }
 
@@ -78,10 +78,10 @@ impl From<CoordinatorError> for CliError {
         match error {
             CoordinatorError::Store(error) => error.into(),
             CoordinatorError::Tokens { .. } | CoordinatorError::Tls(_) => {
-                Self::said(Exit::Usage, &error).help(error.remedy())
+                Self::from_sentence(Exit::Usage, &error).help(error.remedy())
             }
             CoordinatorError::Reflection(_) | CoordinatorError::Metrics(_) => {
-                Self::said(Exit::Internal, &error).help(error.remedy())
+                Self::from_sentence(Exit::Internal, &error).help(error.remedy())
             }
         }
     }
@@ -92,27 +92,27 @@ impl From<WorkerError> for CliError {
         let exit = match &error {
             WorkerError::Refused(_)
             | WorkerError::NoCoordinator(_)
-            | WorkerError::Distrust(_)
+            | WorkerError::Trust(_)
             | WorkerError::Malformed(_) => Exit::Network,
             WorkerError::Slots(_) => Exit::Usage,
             WorkerError::Thread(_) | WorkerError::Process(_) => Exit::Internal,
         };
-        Self::said(exit, &error).help(error.remedy())
+        Self::from_sentence(exit, &error).help(error.remedy())
     }
 }
 
 /// A failed call; the party at fault decides the exit code.
 pub(crate) fn failed_call(action: &str, status: &Status) -> CliError {
-    if let Some(Distrust { problem, remedy, .. }) = Distrust::of(status) {
+    if let Some(TrustError { problem, remedy, .. }) = TrustError::from_error(status) {
         return CliError::new(Exit::Network, action).because(problem).help(remedy);
     }
-    match Refusal::of(status) {
+    match Refusal::from_status(status) {
         Some(refusal) => refused(action, &refusal),
-        None if is_of_the_web(status) => CliError::new(Exit::Network, action)
-            .because("what listens there is a web server, and no spelrum coordinator")
+        None if is_web_server(status) => CliError::new(Exit::Network, action)
+            .because("the server at that address is a web server, not a spelrum coordinator")
             .help("check the address and its port; a proxy in between must pass gRPC on"),
         None if status.code() == Code::Unimplemented => CliError::new(Exit::Network, action)
-            .because("what listens there does not speak this protocol")
+            .because("the server at that address does not speak this protocol")
             .help("use the same version of spelrum on both sides"),
         // The exact error depends on which side noticed first.
         None if status.source().is_some() => CliError::new(Exit::Network, action)
@@ -126,15 +126,15 @@ pub(crate) fn failed_call(action: &str, status: &Status) -> CliError {
 
 /// Whether a status comes from plain HTTP instead of gRPC, as from a web server or a proxy. tonic reports that only as
 /// text.
-pub(crate) fn is_of_the_web(status: &Status) -> bool {
-    let said = status.message();
+pub(crate) fn is_web_server(status: &Status) -> bool {
+    let message = status.message();
     [
         "grpc-status header missing",
         "while receiving response with status",
         "invalid compression flag",
     ]
     .iter()
-    .any(|words| said.contains(words))
+    .any(|words| message.contains(words))
 }
 
 /// An answer that this program cannot parse.
@@ -167,7 +167,7 @@ fn refused(action: &str, refusal: &Refusal) -> CliError {
         | Reason::Internal => Exit::Network,
     };
     let error = if refusal.problem.starts_with("failed to ") {
-        CliError::said(exit, &refusal.problem)
+        CliError::from_sentence(exit, &refusal.problem)
     } else {
         CliError::new(exit, action).because(refusal.problem.clone())
     };
@@ -206,7 +206,7 @@ mod tests {
             StoreError::SlowReader { seconds: 300 },
             StoreError::File { path: path(), source: io::ErrorKind::PermissionDenied.into() },
         ];
-        let said: Vec<_> = failures
+        let messages: Vec<_> = failures
             .into_iter()
             .map(|failure| {
                 let error = CliError::from(failure);
@@ -214,7 +214,7 @@ mod tests {
                 format!("exit code {}\n{message}", error.exit().code())
             })
             .collect();
-        insta::assert_snapshot!(said.join("\n"));
+        insta::assert_snapshot!(messages.join("\n"));
     }
 
     #[test]
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(
             error.message(MessageStyle::Plain).as_deref(),
             Some(
-                "error: failed to list the experiments: what listens there does not speak this \
+                "error: failed to list the experiments: the server at that address does not speak this \
                  protocol\nhelp: use the same version of spelrum on both sides\n"
             )
         );

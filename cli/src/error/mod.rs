@@ -50,7 +50,7 @@ impl CliError {
     }
 
     /// A failure whose message is a complete sentence, "failed to …".
-    pub(crate) fn said(exit: Exit, sentence: impl Display) -> Self {
+    pub(crate) fn from_sentence(exit: Exit, sentence: impl Display) -> Self {
         let sentence = sentence.to_string();
         match sentence.strip_prefix("failed to ") {
             Some(action) => Self::new(exit, action),

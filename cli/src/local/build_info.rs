@@ -3,6 +3,6 @@
 use spelrum_worker::Build;
 
 /// This build.
-pub(crate) fn this() -> Build {
+pub(crate) fn current() -> Build {
     Build { commit: env!("SPELRUM_COMMIT").to_owned(), profile: env!("SPELRUM_PROFILE").to_owned() }
 }

@@ -110,7 +110,7 @@ impl Estimate {
             ("time", time),
             ("database", bytes),
         ];
-        lines.extend(self.stop.map(|rule| ("stop rule", rule.words())));
+        lines.extend(self.stop.map(|rule| ("stop rule", rule.describe())));
         if self.engines {
             let memory = mebibytes(self.game_memory_bytes);
             let slots = match self.game_slots {
@@ -148,9 +148,9 @@ impl Estimate {
 
     fn openings_text(&self) -> String {
         let more = if self.openings == OPENINGS_COUNTED_MAX { "or more " } else { "" };
-        let what = if self.swap_sides { "pairs" } else { self.task.noun(2) };
+        let noun = if self.swap_sides { "pairs" } else { self.task.noun(2) };
         let (openings, wanted) = (count(self.openings), count(self.openings_wanted));
-        format!("{openings} {more}distinct, for {wanted} {what} a cell")
+        format!("{openings} {more}distinct, for {wanted} {noun} a cell")
     }
 }
 
@@ -166,14 +166,15 @@ struct Slots {
 impl Slots {
     fn here() -> Self {
         let slots = std::thread::available_parallelism().ok();
-        let slots = slots.and_then(|it| u32::try_from(it.get()).ok()).and_then(NonZeroU32::new);
+        let slots =
+            slots.and_then(|cores| u32::try_from(cores.get()).ok()).and_then(NonZeroU32::new);
         let slots = slots.unwrap_or(NonZeroU32::MIN);
         let quiet = Cores::here().plan(slots, None).if_allowed();
         Self { slots: slots.get().into(), quiet_slots: quiet.count().into() }
     }
 
     /// Concurrent games of a cell.
-    const fn of(self, cell: &PlannedCell) -> u64 {
+    const fn for_cell(self, cell: &PlannedCell) -> u64 {
         if cell.timed && self.quiet_slots > 0 { self.quiet_slots } else { self.slots }
     }
 }
@@ -188,26 +189,26 @@ pub(crate) fn estimate(plan: &Plan, file: Option<&EngineFile>) -> Result<Estimat
         .players
         .iter()
         .map(|player| &**player)
-        .filter(|player| NeededEngine::of_parameters(&player.parameters()).is_some())
+        .filter(|player| NeededEngine::from_parameters(&player.parameters()).is_some())
         .collect();
     let is_ours =
         |cell: &&PlannedCell| cell.players.iter().all(|player| !needs_engine.contains(&**player));
-    let ours: Vec<&PlannedCell> = plan.cells.iter().filter(is_ours).collect();
-    let engines = ours.len() < plan.cells.len();
-    let sampled = spread(&ours);
+    let built_in: Vec<&PlannedCell> = plan.cells.iter().filter(is_ours).collect();
+    let engines = built_in.len() < plan.cells.len();
+    let sampled = spread(&built_in);
     let end = Instant::now() + BUDGET;
     let mut cost = Cost::default();
     for (index, cell) in sampled.iter().enumerate() {
         let cells_left = u32::try_from(sampled.len() - index).unwrap_or(u32::MAX);
         let slice = end.saturating_duration_since(Instant::now()) / cells_left;
-        cost.add(cell, measure(plan.definition(cell), cell.games, slice)?, slots.of(cell));
+        cost.add(cell, measure(plan.definition(cell), cell.games, slice)?, slots.for_cell(cell));
     }
     let (references, is_least) = references(plan, slots)?;
     let is_least = is_least || engines;
     let share = games as f64 / cost.games_stood_for.max(1.0);
     let finished = (cost.finished > 0).then_some(cost);
-    let (game_memory_bytes, game_slots) = room_of_a_game(plan, file);
-    let swap_sides = plan.conditions.iter().all(|of| of.swap_sides);
+    let (game_memory_bytes, game_slots) = game_resources(plan, file);
+    let swap_sides = plan.conditions.iter().all(|conditions| conditions.swap_sides);
     let wanted = plan.cells.iter().map(|cell| openings_of(plan, cell)).max().unwrap_or(0);
     Ok(Estimate {
         name: plan.name.clone(),
@@ -241,16 +242,19 @@ pub(crate) fn estimate(plan: &Plan, file: Option<&EngineFile>) -> Result<Estimat
 
 /// Bytes of memory and slots of a plan's largest game: one slot for each thread of the player with most, since players
 /// think in turn. Options set by the engines file count as if the sweep set them.
-fn room_of_a_game(plan: &Plan, file: Option<&EngineFile>) -> (u64, u32) {
+fn game_resources(plan: &Plan, file: Option<&EngineFile>) -> (u64, u32) {
     let of_player = |player: &PlannedPlayer| {
         let mut parameters = player.parameters();
-        let engine = NeededEngine::of_parameters(&parameters);
-        if let Some(spec) = engine.and_then(|it| file?.get(&it.engine)) {
+        let engine = NeededEngine::from_parameters(&parameters);
+        if let Some(spec) = engine.and_then(|need| file?.get(&need.engine)) {
             set_options(&mut parameters, &spec.set);
         }
-        let request = EngineRequest::of_parameters(&parameters, GameRequest::default());
-        let threads = request.and_then(|it| it.number_of(THREADS_OPTION));
-        (memory_bytes_of(&parameters), threads.and_then(|it| u32::try_from(it).ok()).unwrap_or(1))
+        let request = EngineRequest::from_parameters(&parameters, GameRequest::default());
+        let threads = request.and_then(|request| request.number_of(THREADS_OPTION));
+        (
+            memory_bytes_of(&parameters),
+            threads.and_then(|threads| u32::try_from(threads).ok()).unwrap_or(1),
+        )
     };
     let of_players: BTreeMap<&PlannedPlayer, (u64, u32)> =
         plan.players.iter().map(|player| (&**player, of_player(player))).collect();
@@ -293,7 +297,7 @@ fn references(plan: &Plan, slots: Slots) -> Result<(f64, bool)> {
     let slice = BUDGET / u32::try_from(valued.len().max(1)).unwrap_or(u32::MAX);
     let (mut seconds, mut is_least) = (0.0, false);
     for (cell, choices) in valued.into_values() {
-        const ACTION: &str = "value moves for the time that takes";
+        const ACTION: &str = "time the valuation of moves";
         let failed = |error: String| CliError::new(Exit::Internal, ACTION).because(error);
         let playable =
             PlayableCell::new(plan.definition(cell)).map_err(|error| failed(error.to_string()))?;
@@ -308,7 +312,7 @@ fn references(plan: &Plan, slots: Slots) -> Result<(f64, bool)> {
             }
         }
         let valuing = choices as f64 * host.wall().as_secs_f64() / done.max(1) as f64;
-        seconds += valuing / slots.of(cell) as f64;
+        seconds += valuing / slots.for_cell(cell) as f64;
         is_least |= done == 0;
     }
     Ok((seconds, is_least))
@@ -326,7 +330,7 @@ fn openings(plan: &Plan) -> Result<u64> {
     let made = plan
         .conditions
         .iter()
-        .map(|of| cache.get(plan.seed, &of.rules, &of.openings))
+        .map(|conditions| cache.get(plan.seed, &conditions.rules, &conditions.openings))
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| CliError::new(Exit::Internal, "count the openings").because(error))?;
     let mut wanted = vec![None; made.len()];
@@ -378,7 +382,7 @@ struct Measured {
 }
 
 fn measure(definition: CellDefinition, games: u64, slice: Duration) -> Result<Measured> {
-    const ACTION: &str = "play a game of the sweep for its time";
+    const ACTION: &str = "time a game of the sweep";
     let failed = |error: String| CliError::new(Exit::Internal, ACTION).because(error);
     let playable = PlayableCell::new(definition).map_err(|error| failed(error.to_string()))?;
     let host = Until { start: Instant::now(), slice };
@@ -442,7 +446,7 @@ mod tests {
 
     #[test]
     fn timed_games_are_said_to_be_played_on_quiet_slots() {
-        let said = |slots, quiet_slots, timed_cells| {
+        let text = |slots, quiet_slots, timed_cells| {
             let slots = Slots { slots, quiet_slots };
             let estimate = Estimate {
                 name: String::new(),
@@ -468,13 +472,13 @@ mod tests {
             };
             estimate.slots_text()
         };
-        assert_eq!(said(1, 0, 0), "1 slot like this machine's");
-        assert_eq!(said(8, 7, 0), "8 slots like this machine's");
-        assert_eq!(said(2, 1, 3), "1 quiet slot like this machine's");
-        assert_eq!(said(8, 7, 3), "7 quiet slots like this machine's");
-        assert_eq!(said(8, 7, 2), "8 slots like this machine's, timed games on 7");
+        assert_eq!(text(1, 0, 0), "1 slot like this machine's");
+        assert_eq!(text(8, 7, 0), "8 slots like this machine's");
+        assert_eq!(text(2, 1, 3), "1 quiet slot like this machine's");
+        assert_eq!(text(8, 7, 3), "7 quiet slots like this machine's");
+        assert_eq!(text(8, 7, 2), "8 slots like this machine's, timed games on 7");
         assert_eq!(
-            said(8, 0, 2),
+            text(8, 0, 2),
             "8 slots like this machine's, none of them quiet for timed games"
         );
     }

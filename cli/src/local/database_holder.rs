@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use spelrum_proto::Token;
-use spelrum_store::{Loss, accept_loss as accept, told_by_holder};
+use spelrum_store::{Loss, accept_loss as accept, read_holder_text};
 
 use crate::arguments::CoordinatorUrl;
 use crate::config;
@@ -12,7 +12,7 @@ use crate::error::{Result, warn};
 use crate::remote::connection::{self, Client};
 
 /// The contents of a coordinator's lock: its address, and its token if random.
-pub(crate) fn told(url: &CoordinatorUrl, token: Option<&str>) -> String {
+pub(crate) fn lock_text(url: &CoordinatorUrl, token: Option<&str>) -> String {
     match token {
         Some(token) => format!("{url}\n{token}\n"),
         None => format!("{url}\n"),
@@ -21,7 +21,9 @@ pub(crate) fn told(url: &CoordinatorUrl, token: Option<&str>) -> String {
 
 /// Connects to the coordinator that has a database open; `None` if the lock names no address.
 pub(crate) async fn connect(db: &Path) -> Result<Option<Client>> {
-    let Some((url, token)) = told_by_holder(db).as_deref().and_then(read) else { return Ok(None) };
+    let Some((url, token)) = read_holder_text(db).as_deref().and_then(read) else {
+        return Ok(None);
+    };
     let token = match token {
         Some(token) => Some(token),
         None => config::own_token(None)?,
@@ -57,10 +59,10 @@ mod tests {
     #[test]
     fn what_is_told_is_read_again() {
         let url: CoordinatorUrl = "http://127.0.0.1:7878".parse().unwrap();
-        let with = |told: String| read(&format!("process 12\n{told}"));
-        let (there, token) = with(told(&url, None)).unwrap();
-        assert!(there.to_string() == url.to_string() && token.is_none());
-        assert!(with(told(&url, Some("secret-of-the-run"))).unwrap().1.is_some());
+        let with = |text: String| read(&format!("process 12\n{text}"));
+        let (address, token) = with(lock_text(&url, None)).unwrap();
+        assert!(address.to_string() == url.to_string() && token.is_none());
+        assert!(with(lock_text(&url, Some("secret-of-the-run"))).unwrap().1.is_some());
         for text in [
             "",
             "process 12",

@@ -11,7 +11,7 @@ use spelrum_model::labels::Label;
 use spelrum_model::speed::Speed;
 use spelrum_proto::{Token, v1};
 use spelrum_store::Readers;
-use spelrum_worker::{self as worker, Engines, Playing, QuietSlots};
+use spelrum_worker::{self as worker, Engines, ExclusiveSlots, Playing};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -24,7 +24,7 @@ use crate::exit::Exit;
 use crate::local::build_info;
 use crate::local::database_holder;
 use crate::local::listener;
-use crate::local::listener::{OwnDoor, TlsArguments};
+use crate::local::listener::{OwnerEntrance, TlsArguments};
 use crate::remote::connection;
 use crate::remote::connection::{Client, Manner};
 use crate::results::CurrentMatch;
@@ -48,10 +48,10 @@ const LOOK_SHARE: u32 = 20;
 const OWN_ADDRESS: &str = "127.0.0.1:0";
 
 /// How games are played inside this process.
-pub(crate) struct How {
+pub(crate) struct PlayOptions {
     pub(crate) offer: Offer,
     /// Which of the slots are exclusive.
-    pub(crate) quiet: QuietSlots,
+    pub(crate) quiet: ExclusiveSlots,
     /// The labels of this machine.
     pub(crate) labels: Vec<Label>,
     /// The machine's speed, if just measured.
@@ -99,13 +99,13 @@ impl Embedded {
             tls.refuse_if_readable_by_others(listener::address(&listener)?)?;
         }
         let tls = address.and_then(|(_, tls)| tls.files());
-        let own = match &tls {
-            Some(_) => Some(OwnDoor::open().await?),
+        let entrance = match &tls {
+            Some(_) => Some(OwnerEntrance::open().await?),
             None => None,
         };
-        let told = match &own {
-            Some(own) => database_holder::told(&own.url, Some(&own.secret)),
-            None => database_holder::told(&url, secret.as_deref()),
+        let lock_text = match &entrance {
+            Some(entrance) => database_holder::lock_text(&entrance.url, Some(&entrance.secret)),
+            None => database_holder::lock_text(&url, secret.as_deref()),
         };
         let coordinator = coordinator::Coordinator::open(coordinator::Config {
             db: db.to_owned(),
@@ -113,19 +113,19 @@ impl Embedded {
             token: token.clone(),
             tokens: None,
             tls,
-            own_token: own.as_ref().map(|own| own.token.clone()),
-            told,
+            own_token: entrance.as_ref().map(|entrance| entrance.token.clone()),
+            holder_text: lock_text,
             hosts: Vec::new(),
             is_alone: address.is_none(),
         })
         .await?;
         let readers = coordinator.readers();
         let shutdown = CancellationToken::new();
-        let (url, token) = match &own {
-            Some(own) => (own.url.clone(), Some(own.token.clone())),
+        let (url, token) = match &entrance {
+            Some(entrance) => (entrance.url.clone(), Some(entrance.token.clone())),
             None => (url, token),
         };
-        let listeners = listener::listeners(listener, own);
+        let listeners = listener::listeners(listener, entrance);
         let serving = Some(tokio::spawn(coordinator.serve_at(listeners, shutdown.clone())));
         let client = connection::connect_at(&url, token.as_ref()).await?;
         Ok(Self { client, url, token, readers, shutdown, serving })
@@ -153,7 +153,7 @@ impl Embedded {
             .map_err(CliError::of_own_coordinator)?;
         let experiment = self.experiment(&submitted.experiment_uuid).await?;
         if experiment.state == ExperimentState::Paused {
-            notices::say(&format!("{} was paused, and goes on", experiment.name));
+            notices::notify(&format!("{} was paused, and goes on", experiment.name));
             let request = v1::SteerRequest {
                 experiment: experiment.uuid.clone(),
                 action: v1::Action::Resume.into(),
@@ -176,12 +176,12 @@ impl Embedded {
     pub(crate) async fn play(
         &mut self,
         experiment: &ExperimentSummary,
-        how: How,
+        how: PlayOptions,
         interrupts: &Interrupts,
         progress: &mut Progress,
     ) -> Result<()> {
         let uuid = &experiment.uuid;
-        let How { offer, quiet, labels, speed, engines, alone, is_match } = how;
+        let PlayOptions { offer, quiet, labels, speed, engines, alone, is_match } = how;
         let Offer { slots, memory_bytes } = offer;
         let own_engines = engines.clone().filter(|_| alone);
         let replaced = || own_engines.as_ref().and_then(Engines::replaced);
@@ -194,7 +194,7 @@ impl Embedded {
             quiet,
             memory_bytes,
             playing: Playing::Threads(engines),
-            build: build_info::this(),
+            build: build_info::current(),
             exit_when_done: false,
             speed,
         };

@@ -62,7 +62,7 @@ impl TableCache {
     pub(crate) fn table(
         &self,
         endgame: &Endgame,
-        tell: impl FnMut(Progress<'_>),
+        on_progress: impl FnMut(Progress<'_>),
     ) -> (EndgameTable, Origin) {
         let path = self.file(endgame);
         match read(&path, endgame) {
@@ -73,7 +73,7 @@ impl TableCache {
                 "nothing to do: it is made again",
             ),
         }
-        let table = EndgameTable::make(endgame, tell);
+        let table = EndgameTable::make(endgame, on_progress);
         let origin = match self.write(&path, &table) {
             Ok(()) => Origin::Made,
             Err(error) => {
@@ -108,7 +108,7 @@ fn read(path: &Path, endgame: &Endgame) -> Result<Option<EndgameTable>, String> 
     match std::fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.to_string()),
-        Ok(there) if !there.is_file() => return Err("it is not a file".to_owned()),
+        Ok(metadata) if !metadata.is_file() => return Err("it is not a file".to_owned()),
         Ok(_) => {}
     }
     let read = File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_end(&mut bytes));

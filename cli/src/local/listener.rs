@@ -17,14 +17,14 @@ use crate::exit::Exit;
 /// How a coordinator is reached by others.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct TlsArguments {
-    /// Speak TLS, and nothing else, with this certificate: PEM, and after it those that it rests on
+    /// Accept only TLS connections, with this certificate (PEM, followed by its intermediates)
     #[arg(long, value_name = "FILE", env = CERTIFICATE_VARIABLE, requires = "tls_key")]
     tls_cert: Option<PathBuf>,
     /// The private key of --tls-cert: PEM
     #[arg(long, value_name = "FILE", env = KEY_VARIABLE, requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// Let in who shows a client certificate of these CAs that says what it may (spelrum certificate client),
-    /// beside who brings a token: PEM
+    /// Also accept client certificates issued by these CAs (PEM); the certificate states the
+    /// client's role (spelrum certificate client)
     #[arg(long, value_name = "FILE", env = CLIENT_CA_VARIABLE, requires = "tls_cert")]
     client_ca: Option<PathBuf>,
     /// Allow unencrypted connections from other machines; anyone on the network path can read tokens and results
@@ -56,12 +56,12 @@ impl TlsArguments {
         }
         Err(CliError::new(Exit::Usage, format!("listen on {address}"))
             .because(
-                "whoever is on the way could read tokens, sweeps and results, and use the tokens: no TLS is \
-                 spoken",
+                "connections are not encrypted, so anyone on the network path could read tokens, sweeps and \
+                 results, and use the tokens",
             )
             .help(
                 "make certificates (spelrum certificate create HOST) and give --tls-cert and --tls-key; or \
-                 listen on 127.0.0.1; --without-tls goes without, as behind a proxy that speaks TLS",
+                 listen on 127.0.0.1; --without-tls allows it, for example behind a TLS proxy",
             ))
     }
 
@@ -73,16 +73,16 @@ impl TlsArguments {
             ("--tls-key", &self.tls_key, KEY_VARIABLE),
             ("--client-ca", &self.client_ca, CLIENT_CA_VARIABLE),
         ];
-        let said = files.into_iter().find(|(_, path, variable)| {
+        let given = files.into_iter().find(|(_, path, variable)| {
             let path = path.as_deref().map(Path::as_os_str);
             path.is_some() && path != std::env::var_os(variable).as_deref()
         });
-        said.map(|(flag, ..)| flag).or_else(|| self.without_tls.then_some("--without-tls"))
+        given.map(|(flag, ..)| flag).or_else(|| self.without_tls.then_some("--without-tls"))
     }
 }
 
 /// The owner's entrance to a coordinator with TLS, whose certificate need not name this machine.
-pub(crate) struct OwnDoor {
+pub(crate) struct OwnerEntrance {
     pub(crate) listener: TcpListener,
     pub(crate) url: CoordinatorUrl,
     /// The token for this entrance.
@@ -90,7 +90,7 @@ pub(crate) struct OwnDoor {
     pub(crate) token: Token,
 }
 
-impl OwnDoor {
+impl OwnerEntrance {
     /// Opens a listener on loopback, with a random token.
     pub(crate) async fn open() -> Result<Self> {
         let listener = bind("127.0.0.1:0").await?;
@@ -109,8 +109,8 @@ pub(crate) fn random_token() -> String {
 }
 
 /// The public listener, and the own one if there is one.
-pub(crate) fn listeners(public: TcpListener, own: Option<OwnDoor>) -> Listeners {
-    Listeners { public, own: own.map(|own| own.listener) }
+pub(crate) fn listeners(public: TcpListener, entrance: Option<OwnerEntrance>) -> Listeners {
+    Listeners { public, own: entrance.map(|entrance| entrance.listener) }
 }
 
 /// Binds `ADDR:PORT`.
@@ -137,7 +137,7 @@ pub(crate) async fn bind(address: &str) -> Result<TcpListener> {
 pub(crate) fn address(listener: &TcpListener) -> Result<SocketAddr> {
     listener
         .local_addr()
-        .map_err(|error| CliError::new(Exit::Network, "learn the own address").because(error))
+        .map_err(|error| CliError::new(Exit::Network, "find its own address").because(error))
 }
 
 /// Refuses an address that other machines can reach if no token is demanded; the error names the option that allows
@@ -148,8 +148,8 @@ pub(crate) fn refuse_if_open_to_others(address: SocketAddr, anyway: &str) -> Res
     }
     Err(CliError::new(Exit::Usage, format!("listen on {address}"))
         .because(
-            "whoever reaches it could submit sweeps, read results and report games: no token is \
-             demanded",
+            "no token is required, so anyone who can reach it could submit sweeps, read results and report \
+             games",
         )
         .help(format!(
             "demand tokens (spelrum token create), client certificates (--client-ca), or one token that nobody \

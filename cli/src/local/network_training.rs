@@ -21,8 +21,8 @@ pub(crate) fn recipes_of(plan: &Plan) -> Vec<Recipe> {
 }
 
 fn parameters_text(recipe: &Recipe) -> String {
-    let words = recipe.parameters().iter().map(|(key, value)| format!("{key}={value}"));
-    words.collect::<Vec<_>>().join(", ")
+    let settings = recipe.parameters().iter().map(|(key, value)| format!("{key}={value}"));
+    settings.collect::<Vec<_>>().join(", ")
 }
 
 /// Trains a network for each recipe, several at a time, reporting the number done. Returns them in the order of the
@@ -30,7 +30,7 @@ fn parameters_text(recipe: &Recipe) -> String {
 pub(crate) fn train_all(
     recipes: &[Recipe],
     slots: NonZeroUsize,
-    tell: impl Fn(usize) + Sync,
+    on_trained: impl Fn(usize) + Sync,
 ) -> std::io::Result<Vec<Outcome>> {
     let waiting = Mutex::new(recipes.iter().enumerate());
     let done = Mutex::new(Vec::with_capacity(recipes.len()));
@@ -43,7 +43,7 @@ pub(crate) fn train_all(
                 let outcome = train(recipe, &table, &Timeless, |_| {});
                 let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
                 done.push((number, outcome));
-                tell(done.len());
+                on_trained(done.len());
             }
         };
         for _ in 0..slots.get().min(recipes.len()) {
@@ -58,7 +58,7 @@ pub(crate) fn train_all(
 
 #[cfg(test)]
 mod tests {
-    use spelrum_report::networks::{kinds_of, sha256};
+    use spelrum_report::networks::{group_recipes, sha256};
     use spelrum_sweep::{SweepText, plan_sweep};
 
     use super::*;
@@ -86,11 +86,11 @@ mod tests {
         let plan = plan_sweep(&SweepText::new("kinds", SWEEP)).unwrap();
         let recipes = recipes_of(&plan);
         assert_eq!((plan.players.len(), recipes.len()), (9, 4));
-        let kinds = kinds_of(&recipes);
+        let kinds = group_recipes(&recipes);
         let names: Vec<_> = kinds.iter().map(|kind| (&*kind.name, kind.recipes.len())).collect();
         assert_eq!(names, [("inputs=coordinates", 2), ("inputs=one-hot", 2)]);
-        let one = kinds_of(&recipes[..1]);
-        assert_eq!((one.len(), &*one[0].name), (1, "KRK"));
+        let krk = group_recipes(&recipes[..1]);
+        assert_eq!((krk.len(), &*krk[0].name), (1, "KRK"));
     }
 
     /// The number of threads does not affect networks or their order.
@@ -101,10 +101,10 @@ mod tests {
         let trained = |slots| {
             let slots = NonZeroUsize::new(slots).unwrap();
             let outcomes = train_all(&recipes, slots, |_| {}).unwrap();
-            outcomes.iter().map(|it| sha256(it.as_ref().unwrap())).collect::<Vec<_>>()
+            outcomes.iter().map(|outcome| sha256(outcome.as_ref().unwrap())).collect::<Vec<_>>()
         };
-        let one = trained(1);
-        assert_eq!(trained(9), one);
-        assert_eq!(one.iter().collect::<BTreeSet<_>>().len(), 4);
+        let single = trained(1);
+        assert_eq!(trained(9), single);
+        assert_eq!(single.iter().collect::<BTreeSet<_>>().len(), 4);
     }
 }

@@ -11,17 +11,17 @@ const LOOKS_PER_PATIENCE: u32 = 4;
 
 /// Reports that the service is ready.
 pub(crate) fn ready(status: &str) {
-    tell(&[NotifyState::Ready, NotifyState::Status(status)]);
+    notify(&[NotifyState::Ready, NotifyState::Status(status)]);
 }
 
 /// Reports that the service is ending.
 pub(crate) fn ending() {
-    tell(&[NotifyState::Stopping]);
+    notify(&[NotifyState::Stopping]);
 }
 
 /// Reports that the coordinator works, whenever it does, if systemd wants it (`WatchdogSec=`). Without reports for
 /// that long, systemd restarts the process; so a coordinator that only waits for disk space reports as well.
-pub(crate) async fn tell_how_it_goes(health: &Health) -> Infallible {
+pub(crate) async fn report_health(health: &Health) -> Infallible {
     let Some(patience) = sd_notify::watchdog_enabled() else {
         return std::future::pending().await;
     };
@@ -31,26 +31,26 @@ pub(crate) async fn tell_how_it_goes(health: &Health) -> Infallible {
     loop {
         looks.tick().await;
         match health.check().await {
-            Ok(()) if was_well => tell(&[NotifyState::Watchdog]),
+            Ok(()) if was_well => notify(&[NotifyState::Watchdog]),
             Ok(()) => {
                 was_well = true;
-                tell(&[NotifyState::Watchdog, NotifyState::Status("works again")]);
+                notify(&[NotifyState::Watchdog, NotifyState::Status("works again")]);
             }
             Err(Unwell { problem, is_waiting }) => {
                 was_well = false;
                 let problem = problem.replace('\n', " ");
                 if is_waiting {
-                    tell(&[NotifyState::Watchdog, NotifyState::Status(&problem)]);
+                    notify(&[NotifyState::Watchdog, NotifyState::Status(&problem)]);
                 } else {
-                    tell(&[NotifyState::Status(&problem)]);
+                    notify(&[NotifyState::Status(&problem)]);
                 }
             }
         }
     }
 }
 
-fn tell(states: &[NotifyState<'_>]) {
+fn notify(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
-        tracing::warn!("failed to tell the service manager: {error}");
+        tracing::warn!("failed to notify the service manager: {error}");
     }
 }

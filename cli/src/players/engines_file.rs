@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use spelrum_external::{
-    Diagnosis, EngineFailure, EngineFile, EngineFileError, Guard, OptionRefused, engines_within,
-    files_of_engines, open_files, raise_open_files,
+    Diagnosis, EngineFailure, EngineFile, EngineFileError, Guard, OptionRefused, engines_for_files,
+    files_for_engines, open_files, raise_open_files,
 };
 use spelrum_model::capabilities::Inability;
 use spelrum_model::engines::{NeededEngine, can_play};
 use spelrum_model::{Plan, PlannedPlayer};
-use spelrum_worker::{Engines, Room, options_of};
+use spelrum_worker::{Engines, Room, engine_options};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Offer;
@@ -47,7 +47,7 @@ impl EnginesArguments {
     }
 
     /// The arguments for a process.
-    pub(crate) fn words(&self) -> impl Iterator<Item = OsString> {
+    pub(crate) fn process_arguments(&self) -> impl Iterator<Item = OsString> {
         self.given().flat_map(|(name, path)| [name.into(), path.into()])
     }
 
@@ -84,15 +84,15 @@ pub(crate) fn slots_within_open_files(
     beside: u64,
 ) -> (NonZeroU32, Option<String>) {
     let engines = ENGINES_PER_GAME * u64::from(slots.get());
-    let files = raise_open_files(files_of_engines(2 * engines, beside));
-    let fitting = engines_within(files, beside) / ENGINES_PER_GAME;
+    let files = raise_open_files(files_for_engines(2 * engines, beside));
+    let fitting = engines_for_files(files, beside) / ENGINES_PER_GAME;
     let fitting = u32::try_from(fitting).unwrap_or(u32::MAX).clamp(1, slots.get());
     let fitting = NonZeroU32::new(fitting).unwrap_or(NonZeroU32::MIN);
     let warning = (fitting < slots).then(|| {
         format!(
             "playing {fitting} games at once instead of {slots}: this process may have {files} files open, and \
              external engines in all slots need {}; raise the limit: ulimit -n, or LimitNOFILE= in a systemd unit",
-            files_of_engines(engines, beside)
+            files_for_engines(engines, beside)
         )
     });
     (fitting, warning)
@@ -115,11 +115,11 @@ pub(crate) async fn find(
     beside: u64,
     finish: CancellationToken,
 ) -> Result<(Engines, Vec<EngineFailure>)> {
-    let guard = Guard::of_this_program(&[GUARD]).map_err(|error| {
+    let guard = Guard::from_running_program(&[GUARD]).map_err(|error| {
         CliError::new(Exit::Internal, "find this program, which guards engines").because(error)
     })?;
     let finding = tokio::task::spawn_blocking(move || {
-        let engines_max = engines_within(open_files(), beside).max(ENGINES_PER_GAME);
+        let engines_max = engines_for_files(open_files(), beside).max(ENGINES_PER_GAME);
         let Offer { slots, memory_bytes } = offer;
         let room = Room { slots, engines_max, memory_bytes };
         Engines::find(file, guard, room, &|| finish.is_cancelled())
@@ -144,7 +144,7 @@ pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<En
     let mut names = Vec::new();
     for player in &plan.players {
         let parameters = player.parameters();
-        let Some(need) = NeededEngine::of_parameters(&parameters) else { continue };
+        let Some(need) = NeededEngine::from_parameters(&parameters) else { continue };
         let Some(file) = file else {
             return failed(
                 format!("the sweep needs the external engine {need}"),
@@ -153,22 +153,23 @@ pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<En
             );
         };
         let Some(spec) = file.get(&need.engine) else {
-            let known: Vec<_> = file.iter().map(|spec| spec.name.as_str()).collect();
+            let listed: Vec<_> = file.iter().map(|spec| spec.name.as_str()).collect();
             return failed(
                 format!(
                     "the sweep needs the engine {need}, and the engines file has {}",
-                    if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+                    if listed.is_empty() { "none".to_owned() } else { listed.join(", ") }
                 ),
                 "add it to the file, or write one of those names in the sweep",
             );
         };
-        if let Err(OptionRefused { problem, remedy }) = spec.check_options(&options_of(&parameters))
+        if let Err(OptionRefused { problem, remedy }) =
+            spec.check_options(&engine_options(&parameters))
         {
             return failed(format!("player `{}`: {problem}", name_of(plan, player)), &remedy);
         }
         names.push(need.engine);
     }
-    let is_needed = |name: &str| names.iter().any(|it| it == name);
+    let is_needed = |name: &str| names.iter().any(|needed| needed == name);
     let of_file =
         file.map(|file| file.iter().filter(|spec| is_needed(&spec.name)).cloned().collect());
     Ok(of_file.filter(|_| !names.is_empty()))
@@ -178,7 +179,8 @@ pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<En
 fn name_of(plan: &Plan, player: &PlannedPlayer) -> String {
     let plan = plan.foreseen();
     let mut named = plan.cells.iter().flat_map(|cell| cell.players.iter().zip(&cell.player_names));
-    let name = named.find(|(it, _)| ***it == *player).map(|(_, name)| name.to_string());
+    let name =
+        named.find(|(candidate, _)| ***candidate == *player).map(|(_, name)| name.to_string());
     name.unwrap_or_else(|| player.algorithm.clone())
 }
 
@@ -207,26 +209,28 @@ pub(crate) fn check_found(
         if can_play(&demands.engines, &offered) {
             continue;
         }
-        let words: Vec<_> = demands.engines.iter().map(ToString::to_string).collect();
+        let needs: Vec<_> = demands.engines.iter().map(ToString::to_string).collect();
         let here: Vec<_> = offered
             .iter()
-            .map(|it| format!("{} is {}, {} at once", it.engine, it.identity.name, it.at_once))
+            .map(|offer| {
+                format!("{} is {}, {} at once", offer.engine, offer.identity.name, offer.at_once)
+            })
             .collect();
         return Err(failed()
-            .because(format!("a cell needs {}; here {}", words.join(" and "), here.join("; ")))
+            .because(format!("a cell needs {}; here {}", needs.join(" and "), here.join("; ")))
             .help("change what the sweep demands, `at_once` in the engines file, or the program"));
     }
     Ok(())
 }
 
 /// Reports demands of a sweep that the engines found cannot meet: those games are left to workers.
-pub(crate) fn tell_inabilities(plan: &Plan, found: &Engines) {
+pub(crate) fn report_inabilities(plan: &Plan, found: &Engines) {
     let offered = found.offered();
     let demands = plan.engine_demands();
     let unable: BTreeSet<Inability> =
         demands.iter().filter_map(|demands| demands.inability(&offered)).collect();
     for inability in unable {
-        notices::say(&format!("{inability}: such games are left to workers"));
+        notices::notify(&format!("{inability}: other workers play such games"));
     }
 }
 
@@ -246,9 +250,9 @@ fn check_command(engine: &str) -> String {
 }
 
 /// Reports engines that failed to start.
-pub(crate) fn tell(file: &EngineFile, failures: &[EngineFailure]) {
+pub(crate) fn report_failures(file: &EngineFile, failures: &[EngineFailure]) {
     for failure in failures {
-        notices::say(&not_offered(file, failure));
+        notices::notify(&not_offered(file, failure));
     }
 }
 

@@ -16,13 +16,13 @@ const COMMANDS: &[(&str, &str)] = &[
     ("protocol_version", "2"),
     ("name", "who it is"),
     ("version", "which release"),
-    ("known_command", "COMMAND: whether it knows it"),
+    ("known_command", "COMMAND: whether the command is known"),
     ("list_commands", "these"),
-    ("help", "these, with what they do"),
+    ("help", "all commands, with what they do"),
     ("quit", "ends"),
     ("boardsize", "N: the game's, the only one"),
     ("clear_board", "begins a game"),
-    ("play", "COLOUR MOVE: somebody has moved"),
+    ("play", "COLOUR MOVE: makes a move sent by the controller"),
     ("genmove", "COLOUR: moves for the side to move"),
     ("undo", "N: takes back the last N moves, or one"),
     ("showboard", "the board"),
@@ -56,7 +56,7 @@ pub(crate) struct GtpPlayer<G: Game> {
     positions: Vec<G>,
     before: Vec<Before<G::Move>>,
     /// For each move, whether a controller sent or received it; false for a pass inferred from the move after it.
-    is_told: Vec<bool>,
+    is_explicit: Vec<bool>,
     /// Kept between moves, with everything it has learnt.
     seat: Option<Box<dyn Seat<G>>>,
 }
@@ -85,7 +85,7 @@ impl<G: Game> GtpPlayer<G> {
                 remedy: "choose a game that is".to_owned(),
             });
         };
-        let own = Self {
+        let player = Self {
             name,
             rules,
             given,
@@ -93,13 +93,13 @@ impl<G: Game> GtpPlayer<G> {
             board,
             positions: vec![start],
             before: Vec::new(),
-            is_told: Vec::new(),
+            is_explicit: Vec::new(),
             seat: None,
         };
         // A limit may still be set; other errors are reported at once.
-        match own.player() {
+        match player.player() {
             Err(error) if error.key.is_some() => Err(error),
-            Ok(_) | Err(_) => Ok(own),
+            Ok(_) | Err(_) => Ok(player),
         }
     }
 
@@ -112,21 +112,21 @@ impl<G: Game> GtpPlayer<G> {
     }
 
     /// Executes a line.
-    pub(crate) fn obey(&mut self, line: &str) -> Reply {
+    pub(crate) fn execute(&mut self, line: &str) -> Reply {
         let line: String = line
             .chars()
-            .map(|it| if it == '\t' { ' ' } else { it })
-            .filter(|it| !it.is_control())
+            .map(|character| if character == '\t' { ' ' } else { character })
+            .filter(|character| !character.is_control())
             .collect();
         let line = line.split('#').next().unwrap_or_default();
-        let mut words = line.split_whitespace().peekable();
-        let id = words.next_if(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
-        let Some(command) = words.next() else {
+        let mut tokens = line.split_whitespace().peekable();
+        let id = tokens.next_if(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+        let Some(command) = tokens.next() else {
             return Reply { text: String::new(), is_last: false };
         };
-        let arguments: Vec<&str> = words.collect();
-        let said = self.command(command, &arguments);
-        let (mark, text) = match &said {
+        let arguments: Vec<&str> = tokens.collect();
+        let answer = self.command(command, &arguments);
+        let (mark, text) = match &answer {
             Ok(text) => ('=', text.as_str()),
             Err(problem) => ('?', problem.as_str()),
         };
@@ -184,12 +184,15 @@ impl<G: Game> GtpPlayer<G> {
         if is_over && text.eq_ignore_ascii_case(PASS) {
             return Ok(String::new());
         }
-        self.on_turn_of(side, |own| own.hear(text))
+        self.on_turn_of(side, |player| player.apply_move(text))
     }
 
     /// Makes a move sent by the controller.
-    fn hear(&mut self, text: &str) -> Result<String, String> {
-        let mv = self.position().heard(text, Protocol::Gtp).map_err(|error| error.problem)?;
+    fn apply_move(&mut self, text: &str) -> Result<String, String> {
+        let mv = self
+            .position()
+            .parse_engine_move(text, Protocol::Gtp)
+            .map_err(|error| error.problem)?;
         if !self.position().is_legal(mv) {
             return Err("illegal move".to_owned());
         }
@@ -214,15 +217,15 @@ impl<G: Game> GtpPlayer<G> {
     ) -> Result<String, String> {
         let count = self.before.len();
         self.pass_for(side);
-        let said = if self.position().to_move() == side {
+        let answer = if self.position().to_move() == side {
             act(self)
         } else {
             Err("it is the other side's turn".to_owned())
         };
-        if said.is_err() {
+        if answer.is_err() {
             self.take_back_to(count);
         }
-        said
+        answer
     }
 
     /// Passes for the other side if it has no other move: some controllers never send passes.
@@ -230,16 +233,16 @@ impl<G: Game> GtpPlayer<G> {
         let position = self.position();
         if position.to_move() != side && position.legal_move_count() == 1 {
             let mv = position.nth_legal_move(0);
-            if told::<G>(mv) == PASS {
+            if move_text::<G>(mv) == PASS {
                 self.make(mv, false);
             }
         }
     }
 
-    fn make(&mut self, mv: G::Move, is_told: bool) {
+    fn make(&mut self, mv: G::Move, is_explicit: bool) {
         let mut position = self.position().clone();
         self.before.push(Before { mv, key: position.canonical_key() });
-        self.is_told.push(is_told);
+        self.is_explicit.push(is_explicit);
         position.play_unchecked(mv);
         self.positions.push(position);
     }
@@ -247,7 +250,7 @@ impl<G: Game> GtpPlayer<G> {
     /// Takes back moves until `count` are left.
     fn take_back_to(&mut self, count: usize) {
         self.before.truncate(count);
-        self.is_told.truncate(count);
+        self.is_explicit.truncate(count);
         self.positions.truncate(count + 1);
     }
 
@@ -276,7 +279,7 @@ impl<G: Game> GtpPlayer<G> {
         let seat = self.seat.as_mut().ok_or("this player cannot play here")?;
         let mv = seat.choose(&turn, &Clock::default()).map_err(|fault| fault.to_string())?.mv;
         self.make(mv, true);
-        Ok(told::<G>(mv))
+        Ok(move_text::<G>(mv))
     }
 
     /// An inferred pass is taken back with the move after it: a controller that counts moves does not count that pass.
@@ -288,7 +291,7 @@ impl<G: Game> GtpPlayer<G> {
         let mut left = self.before.len();
         for _ in 0..count {
             left = left.checked_sub(1).ok_or("cannot undo")?;
-            while left > 0 && !self.is_told[left - 1] {
+            while left > 0 && !self.is_explicit[left - 1] {
                 left -= 1;
             }
         }
@@ -324,7 +327,7 @@ impl<G: Game> GtpPlayer<G> {
         }
         let mut moves = Vec::new();
         self.position().legal_moves(&mut moves);
-        moves.into_iter().map(told::<G>).collect::<Vec<_>>().join(" ")
+        moves.into_iter().map(move_text::<G>).collect::<Vec<_>>().join(" ")
     }
 
     fn infos(&self) -> impl Iterator<Item = &'static ParameterInfo> {
@@ -376,8 +379,8 @@ impl<G: Game> GtpPlayer<G> {
     }
 }
 
-fn told<G: Game>(mv: G::Move) -> String {
-    G::told(mv, Protocol::Gtp).unwrap_or_else(|| mv.to_string())
+fn move_text<G: Game>(mv: G::Move) -> String {
+    G::engine_move(mv, Protocol::Gtp).unwrap_or_else(|| mv.to_string())
 }
 
 #[cfg(test)]
@@ -397,15 +400,15 @@ mod tests {
         GtpPlayer::new("alpha-beta", given, Rules::usual::<G>(), [0; 32]).unwrap()
     }
 
-    fn said<G: Game>(player: &mut GtpPlayer<G>, lines: &[&str]) -> String {
-        let said: String = lines.iter().map(|line| player.obey(line).text).collect();
-        said.replace("= \n", "=\n")
+    fn answers<G: Game>(player: &mut GtpPlayer<G>, lines: &[&str]) -> String {
+        let answers: String = lines.iter().map(|line| player.execute(line).text).collect();
+        answers.replace("= \n", "=\n")
     }
 
     #[test]
     fn it_keeps_to_the_protocol() {
         let mut player = player::<Pentago>(Some(1));
-        assert_snapshot!(said(&mut player, &[
+        assert_snapshot!(answers(&mut player, &[
             "1 protocol_version", "", "# nothing", "2 boardsize 6", "3 boardsize 19", "known_command play",
             "4 play b a1s", "5 play w A1S", "6 play white b1t", "7 play b a1s", "8 play w q9", "play b",
             "9 nonsense", "undo 5", "undo", "winner", "10 final_score # who", "showboard",
@@ -451,13 +454,13 @@ mod tests {
     6   . . .   . . .
     black to move
     "#);
-        assert!(player.obey("quit").is_last);
+        assert!(player.execute("quit").is_last);
     }
 
     #[test]
     fn it_plays_to_the_end_and_then_gives_up() {
         let mut player = player::<Pentago>(None);
-        assert_snapshot!(said(&mut player, &["genmove w", "set depth 1", "set deepth 1", "set depth x"]), @r#"
+        assert_snapshot!(answers(&mut player, &["genmove w", "set depth 1", "set deepth 1", "set depth x"]), @r#"
     ? nothing bounds the search of `alpha-beta`; limit at least one of `depth`, `nodes`, `evaluations`, `move_time`
 
     =
@@ -467,21 +470,21 @@ mod tests {
     ? `depth` cannot be "x"; write an integer from 1 to 1000, or "unlimited"
     "#);
         let mut moves = 0;
-        while player.obey("winner").text == "= none\n\n" {
-            let legal = player.obey("all_legal").text;
-            let reply = player.obey("genmove w").text;
+        while player.execute("winner").text == "= none\n\n" {
+            let legal = player.execute("all_legal").text;
+            let reply = player.execute("genmove w").text;
             let mv = reply.strip_prefix("= ").unwrap().trim();
-            assert!(legal.split_whitespace().any(|it| it == mv) || mv.ends_with('s'), "{mv}");
+            assert!(legal.split_whitespace().any(|word| word == mv) || mv.ends_with('s'), "{mv}");
             moves += 1;
         }
         assert!((9..=36).contains(&moves), "{moves}");
-        assert_eq!(player.obey("7 genmove b").text, "=7 resign\n\n");
+        assert_eq!(player.execute("7 genmove b").text, "=7 resign\n\n");
     }
 
     #[test]
     fn othello_begins_with_black_and_has_passes() {
         let mut player = player::<Othello>(Some(1));
-        assert_snapshot!(said(&mut player, &[
+        assert_snapshot!(answers(&mut player, &[
             "boardsize 6", "boardsize 8", "play w d3", "play b D3", "genmove b", "play b pass",
             "play w pass", "play w c5", "all_legal", "final_score",
         ]), @r"
@@ -511,30 +514,30 @@ mod tests {
     #[test]
     fn othello_is_played_to_the_end_whoever_tells_of_passes() {
         let mut passes = 0;
-        for (seed, tells) in (0..12).flat_map(|seed| [(seed, false), (seed, true)]) {
+        for (seed, sends_passes) in (0..12).flat_map(|seed| [(seed, false), (seed, true)]) {
             let mut player = player::<Othello>(Some(1));
             for mv in ["d3", "c4", "f5", "e6"].into_iter().skip(seed % 4).take(1) {
-                player.obey(&format!("play b {mv}"));
+                player.execute(&format!("play b {mv}"));
             }
-            player.obey(&format!("set shuffle {}", seed >= 4));
-            while player.obey("winner").text == "= none\n\n" {
+            player.execute(&format!("set shuffle {}", seed >= 4));
+            while player.execute("winner").text == "= none\n\n" {
                 let position = *player.position();
                 let colour = if position.to_move() == Side::First { "b" } else { "w" };
-                if position.own_moves() == 0 && !tells {
+                if position.own_moves() == 0 && !sends_passes {
                     passes += 1;
                     let other = if colour == "b" { "w" } else { "b" };
-                    let reply = player.obey(&format!("genmove {other}")).text;
+                    let reply = player.execute(&format!("genmove {other}")).text;
                     assert!(reply.starts_with("= ") && !reply.contains("pass"), "{reply}");
                 } else {
-                    let reply = player.obey(&format!("genmove {colour}")).text;
+                    let reply = player.execute(&format!("genmove {colour}")).text;
                     assert_eq!(reply == "= pass\n\n", position.own_moves() == 0, "{reply}");
                 }
             }
-            assert_eq!(player.obey("genmove b").text, "= pass\n\n");
+            assert_eq!(player.execute("genmove b").text, "= pass\n\n");
             let end = *player.position();
-            assert_eq!(said(&mut player, &["play b pass", "play w PASS"]), "=\n\n=\n\n");
+            assert_eq!(answers(&mut player, &["play b pass", "play w PASS"]), "=\n\n=\n\n");
             for line in ["play b a1", "play white", "play red pass"] {
-                assert!(player.obey(line).text.starts_with('?'), "{line}");
+                assert!(player.execute(line).text.starts_with('?'), "{line}");
             }
             assert_eq!(*player.position(), end);
             let margin = player.position().disc_difference();
@@ -543,7 +546,7 @@ mod tests {
                 1.. => format!("B+{margin}"),
                 ..0 => format!("W+{}", -margin),
             };
-            assert_eq!(player.obey("final_score").text, format!("= {expected}\n\n"));
+            assert_eq!(player.execute("final_score").text, format!("= {expected}\n\n"));
         }
         assert!(passes > 0, "no game had a pass");
     }
@@ -552,16 +555,16 @@ mod tests {
     fn before_a_pass() -> (GtpPlayer<Othello>, [&'static str; 2]) {
         for (mv, shuffle) in ["d3", "c4", "f5", "e6"].map(|mv| [(mv, false), (mv, true)]).concat() {
             let mut player = player::<Othello>(Some(1));
-            player.obey(&format!("play b {mv}"));
-            player.obey(&format!("set shuffle {shuffle}"));
-            while player.obey("winner").text == "= none\n\n" {
+            player.execute(&format!("play b {mv}"));
+            player.execute(&format!("set shuffle {shuffle}"));
+            while player.execute("winner").text == "= none\n\n" {
                 let position = *player.position();
                 let is_black = position.to_move() == Side::First;
                 let colours = if is_black { ["b", "w"] } else { ["w", "b"] };
                 if position.own_moves() == 0 {
                     return (player, colours);
                 }
-                player.obey(&format!("genmove {}", colours[0]));
+                player.execute(&format!("genmove {}", colours[0]));
             }
         }
         panic!("no game had a pass");
@@ -573,27 +576,27 @@ mod tests {
         let (mut player, [passing, moving]) = before_a_pass();
         let (position, count) = (*player.position(), player.before.len());
         // A pass that was sent counts as a move.
-        player.obey(&format!("play {passing} pass"));
-        player.obey(&format!("genmove {moving}"));
+        player.execute(&format!("play {passing} pass"));
+        player.execute(&format!("genmove {moving}"));
         assert_eq!(player.before.len(), count + 2);
-        assert_eq!(player.obey("undo").text, "=\n\n");
+        assert_eq!(player.execute("undo").text, "=\n\n");
         assert_eq!(player.before.len(), count + 1);
-        assert_eq!(player.obey("undo").text, "=\n\n");
+        assert_eq!(player.execute("undo").text, "=\n\n");
         assert_eq!(*player.position(), position);
 
-        player.obey(&format!("genmove {moving}"));
+        player.execute(&format!("genmove {moving}"));
         assert_eq!(player.before.len(), count + 2);
-        assert_eq!(player.obey("undo").text, "=\n\n");
+        assert_eq!(player.execute("undo").text, "=\n\n");
         assert_eq!(*player.position(), position);
 
-        player.obey(&format!("genmove {moving}"));
+        player.execute(&format!("genmove {moving}"));
         let moves = count + 1;
         let too_many = format!("undo {}", moves + 1);
-        assert_eq!(player.obey(&too_many).text, "? cannot undo\n\n");
+        assert_eq!(player.execute(&too_many).text, "? cannot undo\n\n");
         assert_eq!(player.before.len(), count + 2);
-        assert_eq!(player.obey("undo 2").text, "=\n\n");
+        assert_eq!(player.execute("undo 2").text, "=\n\n");
         assert_eq!(player.before.len(), count - 1);
-        assert_eq!(player.is_told.len(), count - 1);
+        assert_eq!(player.is_explicit.len(), count - 1);
     }
 
     /// Includes a pass that the command would have inferred.
@@ -601,22 +604,22 @@ mod tests {
     fn what_is_refused_changes_no_game() {
         let (mut player, [_, moving]) = before_a_pass();
         let (position, count) = (*player.position(), player.before.len());
-        player.obey("set depth unlimited");
+        player.execute("set depth unlimited");
         for line in ["play M q9", "play M d4", "play M pass", "play M", "genmove M", "undo 99"] {
             let line = line.replace('M', moving);
-            let reply = player.obey(&line).text;
+            let reply = player.execute(&line).text;
             assert!(reply.starts_with('?'), "{line}: {reply}");
             assert_eq!((*player.position(), player.before.len()), (position, count), "{line}");
         }
-        player.obey("set depth 1");
-        assert!(player.obey(&format!("genmove {moving}")).text.starts_with("= "));
+        player.execute("set depth 1");
+        assert!(player.execute(&format!("genmove {moving}")).text.starts_with("= "));
     }
 
     #[test]
     fn a_formula_is_set_behind_its_evaluation() {
         let mut player = player::<Othello>(Some(1));
         let mut says = |line: &str, reply: &str| {
-            let text = player.obey(line).text;
+            let text = player.execute(line).text;
             assert!(text.starts_with(reply), "{line}: {text}");
         };
         let formula = "set formula (- own_bricks opp_bricks)";

@@ -68,11 +68,11 @@ impl PositionArguments {
     pub(crate) fn position_to_play<P: Game>(&self, rules: &Rules, action: &str) -> Result<P> {
         let position: P = self.position(rules)?;
         let Some(ending) = position.ending() else { return Ok(position) };
-        let who = ending
+        let outcome = ending
             .winner
-            .map_or_else(|| "a draw".to_owned(), |it| format!("won by {}", P::side_name(it)));
+            .map_or_else(|| "a draw".to_owned(), |side| format!("won by {}", P::side_name(side)));
         Err(CliError::new(Exit::Input, action)
-            .because(format!("the game is over: {who}"))
+            .because(format!("the game is over: {outcome}"))
             .help("give a position that still has moves"))
     }
 }

@@ -53,7 +53,8 @@ fn infos(rules: &Rules, parameters: &Parameters) -> impl Iterator<Item = &'stati
     };
     let evaluation = text("evaluation");
     let is_it = |info: &&EvaluationInfo| info.name == evaluation;
-    let evaluation = rules.evaluations().iter().find(is_it).map_or(&[][..], |it| it.parameters);
+    let evaluation =
+        rules.evaluations().iter().find(is_it).map_or(&[][..], |evaluation| evaluation.parameters);
     parameters_of(text("algorithm")).iter().chain(evaluation)
 }
 
@@ -209,7 +210,7 @@ fn bounded(rules: &Rules, parameters: &Parameters, go: &Go) -> Parameters {
     let limits = [("depth", go.depth.map(u64::from)), ("nodes", go.nodes)];
     for (name, limit) in limits {
         if let (Some(limit), Some(ParameterKind::Limit { max })) =
-            (limit, has(name).map(|it| it.kind))
+            (limit, has(name).map(|info| info.kind))
         {
             let limit = i64::try_from(limit).unwrap_or(i64::MAX).clamp(1, max);
             bounded.insert(name.to_owned(), Value::Integer(limit));
@@ -227,7 +228,7 @@ impl spelrum_external::uci::Player for UciPlayer {
     fn set(&mut self, setting: &Setting) -> Result<(), String> {
         if setting.name == CHESS960 {
             let is_on = Value::Bool(setting.value.as_deref() == Some("true"));
-            self.rules = Rules::of::<Chess>(&[("chess960".to_owned(), is_on)].into())
+            self.rules = Rules::new::<Chess>(&[("chess960".to_owned(), is_on)].into())
                 .map_err(|error| error.problem)?;
         } else {
             self.parameters = self.set_parameter(setting)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use spelrum_proto::limits::{MESSAGE_BYTES_MAX, NAME_BYTES_MAX};
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
 use spelrum_proto::v1::results_client::ResultsClient;
-use spelrum_proto::{Bearer, Distrust, Reason, Refusal, Token, v1};
+use spelrum_proto::{Bearer, Reason, Refusal, Token, TrustError, v1};
 use tonic::Status;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::arguments::{CoordinatorArguments, CoordinatorUrl};
 use crate::config::{self, Target};
-use crate::error::conversions::{failed_call, is_of_the_web, root_cause};
+use crate::error::conversions::{failed_call, is_web_server, root_cause};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::sweeps::file::SweepFile;
@@ -74,8 +74,8 @@ async fn channel(url: &CoordinatorUrl, endpoint: Endpoint) -> Result<Channel> {
     let connected = endpoint.connect_timeout(CONNECT_TIMEOUT).connect().await;
     let channel = connected.map_err(|error| {
         let failed = CliError::new(Exit::Network, &action);
-        match Distrust::of(&error) {
-            Some(Distrust { problem, remedy, .. }) => failed.because(problem).help(remedy),
+        match TrustError::from_error(&error) {
+            Some(TrustError { problem, remedy, .. }) => failed.because(problem).help(remedy),
             None => failed
                 .because(root_cause(&error))
                 .help("check the address, and that `spelrum coordinator` runs there"),
@@ -86,7 +86,9 @@ async fn channel(url: &CoordinatorUrl, endpoint: Endpoint) -> Result<Channel> {
         Err(_) => {
             let seconds = GREETING_PATIENCE.as_secs();
             return Err(CliError::new(Exit::Network, action)
-                .because(format!("what listens there has not answered for {seconds} seconds"))
+                .because(format!(
+                    "the server at that address has not answered for {seconds} seconds"
+                ))
                 .help("check the address, and that `spelrum coordinator` runs there"));
         }
     }
@@ -103,10 +105,10 @@ async fn greet(channel: &Channel) -> std::result::Result<(), Status> {
         let Err(status) = HealthClient::new(channel.clone()).check(request).await else {
             return Ok(());
         };
-        let is_lost = status.source().is_some() && Distrust::of(&status).is_none();
+        let is_lost = status.source().is_some() && TrustError::from_error(&status).is_none();
         if !is_lost {
             // Any answer of a gRPC service counts.
-            let is_answer = status.source().is_none() && !is_of_the_web(&status);
+            let is_answer = status.source().is_none() && !is_web_server(&status);
             return if is_answer { Ok(()) } else { Err(status) };
         }
         last = Some(status);
@@ -128,7 +130,7 @@ pub(crate) async fn find(client: &mut Client, name: &str) -> Result<Option<v1::E
     let request = v1::StatusRequest { experiment: name.to_owned() };
     match client.status(request).await {
         Ok(answer) => Ok(answer.into_inner().experiments.pop()),
-        Err(status) => match Refusal::of(&status) {
+        Err(status) => match Refusal::from_status(&status) {
             Some(refusal) if refusal.reason == Reason::UnknownExperiment => Ok(None),
             _ => Err(failed_call(&format!("find experiment {name}"), &status)),
         },

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use spelrum_proto::{Reason, Refusal};
 use tonic::Status;
 
-use crate::terminal::notices::say;
+use crate::terminal::notices::notify;
 
 /// Several times longer than the work of other clients takes.
 const PATIENCE: Duration = Duration::from_secs(900);
@@ -25,8 +25,10 @@ pub(crate) async fn take_turn<T>(
             Ok(answer) => return Ok(answer),
             Err(status) => status,
         };
-        let busy = Refusal::of(&status).filter(|refusal| refusal.reason == Reason::Busy);
-        let Some((problem, wait)) = busy.and_then(|it| Some((it.problem, it.retry_after?))) else {
+        let busy = Refusal::from_status(&status).filter(|refusal| refusal.reason == Reason::Busy);
+        let Some((problem, wait)) =
+            busy.and_then(|refusal| Some((refusal.problem, refusal.retry_after?)))
+        else {
             return Err(status);
         };
         if start.elapsed() >= PATIENCE {
@@ -34,7 +36,7 @@ pub(crate) async fn take_turn<T>(
         }
         if !has_told {
             has_told = true;
-            say(&format!("waiting for a turn at the coordinator: {problem}"));
+            notify(&format!("waiting for a turn at the coordinator: {problem}"));
         }
         tokio::time::sleep(wait).await;
     }
@@ -58,7 +60,10 @@ mod tests {
             calls += 1;
             Err::<(), _>(Status::from(Refusal::new(Reason::BadQuery, "no", "")))
         });
-        assert_eq!(Refusal::of(&refused.await.unwrap_err()).unwrap().reason, Reason::BadQuery);
+        assert_eq!(
+            Refusal::from_status(&refused.await.unwrap_err()).unwrap().reason,
+            Reason::BadQuery
+        );
         assert_eq!(calls, 1);
     }
 }

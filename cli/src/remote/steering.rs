@@ -31,7 +31,7 @@ const RETRIES_MAX: usize = 9;
 pub(crate) struct Steerer {
     client: Client,
     /// The coordinator inside this process, if there is one.
-    own: Option<Embedded>,
+    embedded: Option<Embedded>,
 }
 
 /// The result of steering an experiment.
@@ -48,7 +48,7 @@ impl Steerer {
             Some(db) => Self::of_file(db).await,
             None => {
                 let target = coordinator(source, action)?;
-                Ok(Self { client: connection::connect_to(&target).await?, own: None })
+                Ok(Self { client: connection::connect_to(&target).await?, embedded: None })
             }
         }
     }
@@ -57,13 +57,13 @@ impl Steerer {
         // A coordinator would create a missing database.
         Readers::open(db).await?.close().await;
         match Embedded::start(db, None).await {
-            Ok(own) => Ok(Self { client: own.client(), own: Some(own) }),
+            Ok(embedded) => Ok(Self { client: embedded.client(), embedded: Some(embedded) }),
             // The process that has the database open steers instead.
             Err(error) if error.exit() == Exit::Busy => match database_holder::connect(db).await {
-                Ok(Some(client)) => Ok(Self { client, own: None }),
+                Ok(Some(client)) => Ok(Self { client, embedded: None }),
                 Ok(None) | Err(_) => Err(error.help(
-                    "whoever has it open has to do it: name that coordinator with --coordinator URL \
-                     instead of --db, or end it",
+                    "the coordinator that has it open must do this: name it with --coordinator URL instead \
+                     of --db, or stop it",
                 )),
             },
             Err(error) => Err(error),
@@ -72,7 +72,7 @@ impl Steerer {
 
     /// Whether the coordinator is inside this process.
     pub(crate) fn is_own(&self) -> bool {
-        self.own.is_some()
+        self.embedded.is_some()
     }
 
     /// Steers an experiment.
@@ -135,8 +135,8 @@ impl Steerer {
             }
             let all = *at_first.get_or_insert(found.games);
             // The number of older results, which stay, is unknown.
-            let of = preview.since_unix_us.is_none().then_some(all);
-            progress.look(all.saturating_sub(found.games), of);
+            let total = preview.since_unix_us.is_none().then_some(all);
+            progress.look(all.saturating_sub(found.games), total);
             tokio::time::sleep(wait).await;
             wait = LOOK_INTERVAL_MAX.min(2 * wait);
         }
@@ -170,10 +170,10 @@ impl Steerer {
 
     /// Stops the coordinator inside this process, if there is one.
     pub(crate) async fn close(self) -> Result<()> {
-        let Self { client, own } = self;
+        let Self { client, embedded } = self;
         drop(client);
-        match own {
-            Some(own) => own.stop().await,
+        match embedded {
+            Some(embedded) => embedded.stop().await,
             None => Ok(()),
         }
     }
@@ -186,6 +186,7 @@ impl Steerer {
 
 /// When to retry, if the call was refused because of leases that will expire.
 fn leased(status: &Status) -> Option<Duration> {
-    let refusal = Refusal::of(status).filter(|refusal| refusal.reason == Reason::WrongState)?;
+    let refusal =
+        Refusal::from_status(status).filter(|refusal| refusal.reason == Reason::WrongState)?;
     refusal.retry_after
 }

@@ -47,7 +47,9 @@ fn from_sweep(path: &Path) -> Result<Located> {
 pub(super) fn only_database(action: &str) -> Result<PathBuf> {
     let mut databases: Vec<PathBuf> = std::fs::read_dir(".")?
         .filter_map(|entry| Some(PathBuf::from(entry.ok()?.file_name())))
-        .filter(|path| path.extension().is_some_and(|it| it == "db") && path.is_file())
+        .filter(|path| {
+            path.extension().is_some_and(|extension| extension == "db") && path.is_file()
+        })
         .collect();
     databases.sort();
     if databases.len() == 1 {
@@ -74,10 +76,12 @@ pub(super) fn only_experiment(
     match experiments.len() {
         1 => Ok(experiments.remove(0)),
         0 => Err(CliError::new(Exit::Input, "find an experiment")
-            .because("there is none yet")
-            .help("give it one: spelrum run FILE, or spelrum submit FILE")),
+            .because("there are no experiments yet")
+            .help("add one: spelrum run FILE, or spelrum submit FILE")),
         several => {
-            let alike = |name: &str| experiments.iter().filter(|it| it.name == name).count();
+            let alike = |name: &str| {
+                experiments.iter().filter(|experiment| experiment.name == name).count()
+            };
             let names: Vec<_> = experiments
                 .iter()
                 .map(|found| match alike(&found.name) {

@@ -10,4 +10,4 @@ mod whole_games;
 
 pub(crate) use current_match::CurrentMatch;
 pub(crate) use game_files::{AxisPlace, Wanted, follow_games, write_games};
-pub(crate) use source::{Answer, GoesOn, ResultsSource, coordinator, idle_note};
+pub(crate) use source::{Answer, PageStart, ResultsSource, coordinator, idle_note};

@@ -11,16 +11,16 @@ use crate::remote::retry_when_busy::take_turn;
 
 impl ResultsSource {
     /// How the experiment's games were played, from one snapshot.
-    pub(crate) async fn overview(&self, of: &ExperimentSummary) -> Result<Overview> {
-        let action = format!("tell how the games of {} were played", of.name);
+    pub(crate) async fn overview(&self, experiment: &ExperimentSummary) -> Result<Overview> {
+        let action = format!("read how the games of {} were played", experiment.name);
         let remote = match self {
             Self::File(readers) => {
-                let overview = readers.overview(&of.uuid).await?;
+                let overview = readers.overview(&experiment.uuid).await?;
                 return overview.ok_or_else(|| gone(action));
             }
             Self::Coordinator(remote) => remote,
         };
-        let request = v1::GetOverviewRequest { experiment: of.uuid.clone() };
+        let request = v1::GetOverviewRequest { experiment: experiment.uuid.clone() };
         let parts =
             take_turn(async || remote.results.clone().get_overview(request.clone()).await).await;
         let mut parts = parts.map_err(|status| failed_call(&action, &status))?.into_inner();

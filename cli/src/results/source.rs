@@ -66,7 +66,7 @@ impl ResultsSource {
             return Ok(Self::Coordinator(Box::new(connection::connect_remote(&target).await?)));
         }
         let db = only_database("find the results")?;
-        notices::say(&format!("note: results are read from {}", db.display()));
+        notices::notify(&format!("note: results are read from {}", db.display()));
         Ok(Self::File(Readers::open(&db).await?))
     }
 
@@ -97,7 +97,8 @@ impl ResultsSource {
     /// A note that experiments of a file are unfinished and no process has the file open.
     pub(crate) fn idle_note(&self, experiments: &[ExperimentSummary]) -> Option<String> {
         let Self::File(readers) = self else { return None };
-        let is_unfinished = |it: &&ExperimentSummary| it.state == ExperimentState::Running;
+        let is_unfinished =
+            |experiment: &&ExperimentSummary| experiment.state == ExperimentState::Running;
         let unfinished = experiments.iter().find(is_unfinished)?;
         idle_note(unfinished, readers.path())
     }
@@ -166,19 +167,19 @@ impl ResultsSource {
     }
 
     /// The experiment with this UUID or name; without either, the only experiment.
-    pub(crate) async fn experiment(&self, which: Option<&str>) -> Result<ExperimentSummary> {
-        match which {
-            Some(which) => self.named_experiment(which).await,
+    pub(crate) async fn experiment(&self, name: Option<&str>) -> Result<ExperimentSummary> {
+        match name {
+            Some(name) => self.named_experiment(name).await,
             None => only_experiment(self.experiments().await?),
         }
     }
 
-    async fn named_experiment(&self, which: &str) -> Result<ExperimentSummary> {
-        let action = format!("find experiment {which}");
+    async fn named_experiment(&self, name: &str) -> Result<ExperimentSummary> {
+        let action = format!("find experiment {name}");
         let found = match self {
-            Self::File(readers) => readers.experiment(which).await?,
+            Self::File(readers) => readers.experiment(name).await?,
             Self::Coordinator(remote) => {
-                let experiment = which.to_owned();
+                let experiment = name.to_owned();
                 let request = v1::ListExperimentsRequest { experiment, ..Default::default() };
                 let found = remote.results.clone().list_experiments(request).await;
                 let found = found.map_err(|status| failed_call(&action, &status))?.into_inner();
@@ -187,19 +188,23 @@ impl ResultsSource {
         };
         found.ok_or_else(|| {
             CliError::new(Exit::Input, action)
-                .because("there is none of this name or UUID")
-                .help("see what there is: spelrum list")
+                .because("no experiment has this name or UUID")
+                .help("list the experiments: spelrum list")
         })
     }
 
     /// An experiment's results, from one snapshot.
-    pub(crate) async fn report(&self, of: &ExperimentSummary, detail: Detail) -> Result<Report> {
-        let action = format!("report on {}", of.name);
+    pub(crate) async fn report(
+        &self,
+        experiment: &ExperimentSummary,
+        detail: Detail,
+    ) -> Result<Report> {
+        let action = format!("report on {}", experiment.name);
         let report = match self {
-            Self::File(readers) => readers.report(&of.uuid, detail).await?,
+            Self::File(readers) => readers.report(&experiment.uuid, detail).await?,
             Self::Coordinator(remote) => {
                 let request = v1::GetReportRequest {
-                    experiment: of.uuid.clone(),
+                    experiment: experiment.uuid.clone(),
                     depths: detail == Detail::Depths,
                 };
                 let failed = |status| failed_call(&action, &status);
@@ -219,16 +224,16 @@ impl ResultsSource {
     }
 
     /// The ratings of an experiment's players, from one snapshot.
-    pub(crate) async fn ratings(&self, of: &ExperimentSummary) -> Result<Ratings> {
-        let action = format!("rate the players of {}", of.name);
+    pub(crate) async fn ratings(&self, experiment: &ExperimentSummary) -> Result<Ratings> {
+        let action = format!("rate the players of {}", experiment.name);
         let remote = match self {
             Self::File(readers) => {
-                let ratings = readers.ratings(&of.uuid).await?;
+                let ratings = readers.ratings(&experiment.uuid).await?;
                 return ratings.ok_or_else(|| gone(action));
             }
             Self::Coordinator(remote) => remote,
         };
-        let request = v1::GetRatingsRequest { experiment: of.uuid.clone() };
+        let request = v1::GetRatingsRequest { experiment: experiment.uuid.clone() };
         let parts =
             take_turn(async || remote.results.clone().get_ratings(request.clone()).await).await;
         let mut parts = parts.map_err(|status| failed_call(&action, &status))?.into_inner();
@@ -242,16 +247,16 @@ impl ResultsSource {
     }
 
     /// The differences between an experiment's cells, from one snapshot.
-    pub(crate) async fn comparisons(&self, of: &ExperimentSummary) -> Result<Comparisons> {
-        let action = format!("compare the cells of {}", of.name);
+    pub(crate) async fn comparisons(&self, experiment: &ExperimentSummary) -> Result<Comparisons> {
+        let action = format!("compare the cells of {}", experiment.name);
         let remote = match self {
             Self::File(readers) => {
-                let compared = readers.comparisons(&of.uuid).await?;
+                let compared = readers.comparisons(&experiment.uuid).await?;
                 return compared.ok_or_else(|| gone(action));
             }
             Self::Coordinator(remote) => remote,
         };
-        let request = v1::GetComparisonsRequest { experiment: of.uuid.clone() };
+        let request = v1::GetComparisonsRequest { experiment: experiment.uuid.clone() };
         let parts =
             take_turn(async || remote.results.clone().get_comparisons(request.clone()).await).await;
         let mut parts = parts.map_err(|status| failed_call(&action, &status))?.into_inner();
@@ -265,16 +270,16 @@ impl ResultsSource {
     }
 
     /// The times of moves by phase, from one snapshot.
-    pub(crate) async fn phases(&self, of: &ExperimentSummary) -> Result<Phases> {
-        let action = format!("tell the phases of {}", of.name);
+    pub(crate) async fn phases(&self, experiment: &ExperimentSummary) -> Result<Phases> {
+        let action = format!("report the phases of {}", experiment.name);
         let remote = match self {
             Self::File(readers) => {
-                let phases = readers.phases(&of.uuid).await?;
+                let phases = readers.phases(&experiment.uuid).await?;
                 return phases.ok_or_else(|| gone(action));
             }
             Self::Coordinator(remote) => remote,
         };
-        let request = v1::GetPhasesRequest { experiment: of.uuid.clone() };
+        let request = v1::GetPhasesRequest { experiment: experiment.uuid.clone() };
         let parts =
             take_turn(async || remote.results.clone().get_phases(request.clone()).await).await;
         let mut parts = parts.map_err(|status| failed_call(&action, &status))?.into_inner();
@@ -288,12 +293,12 @@ impl ResultsSource {
     }
 
     /// An experiment's progress.
-    pub(crate) async fn progress(&self, of: &ExperimentSummary) -> Result<Progress> {
-        const ACTION: &str = "go on watching";
+    pub(crate) async fn progress(&self, experiment: &ExperimentSummary) -> Result<Progress> {
+        const ACTION: &str = "continue watching";
         let progress = match self {
-            Self::File(readers) => readers.progress(of.experiment).await?,
+            Self::File(readers) => readers.progress(experiment.experiment).await?,
             Self::Coordinator(remote) => {
-                let request = v1::GetProgressRequest { experiment: of.uuid.clone() };
+                let request = v1::GetProgressRequest { experiment: experiment.uuid.clone() };
                 let answer = remote.results.clone().get_progress(request).await;
                 let answer = unless_gone(answer, ACTION)?;
                 let read = |progress| {
@@ -306,13 +311,13 @@ impl ResultsSource {
     }
 
     /// The results of an experiment's runs so far; empty if the experiment does not depend on its own results.
-    pub(crate) async fn runs(&self, of: &ExperimentSummary) -> Result<Vec<RunResult>> {
-        const ACTION: &str = "go on watching";
+    pub(crate) async fn runs(&self, experiment: &ExperimentSummary) -> Result<Vec<RunResult>> {
+        const ACTION: &str = "continue watching";
         let remote = match self {
-            Self::File(readers) => return Ok(readers.runs(of.experiment).await?),
+            Self::File(readers) => return Ok(readers.runs(experiment.experiment).await?),
             Self::Coordinator(remote) => remote,
         };
-        let request = v1::GetRunsRequest { experiment: of.uuid.clone() };
+        let request = v1::GetRunsRequest { experiment: experiment.uuid.clone() };
         let answer =
             take_turn(async || remote.results.clone().get_runs(request.clone()).await).await;
         let mut parts = unless_gone(answer, ACTION)?.ok_or_else(|| gone(ACTION))?;
@@ -331,17 +336,17 @@ impl ResultsSource {
     /// continue.
     pub(crate) async fn settled_cells(
         &self,
-        of: &ExperimentSummary,
+        experiment: &ExperimentSummary,
         after_game_id: i64,
     ) -> Result<SettledCells> {
-        const ACTION: &str = "go on watching";
+        const ACTION: &str = "continue watching";
         let settled = match self {
-            Self::File(readers) => {
-                Some(readers.settled_cells(of.experiment, after_game_id, PAGE_SIZE_MAX).await?)
-            }
+            Self::File(readers) => Some(
+                readers.settled_cells(experiment.experiment, after_game_id, PAGE_SIZE_MAX).await?,
+            ),
             Self::Coordinator(remote) => {
                 let request = v1::ListCellsRequest {
-                    experiment: of.uuid.clone(),
+                    experiment: experiment.uuid.clone(),
                     page_size: PAGE_SIZE_MAX,
                     page_token: String::new(),
                     settled_after: Some(after_game_id),
@@ -357,8 +362,8 @@ impl ResultsSource {
     }
 
     /// A settled game with its moves.
-    pub(crate) async fn game(&self, which: WhichGame) -> Result<SettledGame> {
-        let action = match which {
+    pub(crate) async fn game(&self, wanted: WhichGame) -> Result<SettledGame> {
+        let action = match wanted {
             WhichGame::Id(game_id) => format!("find game {game_id}"),
             WhichGame::InCell(GameId { cell, number }) => {
                 format!("find game {number} of cell {cell}")
@@ -368,25 +373,25 @@ impl ResultsSource {
             CliError::new(Exit::Input, action.clone()).because(missing).help(missing.remedy())
         };
         match self {
-            Self::File(readers) => match readers.game(which).await? {
+            Self::File(readers) => match readers.game(wanted).await? {
                 FoundGame::Settled(game) => Ok(*game),
                 FoundGame::Missing(why) => Err(missing(why)),
             },
             Self::Coordinator(remote) => {
                 // Impossible games need no query.
-                let which = match which {
+                let wanted = match wanted {
                     WhichGame::Id(game_id) if game_id < 1 => {
                         return Err(missing(MissingGame::Id(game_id)));
                     }
                     WhichGame::InCell(game) if game.cell.0 < 1 => {
                         return Err(missing(MissingGame::Cell(game.cell)));
                     }
-                    WhichGame::Id(_) => which,
+                    WhichGame::Id(_) => wanted,
                     WhichGame::InCell(GameId { cell, number }) => {
                         WhichGame::InCell(GameId { cell, number: number.min(NUMBER_MAX) })
                     }
                 };
-                let game = remote.results.clone().get_game(v1::GetGameRequest::from(which)).await;
+                let game = remote.results.clone().get_game(v1::GetGameRequest::from(wanted)).await;
                 let game = game.map_err(|status| failed_call(&action, &status))?.into_inner();
                 game_from_wire(game).map_err(|error| malformed(&action, &error))
             }
@@ -396,29 +401,29 @@ impl ResultsSource {
     /// A page of an experiment's cells in the grid's order, from the start or from where it continues.
     pub(crate) async fn cells(
         &self,
-        of: &ExperimentSummary,
-        from: Option<GoesOn<CellCursor>>,
-    ) -> Result<(Vec<String>, Vec<CellResult>, Option<GoesOn<CellCursor>>)> {
-        let action = format!("list the cells of {}", of.name);
+        experiment: &ExperimentSummary,
+        from: Option<PageStart<CellCursor>>,
+    ) -> Result<(Vec<String>, Vec<CellResult>, Option<PageStart<CellCursor>>)> {
+        let action = format!("list the cells of {}", experiment.name);
         match self {
             Self::File(readers) => {
-                let after = from.and_then(GoesOn::cursor);
+                let after = from.and_then(PageStart::cursor);
                 let CellsPage { axes, cells, next } =
-                    readers.cells(of.experiment, after, PAGE_SIZE_MAX).await?;
-                Ok((axes, cells, next.map(GoesOn::After)))
+                    readers.cells(experiment.experiment, after, PAGE_SIZE_MAX).await?;
+                Ok((axes, cells, next.map(PageStart::After)))
             }
             Self::Coordinator(remote) => {
                 let request = v1::ListCellsRequest {
-                    experiment: of.uuid.clone(),
+                    experiment: experiment.uuid.clone(),
                     page_size: PAGE_SIZE_MAX,
-                    page_token: from.map(GoesOn::token).unwrap_or_default(),
+                    page_token: from.map(PageStart::token).unwrap_or_default(),
                     settled_after: None,
                 };
                 let page = remote.results.clone().list_cells(request).await;
                 let page = page.map_err(|status| failed_call(&action, &status))?.into_inner();
                 let cells = cells_from_wire(&page.axes, page.cells)
                     .map_err(|error| malformed(&action, &error))?;
-                Ok((page.axes, cells, GoesOn::page(page.next_page_token)))
+                Ok((page.axes, cells, PageStart::page(page.next_page_token)))
             }
         }
     }
@@ -434,7 +439,8 @@ impl ResultsSource {
         const ACTION: &str = "export";
         let remote = match self {
             Self::File(readers) => {
-                let ids: Vec<_> = experiments.iter().map(|it| it.experiment).collect();
+                let ids: Vec<_> =
+                    experiments.iter().map(|experiment| experiment.experiment).collect();
                 let (readers, to) = (readers.clone(), to.to_owned());
                 let work = move || readers.export(&ids, &to, move || look(None));
                 return joined(tokio::task::spawn_blocking(work).await);
@@ -442,23 +448,23 @@ impl ResultsSource {
             Self::Coordinator(remote) => remote,
         };
         let mut received = export_from_pieces(to)?;
-        let experiments = experiments.iter().map(|it| it.uuid.clone()).collect();
+        let experiments = experiments.iter().map(|experiment| experiment.uuid.clone()).collect();
         let request = v1::ExportExperimentsRequest { experiments };
         let failed = |status| failed_call(ACTION, &status);
         let pieces =
             take_turn(async || remote.results.clone().export_experiments(request.clone()).await)
                 .await;
         let mut pieces = pieces.map_err(failed)?.into_inner();
-        let (mut bytes, mut of) = (0, 0);
+        let (mut bytes, mut total) = (0, 0);
         while let Some(part) = pieces.message().await.map_err(failed)? {
-            of = of.max(part.bytes);
+            total = total.max(part.bytes);
             bytes += part.piece.len() as u64;
             received.write(to, &part.piece)?;
-            if look((of > 0).then(|| bytes * 1_000 / of)).is_break() {
+            if look((total > 0).then(|| bytes * 1_000 / total)).is_break() {
                 return Err(BackupError::GivenUp.into());
             }
         }
-        if bytes != of {
+        if bytes != total {
             return Err(CliError::new(Exit::Network, ACTION)
                 .because("the coordinator ended before all of it was there")
                 .help("try again"));
@@ -467,13 +473,13 @@ impl ResultsSource {
     }
 
     /// The progress of experiments, or of one, with workers and what needs attention.
-    pub(crate) async fn status(&self, which: Option<&str>) -> Result<Status> {
+    pub(crate) async fn status(&self, name: Option<&str>) -> Result<Status> {
         const ACTION: &str = "ask for the status";
         match self {
             Self::File(readers) => {
-                let (experiments, experiments_total) = match which {
+                let (experiments, experiments_total) = match name {
                     None => readers.current_experiments().await?,
-                    Some(which) => (vec![self.named_experiment(which).await?], 1),
+                    Some(name) => (vec![self.named_experiment(name).await?], 1),
                 };
                 Ok(Status {
                     experiments_total,
@@ -486,7 +492,7 @@ impl ResultsSource {
                 })
             }
             Self::Coordinator(remote) => {
-                let experiment = which.unwrap_or_default().to_owned();
+                let experiment = name.unwrap_or_default().to_owned();
                 let request = v1::StatusRequest { experiment };
                 let status = remote.experiments.clone().status(request).await;
                 let status = status.map_err(|status| failed_call(ACTION, &status))?;
@@ -513,14 +519,14 @@ fn joined(
 
 /// Where a list continues.
 #[derive(Clone)]
-pub(crate) enum GoesOn<C> {
+pub(crate) enum PageStart<C> {
     /// In a file: after this item.
     After(C),
     /// At a coordinator: at the page with this token.
     Page(String),
 }
 
-impl<C> GoesOn<C> {
+impl<C> PageStart<C> {
     pub(super) fn cursor(self) -> Option<C> {
         match self {
             Self::After(cursor) => Some(cursor),
@@ -659,7 +665,8 @@ fn unless_gone<T>(
     action: &str,
 ) -> Result<Option<T>> {
     let is_gone = |status: &WireStatus| {
-        Refusal::of(status).is_some_and(|refusal| refusal.reason == Reason::UnknownExperiment)
+        Refusal::from_status(status)
+            .is_some_and(|refusal| refusal.reason == Reason::UnknownExperiment)
     };
     match answer {
         Ok(answer) => Ok(Some(answer.into_inner())),
@@ -672,7 +679,7 @@ fn unless_gone<T>(
 pub(super) fn gone(action: impl Into<String>) -> CliError {
     CliError::new(Exit::Input, action.into())
         .because("the experiment is gone")
-        .help("see what there is: spelrum list")
+        .help("list the experiments: spelrum list")
 }
 
 fn row(row: v1::Row) -> Vec<SqlValue> {

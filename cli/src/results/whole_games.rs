@@ -8,7 +8,7 @@ use spelrum_model::CellId;
 use spelrum_proto::results::{filter_to_wire, order_to_wire, whole_games_from_wire};
 use spelrum_proto::v1;
 
-use super::source::{GoesOn, ResultsSource};
+use super::source::{PageStart, ResultsSource};
 use crate::error::Result;
 use crate::error::conversions::{failed_call, malformed};
 
@@ -21,57 +21,58 @@ impl ResultsSource {
         &self,
         cell: CellId,
         filter: GamesFilter,
-        from: Option<GoesOn<GameCursor>>,
-    ) -> Result<(Vec<WholeGame>, Option<GoesOn<GameCursor>>)> {
-        let question = GamesQuestion { of: GamesOf::Cell(cell), filter, order: GamesOrder::Number };
-        let of = v1::list_games_request::Of::CellId(cell.0);
-        self.games_of(&format!("read the games of cell {cell}"), question, of, from).await
+        from: Option<PageStart<GameCursor>>,
+    ) -> Result<(Vec<WholeGame>, Option<PageStart<GameCursor>>)> {
+        let question =
+            GamesQuestion { scope: GamesOf::Cell(cell), filter, order: GamesOrder::Number };
+        let scope = v1::list_games_request::Of::CellId(cell.0);
+        self.games_of(&format!("read the games of cell {cell}"), question, scope, from).await
     }
 
     /// A page of an experiment's games with their moves, in the order of settling, from the start or from where it
     /// continues. The last page says where future games continue.
     pub(crate) async fn settled_games(
         &self,
-        of: &ExperimentSummary,
+        experiment: &ExperimentSummary,
         filter: GamesFilter,
-        from: Option<GoesOn<GameCursor>>,
-    ) -> Result<(Vec<WholeGame>, Option<GoesOn<GameCursor>>)> {
+        from: Option<PageStart<GameCursor>>,
+    ) -> Result<(Vec<WholeGame>, Option<PageStart<GameCursor>>)> {
         let question = GamesQuestion {
-            of: GamesOf::Experiment(of.experiment),
+            scope: GamesOf::Experiment(experiment.experiment),
             filter,
             order: GamesOrder::Settled,
         };
-        let action = format!("read the games of {}", of.name);
-        let of = v1::list_games_request::Of::Experiment(of.uuid.clone());
-        self.games_of(&action, question, of, from).await
+        let action = format!("read the games of {}", experiment.name);
+        let scope = v1::list_games_request::Of::Experiment(experiment.uuid.clone());
+        self.games_of(&action, question, scope, from).await
     }
 
     async fn games_of(
         &self,
         action: &str,
         question: GamesQuestion,
-        of: v1::list_games_request::Of,
-        from: Option<GoesOn<GameCursor>>,
-    ) -> Result<(Vec<WholeGame>, Option<GoesOn<GameCursor>>)> {
+        scope: v1::list_games_request::Of,
+        from: Option<PageStart<GameCursor>>,
+    ) -> Result<(Vec<WholeGame>, Option<PageStart<GameCursor>>)> {
         match self {
             Self::File(readers) => {
-                let after = from.and_then(GoesOn::cursor);
+                let after = from.and_then(PageStart::cursor);
                 let WholeGames { games, next } =
                     readers.whole_games(question, after, WHOLE_GAMES_MAX).await?;
-                Ok((games, next.map(GoesOn::After)))
+                Ok((games, next.map(PageStart::After)))
             }
             Self::Coordinator(remote) => {
                 let list = v1::ListGamesRequest {
-                    of: Some(of),
+                    of: Some(scope),
                     page_size: WHOLE_GAMES_MAX,
-                    page_token: from.map(GoesOn::token).unwrap_or_default(),
+                    page_token: from.map(PageStart::token).unwrap_or_default(),
                     filter: filter_to_wire(question.filter).into(),
                     order: order_to_wire(question.order).into(),
                 };
                 let request = v1::GetGamesRequest { list: Some(list) };
                 let page = remote.results.clone().get_games(request).await;
                 let mut page = page.map_err(|status| failed_call(action, &status))?.into_inner();
-                let next = GoesOn::page(std::mem::take(&mut page.next_page_token));
+                let next = PageStart::page(std::mem::take(&mut page.next_page_token));
                 let games =
                     whole_games_from_wire(page).map_err(|error| malformed(action, &error))?;
                 Ok((games, next))

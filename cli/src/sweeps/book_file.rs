@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::{DeflateDecoder, MultiGzDecoder};
 use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ZipArchive};
 use sha2::{Digest as _, Sha256};
-use spelrum_engine::{BookFormat, text_of_file};
+use spelrum_engine::{BookFormat, decode_text_file};
 use spelrum_sweep::{BookFault, BookHead, BookReader, BookSample};
 
 /// Bytes per read.
@@ -57,7 +57,7 @@ impl BookFile {
             Kind::Gzip => without_extension(name, ".gz"),
             Kind::Zip => Entry::open(path)?.name,
         };
-        let format = BookFormat::of_file(&name);
+        let format = BookFormat::from_file_name(&name);
         Ok(format.map(|format| Self { path: path.to_owned(), kind, format }))
     }
 
@@ -141,7 +141,7 @@ impl Entry {
             let name = String::from_utf8_lossy(entry.file_path().as_ref()).into_owned();
             // Some systems add metadata entries to archives.
             let is_hidden = name.split('/').any(|part| part.starts_with('.') || part == "__MACOSX");
-            if !is_hidden && BookFormat::of_file(&name).is_some() {
+            if !is_hidden && BookFormat::from_file_name(&name).is_some() {
                 books.push((name, entry.wayfinder(), entry.compression_method()));
             }
         }
@@ -178,8 +178,8 @@ fn read(book: &mut dyn Read, reader: &mut BookReader) -> Result<(), BookFileErro
     let mut is_first = true;
     loop {
         let read = book.take(PART_BYTES as u64).read_to_end(&mut text)?;
-        let whole = if read == 0 { text.len() } else { reader.whole_bytes(&text) };
-        if whole == 0 && text.len() > RECORD_BYTES_MAX {
+        let complete = if read == 0 { text.len() } else { reader.whole_bytes(&text) };
+        if complete == 0 && text.len() > RECORD_BYTES_MAX {
             let problem = "no game or line ends within 16 MiB: this is not a book";
             return Err(BookFileError::File(io::Error::other(problem)));
         }
@@ -190,9 +190,9 @@ fn read(book: &mut dyn Read, reader: &mut BookReader) -> Result<(), BookFileErro
             return Err(BookFileError::Fault(BookFault { line: 1, problem, remedy }));
         }
         is_first = false;
-        let part = text_of_file(text[..whole].to_vec());
+        let part = decode_text_file(text[..complete].to_vec());
         let is_complete = reader.read(&part).map_err(BookFileError::Fault)?;
-        text.drain(..whole);
+        text.drain(..complete);
         if is_complete || read == 0 {
             return Ok(());
         }
@@ -276,7 +276,7 @@ mod tests {
             bytes
         };
         let mut changed = zip(&[("b.pgn", PGN)]);
-        let at = changed.windows(5).position(|it| it == b"b.pgn").unwrap() + 20;
+        let at = changed.windows(5).position(|window| window == b"b.pgn").unwrap() + 20;
         changed[at] ^= 1;
         for (name, bytes, problem) in [
             ("b.txt", b"".to_vec(), "no book"),

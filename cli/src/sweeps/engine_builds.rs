@@ -1,6 +1,6 @@
 //! Engine builds of a sweep: those of this machine, or those of its experiment.
 
-use spelrum_external::{EngineFile, build_of};
+use spelrum_external::{EngineFile, hash_build};
 use spelrum_model::builds;
 use spelrum_model::builds::{AWAITED_BUILD, Builds, short, with_builds};
 use spelrum_model::engines::build_text;
@@ -28,22 +28,22 @@ pub(crate) async fn name_builds(
         Some(readers) => readers.stored_sweep("", Some(&sweep.plan.name)).await?,
         None => None,
     };
-    let stored = stored.as_ref().map(|it| builds::split(&it.toml));
+    let stored = stored.as_ref().map(|stored| builds::split(&stored.toml));
     let here = |engine: &str| {
         let spec = file.and_then(|file| file.get(engine))?;
         // A missing engine is reported at its start.
-        build_of(spec).ok().map(build_text)
+        hash_build(spec).ok().map(build_text)
     };
-    let known = |engine: &str| {
-        let there = stored.as_ref().and_then(|(_, known)| known.get(engine));
-        here(engine).or_else(|| there.cloned())
+    let build_of = |engine: &str| {
+        let earlier = stored.as_ref().and_then(|(_, names)| names.get(engine));
+        here(engine).or_else(|| earlier.cloned())
     };
     // An experiment with the same text was played by whatever builds there were, and is only read.
-    let may_be_any = stored.as_ref().is_some_and(|(own, _)| *own == sweep.text.text);
+    let may_be_any = stored.as_ref().is_some_and(|(text, _)| *text == sweep.text.text);
     let builds: Builds = unbuilt
         .iter()
         .filter_map(|need| {
-            let build = known(&need.engine);
+            let build = build_of(&need.engine);
             let unknown = || (!may_be_any).then(|| AWAITED_BUILD.to_owned());
             Some((need.engine.clone(), build.or_else(unknown)?))
         })
@@ -58,14 +58,14 @@ pub(crate) async fn name_builds(
 
 /// Remarks about engines whose builds have changed.
 pub(crate) fn remarks(change: &v1::SubmitChange) -> Vec<String> {
-    let remark = |it: &v1::BuildChange| {
-        let engine = &it.engine;
-        let games = match it.games {
+    let remark = |build: &v1::BuildChange| {
+        let engine = &build.engine;
+        let games = match build.games {
             1 => "the game".to_owned(),
             games => format!("the {} games", count(games)),
         };
         let cells = "new cells, beside the old ones";
-        match (it.before.as_str(), it.now.as_str()) {
+        match (build.before.as_str(), build.now.as_str()) {
             ("", now) => format!(
                 "{engine} is build {}, and which it was in {games} before is not known: {cells}",
                 short(now)
@@ -98,8 +98,8 @@ mod tests {
         };
         let (old, new) = ("0123456789ab", "cdef01234567");
         let builds_changed = vec![change(old, new, 20), change("", new, 1), change(old, "", 2_000)];
-        let said = remarks(&v1::SubmitChange { builds_changed, ..Default::default() }).join("\n");
-        insta::assert_snapshot!(said, @"
+        let text = remarks(&v1::SubmitChange { builds_changed, ..Default::default() }).join("\n");
+        insta::assert_snapshot!(text, @"
         dev is another program than in the 20 games before (cdef0123 instead of 01234567): new cells, beside the old ones
         dev is build cdef0123, and which it was in the game before is not known: new cells, beside the old ones
         dev may be any program from here on, and was build 01234567 in the 2,000 games before: new cells, beside the old ones

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use miette::SourceSpan;
-use spelrum_engine::{BookFormat, text_of_file};
+use spelrum_engine::{BookFormat, decode_text_file};
 use spelrum_model::builds;
 use spelrum_model::{MergedPairing, Plan, PlannedCell, RepeatedGames, SkippedEntries};
 use spelrum_proto::limits::{
@@ -96,12 +96,14 @@ impl UnplannedSweep {
     pub(crate) fn read(arguments: &SweepArguments) -> Result<Self> {
         let SweepArguments { file, settings, quick } = arguments;
         let edits = Edits { settings: settings.clone(), quick: *quick };
-        let Edited { sweep: text, quickened } = edit_sweep(&own_text(read_text(file)?), &edits)
-            .map_err(|EditError { problem, remedy }| {
-                CliError::new(Exit::Input, format!("change the sweep {}", file.display()))
-                    .because(problem)
-                    .help(remedy)
-            })?;
+        let Edited { sweep: text, quickened } =
+            edit_sweep(&text_without_builds(read_text(file)?), &edits).map_err(
+                |EditError { problem, remedy }| {
+                    CliError::new(Exit::Input, format!("change the sweep {}", file.display()))
+                        .because(problem)
+                        .help(remedy)
+                },
+            )?;
         let directory = file.parent().unwrap_or(Path::new("")).to_owned();
         Ok(Self { text, quickened, directory })
     }
@@ -126,9 +128,10 @@ impl UnplannedSweep {
 fn merged_text(merged: &[MergedPairing]) -> Option<String> {
     const SHOWN: usize = 4;
     merged.first()?;
-    let words = |[player, opponent]: &[Arc<str>; 2]| format!("{player} against {opponent}");
+    let pairing = |[player, opponent]: &[Arc<str>; 2]| format!("{player} against {opponent}");
     let shown = merged.iter().take(SHOWN);
-    let shown = shown.map(|it| format!("{} (as {})", words(&it.names), words(&it.played_as)));
+    let shown =
+        shown.map(|pair| format!("{} (as {})", pairing(&pair.names), pairing(&pair.played_as)));
     let more = if merged.len() > SHOWN { ", …" } else { "" };
     let [pairings, are] = if merged.len() == 1 { ["pairing", "is"] } else { ["pairings", "are"] };
     Some(format!(
@@ -183,7 +186,7 @@ fn repeated_openings_text(plan: &Plan) -> Option<String> {
 
 /// `note: 200 openings give at most 400 different games …`
 fn repeated_text(plan: &Plan) -> Option<String> {
-    let RepeatedGames { openings, different, cells, others } = plan.repeated_games()?;
+    let RepeatedGames { openings, different, cells, repeats: others } = plan.repeated_games()?;
     let [noun, give] = if openings == 1 { ["opening", "gives"] } else { ["openings", "give"] };
     let cells = if cells == 1 { String::new() } else { format!(" of {} cells", count(cells)) };
     Some(format!(
@@ -214,15 +217,15 @@ fn quickened_text(quickened: &[(i64, i64)]) -> Option<String> {
     let change = |&(before, after): &(i64, i64)| {
         format!("{} games instead of {}", count(after.unsigned_abs()), count(before.unsigned_abs()))
     };
-    let (own, overrides) = quickened.split_first()?;
+    let (first, overrides) = quickened.split_first()?;
     let overrides = overrides.iter().map(|games| format!(", by an override {}", change(games)));
-    Some(format!("quick: {} in each cell{}", change(own), overrides.collect::<String>()))
+    Some(format!("quick: {} in each cell{}", change(first), overrides.collect::<String>()))
 }
 
 /// The author's text, without engine builds, which are determined anew.
-fn own_text(mut sweep: SweepText) -> SweepText {
-    let own = builds::split(&sweep.text).0.len();
-    sweep.text.truncate(own);
+fn text_without_builds(mut sweep: SweepText) -> SweepText {
+    let length = builds::split(&sweep.text).0.len();
+    sweep.text.truncate(length);
     sweep
 }
 
@@ -324,7 +327,7 @@ fn read_books(
             BookFileError::File(error) => sweep.error_at(
                 *place,
                 format!("failed to read the book `{name}`: {error}"),
-                "look whether it is whole and the file that you mean",
+                "check that it is complete and the right file",
             ),
             BookFileError::Fault(BookFault { line, problem, remedy }) => {
                 sweep.error_at(*place, format!("line {line} of `{name}`: {problem}"), remedy)
@@ -337,7 +340,7 @@ fn read_books(
         if is_full {
             counts
                 .entry(name)
-                .and_modify(|known: &mut u32| *known = count.min(*known))
+                .and_modify(|most: &mut u32| *most = count.min(*most))
                 .or_insert(count);
         }
     }
@@ -353,8 +356,8 @@ fn sampled_text(plan: &Plan, counts: &BTreeMap<String, u32>) -> Option<String> {
         return None;
     }
     Some(format!(
-        "note: {} positions are taken of `{name}`, and then the first comes again; cells play from {}: `count` takes \
-         more of them",
+        "note: {} positions are taken of `{name}`, and then repeat; cells play from {}: raise `count` to \
+         use more",
         count(u64::from(*fewest)),
         count(most),
     ))
@@ -363,7 +366,7 @@ fn sampled_text(plan: &Plan, counts: &BTreeMap<String, u32>) -> Option<String> {
 /// The text of a file of positions: books can have any encoding, lists only where a byte order mark shows it.
 fn text_of(name: &str, bytes: Vec<u8>) -> Result<String, String> {
     let is_utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
-    let is_book = BookFormat::of_file(name).is_some();
+    let is_book = BookFormat::from_file_name(name).is_some();
     if let Err(error) = std::str::from_utf8(&bytes)
         && !(is_utf16 || is_book)
     {
@@ -371,7 +374,7 @@ fn text_of(name: &str, bytes: Vec<u8>) -> Result<String, String> {
         let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;
         return Err(format!("`{name}` is not UTF-8 text at its line {line}"));
     }
-    Ok(text_of_file(bytes))
+    Ok(decode_text_file(bytes))
 }
 
 /// A file's bytes; `None` if there are more than `bytes_max`.
@@ -415,10 +418,10 @@ mod tests {
             openings = { kind = \"all\", plies = 2 }\n\
             [players.a]\nalgorithm = \"random\"\n[players.b]\nalgorithm = \"minimax\"\ndepth = 1\n";
         let plan = plan_sweep(&SweepText::new("t.toml", sweep)).unwrap();
-        let said = out_of_reach_text(&plan).unwrap();
-        assert!(said.starts_with("note: with 12 openings the interval of an even score"), "{said}");
+        let text = out_of_reach_text(&plan).unwrap();
+        assert!(text.starts_with("note: with 12 openings the interval of an even score"), "{text}");
         // The suggested value is accepted.
-        let (_, precision) = said.rsplit_once("precision = ").unwrap();
+        let (_, precision) = text.rsplit_once("precision = ").unwrap();
         let coarser = sweep.replace("0.03", precision);
         let plan = plan_sweep(&SweepText::new("t.toml", coarser)).unwrap();
         assert_eq!(out_of_reach_text(&plan), None);
@@ -426,7 +429,7 @@ mod tests {
 
     #[test]
     fn cells_too_short_for_their_stop_rule_are_said() {
-        let said = |games: u32, stop: &str| {
+        let text = |games: u32, stop: &str| {
             let sweep = format!(
                 "name = \"t\"\ngame = \"tic-tac-toe\"\ngames = {games}\n{stop}\n\
                  [players.a]\nalgorithm = \"random\"\n[players.b]\nalgorithm = \"minimax\"\ndepth = 1\n"
@@ -435,20 +438,20 @@ mod tests {
         };
         let sprt = "stop = { sprt = { elo0 = 0, elo1 = 50 } }";
         assert_eq!(
-            said(48, sprt).unwrap(),
+            text(48, sprt).unwrap(),
             "note: the stop rule is first checked after 25 pairs: 1 of 1 cells has fewer and will play all its games \
              without a decision; plan at least 50 games for each cell"
         );
         let fixed = format!("{sprt}\nswap_sides = false");
-        assert!(said(24, &fixed).unwrap().ends_with("plan at least 25 games for each cell"));
+        assert!(text(24, &fixed).unwrap().ends_with("plan at least 25 games for each cell"));
         for (games, stop) in [(50, sprt), (25, &*fixed), (48, "")] {
-            assert_eq!(said(games, stop), None);
+            assert_eq!(text(games, stop), None);
         }
     }
 
     #[test]
     fn openings_too_few_for_an_sprt_are_said() {
-        let said = |games: u32, stop: &str| {
+        let text = |games: u32, stop: &str| {
             let sweep = format!(
                 "name = \"t\"\ngame = \"tic-tac-toe\"\ngames = {games}\n{stop}\n\
                  openings = [\"....x....\", \"x........\", \".x.......\"]\n\
@@ -458,12 +461,12 @@ mod tests {
         };
         let sprt = "stop = { sprt = { elo0 = 0, elo1 = 50 } }";
         assert_eq!(
-            said(60, sprt).unwrap(),
+            text(60, sprt).unwrap(),
             "note: with 3 openings the SPRT weighs 30 pairs as 3, and may never decide; for a decision take at least \
              30 openings"
         );
         for (games, stop) in [(6, sprt), (60, ""), (60, "stop = { precision = 0.1 }")] {
-            assert_eq!(said(games, stop), None);
+            assert_eq!(text(games, stop), None);
         }
     }
 
@@ -483,10 +486,10 @@ mod tests {
             "algorithm = \"alpha-beta\"\nevaluation = \"material\"\ndepth = 1\nshuffle = false";
         let random = "algorithm = \"random\"";
         for other in [&*ninety, fixed] {
-            let said = repeated_text(&plan(40_000, &hundred, other)).unwrap();
+            let text = repeated_text(&plan(40_000, &hundred, other)).unwrap();
             let begin = "note: 20 openings give at most 40 different games: the 39,960 others would be repeats and are \
                          not played.";
-            assert!(said.starts_with(begin), "{said}");
+            assert!(text.starts_with(begin), "{text}");
             assert_eq!(repeated_text(&plan(40, &hundred, other)), None);
         }
         for other in [random, &engine("move_time = \"10ms\""), &engine("clock = \"10s\"")] {

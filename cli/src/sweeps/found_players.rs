@@ -88,7 +88,9 @@ async fn resolve(sweep: &mut SweepText, outcomes: Outcomes<'_>) -> Result<Vec<St
 fn remark(Estimate { parameter, value, interval }: &Estimate) -> String {
     let found = format!("{parameter} = {}", value.text);
     let text = |end: &AxisValue| end.text.clone();
-    let ends = interval.as_ref().map(|it| (it.low.as_ref().map(text), it.high.as_ref().map(text)));
+    let ends = interval
+        .as_ref()
+        .map(|bounds| (bounds.low.as_ref().map(text), bounds.high.as_ref().map(text)));
     match ends {
         None | Some((Some(_), Some(_))) => found,
         Some((Some(low), None)) => format!("{found} (95% interval: {low} or more)"),
@@ -110,9 +112,9 @@ fn wanted(document: &DocumentMut, sweep: &str) -> Result<Vec<Wanted>> {
                 .help("write from = { experiment = \"othello-gp\", run = 2, best = true }")
         };
         let Some(from) = from.as_table_like() else { return Err(wrong("it is not a table")) };
-        let known = ["experiment", "run", "best", "db"];
-        if let Some((other, _)) = from.iter().find(|(key, _)| !known.contains(key)) {
-            return Err(wrong(&format!("it has no `{other}`: it has {}", known.join(", "))));
+        let keys = ["experiment", "run", "best", "db"];
+        if let Some((other, _)) = from.iter().find(|(key, _)| !keys.contains(key)) {
+            return Err(wrong(&format!("it has no `{other}`: it has {}", keys.join(", "))));
         }
         let experiment = from.get("experiment").and_then(Item::as_str);
         let run = from
@@ -144,14 +146,14 @@ fn player_table<'d>(document: &'d mut DocumentMut, player: &str) -> Option<&'d m
 /// The parameters of a run's player, with arbitrary values for those the run decided, and the decided values.
 async fn found(wanted: &Wanted, outcomes: Outcomes<'_>) -> Result<(Parameters, Vec<Estimate>)> {
     let Wanted { player, experiment, run, db } = wanted;
-    let action = format!("find who plays as {player}: run {run} of {experiment}");
+    let action = format!("find the player {player}: run {run} of {experiment}");
     let failed = |problem: String, remedy: String| {
         Err(CliError::new(Exit::Input, action.clone()).because(problem).help(remedy))
     };
     let source = source(experiment, db.clone(), outcomes).await?;
-    let of = source.experiment(Some(experiment)).await?;
-    let report = source.report(&of, Detail::Cells).await?;
-    let Some(found) = report.runs.iter().find(|it| it.run == *run) else {
+    let summary = source.experiment(Some(experiment)).await?;
+    let report = source.report(&summary, Detail::Cells).await?;
+    let Some(found) = report.runs.iter().find(|result| result.run == *run) else {
         let has = match report.runs.len() as u64 {
             0 => "it has no runs: what it plays does not depend on its results".to_owned(),
             1 => "it has one run, 0".to_owned(),
@@ -160,7 +162,7 @@ async fn found(wanted: &Wanted, outcomes: Outcomes<'_>) -> Result<(Parameters, V
         return failed(has, "name a run of a sweep with find, tune or evolve".to_owned());
     };
     if !found.ended || found.estimates.is_empty() {
-        let problem = "the run is not at its end yet".to_owned();
+        let problem = "the run has not finished".to_owned();
         return failed(problem, format!("finish it first: spelrum watch {experiment}"));
     }
     let parameters = match &found.player_json {
@@ -169,12 +171,13 @@ async fn found(wanted: &Wanted, outcomes: Outcomes<'_>) -> Result<(Parameters, V
                 .because(damage)
                 .help("use the version of spelrum that wrote this database")
         })?,
-        None => parameters(&source, &of, found).await?,
+        None => parameters(&source, &summary, found).await?,
     };
     let Some(parameters) = parameters else {
         return failed(
             "none of its games are kept".to_owned(),
-            "spell the player out: the report says what was found".to_owned(),
+            "write the player's parameters into the sweep: the report shows the values found"
+                .to_owned(),
         );
     };
     Ok((parameters, found.estimates.clone()))
@@ -202,18 +205,18 @@ async fn source(
 /// All parameters of a run's player, from a cell of the run.
 async fn parameters(
     source: &ResultsSource,
-    of: &ExperimentSummary,
+    experiment: &ExperimentSummary,
     run: &RunResult,
 ) -> Result<Option<Parameters>> {
     let number = run.run.to_string();
     let mut from = None;
     loop {
-        let (axes, cells, next) = source.cells(of, from).await?;
+        let (axes, cells, next) = source.cells(experiment, from).await?;
         let axis = axes.iter().position(|axis| axis == RUN);
         let is_its = |at: usize, axes: &[Option<String>]| axes[at].as_deref() == Some(&*number);
         let played = cells.iter().filter(|cell| cell.games > 0);
-        let its = played.filter(|cell| axis.is_some_and(|at| is_its(at, &cell.axes)));
-        for cell in its {
+        let matching = played.filter(|cell| axis.is_some_and(|at| is_its(at, &cell.axes)));
+        for cell in matching {
             // In self-play, the player can be either.
             let names = [&cell.player, &cell.opponent];
             let Some(side) = names.iter().position(|name| **name == run.begun.player) else {
@@ -240,7 +243,9 @@ fn settled(parameters: Parameters, estimates: &[Estimate]) -> Vec<(String, Toml)
     let mut settled: Vec<(String, Toml)> = Vec::new();
     for (key, value) in parameters {
         let short = key.strip_suffix("_us").unwrap_or(&key);
-        let estimate = estimates.iter().find(|it| it.parameter == key || it.parameter == short);
+        let estimate = estimates
+            .iter()
+            .find(|estimate| estimate.parameter == key || estimate.parameter == short);
         settled.push(match estimate {
             None => (key, toml(&value)),
             // Durations have another name in sweeps, and their own notation.
@@ -294,8 +299,8 @@ mod tests {
         let read = wanted_of("{ experiment = \"gp\", run = 2, best = true }");
         assert_eq!(read, Ok(vec![champion.clone()]));
         let read = wanted_of("{ experiment = \"gp\", db = \"a/b.db\" }");
-        let there = Wanted { run: 0, db: Some("a/b.db".into()), ..champion };
-        assert_eq!(read, Ok(vec![there]));
+        let elsewhere = Wanted { run: 0, db: Some("a/b.db".into()), ..champion };
+        assert_eq!(read, Ok(vec![elsewhere]));
         for (from, problem) in [
             ("\"gp\"", "it is not a table"),
             ("{ run = 1 }", "does not name an experiment"),
@@ -304,8 +309,8 @@ mod tests {
             ("{ experiment = \"gp\", db = 3 }", "not the path of a database"),
             ("{ experiment = \"gp\", worst = true }", "it has no `worst`"),
         ] {
-            let said = wanted_of(from).unwrap_err();
-            assert!(said.contains(problem) && said.contains("player champion"), "{said}");
+            let error = wanted_of(from).unwrap_err();
+            assert!(error.contains(problem) && error.contains("player champion"), "{error}");
         }
     }
 

@@ -106,14 +106,14 @@ impl<'a> From<&'a v1::SubmitChange> for Change<'a> {
 fn lines(games_asked: u64, change: &v1::SubmitChange) -> Vec<String> {
     use v1::CellChange as Kind;
     let mut lines = Vec::new();
-    let mut say = |what: &str, text: String| lines.push(format!("  {what:<9} {text}"));
-    let examples = |kind: Kind, cells: u64, say: &mut dyn FnMut(&str, String)| {
-        let its: Vec<_> = change.examples.iter().filter(|it| it.what() == kind).collect();
-        for it in &its {
-            say("", example(kind, it));
+    let mut add_line = |label: &str, text: String| lines.push(format!("  {label:<9} {text}"));
+    let examples = |kind: Kind, cells: u64, add_line: &mut dyn FnMut(&str, String)| {
+        let shown: Vec<_> = change.examples.iter().filter(|row| row.what() == kind).collect();
+        for row in &shown {
+            add_line("", example(kind, row));
         }
-        if !its.is_empty() && cells > its.len() as u64 {
-            say("", "  …".to_owned());
+        if !shown.is_empty() && cells > shown.len() as u64 {
+            add_line("", "  …".to_owned());
         }
     };
     let kept = match change.cells_continued {
@@ -121,59 +121,59 @@ fn lines(games_asked: u64, change: &v1::SubmitChange) -> Vec<String> {
         1 => "; 1 of them gets more games".to_owned(),
         more => format!("; {} of them get more games", count(more)),
     };
-    say("kept", format!("{}{kept}", cells(change.cells_kept)));
-    examples(Kind::Continued, change.cells_continued, &mut say);
+    add_line("kept", format!("{}{kept}", cells(change.cells_kept)));
+    examples(Kind::Continued, change.cells_continued, &mut add_line);
     if change.cells_returned > 0 {
-        say("returned", format!("{}, dropped before", cells(change.cells_returned)));
-        examples(Kind::Returned, change.cells_returned, &mut say);
+        add_line("returned", format!("{}, dropped before", cells(change.cells_returned)));
+        examples(Kind::Returned, change.cells_returned, &mut add_line);
     }
     if change.cells_added > 0 {
-        say("added", cells(change.cells_added));
-        examples(Kind::Added, change.cells_added, &mut say);
+        add_line("added", cells(change.cells_added));
+        examples(Kind::Added, change.cells_added, &mut add_line);
     }
     if change.cells_superseded > 0 {
         let kept = "with the builds before, which stay in the reports";
-        say("beside", format!("{} {kept}", cells(change.cells_superseded)));
+        add_line("beside", format!("{} {kept}", cells(change.cells_superseded)));
     }
     if change.cells_dropped > 0 {
         let games = games(change.games_dropped);
         let dropped = cells(change.cells_dropped);
-        say("dropped", format!("{dropped} with {games}, which stay but leave the reports"));
-        examples(Kind::Dropped, change.cells_dropped, &mut say);
+        add_line("dropped", format!("{dropped} with {games}, which stay but leave the reports"));
+        examples(Kind::Dropped, change.cells_dropped, &mut add_line);
     }
     let axes = change.axes_changed.then_some("axes");
     let rules = change.rules_changed.then_some("rules, openings or sides");
     let settings = change.settings_changed.iter().map(String::as_str);
     let also: Vec<_> = axes.into_iter().chain(rules).chain(settings).collect();
     if !also.is_empty() {
-        say("changed", also.join(", "));
+        add_line("changed", also.join(", "));
     }
-    if change.settings_changed.iter().any(|it| it == GAME_TIMEOUT) {
-        say("again", "games that failed".to_owned());
+    if change.settings_changed.iter().any(|setting| setting == GAME_TIMEOUT) {
+        add_line("again", "games that failed".to_owned());
     }
-    say("reused", games(change.games_kept));
+    add_line("reused", games(change.games_kept));
     let beyond = (change.games_kept + change.games_to_play).saturating_sub(games_asked);
     if beyond > 0 {
         let beyond = games(beyond);
-        say(
+        add_line(
             "beyond",
             format!("{beyond} more than the sweep asks for: what was played stays, and counts"),
         );
     }
-    say("to play", games(change.games_to_play));
+    add_line("to play", games(change.games_to_play));
     lines
 }
 
-fn example(kind: v1::CellChange, it: &v1::CellExample) -> String {
-    let place = if it.axes.is_empty() { String::new() } else { format!("{}, ", it.axes) };
+fn example(kind: v1::CellChange, row: &v1::CellExample) -> String {
+    let place = if row.axes.is_empty() { String::new() } else { format!("{}, ", row.axes) };
     let games = match kind {
-        v1::CellChange::Added => games(it.games_planned),
-        v1::CellChange::Dropped => games(it.games_settled),
+        v1::CellChange::Added => games(row.games_planned),
+        v1::CellChange::Dropped => games(row.games_settled),
         v1::CellChange::Continued | v1::CellChange::Returned | v1::CellChange::Unspecified => {
-            format!("{} of {}", count(it.games_settled), games(it.games_planned))
+            format!("{} of {}", count(row.games_settled), games(row.games_planned))
         }
     };
-    format!("  {place}{} against {}: {games}", it.player, it.opponent)
+    format!("  {place}{} against {}: {games}", row.player, row.opponent)
 }
 
 fn cells(number: u64) -> String {
@@ -212,7 +212,7 @@ pub(crate) fn may_drop(change: &v1::SubmitChange) -> Result<bool> {
         return Ok(true);
     }
     let (cells, games) = (cells(change.cells_dropped), games(change.games_dropped));
-    Ok(terminal::confirm(&format!("{cells} with {games} would leave the reports. Go on?"))?)
+    Ok(terminal::confirm(&format!("{cells} with {games} would leave the reports. Continue?"))?)
 }
 
 /// Remarks about an experiment's claims after a submit: all except those simply stated.
@@ -312,20 +312,20 @@ struct DryRun<'a> {
 /// Prints the effects of a sweep, and what is left to play.
 pub(crate) fn print_dry_run(
     sweep: &SweepFile,
-    there: Option<&v1::SubmitResponse>,
+    previewed: Option<&v1::SubmitResponse>,
     json: bool,
     file: Option<&EngineFile>,
     engines: &[Checked],
 ) -> Result<()> {
     let mut out = terminal::stdout();
-    let plan = match there {
-        Some(there) => left(&sweep.plan, &there.games_left),
+    let plan = match previewed {
+        Some(previewed) => left(&sweep.plan, &previewed.games_left),
         None => sweep.plan.clone(),
     };
     let estimate = cost_estimate::estimate(&plan, file)?;
-    let change = there.and_then(|there| there.change.as_ref());
-    let existed = there.is_some_and(|there| there.existed);
-    let claims = there.map(|there| &*there.claims).unwrap_or_default();
+    let change = previewed.and_then(|previewed| previewed.change.as_ref());
+    let existed = previewed.is_some_and(|previewed| previewed.existed);
+    let claims = previewed.map(|previewed| &*previewed.claims).unwrap_or_default();
     if json {
         let change = change.map(Change::from);
         let claims = claims.iter().map(ClaimStanding::from).collect();
@@ -362,7 +362,7 @@ fn write_text(
                 writeln!(out, "{line}")?;
             }
         }
-        None if existed => writeln!(out, "{name} is there with this very sweep")?,
+        None if existed => writeln!(out, "{name} already has exactly this sweep")?,
         None => {}
     }
     if estimate.is_empty() {
@@ -370,8 +370,8 @@ fn write_text(
     }
     let still = if existed { "would still play" } else { "would play" };
     writeln!(out, "{name} {still} {game}")?;
-    for (what, value) in estimate.lines() {
-        writeln!(out, "  {what:<9} {value}")?;
+    for (label, value) in estimate.lines() {
+        writeln!(out, "  {label:<9} {value}")?;
     }
     Ok(())
 }
@@ -393,9 +393,9 @@ fn left(plan: &Plan, games_left: &[u64]) -> Plan {
 mod tests {
     use super::*;
 
-    fn some_example(what: v1::CellChange, axes: &str) -> v1::CellExample {
+    fn some_example(kind: v1::CellChange, axes: &str) -> v1::CellExample {
         v1::CellExample {
-            what: what.into(),
+            what: kind.into(),
             axes: axes.to_owned(),
             player: "ab".to_owned(),
             opponent: "gm".to_owned(),
@@ -430,8 +430,8 @@ mod tests {
             ],
         };
         let small = v1::SubmitChange { cells_kept: 1, games_kept: 20, ..Default::default() };
-        let said =
+        let texts =
             [(12_001, &large), (12, &small)].map(|(asked, change)| lines(asked, change).join("\n"));
-        insta::assert_snapshot!(said.join("\n\n"));
+        insta::assert_snapshot!(texts.join("\n\n"));
     }
 }

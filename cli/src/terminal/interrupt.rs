@@ -35,10 +35,10 @@ impl Interrupts {
     pub(crate) fn listen(on_first: impl FnOnce() + Send + 'static) -> Result<Self> {
         let failed = |error| CliError::new(Exit::Internal, "listen for signals").because(error);
         let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-        let heeded = TERMINATING.into_iter().filter(|kind| !is_left_to_nohup(*kind));
+        let heeded = TERMINATING.into_iter().filter(|kind| !is_ignored_for_nohup(*kind));
         let mut terminate = heeded.map(signal).collect::<Result<Vec<_>, _>>().map_err(failed)?;
         let interrupts = Self::default();
-        let told = interrupts.clone();
+        let requests = interrupts.clone();
         tokio::spawn(async move {
             let mut next = async || {
                 let terminated = poll_fn(|context| {
@@ -50,11 +50,11 @@ impl Interrupts {
                     _ = terminated => Exit::Terminated,
                 }
             };
-            let _first_wins = told.first.set(next().await);
-            told.finish.cancel();
+            let _first_wins = requests.first.set(next().await);
+            requests.finish.cancel();
             on_first();
             let _second = next().await;
-            told.now.cancel();
+            requests.now.cancel();
             let third = next().await;
             std::process::exit(third.code().into());
         });
@@ -68,7 +68,7 @@ impl Interrupts {
 }
 
 /// Whether the signal is SIGHUP and was ignored when the program started, as `nohup` arranges.
-fn is_left_to_nohup(kind: SignalKind) -> bool {
+fn is_ignored_for_nohup(kind: SignalKind) -> bool {
     kind == SignalKind::hangup()
         && std::fs::read_to_string("/proc/self/status")
             .is_ok_and(|status| ignores(&status, kind.as_raw_value()))

@@ -17,7 +17,7 @@ static IS_JSON: AtomicBool = AtomicBool::new(false);
 
 /// Silences HTTP/2's library, whose lines on misbehaving clients could fill a disk: the coordinator logs them itself,
 /// at intervals.
-const NOT_OF_STRANGERS: &str = "h2=error";
+const SILENCED: &str = "h2=error";
 
 /// How lines of the log look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -39,7 +39,7 @@ pub(crate) struct LogArguments {
 
 impl LogArguments {
     /// The arguments for a process.
-    pub(crate) fn words(self) -> [OsString; 2] {
+    pub(crate) fn process_arguments(self) -> [OsString; 2] {
         let format = match self.log_format {
             LogFormat::Text => "text",
             LogFormat::Json => "json",
@@ -74,7 +74,7 @@ pub(crate) fn is_json() -> bool {
 fn filter(default_filter: &str) -> EnvFilter {
     let default_filter = if notices::is_quiet() { "warn" } else { default_filter };
     EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| format!("{default_filter},{NOT_OF_STRANGERS}").into())
+        .unwrap_or_else(|_| format!("{default_filter},{SILENCED}").into())
 }
 
 /// Starts logging. `RUST_LOG` sets the filter, by default `default_filter`, or warnings and errors if progress is

@@ -19,7 +19,7 @@ pub(crate) fn is_quiet() -> bool {
 }
 
 /// Prints a notice on the terminal, or in the log.
-pub(crate) fn say(line: &str) {
+pub(crate) fn notify(line: &str) {
     if !is_quiet() {
         // Without stderr, the notice cannot be shown.
         let _unheard = writeln!(terminal::stderr(), "{line}");

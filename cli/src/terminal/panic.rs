@@ -14,7 +14,7 @@ use crate::terminal::logging;
 /// Does not end the process: a worker catches the panic of a playing thread and reports the game as failed.
 pub(crate) fn install_hook() {
     std::panic::set_hook(Box::new(|panic| {
-        tell(&message(panic));
+        print_message(&message(panic));
         if refused_by_the_system(panic).is_some() {
             // Work that has already started would wait for the missing thread.
             std::process::exit(Exit::Internal.code().into());
@@ -24,20 +24,20 @@ pub(crate) fn install_hook() {
 
 /// Makes every panic end the process as well: an engine's controller notices the end, instead of waiting for the
 /// answer of a dead thread.
-pub(crate) fn end_at_any() {
+pub(crate) fn exit_on_any() {
     std::panic::set_hook(Box::new(|panic| {
-        tell(&message(panic));
+        print_message(&message(panic));
         std::process::exit(Exit::Internal.code().into());
     }));
 }
 
 /// Runs a command; a panic that nothing below caught becomes [`Exit::Internal`].
-pub(crate) fn caught(command: impl FnOnce() -> Exit) -> Exit {
+pub(crate) fn run_catching_panics(command: impl FnOnce() -> Exit) -> Exit {
     // State that the panic left inconsistent is not used afterwards.
     catch_unwind(AssertUnwindSafe(command)).unwrap_or(Exit::Internal)
 }
 
-fn tell(message: &str) {
+fn print_message(message: &str) {
     if logging::is_json() {
         tracing::error!("{}", message.trim_end());
     } else {
@@ -48,23 +48,23 @@ fn tell(message: &str) {
 /// The system's error, if a library panicked because the system refused a thread, file or memory: only the message
 /// shows that.
 fn refused_by_the_system(panic: &PanicHookInfo<'_>) -> Option<io::Error> {
-    let what = panic.payload_as_str()?;
+    let text = panic.payload_as_str()?;
     let refused = [Errno::AGAIN, Errno::MFILE, Errno::NFILE, Errno::NOMEM].into_iter();
     refused.map(io::Error::from).find(|error| {
-        let said = error.to_string();
-        said.split_once(" (os error").is_some_and(|(said, _)| what.contains(said))
+        let reason = error.to_string();
+        reason.split_once(" (os error").is_some_and(|(reason, _)| text.contains(reason))
     })
 }
 
 fn message(panic: &PanicHookInfo<'_>) -> String {
-    let what = panic.payload_as_str().unwrap_or("no message");
+    let text = panic.payload_as_str().unwrap_or("no message");
     if let Some(error) = refused_by_the_system(panic) {
         let remedy = system_remedy(&error).unwrap_or_default();
-        return format!("error: failed to go on: {what}\nhelp: {remedy}\n");
+        return format!("error: failed to go on: {text}\nhelp: {remedy}\n");
     }
     let place = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
     format!(
-        "error: failed to go on: {what} (at {place})\n\
+        "error: failed to go on: {text} (at {place})\n\
          help: this is a bug in spelrum {}; please report it with this message and the command. \
          Results that were acknowledged are safe on disk.\n",
         env!("CARGO_PKG_VERSION"),

@@ -10,7 +10,7 @@ use spelrum_model::Task;
 use spelrum_report::text::{count, duration_us};
 use spelrum_statistics::forecast::Forecast;
 
-use crate::terminal::notices::{is_quiet, say};
+use crate::terminal::notices::{is_quiet, notify};
 
 /// The terminal's bar for games played here.
 const TEMPLATE: &str = "{elapsed_precise} [{bar:30}] {human_pos} of {human_len} {prefix}{msg}";
@@ -88,7 +88,7 @@ impl Progress {
     /// Updates the display; `standing` describes the current match.
     pub(crate) fn look(&mut self, seen: &results::Progress, standing: &str) {
         let elapsed = self.start.elapsed();
-        self.pace.see(elapsed, seen.games_settled, seen.wall_us);
+        self.pace.record(elapsed, seen.games_settled, seen.wall_us);
         // Work that is not planned yet cannot be forecast.
         let is_all_there = seen.games_planned >= self.planned;
         self.forecast = self.pace.forecast(seen).filter(|_| is_all_there);
@@ -101,7 +101,7 @@ impl Progress {
         let message = rate + &self.training + &self.forfeits + &standing_line(standing);
         self.bar.set_message(message);
         if self.bar.is_hidden() && self.log.is_due(elapsed, !standing.is_empty()) {
-            say(&self.line(self.pace.games_per_second()));
+            notify(&self.line(self.pace.games_per_second()));
         }
     }
 
@@ -122,7 +122,7 @@ impl Progress {
         }
         // The standing may be out of date, and a report of all games follows.
         self.standing.clear();
-        say(&self.line((played > 0 && seconds > 0.0).then(|| played as f64 / seconds)));
+        notify(&self.line((played > 0 && seconds > 0.0).then(|| played as f64 / seconds)));
     }
 
     fn line(&self, games_per_second: Option<f64>) -> String {
@@ -138,27 +138,27 @@ impl Progress {
 pub(crate) struct RowsProgress {
     bar: ProgressBar,
     /// Describes the finished rows: `results taken out`.
-    what: &'static str,
+    noun: &'static str,
     start: Instant,
     log: LogTimes,
 }
 
 impl RowsProgress {
     /// Starts the display.
-    pub(crate) fn start(what: &'static str) -> Self {
+    pub(crate) fn start(noun: &'static str) -> Self {
         let (start, log) = (Instant::now(), LogTimes::default());
-        Self { bar: bar_like(ROWS_TEMPLATE), what, start, log }
+        Self { bar: bar_like(ROWS_TEMPLATE), noun, start, log }
     }
 
     /// Updates the number of finished rows, with the total if known.
-    pub(crate) fn look(&mut self, done: u64, of: Option<u64>) {
-        let text = rows_text(self.what, done, of);
-        if let Some(of) = of {
-            self.bar.set_length(of);
+    pub(crate) fn look(&mut self, done: u64, total: Option<u64>) {
+        let text = rows_text(self.noun, done, total);
+        if let Some(total) = total {
+            self.bar.set_length(total);
             self.bar.set_position(done);
         }
         if self.bar.is_hidden() && self.log.is_due(self.start.elapsed(), false) {
-            say(&text);
+            notify(&text);
         }
         self.bar.set_message(text);
     }
@@ -170,10 +170,10 @@ impl RowsProgress {
 }
 
 /// `1,300 of 4,000 results taken out`
-fn rows_text(what: &str, done: u64, of: Option<u64>) -> String {
-    match of {
-        Some(of) => format!("{} of {} {what}", count(done), count(of)),
-        None => format!("{} {what}", count(done)),
+fn rows_text(noun: &str, done: u64, total: Option<u64>) -> String {
+    match total {
+        Some(total) => format!("{} of {} {noun}", count(done), count(total)),
+        None => format!("{} {noun}", count(done)),
     }
 }
 
@@ -192,7 +192,7 @@ pub(crate) fn forfeits_text(seen: &results::Progress) -> String {
     if games == 0 {
         return String::new();
     }
-    let players: Vec<&str> = seen.forfeits.iter().map(|it| it.player.as_str()).collect();
+    let players: Vec<&str> = seen.forfeits.iter().map(|row| row.player.as_str()).collect();
     let noun = if games == 1 { "forfeit" } else { "forfeits" };
     format!(", {} {noun} ({})", count(games), players.join(", "))
 }
@@ -216,12 +216,12 @@ pub(crate) fn settled_text(task: Task, settled: u64, planned: u64) -> String {
 pub(crate) fn rate_text(task: Task, per_second: Option<f64>, forecast: Option<Forecast>) -> String {
     let mut text = String::new();
     if let Some(rate) = per_second {
-        let many = task.noun(2);
+        let noun = task.noun(2);
         text.push_str(&match rate {
             // Slow games are counted per minute or per hour.
-            rate if rate < 1.0 / 60.0 => format!(", {:.1} {many}/h", rate * 3_600.0),
-            rate if rate < 1.0 => format!(", {:.1} {many}/min", rate * 60.0),
-            rate => format!(", {rate:.*} {many}/s", usize::from(rate < 10.0)),
+            rate if rate < 1.0 / 60.0 => format!(", {:.1} {noun}/h", rate * 3_600.0),
+            rate if rate < 1.0 => format!(", {:.1} {noun}/min", rate * 60.0),
+            rate => format!(", {rate:.*} {noun}/s", usize::from(rate < 10.0)),
         });
     }
     if let Some(Forecast { left_us, low_us, high_us }) = forecast
@@ -327,9 +327,9 @@ mod tests {
 
     #[test]
     fn rows_are_counted_with_or_without_an_end() {
-        let what = "results taken out";
-        assert_eq!(rows_text(what, 1_300, Some(4_000)), "1,300 of 4,000 results taken out");
-        assert_eq!(rows_text(what, 1_300, None), "1,300 results taken out");
+        let noun = "results taken out";
+        assert_eq!(rows_text(noun, 1_300, Some(4_000)), "1,300 of 4,000 results taken out");
+        assert_eq!(rows_text(noun, 1_300, None), "1,300 results taken out");
     }
 
     #[test]

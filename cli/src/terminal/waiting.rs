@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::terminal::interrupt::Interrupts;
-use crate::terminal::notices::say;
+use crate::terminal::notices::notify;
 
 /// Shorter waits need no explanation.
 const QUIET: Duration = Duration::from_secs(1);
@@ -23,7 +23,7 @@ const TICK: Duration = Duration::from_millis(200);
 /// first: the work is then abandoned.
 pub(crate) async fn while_waiting<T: Send + 'static>(
     interrupts: &Interrupts,
-    what: impl Fn(Duration) -> String,
+    text: impl Fn(Duration) -> String,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<Option<T>> {
     let mut working = tokio::task::spawn_blocking(work);
@@ -36,7 +36,7 @@ pub(crate) async fn while_waiting<T: Send + 'static>(
                 waiting.end();
                 return Ok(None);
             }
-            _ = ticks.tick() => waiting.tick(&what),
+            _ = ticks.tick() => waiting.tick(&text),
         }
     };
     waiting.end();
@@ -71,17 +71,17 @@ impl Waiting {
     }
 
     /// Updates the reason for the wait.
-    pub(crate) fn tick(&mut self, what: impl Fn(Duration) -> String) {
+    pub(crate) fn tick(&mut self, text: impl Fn(Duration) -> String) {
         let elapsed = self.start.elapsed();
         if elapsed < QUIET {
             return;
         }
         if !self.spinner.is_hidden() {
-            self.spinner.set_message(what(elapsed));
+            self.spinner.set_message(text(elapsed));
             self.spinner.tick();
         } else if elapsed >= self.next_line {
             self.next_line += LOG_INTERVAL;
-            say(&what(elapsed));
+            notify(&text(elapsed));
         }
     }
 

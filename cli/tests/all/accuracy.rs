@@ -77,8 +77,9 @@ fn how_well_players_choose_is_told_through_both_doors() {
     // Three cells, each over all positions and by plies.
     assert_eq!(accuracy.len(), 9);
     for skill in ["best_skill", "keeps_win_skill"] {
-        let own = format!("SELECT group_concat(printf('%.9f', {skill}), ' ') FROM results_choices");
-        let by_view = sandbox.sql("c.db", &own);
+        let statement =
+            format!("SELECT group_concat(printf('%.9f', {skill}), ' ') FROM results_choices");
+        let by_view = sandbox.sql("c.db", &statement);
         for row in accuracy.iter().filter(|row| row["plies"].is_null()) {
             let skill = format!("{:.9}", row[skill].as_f64().unwrap());
             assert!(by_view.contains(&skill), "{skill} in {by_view}");
@@ -104,8 +105,8 @@ fn wins_kept_are_told_only_where_the_reference_knows() {
     for row in json["accuracy"].as_array().unwrap() {
         assert!(row["winnable"].is_null() && row["keeps_win"].is_null(), "{row}");
     }
-    let known = "SELECT count(winnable) + count(keeps_win) FROM accuracy";
-    assert_eq!(sandbox.sql("c.db", known), "0");
+    let statement = "SELECT count(winnable) + count(keeps_win) FROM accuracy";
+    assert_eq!(sandbox.sql("c.db", statement), "0");
 }
 
 /// By a table losses are in plies.
@@ -119,9 +120,9 @@ fn choices_in_an_ending_lose_plies_and_wins() {
     sandbox.write("sweep.toml", &sweep);
     sandbox.run(&["run", "sweep.toml", "--db", "c.db"]).expect_exit(0);
     let tables = ["accuracy", "wins"].map(|name| {
-        let told = sandbox.run(&["report", "--db", "c.db", "--table", name]);
-        told.expect_exit(0);
-        told.stdout().to_owned()
+        let report = sandbox.run(&["report", "--db", "c.db", "--table", name]);
+        report.expect_exit(0);
+        report.stdout().to_owned()
     });
     insta::assert_snapshot!("ending", tables.concat());
 }

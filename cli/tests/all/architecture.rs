@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use spelrum_test_support::{Files, circles};
+use spelrum_test_support::{Files, cycles};
 
 /// The project's crates, and those that each names in its manifest.
 const DEPENDENCIES: [(&str, &[&str]); 15] = [
@@ -169,9 +169,9 @@ fn no_files_use_each_other() {
     for (folder, macros) in SOURCES {
         let imports = Files::read(&crate::sandbox::root().join(folder), macros).imports();
         assert!(imports.values().any(|used| !used.is_empty()), "{folder} was not understood");
-        let mut circles = circles(&imports);
-        circles.retain(|pair| !is_in_parts(folder, pair));
-        assert_eq!(circles, [], "{folder}");
+        let mut cycles = cycles(&imports);
+        cycles.retain(|pair| !is_in_parts(folder, pair));
+        assert_eq!(cycles, [], "{folder}");
     }
 }
 

@@ -29,7 +29,7 @@ fn book() -> String {
     let line = |number: u32| {
         let single = |shift: u32, piece| rank(&|file| number >> shift & 7 == file, piece);
         let [knight, bishop, other] =
-            [(7, 'N'), (10, 'b'), (13, 'n')].map(|(it, piece)| single(it, piece));
+            [(7, 'N'), (10, 'b'), (13, 'n')].map(|(shift, piece)| single(shift, piece));
         let pawns = rank(&|file| file < 7 && number >> file & 1 == 1, 'P');
         format!("4k3/8/{other}/8/{bishop}/{knight}/{pawns}/4K3 w - - id \"position {number}\";\n")
     };
@@ -97,13 +97,13 @@ fn a_wrong_line_of_a_large_book_is_named() {
 fn games_beyond_the_sample_are_announced() {
     let sandbox = Sandbox::new();
     sandbox.write("book.epd", &book());
-    let many = sweep("book.epd", ", count = 10").replace("games = 4", "games = 22");
-    sandbox.write("sweep.toml", &many);
+    let long = sweep("book.epd", ", count = 10").replace("games = 4", "games = 22");
+    sandbox.write("sweep.toml", &long);
     let ran = sandbox.run(&["run", "sweep.toml"]);
     ran.expect_exit(0);
-    let note = "note: 10 positions are taken of `book.epd`, and then the first comes again; cells play from 11";
+    let note = "note: 10 positions are taken of `book.epd`, and then repeat; cells play from 11";
     assert!(ran.stderr().contains(note), "{}", ran.stderr());
-    sandbox.write("sweep.toml", &many.replace("games = 22", "games = 20"));
+    sandbox.write("sweep.toml", &long.replace("games = 22", "games = 20"));
     assert!(
         !sandbox
             .run(&["submit", "--dry-run", "sweep.toml"])

@@ -3,7 +3,7 @@
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::outside::{RANDOM, outside, run, sweep};
+use crate::external_engines::{RANDOM, external_player, run, sweep};
 use crate::sandbox::{Sandbox, Watched, wait_until};
 
 const SPELRUM: &str = env!("CARGO_BIN_EXE_spelrum");
@@ -35,7 +35,8 @@ fn engines(sandbox: &Sandbox, file: &str, program: &str, more: &str) {
 }
 
 fn games(sandbox: &Sandbox, games: u32, more: &str) {
-    let text = sweep(games, &format!("{more}{RANDOM}{}", outside("dev", "dev", "depth = 1")));
+    let text =
+        sweep(games, &format!("{more}{RANDOM}{}", external_player("dev", "dev", "depth = 1")));
     sandbox.write("sweep.toml", &text);
 }
 
@@ -211,7 +212,7 @@ fn a_coordinator_plays_the_build_that_its_workers_have() {
     // Before any worker has come it is accepted, and waits.
     submit().expect_exit(0);
     let waits = status();
-    assert!(waits.contains("needs dev (uci), which no worker that is here has"), "{waits}");
+    assert!(waits.contains("needs dev (uci), which no connected worker has"), "{waits}");
     let old = sandbox.worker(url, "2", &["--engines", "engines.toml", "--name", "old"]);
     sandbox.wait_until_finished(&coordinator);
     assert_eq!(cells(&sandbox), "dev 20/20");
@@ -251,7 +252,8 @@ fn a_coordinator_plays_the_build_that_its_workers_have() {
         WHERE superseded = 0 AND in_sweep = 1",
     );
     let new_build = format!("build = \"{}\"", &named[..12]);
-    let text = sweep(2, &format!("{RANDOM}{}{new_build}\n", outside("dev", "dev", "depth = 1")));
+    let text =
+        sweep(2, &format!("{RANDOM}{}{new_build}\n", external_player("dev", "dev", "depth = 1")));
     sandbox.write("sweep.toml", &text.replace("\"match\"", "\"other\""));
     submit().expect_exit(0);
     wait_until("nobody has it", || {

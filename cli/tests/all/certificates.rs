@@ -231,8 +231,9 @@ fn what_was_left_behind_by_a_kill_is_written_over() {
     sandbox.run(&["certificate", "create", "results.example.org"]).expect_exit(0);
     assert_eq!(mode(&sandbox, "ca.key"), 0o600);
     let left = std::fs::read_dir(sandbox.path("")).unwrap();
-    let left =
-        left.filter(|it| it.as_ref().unwrap().path().extension().is_some_and(|it| it == "partial"));
+    let left = left.filter(|entry| {
+        entry.as_ref().unwrap().path().extension().is_some_and(|extension| extension == "partial")
+    });
     assert_eq!(left.count(), 0);
 }
 
@@ -306,7 +307,7 @@ fn a_run_may_demand_certificates_alone() {
     let tls = ["--tls-cert", "coordinator.pem", "--tls-key", "coordinator.key"];
     let bare = sandbox.run(&[&running[..], &tls].concat());
     bare.expect_exit(2);
-    assert!(bare.stderr().contains("no token is demanded"), "{}", bare.stderr());
+    assert!(bare.stderr().contains("no token is required"), "{}", bare.stderr());
     sandbox.run(&[&running[..], &tls, &["--client-ca", "ca.pem"]].concat()).expect_exit(0);
     assert_eq!(sandbox.settled("r.db"), 4);
 }
@@ -334,7 +335,7 @@ fn a_revoked_certificate_ends_its_worker() {
     let create = ["token", "create", "lab", "--role", "work", "--tokens", "tokens.toml"];
     sandbox.run(&create).expect_exit(0);
     let list = sandbox.run(&["token", "list", "--tokens", "tokens.toml"]);
-    assert!(list.stdout().contains("refused certificates of"), "{}", list.stdout());
+    assert!(list.stdout().contains("revoked certificates"), "{}", list.stdout());
 }
 
 /// They are what they say by another program's rules, too.

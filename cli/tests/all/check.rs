@@ -22,10 +22,10 @@ fn what_was_played_is_whole() {
     let ran = sandbox.run(&["check", "--db", "small.db"]);
     ran.expect_exit(0);
     insta::assert_snapshot!(ran.stdout(), @r"
-    file: whole, every page and every reference
+    file: intact, every page and every reference
     rows: 80 games match their digests; so do the 48 other tables
     rules: 80 games refereed, all valid
-    sums: those of the 80 settled games
+    sums: match the 80 settled games
     ");
     let json = sandbox.run(&["check", "--db", "small.db", "--deep", "--json"]);
     let json: Value = serde_json::from_str(json.expect_exit(0).stdout()).unwrap();
@@ -101,7 +101,7 @@ fn who_reads_leaves_nothing_behind() {
     let sandbox = played();
     let names = || -> BTreeSet<String> {
         let entries = fs::read_dir(sandbox.path("")).unwrap();
-        entries.map(|it| it.unwrap().file_name().to_string_lossy().into_owned()).collect()
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
     };
     sandbox.run(&["backup", "copy.db", "--db", "small.db"]).expect_exit(0);
     let commands: [&[&str]; 9] = [

@@ -454,7 +454,7 @@ fn chess_files_are_read_as_python_chess_reads_them() {
     let mut cases: Vec<Case> = kinds
         .into_iter()
         .flat_map(|kind| (0..CASES).map(move |_| kind))
-        .map(|it| it(&mut source))
+        .map(|make| make(&mut source))
         .collect();
     cases.extend(rare());
     let lines: String = cases
@@ -487,10 +487,12 @@ fn chess_files_are_read_as_python_chess_reads_them() {
     for (case, theirs) in cases.iter().zip(answers) {
         let (ours, theirs) = (ours(case), distinct(theirs));
         let texts =
-            |entries: &[Entry]| entries.iter().map(|it| it.text.clone()).collect::<Vec<_>>();
+            |entries: &[Entry]| entries.iter().map(|entry| entry.text.clone()).collect::<Vec<_>>();
         if texts(&ours) == texts(&theirs) {
             alike += 1;
-        } else if let Some(listed) = LISTED.iter().find(|it| (it.allows)(case, &ours, &theirs)) {
+        } else if let Some(listed) =
+            LISTED.iter().find(|listed| (listed.allows)(case, &ours, &theirs))
+        {
             used.insert(listed.reason);
         } else {
             different.push(format!(
@@ -509,7 +511,7 @@ fn chess_files_are_read_as_python_chess_reads_them() {
         different[..different.len().min(20)].join("\n\n")
     );
     let stale: Vec<&str> =
-        LISTED.iter().map(|it| it.reason).filter(|it| !used.contains(it)).collect();
+        LISTED.iter().map(|listed| listed.reason).filter(|reason| !used.contains(reason)).collect();
     assert_eq!(stale, [""; 0], "no case needs these any more");
     assert!(alike > cases.len() / 2, "{alike} of {} are read alike", cases.len());
 }

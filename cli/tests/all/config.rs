@@ -55,7 +55,7 @@ fn config(sandbox: &Sandbox, arguments: &[&str], variables: &[(&str, &str)]) -> 
 fn flags_come_before_the_environment_before_the_file() {
     let sandbox = with_config(LAB);
     let at_file = |line: u32| format!("[DIRECTORY]/{FILE}, line {line}");
-    let of = |arguments: &[&str], variables: &[(&str, &str)]| {
+    let resolve = |arguments: &[&str], variables: &[(&str, &str)]| {
         let config = config(&sandbox, arguments, variables);
         json!([
             config["coordinator"]["url"],
@@ -65,23 +65,26 @@ fn flags_come_before_the_environment_before_the_file() {
     };
     let variable = [("SPELRUM_COORDINATOR", "http://127.0.0.1:4444")];
     let flag = ["--coordinator", "127.0.0.1:5555"];
-    assert_eq!(of(&[], &[]), json!(["http://127.0.0.1:1111", at_file(2), at_file(3)]));
+    assert_eq!(resolve(&[], &[]), json!(["http://127.0.0.1:1111", at_file(2), at_file(3)]));
     // A token goes nowhere but to the coordinator that it stands beside.
-    assert_eq!(of(&[], &variable), json!(["http://127.0.0.1:4444", "SPELRUM_COORDINATOR", null]));
-    assert_eq!(of(&flag, &variable), json!(["http://127.0.0.1:5555", "--coordinator", null]));
+    assert_eq!(
+        resolve(&[], &variable),
+        json!(["http://127.0.0.1:4444", "SPELRUM_COORDINATOR", null])
+    );
+    assert_eq!(resolve(&flag, &variable), json!(["http://127.0.0.1:5555", "--coordinator", null]));
     let same = ["--coordinator", "http://127.0.0.1:1111/"];
-    assert_eq!(of(&same, &[]), json!(["http://127.0.0.1:1111/", "--coordinator", at_file(3)]));
+    assert_eq!(resolve(&same, &[]), json!(["http://127.0.0.1:1111/", "--coordinator", at_file(3)]));
     // Names have addresses and tokens of their own.
     let lab = json!(["http://127.0.0.1:2222", at_file(6), at_file(7)]);
-    assert_eq!(of(&["--coordinator", "lab"], &[]), lab);
-    assert_eq!(of(&[], &[("SPELRUM_COORDINATOR", "lab")]), lab);
-    let by_address = of(&["--coordinator", "127.0.0.1:2222"], &[]);
+    assert_eq!(resolve(&["--coordinator", "lab"], &[]), lab);
+    assert_eq!(resolve(&[], &[("SPELRUM_COORDINATOR", "lab")]), lab);
+    let by_address = resolve(&["--coordinator", "127.0.0.1:2222"], &[]);
     assert_eq!(by_address, json!(["http://127.0.0.1:2222", "--coordinator", at_file(7)]));
-    assert_eq!(of(&["--coordinator", "open"], &[])[2], Value::Null);
+    assert_eq!(resolve(&["--coordinator", "open"], &[])[2], Value::Null);
     // The environment's token goes wherever the call goes.
     let token = [("SPELRUM_TOKEN", "env-secret")];
     for arguments in [&[][..], &flag, &["--coordinator", "lab"], &["--coordinator", "open"]] {
-        assert_eq!(of(arguments, &token)[2], "SPELRUM_TOKEN", "{arguments:?}");
+        assert_eq!(resolve(arguments, &token)[2], "SPELRUM_TOKEN", "{arguments:?}");
     }
 }
 

@@ -87,8 +87,8 @@ fn the_page_says_what_happens() {
         let asked = sandbox.run(&["sql", "--db", DATABASE, statement]);
         asked.expect_exit(0);
         assert!(asked.stdout().lines().count() > 2, "no rows:\n{statement}");
-        let told = sandbox.run(&["sql", "--coordinator", &coordinator.url, statement]);
-        assert_eq!(told.expect_exit(0).stdout(), asked.stdout(), "{statement}");
+        let by_url = sandbox.run(&["sql", "--coordinator", &coordinator.url, statement]);
+        assert_eq!(by_url.expect_exit(0).stdout(), asked.stdout(), "{statement}");
         if update {
             page.replace_range(place.clone(), asked.stdout());
         } else if *timed {
@@ -144,7 +144,8 @@ fn python_reads_the_same() {
     let sandbox = Sandbox::new();
     play(&sandbox, &page);
     let questions = questions(&page);
-    let statements: Vec<&str> = questions.iter().map(|it| it.statement.as_str()).collect();
+    let statements: Vec<&str> =
+        questions.iter().map(|question| question.statement.as_str()).collect();
     let mut python = tools
         .command("python3")
         .args(["-c", READER])
@@ -163,7 +164,7 @@ fn python_reads_the_same() {
     for (statement, answer) in statements.into_iter().zip(answers) {
         if let Value::String(error) = &answer {
             let missing = error.strip_prefix("no such function: ");
-            assert!(missing.is_some_and(|it| OURS.contains(&it)), "{error}:\n{statement}");
+            assert!(missing.is_some_and(|module| OURS.contains(&module)), "{error}:\n{statement}");
             continue;
         }
         let ours = sandbox.run(&["sql", "--db", DATABASE, "--json", statement]);

@@ -58,8 +58,8 @@ pub(crate) fn assert_same_through_kills(sandbox: &Sandbox, games: u64, kills: u6
     assert_eq!(course(sandbox, "four.db"), expected);
 
     // A coordinator tells the same report as the file.
-    let report = |of: [&str; 2]| {
-        let ran = sandbox.run(&["report", of[0], of[1]]);
+    let report = |source: [&str; 2]| {
+        let ran = sandbox.run(&["report", source[0], source[1]]);
         ran.expect_exit(0);
         ran.stdout().to_owned()
     };

@@ -125,8 +125,8 @@ fn a_full_disk_is_waited_for() {
     wait_until("games are settled", || games(&sandbox, "disk/c.db") > 100);
     let ballast = disk.fill(0);
     wait_until("nobody can write", || healthz(&coordinator).starts_with("HTTP/1.1 503"));
-    let told = healthz(&coordinator);
-    assert!(told.contains("the disk is full"), "{told}");
+    let health = healthz(&coordinator);
+    assert!(health.contains("the disk is full"), "{health}");
     // Also a short time after, nothing is stored.
     let stored = games(&sandbox, "disk/c.db");
     fs::remove_file(ballast).unwrap();

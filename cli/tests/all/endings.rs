@@ -24,13 +24,13 @@ fn the_table_mates_in_as_many_moves_as_it_says() {
     sandbox.write("sweep.toml", &sweep(64, "[players.white]\nalgorithm = \"table\"\n"));
     sandbox.run(&["run", "sweep.toml", "--db", "x.db"]).expect_exit(0);
     sandbox.run(&["check", "--db", "x.db"]).expect_exit(0);
-    let told = "SELECT count(*), sum(mated), min(plies_more), max(plies_more), count(DISTINCT moves_to_mate), \
+    let statement = "SELECT count(*), sum(mated), min(plies_more), max(plies_more), count(DISTINCT moves_to_mate), \
              min(attacker), max(attacker) FROM mates";
-    assert_eq!(sandbox.sql("x.db", told), "64,64,0,0,16,white,white");
+    assert_eq!(sandbox.sql("x.db", statement), "64,64,0,0,16,white,white");
     // Whoever imports them knows that as well.
     sandbox.run(&["export", "--db", "x.db", "--output", "e.db"]).expect_exit(0);
     sandbox.run(&["import", "e.db", "--db", "new.db"]).expect_exit(0);
-    assert_eq!(sandbox.sql("new.db", told), "64,64,0,0,16,white,white");
+    assert_eq!(sandbox.sql("new.db", statement), "64,64,0,0,16,white,white");
     assert!(sandbox.path(".cache/spelrum/KRK.table").exists(), "the table is kept");
 }
 
@@ -102,8 +102,9 @@ fn a_network_that_diverges_costs_its_own_games_only() {
         ran.stderr()
     );
     let failed = |player: &str| {
-        let told = format!("SELECT games, games_failed FROM results WHERE player = '{player}'");
-        sandbox.sql("x.db", &told)
+        let statement =
+            format!("SELECT games, games_failed FROM results WHERE player = '{player}'");
+        sandbox.sql("x.db", &statement)
     };
     assert_eq!((failed("wild"), failed("white")), ("0,4".to_owned(), "4,0".to_owned()));
     let failure =
@@ -172,15 +173,15 @@ fn tables_end_games_and_judge_their_moves() {
         let ran = sandbox.run(&[&arguments[..], more].concat());
         ran.expect_exit(0).stdout().to_owned()
     };
-    let told = ["2", "4", "5"].map(|number| replay(number, &[])).concat();
+    let replayed = ["2", "4", "5"].map(|number| replay(number, &[])).concat();
     let told_by_tables = ["table", "moves the best", "gives that away"];
     let about = |line: &&str| told_by_tables.iter().any(|words| line.contains(words));
-    insta::assert_snapshot!(told.lines().filter(about).collect::<Vec<_>>().join("\n"));
+    insta::assert_snapshot!(replayed.lines().filter(about).collect::<Vec<_>>().join("\n"));
     let json: Value = serde_json::from_str(&replay("2", &["--json"])).unwrap();
     let moves = json["games"][0]["moves"].as_array().unwrap();
     let by_table: Vec<&Value> = moves.iter().filter_map(|mv| mv.get("by_table")).collect();
     assert!(!by_table.is_empty() && by_table.len() < moves.len());
-    assert!(by_table.iter().all(|it| it["best"]["value"].is_i64() && it["made"].is_object()));
+    assert!(by_table.iter().all(|row| row["best"]["value"].is_i64() && row["made"].is_object()));
 
     // A game of which there are no tables says so.
     sandbox.write(

@@ -219,10 +219,10 @@ fn solve_tells_people_the_value_and_the_moves() {
     let solve = ["solve", "tic-tac-toe", "--position", "x...o...x"];
     let ran = Sandbox::new().run(&solve);
     ran.expect_exit(0);
-    let told: String = ran
+    let text: String = ran
         .stdout()
         .lines()
         .filter(|line| !line.starts_with("time"))
-        .fold(String::new(), |told, line| told + line + "\n");
-    insta::assert_snapshot!(told);
+        .fold(String::new(), |text, line| text + line + "\n");
+    insta::assert_snapshot!(text);
 }

@@ -87,9 +87,9 @@ fn verdicts(sandbox: &Sandbox, exit: i32, more: &[&str]) -> Vec<String> {
 /// What is wrong with the script that has this word.
 #[track_caller]
 fn assert_wrong(word: &str, problem: &str) {
-    let told = verdicts(&sandbox(&[word]), 3, &[]);
-    let [told] = &told[..] else { panic!("{told:?}") };
-    assert!(told.starts_with(&format!("{word}: {problem}")), "{told}");
+    let lines = verdicts(&sandbox(&[word]), 3, &[]);
+    let [verdict] = &lines[..] else { panic!("{lines:?}") };
+    assert!(verdict.starts_with(&format!("{word}: {problem}")), "{verdict}");
 }
 
 #[test]
@@ -123,14 +123,11 @@ fn an_engine_that_is_well_is_ok() {
 
 #[test]
 fn engines_that_do_not_come_as_far_as_playing_are_told_in_a_sentence() {
-    assert_wrong(
-        "exits",
-        "it ended (exit status 3) after `uci`; the last that it said: `bad luck`",
-    );
+    assert_wrong("exits", "it ended (exit status 3) after `uci`; its last output: `bad luck`");
     assert_wrong("silent", "it printed nothing: no `uciok` within 5 s after `uci`");
     assert_wrong(
         "dies-when-ready",
-        "it ended (exit status 4) after `isready`; the last that it said: `no memory for tables`",
+        "it ended (exit status 4) after `isready`; its last output: `no memory for tables`",
     );
 }
 
@@ -142,7 +139,7 @@ fn engines_that_fail_at_their_first_move_are_told_in_a_sentence() {
     );
     assert_wrong(
         "crashes",
-        "it ended (signal 11, SIGSEGV) after `go depth 4`; the last that it said: `readyok`",
+        "it ended (signal 11, SIGSEGV) after `go depth 4`; its last output: `readyok`",
     );
     assert_wrong(
         "illegal",
@@ -185,8 +182,8 @@ fn an_engine_that_ignores_its_limit_is_named_during_a_run() {
 fn what_an_engine_writes_into_its_folder_is_told() {
     let sandbox = sandbox(&["writes"]);
     let ran = sandbox.run(&["engine", "check", "--engines", "engines.toml"]);
-    let told = ran.expect_exit(0).stdout();
-    assert!(told.contains("written in its folder: engine.log\n"), "{told}");
+    let text = ran.expect_exit(0).stdout();
+    assert!(text.contains("written in its folder: engine.log\n"), "{text}");
 }
 
 #[test]
@@ -227,13 +224,13 @@ fn programs_that_cannot_be_run_are_told_in_a_sentence() {
         "gtp: it speaks GTP, and the engines file says UCI; write protocol = \"gtp\" there".to_owned(),
         "uci: it speaks UCI, and the engines file says GTP; ".to_owned(),
     ];
-    let told = verdicts(&sandbox, 3, &[]);
-    assert_eq!(told.len(), expected.len(), "{told:#?}");
+    let lines = verdicts(&sandbox, 3, &[]);
+    assert_eq!(lines.len(), expected.len(), "{lines:#?}");
     let mut expected = expected.to_vec();
-    expected.sort_by_key(|it| it.split(": ").next().map(str::to_owned));
-    for (told, expected) in told.iter().zip(expected) {
-        let told = told.replace("DIR/./", "DIR/").replace("DIR/", "DIR/./");
-        assert!(told.starts_with(&expected), "{told}\n{expected}");
+    expected.sort_by_key(|line| line.split(": ").next().map(str::to_owned));
+    for (line, expected) in lines.iter().zip(expected) {
+        let line = line.replace("DIR/./", "DIR/").replace("DIR/", "DIR/./");
+        assert!(line.starts_with(&expected), "{line}\n{expected}");
     }
 }
 
@@ -257,12 +254,12 @@ fn what_a_sweep_asks_is_held_against_its_engines() {
         ("", "options = { Hash = 512 }", "option `Hash` of well is from 1 to 64, not 512"),
     ] {
         sandbox.write("sweep.toml", &sweep(more, player));
-        let told = verdicts(&sandbox, 3, &["--sweep", "sweep.toml"]);
-        let [told] = &told[..] else { panic!("{told:?}") };
-        assert!(told.starts_with(&format!("well: {problem}; ")), "{told}");
+        let lines = verdicts(&sandbox, 3, &["--sweep", "sweep.toml"]);
+        let [verdict] = &lines[..] else { panic!("{lines:?}") };
+        assert!(verdict.starts_with(&format!("well: {problem}; ")), "{verdict}");
         let dry = ["submit", "sweep.toml", "--dry-run", "--engines", "engines.toml"];
         let ran = sandbox.run(&dry);
-        assert!(ran.expect_exit(3).stdout().contains(told.as_str()), "{}", ran.stdout());
+        assert!(ran.expect_exit(3).stdout().contains(verdict.as_str()), "{}", ran.stdout());
         let ran = sandbox.run(&["run", "sweep.toml", "--db", "a.db", "--engines", "engines.toml"]);
         let error = ran.expect_exit(3).error();
         assert!(error.contains(problem), "{error}");

@@ -109,7 +109,7 @@ fn whoever_watches_sees_generations() {
     by_url.line();
     by_file.line();
     let mut worker = sandbox.worker(url, "2", &["--exit-when-done"]);
-    let ((told, code), (objects, code_by_file)) = (by_url.end(), by_file.end());
+    let ((lines, code), (objects, code_by_file)) = (by_url.end(), by_file.end());
     assert_eq!((code, code_by_file), (Some(0), Some(0)));
     worker.wait();
 
@@ -120,19 +120,23 @@ fn whoever_watches_sees_generations() {
     let mut expected: Vec<&str> = generations.stdout().lines().skip(1).collect();
     expected.extend(["run 0  is done", "run 1  is done"]);
     expected.sort_unstable();
-    let (end, told) = told.split_last().unwrap();
+    let (end, lines) = lines.split_last().unwrap();
     // SQL rounds otherwise.
-    let mut told: Vec<&str> = told.iter().map(|line| line.split(" of ").next().unwrap()).collect();
-    told.sort_unstable();
-    assert_eq!(told, expected);
+    let mut lines: Vec<&str> =
+        lines.iter().map(|line| line.split(" of ").next().unwrap()).collect();
+    lines.sort_unstable();
+    assert_eq!(lines, expected);
     assert_eq!(end, "bred is finished: 520 of 520 games settled in 52 cells");
 
     let objects: Vec<serde_json::Value> =
         objects.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let of = |event: &str| objects.iter().filter(|it| it["event"] == event).count();
-    assert_eq!((of("run"), of("cell")), (10, 52));
-    let best = objects.iter().filter(|it| it["event"] == "run" && it["best"].is_f64());
-    assert_eq!(best.filter(|it| it["kind"] == "evolve" && it["experiment"] == "bred").count(), 8);
+    let count_of = |event: &str| objects.iter().filter(|object| object["event"] == event).count();
+    assert_eq!((count_of("run"), count_of("cell")), (10, 52));
+    let best = objects.iter().filter(|object| object["event"] == "run" && object["best"].is_f64());
+    assert_eq!(
+        best.filter(|object| object["kind"] == "evolve" && object["experiment"] == "bred").count(),
+        8
+    );
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn a_file_is_played_again_without_the_worker() {
 
     let dry = exclude(&["--dry-run"]);
     dry.expect_exit(0);
-    assert!(dry.stdout().ends_with("excluding would take out 40 results\n"), "{}", dry.stdout());
+    assert!(dry.stdout().ends_with("excluding would discard 40 results\n"), "{}", dry.stdout());
     // Nobody is there to confirm it.
     let unconfirmed = exclude(&[]);
     unconfirmed.expect_exit(2);
@@ -65,7 +65,7 @@ fn results_do_not_come_back_by_a_file() {
             let ran = sandbox.run(&["import", file, "--db", "e.db", "--json"]);
             let came: Value = serde_json::from_str(ran.expect_exit(0).stdout()).unwrap();
             let came = &came["experiments"][0];
-            ["games", "known", "uncounted"].map(|it| came[it].as_u64().unwrap())
+            ["games", "known", "uncounted"].map(|key| came[key].as_u64().unwrap())
         };
         assert_eq!(import(), [0, 40, 0], "{file}: they are kept already");
         let other = "UPDATE games SET started_unix_us = started_unix_us + ?";

@@ -50,7 +50,7 @@ fn a_run_prints_what_it_found() {
       0  1      mcts    alphabeta      8  simulations      6  4–8
       1  2      mcts    alphabeta      8  simulations    300  98 or more
     Value: of the player's parameter at which it scores half of the points, the median of what the games leave probable.
-    What came of each cell: spelrum report even --table cells.
+    Results of each cell: spelrum report even --table cells.
     "#);
     let said = ran.stderr();
     assert!(

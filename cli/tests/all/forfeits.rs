@@ -68,8 +68,8 @@ fn a_dead_engine_on_one_of_two_machines_does_not_decide_a_test() {
     let coordinator = sandbox.coordinator("f.db", "127.0.0.1:0");
     let url = format!("http://{}", coordinator.address());
     let worker = |name: &str, engines: &str| {
-        let of = ["worker", "--coordinator", &url, "--slots", "1", "--name", name];
-        Watched::start(&sandbox, &[&of[..], &["--engines", engines]].concat())
+        let arguments = ["worker", "--coordinator", &url, "--slots", "1", "--name", name];
+        Watched::start(&sandbox, &[&arguments[..], &["--engines", engines]].concat())
     };
     let _good = worker("good", "good.toml");
     let mut bad = worker("bad", "bad.toml");
@@ -81,10 +81,10 @@ fn a_dead_engine_on_one_of_two_machines_does_not_decide_a_test() {
     sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
     bad.read_until("gives this worker no games");
     let attention = status()["attention"].as_array().unwrap().clone();
-    let told = attention.iter().find(|it| it["kind"] == "barred").expect("it is told");
-    let problem = told["problem"].as_str().unwrap();
+    let item = attention.iter().find(|item| item["kind"] == "barred").expect("it is told");
+    let problem = item["problem"].as_str().unwrap();
     assert!(problem.contains("(bad on ") && problem.contains("gets no games of dev"), "{problem}");
-    assert!(told["remedy"].as_str().unwrap().contains("--engine dev"), "{told}");
+    assert!(item["remedy"].as_str().unwrap().contains("--engine dev"), "{item}");
 
     sandbox.wait_until_finished(&coordinator);
     let left = "SELECT count(*) FROM games AS g JOIN workers AS w USING (worker_id)
@@ -107,8 +107,8 @@ fn a_dead_engine_on_one_of_two_machines_does_not_decide_a_test() {
     drop(bad);
     let coordinator = sandbox.coordinator("f.db", "127.0.0.1:0");
     let url = format!("http://{}", coordinator.address());
-    let of = ["worker", "--coordinator", &url, "--slots", "1", "--name", "bad"];
-    let mut bad = Watched::start(&sandbox, &[&of[..], &["--engines", "bad.toml"]].concat());
+    let arguments = ["worker", "--coordinator", &url, "--slots", "1", "--name", "bad"];
+    let mut bad = Watched::start(&sandbox, &[&arguments[..], &["--engines", "bad.toml"]].concat());
     sandbox.write("sweep.toml", &sweep("").replace("\"match\"", "\"second\""));
     sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
     bad.read_until("gives this worker no games");

@@ -132,7 +132,7 @@ fn games_are_chosen_by_cell_player_and_axis() {
         failure(&["--axis", "dept=1"]),
         "error: failed to choose games: there is no axis dept\nhelp: its axes are depth\n"
     );
-    assert!(failure(&["--player", "nobody"]).contains("small has no cell that is so"));
+    assert!(failure(&["--player", "nobody"]).contains("small has no such cell"));
 }
 
 #[test]
@@ -352,8 +352,8 @@ fn games_that_scores_end_come_again() {
     let longest = "SELECT count(*) FROM games WHERE termination = 'max_plies'";
     let longest: usize = sandbox.sql("x.db", longest).parse().unwrap();
     let pgn = sandbox.run(&["games", "--db", "x.db", "--format", "pgn"]);
-    let told = pgn.expect_exit(0).stdout().matches("[Termination \"adjudication\"]").count();
-    assert_eq!(told, by_rule + longest);
+    let adjudicated = pgn.expect_exit(0).stdout().matches("[Termination \"adjudication\"]").count();
+    assert_eq!(adjudicated, by_rule + longest);
     let text = sandbox.run(&["games", "--db", "x.db"]);
     let page = std::fs::read_to_string(root().join("docs/export.md")).unwrap();
     assert!(page.contains("| `Adjudication` |"));

@@ -39,7 +39,7 @@ fn a_changed_sweep_says_what_it_reuses_and_plays_the_rest() {
     let again = sandbox.run(&["run", "sweep.toml"]);
     assert!(again.stderr().contains("small is finished already"), "{}", again.stderr());
     let dry = sandbox.run(&["run", "sweep.toml", "--dry-run"]);
-    assert_eq!(dry.stdout(), "small is there with this very sweep\nnothing is left to play\n");
+    assert_eq!(dry.stdout(), "small already has exactly this sweep\nnothing is left to play\n");
 }
 
 #[test]

@@ -27,27 +27,27 @@ fn a_sweep_waits_for_a_worker_that_has_its_label() {
     let url = &*coordinator.url;
     sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
     let _other = sandbox.worker(url, "1", &["--label", "site=lab1", "--name", "other"]);
-    let told = loop {
+    let item = loop {
         let status = sandbox.run(&["status", "--coordinator", url, "--json"]);
         let status: Value = serde_json::from_str(status.expect_exit(0).stdout()).unwrap();
         let mut attention = status["attention"].as_array().unwrap().iter();
-        if let Some(told) = attention.find(|it| it["kind"] == "unplaced") {
+        if let Some(item) = attention.find(|item| item["kind"] == "unplaced") {
             assert_eq!(status["workers"][0]["labels"]["site"], "lab1");
-            break told.clone();
+            break item.clone();
         }
     };
-    let problem = told["problem"].as_str().unwrap();
-    assert!(problem.contains("the label site=lab2, which none that is here has"), "{problem}");
-    assert!(told["remedy"].as_str().unwrap().contains("--label site=lab2"), "{told}");
+    let problem = item["problem"].as_str().unwrap();
+    assert!(problem.contains("the label site=lab2, which no connected worker has"), "{problem}");
+    assert!(item["remedy"].as_str().unwrap().contains("--label site=lab2"), "{item}");
     let text = sandbox.run(&["status", "--coordinator", url]);
     assert!(text.expect_exit(0).stdout().contains("other: site=lab1"));
 
     let _able =
         sandbox.worker(url, "1", &["--label", "site=lab2", "--label", "gpu", "--name", "able"]);
     while sandbox.sql("a.db", "SELECT state FROM experiments") != "finished" {}
-    let who =
+    let statement =
         "SELECT DISTINCT w.name, w.labels_json FROM games AS g JOIN workers AS w USING (worker_id)";
-    assert_eq!(sandbox.sql("a.db", who), r#"able,"{""gpu"":"""",""site"":""lab2""}""#);
+    assert_eq!(sandbox.sql("a.db", statement), r#"able,"{""gpu"":"""",""site"":""lab2""}""#);
 }
 
 /// Nobody else would come.
@@ -56,8 +56,8 @@ fn run_refuses_what_its_machine_may_not_play() {
     let sandbox = Sandbox::new();
     sandbox.write("sweep.toml", SWEEP);
     let refused = sandbox.run(&["run", "sweep.toml", "--db", "a.db", "--label", "site=lab1"]);
-    let told = refused.expect_exit(3).stderr();
-    assert!(told.contains("the label site=lab2") && told.contains("--listen"), "{told}");
+    let error = refused.expect_exit(3).stderr();
+    assert!(error.contains("the label site=lab2") && error.contains("--listen"), "{error}");
     sandbox.run(&["run", "sweep.toml", "--db", "a.db", "--label", "site=lab2"]).expect_exit(0);
 }
 
@@ -95,8 +95,8 @@ fn games_for_fast_machines_are_played_once_the_speed_is_measured() {
     sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
     let _worker = sandbox.worker(url, "1", &[]);
     while sandbox.sql("a.db", "SELECT state FROM experiments") != "finished" {}
-    let told = "SELECT DISTINCT game, nodes_per_second > 0 FROM worker_speeds";
-    assert_eq!(sandbox.sql("a.db", told), "tic-tac-toe,1");
+    let statement = "SELECT DISTINCT game, nodes_per_second > 0 FROM worker_speeds";
+    assert_eq!(sandbox.sql("a.db", statement), "tic-tac-toe,1");
 }
 
 /// `run` measures before it begins: nobody else would come.
@@ -105,9 +105,9 @@ fn run_refuses_games_for_faster_machines() {
     let sandbox = Sandbox::new();
     sandbox.write("sweep.toml", &timed("speed_min = 1_000_000_000_000"));
     let refused = sandbox.run(&["run", "sweep.toml", "--db", "a.db"]);
-    let told = refused.expect_exit(3).stderr();
-    assert!(told.contains("at least 1000000000000 nodes of tic-tac-toe a second"), "{told}");
-    assert!(told.contains("spelrum speed tic-tac-toe") && told.contains("speed_min"), "{told}");
+    let error = refused.expect_exit(3).stderr();
+    assert!(error.contains("at least 1000000000000 nodes of tic-tac-toe a second"), "{error}");
+    assert!(error.contains("spelrum speed tic-tac-toe") && error.contains("speed_min"), "{error}");
     sandbox.write("sweep.toml", &timed("speed_min = 1"));
     sandbox.run(&["run", "sweep.toml", "--db", "a.db"]).expect_exit(0);
 }

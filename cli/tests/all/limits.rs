@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use spelrum_test_support::Tools;
 
 use crate::disk::SmallDisk;
-use crate::outside;
+use crate::external_engines;
 use crate::sandbox::{Process, Ran, Sandbox, tic_tac_toe};
 
 /// What a shell starts the program with, below the limits of `ulimit`.
@@ -82,7 +82,7 @@ fn too_few_open_files_are_told_with_how_to_have_more() {
 fn a_worker_with_engines_plays_with_the_open_files_that_there_are() {
     let Some(tools) = Tools::find(&["bash"]) else { return };
     let games = 60;
-    for (limits, told, starts) in [
+    for (limits, notice, starts) in [
         ("ulimit -Sn 128", None, true),
         ("ulimit -n 128", Some("playing 6 games at once instead of 40"), true),
         // Files that it knows nothing of.
@@ -92,9 +92,10 @@ fn a_worker_with_engines_plays_with_the_open_files_that_there_are() {
             false,
         ),
     ] {
-        let Some(sandbox) = outside::sandbox(&[]) else { return };
-        let players = ["a", "b"].map(|name| outside::outside(name, "ours", "depth = 2"));
-        sandbox.write("sweep.toml", &outside::sweep(games, &players.concat()));
+        let Some(sandbox) = external_engines::sandbox(&[]) else { return };
+        let players =
+            ["a", "b"].map(|name| external_engines::external_player(name, "ours", "depth = 2"));
+        sandbox.write("sweep.toml", &external_engines::sweep(games, &players.concat()));
         let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
         let coordinator = coordinator.url.as_str();
         sandbox.run(&["submit", "sweep.toml", "--coordinator", coordinator]).expect_exit(0);
@@ -113,8 +114,8 @@ fn a_worker_with_engines_plays_with_the_open_files_that_there_are() {
         assert_eq!(ran.0.status.code(), Some(0), "{limits}: {said}");
         let played = "SELECT count(*) FROM games WHERE failure IS NULL";
         assert_eq!(sandbox.sql("c.db", played), games.to_string(), "{limits}: {said}");
-        assert_eq!(said.contains("games at once instead of"), told.is_some(), "{said}");
-        assert!(told.is_none_or(|told| said.contains(told)), "{limits}: {said}");
+        assert_eq!(said.contains("games at once instead of"), notice.is_some(), "{said}");
+        assert!(notice.is_none_or(|notice| said.contains(notice)), "{limits}: {said}");
         let waits = said.contains("an engine could not be started: its slot tries again");
         assert_ne!(waits, starts, "{limits}: {said}");
     }

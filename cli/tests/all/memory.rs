@@ -3,7 +3,7 @@
 use serde_json::Value;
 use spelrum_test_support::Tools;
 
-use crate::outside;
+use crate::external_engines;
 use crate::sandbox::{Ran, Sandbox};
 
 /// Runs the program where it cannot have more than four million kibibytes of addresses.
@@ -84,7 +84,7 @@ fn run_refuses_what_it_has_no_memory_for() {
     sandbox.write("sweep.toml", &sweep(player));
     let refused = sandbox.run(&["run", "sweep.toml", "--memory", "31MiB"]);
     refused.expect_exit(3);
-    let said = "a game of it may take 32.0 MiB of memory";
+    let said = "a game may need 32.0 MiB of memory";
     assert!(refused.stderr().contains(said), "{}", refused.stderr());
     let refused = sandbox.run(&["run", "sweep.toml", "--memory", "63MiB", "--slots", "2"]);
     refused.expect_exit(3);
@@ -97,13 +97,17 @@ fn run_refuses_what_it_has_no_memory_for() {
 /// The hash tables of external engines count, whether the sweep sets their size, the engines file, or neither.
 #[test]
 fn run_counts_the_hash_tables_of_engines() {
-    let Some(sandbox) = outside::sandbox(&["late"]) else { return };
+    let Some(sandbox) = external_engines::sandbox(&["late"]) else { return };
     let file = sandbox.path("engines.toml");
     let engines = std::fs::read_to_string(&file).unwrap();
     let run = |options: &str, memory: &str| {
-        let player = outside::outside("a", "late", &format!("depth = 1\n{options}"));
-        sandbox.write("sweep.toml", &outside::sweep(2, &format!("{player}{}", outside::RANDOM)));
-        outside::run(&sandbox, &["--memory", memory])
+        let player =
+            external_engines::external_player("a", "late", &format!("depth = 1\n{options}"));
+        sandbox.write(
+            "sweep.toml",
+            &external_engines::sweep(2, &format!("{player}{}", external_engines::RANDOM)),
+        );
+        external_engines::run(&sandbox, &["--memory", memory])
     };
     for (options, set, mib) in [
         ("options = { Hash = 64 }", "", 64),
@@ -115,7 +119,7 @@ fn run_counts_the_hash_tables_of_engines() {
         let refused = run(options, &format!("{}MiB", mib + 1));
         refused.expect_exit(3);
         // Each player has a MiB besides.
-        let said = format!("a game of it may take {}.0 MiB of memory", mib + 2);
+        let said = format!("a game may need {}.0 MiB of memory", mib + 2);
         assert!(refused.stderr().contains(&said), "{mib}: {}", refused.stderr());
         assert!(refused.stderr().contains("Hash of an engine"), "{}", refused.stderr());
     }
@@ -134,15 +138,15 @@ fn games_wait_for_a_worker_that_can_hold_them() {
     let coordinator = sandbox.coordinator_with("a.db", "127.0.0.1:0", "200ms");
     let url = &*coordinator.url;
     let _small = sandbox.worker(url, "2", &["--memory", "63MiB"]);
-    let told = loop {
+    let problem = loop {
         let status = sandbox.run(&["status", "--coordinator", url, "--json"]);
         let status: Value = serde_json::from_str(status.expect_exit(0).stdout()).unwrap();
         let mut attention = status["attention"].as_array().unwrap().iter();
-        if let Some(told) = attention.find(|it| it["kind"] == "too_large") {
-            break told["problem"].as_str().unwrap().to_owned();
+        if let Some(item) = attention.find(|item| item["kind"] == "too_large") {
+            break item["problem"].as_str().unwrap().to_owned();
         }
     };
-    assert!(told.contains("may take 32 MiB of memory"), "{told}");
+    assert!(problem.contains("may take 32 MiB of memory"), "{problem}");
     assert_eq!(sandbox.sql("a.db", "SELECT count(*) FROM leases"), "0");
     let mut large = sandbox.worker(url, "2", &["--memory", "64MiB", "--exit-when-done"]);
     assert_eq!(large.wait().code(), Some(0));

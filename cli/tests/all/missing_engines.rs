@@ -30,12 +30,12 @@ fn status_says_which_engines_are_missing() {
     let url = &*coordinator.url;
     sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
     let _worker = sandbox.worker(url, "2", &["--exit-when-done"]);
-    let told = loop {
+    let item = loop {
         let status = sandbox.run(&["status", "--coordinator", url, "--json"]);
         let status: Value = serde_json::from_str(status.expect_exit(0).stdout()).unwrap();
         let workers = status["workers"].as_array().unwrap();
         let mut attention = status["attention"].as_array().unwrap().iter();
-        let told = attention.find(|it| it["kind"] == "missing_engines").expect("it is told");
+        let item = attention.find(|item| item["kind"] == "missing_engines").expect("it is told");
         if let [worker] = &workers[..]
             && status["experiments"][0]["games_settled"] == 2
         {
@@ -43,12 +43,12 @@ fn status_says_which_engines_are_missing() {
                 (&worker["engines"], &worker["engines_total"]),
                 (&Value::Array(Vec::new()), &Value::from(0))
             );
-            break told.clone();
+            break item.clone();
         }
     };
-    assert_eq!((&told["experiment"], &told["count"]), (&Value::from("fishing"), &Value::from(2)));
-    let problem = told["problem"].as_str().unwrap();
-    assert!(problem.ends_with("need fish (uci), which no worker that is here has"), "{problem}");
+    assert_eq!((&item["experiment"], &item["count"]), (&Value::from("fishing"), &Value::from(2)));
+    let problem = item["problem"].as_str().unwrap();
+    assert!(problem.ends_with("need fish (uci), which no connected worker has"), "{problem}");
     let text = sandbox.run(&["status", "--coordinator", url]);
     let text = text.expect_exit(0).stdout().to_owned();
     assert!(text.contains(problem), "{text}");

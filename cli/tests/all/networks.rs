@@ -54,9 +54,9 @@ fn what_a_person_reads() {
         assert_eq!(ran.stderr(), "");
         ran.stdout().to_owned()
     });
-    assert!(shown.iter().flat_map(|it| it.lines()).all(|line| line.chars().count() <= 100));
+    assert!(shown.iter().flat_map(|text| text.lines()).all(|line| line.chars().count() <= 100));
     let summary = run(&sandbox, &[]);
-    assert!(shown.iter().all(|it| it.starts_with(summary.stdout())));
+    assert!(shown.iter().all(|text| text.starts_with(summary.stdout())));
     insta::assert_snapshot!(shown.join("\n"));
 }
 
@@ -114,17 +114,17 @@ fn its_json_is_whole_and_the_same_on_any_number_of_threads() {
         for run in network["runs"].as_array().unwrap() {
             let of_run = |list: &str| {
                 let list = network[list].as_array().unwrap().iter();
-                list.filter(|it| it["network"] == run["network"]).cloned().collect::<Vec<_>>()
+                list.filter(|row| row["network"] == run["network"]).cloned().collect::<Vec<_>>()
             };
             let error = run["validation_error"].as_f64().unwrap();
             let best = run["best_epoch"].as_u64().unwrap() as usize;
             assert_eq!(of_run("epochs")[best - 1]["validation_error"], run["validation_error"]);
             for list in ["sides", "distances", "squares"] {
                 let (mut positions, mut squares) = (0.0, 0.0);
-                for it in of_run(list) {
-                    let count = it["positions"].as_f64().unwrap();
+                for row in of_run(list) {
+                    let count = row["positions"].as_f64().unwrap();
                     positions += count;
-                    squares += count * it["error"].as_f64().unwrap().powi(2);
+                    squares += count * row["error"].as_f64().unwrap().powi(2);
                 }
                 assert_eq!(positions, 400.0, "{list}");
                 assert!(((squares / positions).sqrt() - error).abs() < 1e-9, "{list}");

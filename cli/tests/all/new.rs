@@ -26,7 +26,8 @@ fn every_template_is_listed_and_planned() {
     insta::assert_snapshot!(list.stdout());
     let json = sandbox.run(&["new", "--list", "--json"]);
     let json: Vec<Value> = serde_json::from_str(json.stdout()).unwrap();
-    let listed: Vec<&str> = json.iter().map(|it| it["template"].as_str().unwrap()).collect();
+    let listed: Vec<&str> =
+        json.iter().map(|template| template["template"].as_str().unwrap()).collect();
     assert_eq!(listed, TEMPLATES);
 
     for template in TEMPLATES {

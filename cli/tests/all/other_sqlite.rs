@@ -47,7 +47,8 @@ fn sqlite_before_3_45_finds_databases_whole() {
         Ok(text.is_some_and(|text| serde_json::from_str::<Value>(&text).is_ok()))
     };
     connection.create_scalar_function("json_valid", 1, flags, older).unwrap();
-    let valid: bool = connection.query_row("SELECT json_valid(NULL)", [], |it| it.get(0)).unwrap();
+    let valid: bool =
+        connection.query_row("SELECT json_valid(NULL)", [], |row| row.get(0)).unwrap();
     assert!(!valid);
     let said: String =
         connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();

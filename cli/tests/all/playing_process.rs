@@ -20,7 +20,7 @@ fn sweep(games: u32, game_timeout: &str) -> String {
 fn next(worker: &Process, before: Option<Pid>) -> Pid {
     let mut found = None;
     wait_until("a playing process is there", || {
-        found = playing_process(worker).filter(|it| Some(*it) != before);
+        found = playing_process(worker).filter(|process| Some(*process) != before);
         found.is_some()
     });
     found.unwrap()

@@ -62,8 +62,8 @@ fn a_worker_that_fails_much_says_why_it_gets_no_games_until_it_is_let_in() {
     let coordinator = sandbox.coordinator_as(sandbox.spelrum(&start).stderr(log));
     let url = &*coordinator.url;
     let worker = |name: &str, engines: &str, slots: &str| {
-        let of = ["worker", "--coordinator", url, "--slots", slots, "--name", name];
-        Watched::start(&sandbox, &[&of[..], &["--engines", engines]].concat())
+        let arguments = ["worker", "--coordinator", url, "--slots", slots, "--name", name];
+        Watched::start(&sandbox, &[&arguments[..], &["--engines", engines]].concat())
     };
     let _good = worker("good", "good.toml", "1");
     let mut bad = worker("bad", "bad.toml", "16");
@@ -76,10 +76,10 @@ fn a_worker_that_fails_much_says_why_it_gets_no_games_until_it_is_let_in() {
 
     bad.read_until("gives this worker no games");
     let attention = status()["attention"].as_array().unwrap().clone();
-    let told = attention.iter().find(|it| it["kind"] == "quarantined").expect("it is told");
-    let problem = told["problem"].as_str().unwrap();
+    let item = attention.iter().find(|item| item["kind"] == "quarantined").expect("it is told");
+    let problem = item["problem"].as_str().unwrap();
     assert!(problem.contains("(bad on ") && problem.contains("is quarantined"), "{problem}");
-    assert!(told["remedy"].as_str().unwrap().contains("spelrum readmit "), "{told}");
+    assert!(item["remedy"].as_str().unwrap().contains("spelrum readmit "), "{item}");
     wait_until("the metrics have it", || {
         let metrics = get(&coordinator, "/metrics");
         metrics.contains("spelrum_workers_withheld{why=\"quarantined\"} 1\n")

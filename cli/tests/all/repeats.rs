@@ -1,7 +1,7 @@
 //! Players that repeat themselves: their games are played once, and no test takes them for evidence. And courses
 //! whose players meet external engines.
 
-use crate::outside::{RANDOM, outside, run, sandbox};
+use crate::external_engines::{RANDOM, external_player, run, sandbox};
 use crate::sandbox::Sandbox;
 
 /// Five positions after the first moves of both.
@@ -21,7 +21,7 @@ fn sweep(games: u32, more: &str) -> String {
 /// Our program twice as an external engine, bounded by depth: the same games whenever it is asked.
 fn fixed_engines() -> String {
     let bounds = |depth: u32| format!("depth = {depth}\noptions = {{ shuffle = false }}");
-    outside("two", "ours", &bounds(2)) + &outside("one", "ours", &bounds(1))
+    external_player("two", "ours", &bounds(2)) + &external_player("one", "ours", &bounds(1))
 }
 
 fn json(sandbox: &Sandbox, command: &str) -> serde_json::Value {
@@ -47,8 +47,8 @@ fn engines_that_repeat_their_games_are_stopped_after_one_round_and_their_test_is
     assert_eq!(sandbox.sql("match.db", "SELECT count(*) FROM games"), "26");
     assert_eq!(sandbox.sql("match.db", "SELECT stop_number FROM cells"), "10");
     assert!(ran.stdout().contains("not judged"), "{}", ran.stdout());
-    let told = "1 of 1 cell ended after one round of openings: the players repeat their games.";
-    assert!(ran.stdout().contains(told), "{}", ran.stdout());
+    let note = "1 of 1 cell ended after one round of openings: the players repeat their games.";
+    assert!(ran.stdout().contains(note), "{}", ran.stdout());
     let report = json(&sandbox, "report");
     assert_eq!(report["cells"][0]["sprt"]["verdict"], "not_judged", "{report}");
     let status = json(&sandbox, "status");
@@ -70,7 +70,8 @@ fn engines_that_are_seen_to_play_other_games_go_on() {
         ucinewgame) case $mv in d2d4) mv=e2e4 ;; e2e4) mv=c2c4 ;; *) mv=d2d4 ;; esac ;;\n\
         go*) echo \"bestmove $mv\" ;;\nesac; done\n";
     std::fs::write(sandbox.path("loud.sh"), script).unwrap();
-    let players = outside("fickle", "loud", "depth = 1") + &outside("ours", "ours", "depth = 1");
+    let players = external_player("fickle", "loud", "depth = 1")
+        + &external_player("ours", "ours", "depth = 1");
     let sweep = sweep(40, &players).replace("max_plies = 16", "max_plies = 1");
     sandbox.write("sweep.toml", &sweep);
     run(&sandbox, &["--slots", "1"]).expect_exit(0);
@@ -82,7 +83,7 @@ fn engines_that_are_seen_to_play_other_games_go_on() {
 #[test]
 fn courses_meet_external_engines() {
     let openings = "openings = { kind = \"random\", plies = 3 }\n";
-    let engine = outside("ours", "ours", "depth = 1");
+    let engine = external_player("ours", "ours", "depth = 1");
     let mcts = "[players.mcts]\nalgorithm = \"mcts\"\n";
     let find =
         "[find]\nplayer = \"mcts\"\nparameter = \"simulations\"\nfrom = 1\nto = 20\nsteps = 2\n";
@@ -110,7 +111,7 @@ fn courses_meet_external_engines() {
 #[test]
 fn random_players_have_no_rounds() {
     let Some(sandbox) = sandbox(&[]) else { return };
-    let engine = outside("ours", "ours", "depth = 1");
+    let engine = external_player("ours", "ours", "depth = 1");
     sandbox.write("sweep.toml", &sweep(24, &format!("{BOOK}{RANDOM}{engine}")));
     let ran = run(&sandbox, &[]);
     assert!(!ran.expect_exit(0).stderr().contains("different games"), "{}", ran.stderr());

@@ -120,8 +120,9 @@ fn every_game_comes_out_the_same_again() {
                 "SELECT move || nodes || coalesce(score, 'none') FROM moves
                  WHERE game_id = {id} AND ply = {ply}"
             );
-            let score =
-                record["score"].as_i64().map_or_else(|| "none".to_owned(), |it| it.to_string());
+            let score = record["score"]
+                .as_i64()
+                .map_or_else(|| "none".to_owned(), |score| score.to_string());
             let mv = record["move"].as_str().unwrap();
             let shown = format!("{mv}{}{score}", record["nodes"]);
             assert_eq!(sandbox.sql("small.db", &statement), shown);

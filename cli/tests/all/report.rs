@@ -99,19 +99,19 @@ fn comparisons_have_every_form_through_both_doors() {
     through_both(&["--compare", "--format", "latex"]);
     let json = through_both(&["--compare", "--format", "json"]);
     let json: Value = serde_json::from_str(&json).unwrap();
-    let told = &json["comparisons"];
-    let effects = told["effects"].as_array().unwrap();
+    let comparisons = &json["comparisons"];
+    let effects = comparisons["effects"].as_array().unwrap();
     for (table, rows) in [
-        ("gains", told["gains"].as_array().unwrap()),
+        ("gains", comparisons["gains"].as_array().unwrap()),
         ("effects", effects),
-        ("replicates", told["replicates"].as_array().unwrap()),
+        ("replicates", comparisons["replicates"].as_array().unwrap()),
     ] {
         let csv = through_both(&["--format", "csv", "--table", table]);
         assert!(!rows.is_empty());
         assert_eq!(csv.lines().count(), rows.len() + 1, "{table}: {csv}");
     }
     // Four cells a seed, at neighbours on two axes; each main effect and the interaction.
-    assert_eq!(told["gains"].as_array().unwrap().len(), 8);
+    assert_eq!(comparisons["gains"].as_array().unwrap().len(), 8);
     assert_eq!(effects.len(), 3);
 }
 
@@ -313,8 +313,12 @@ fn two_experiments_are_shown_side_by_side_through_both_doors() {
     let two = ["before", "--with", "after"];
     let json = through_both(&[&two[..], &["--json"]].concat());
     let json: Value = serde_json::from_str(&json).unwrap();
-    let names: Vec<&Value> =
-        json["experiments"].as_array().unwrap().iter().map(|it| &it["experiment"]).collect();
+    let names: Vec<&Value> = json["experiments"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|experiment| &experiment["experiment"])
+        .collect();
     assert_eq!(names, ["before", "after"]);
     let [cell] = &json["cells"].as_array().unwrap()[..] else { panic!("one cell: {json}") };
     assert_eq!(
@@ -339,16 +343,16 @@ fn two_experiments_are_shown_side_by_side_through_both_doors() {
     for part in [
         "before with after",
         "The two experiments",
-        "Who scores more in which",
-        "What a move costs in each",
+        "Scores in both experiments",
+        "Cost of a move in both experiments",
         "Cells without a counterpart",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     for (other, why) in [
         ("before", "they are the same experiment"),
-        ("apart", "no cell of the one has a counterpart"),
-        ("nobody", "there is none of this name"),
+        ("apart", "no cell of either has a counterpart"),
+        ("nobody", "no experiment has this name"),
     ] {
         let ran = sandbox.run(&["report", "before", "--with", other, "--db", "c.db"]);
         ran.expect_exit(3);

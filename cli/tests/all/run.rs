@@ -22,11 +22,12 @@ fn a_sweep_becomes_tables() {
     assert!(again.stderr().contains("small is finished already"), "{}", again.stderr());
     assert_eq!(again.stdout(), ran.stdout(), "a finished sweep is shown, not played again");
 
-    let told = "SELECT count(*) FROM workers WHERE logical_cores > 0 AND operating_system <> ''
+    let statement =
+        "SELECT count(*) FROM workers WHERE logical_cores > 0 AND operating_system <> ''
         AND build_profile IN ('debug', 'release')
         AND (build_commit = '' OR length(build_commit) IN (40, 64))";
     assert_eq!(
-        sandbox.sql("small.db", told),
+        sandbox.sql("small.db", statement),
         sandbox.sql("small.db", "SELECT count(*) FROM workers")
     );
     if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
@@ -266,11 +267,11 @@ fn a_dry_run_describes_the_stop_rule() {
         sandbox.write("sweep.toml", &format!("stop = {{ {rule} }}\n{}", tic_tac_toe("small", 100)));
         for command in ["run", "submit"] {
             let ran = sandbox.run(&[command, "sweep.toml", "--dry-run"]);
-            let told = ran.expect_exit(0).stdout();
+            let text = ran.expect_exit(0).stdout();
             for expected in
                 ["  cells     2\n", "  games     at most 200\n", "  time      at most ", words]
             {
-                assert!(told.contains(expected), "{expected}: {told}");
+                assert!(text.contains(expected), "{expected}: {text}");
             }
             let ran = sandbox.run(&[command, "sweep.toml", "--dry-run", "--json"]);
             let estimate: Value = serde_json::from_str(ran.expect_exit(0).stdout()).unwrap();
@@ -278,8 +279,11 @@ fn a_dry_run_describes_the_stop_rule() {
         }
     }
     let run = sandbox.run(&["run", "sweep.toml"]);
-    let told = run.expect_exit(0).stderr();
-    assert!(told.contains("playing small: at most 200 games in 2 cells, into small.db"), "{told}");
+    let errors = run.expect_exit(0).stderr();
+    assert!(
+        errors.contains("playing small: at most 200 games in 2 cells, into small.db"),
+        "{errors}"
+    );
 }
 
 #[test]

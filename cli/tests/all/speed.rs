@@ -31,7 +31,7 @@ fn speed_measures_a_game_or_all() {
     let ran = sandbox.run(&["speed", "--slots", "1", "--quiet-slots", "0", "--json"]);
     let json: Value = serde_json::from_str(ran.expect_exit(0).stdout()).unwrap();
     let speeds = json["speeds"].as_array().unwrap();
-    let games: Vec<_> = speeds.iter().map(|it| it["game"].as_str().unwrap()).collect();
+    let games: Vec<_> = speeds.iter().map(|row| row["game"].as_str().unwrap()).collect();
     assert_eq!(games, ["pentago", "tic-tac-toe", "nim", "connect-four", "chess", "othello"]);
     for speed in speeds {
         assert!(speed["nodes_per_second"].as_u64().unwrap() > 0 && speed["slots"] == 1, "{speed}");

@@ -46,9 +46,9 @@ fn an_axis_follows_its_numbers() {
         drawn(&sandbox, &rows.join(", "));
         let svg = std::fs::read_to_string(sandbox.path("drawn.svg")).unwrap();
         let texts =
-            svg.split("<text ").skip(1).filter_map(|it| it.split_once('>')?.1.split_once('<'));
+            svg.split("<text ").skip(1).filter_map(|part| part.split_once('>')?.1.split_once('<'));
         let texts: Vec<String> = texts.map(|(text, _)| text.trim().to_owned()).collect();
-        numbers.iter().filter(|it| texts.contains(&it.to_string())).count()
+        numbers.iter().filter(|number| texts.contains(&number.to_string())).count()
     };
     assert_eq!(below(&[2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 32]), 1, "10, 20 and 30");
     assert_eq!(below(&[1, 10, 100, 1_000, 10_000, 100_000]), 6);

@@ -21,7 +21,7 @@ fn masked(sandbox: &Sandbox, ran: &Ran) -> String {
     let text = format!("{}{}", ran.stdout(), ran.stderr()).replace(&directory, "[DIRECTORY]/");
     let without_pid = |line: &str| match line.split_once("process ") {
         Some((before, after)) => {
-            let after = after.trim_start_matches(|it: char| it.is_ascii_digit());
+            let after = after.trim_start_matches(|character: char| character.is_ascii_digit());
             format!("{before}process [PID]{after}")
         }
         None => line.to_owned(),
@@ -336,7 +336,7 @@ fn status_of_a_file_says_what_needs_somebody() {
             "experiment": "more",
             "count": 80,
             "problem": "it is paused, with 80 games to play",
-            "remedy": "let it go on: spelrum resume more",
+            "remedy": "resume it: spelrum resume more",
         }])
     );
     let unknown = sandbox.run(&["status", "nothing", "--db", "sweep.db"]);

@@ -85,7 +85,8 @@ fn cells_are_dropped_after_a_yes() {
         let typed = |more: &[&str], line: &str| {
             at_a_terminal(command(&sandbox, &[arguments, more].concat(), &[]), Some(line))
         };
-        let question = format!("1 cell with {games} games would leave the reports. Go on? [y/N]");
+        let question =
+            format!("1 cell with {games} games would leave the reports. Continue? [y/N]");
         let said = typed(&[], "\n");
         assert!(said.contains(&question) && said.contains("nothing is changed"), "{said}");
         assert_eq!(cells(), "2", "{said}");

@@ -298,7 +298,9 @@ fn the_program_sends_no_sql_but_what_people_wrote() {
     let found: std::collections::BTreeSet<String> =
         offences(&[".rs"], |line| ASKING_IN_SQL.iter().any(|word| line.contains(word)))
             .iter()
-            .filter(|place| ["cli/src/", "crates/report/"].iter().any(|it| place.starts_with(it)))
+            .filter(|place| {
+                ["cli/src/", "crates/report/"].iter().any(|prefix| place.starts_with(prefix))
+            })
             .filter_map(|place| place.split(':').next())
             .map(ToOwned::to_owned)
             .collect();

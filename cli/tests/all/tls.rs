@@ -77,7 +77,7 @@ impl Tap {
         let compressed = text.replace('X', "\u{fc}").replace('Z', "\u{fd}");
         let compressed: Vec<u8> =
             compressed.chars().filter_map(|letter| u8::try_from(letter).ok()).collect();
-        heard.windows(text.len()).any(|it| it == text.as_bytes() || it == compressed)
+        heard.windows(text.len()).any(|window| window == text.as_bytes() || window == compressed)
     }
 }
 
@@ -132,7 +132,7 @@ fn whose_certificates_are_trusted_can_be_written_down() {
     let config = |arguments: &[&str], variable: Option<&str>| {
         let mut command =
             sandbox.spelrum(&[&["config", "--json", "--coordinator", "lab"], arguments].concat());
-        let ran = Ran(command.envs(variable.map(|it| ("SPELRUM_CA", it))).output().unwrap());
+        let ran = Ran(command.envs(variable.map(|path| ("SPELRUM_CA", path))).output().unwrap());
         let json: Value = serde_json::from_str(ran.expect_exit(0).stdout()).unwrap();
         (json["ca"]["file"].as_str().unwrap().to_owned(), json["ca"]["from"].to_string())
     };

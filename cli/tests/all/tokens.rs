@@ -87,7 +87,10 @@ fn each_token_does_its_part_and_no_other() {
         let secret = token.strip_prefix("spelrum_").unwrap().as_bytes();
         assert_eq!(secret.len(), 64);
         for (name, bytes) in &files {
-            assert!(!bytes.windows(secret.len()).any(|it| it == secret), "{name} has a token");
+            assert!(
+                !bytes.windows(secret.len()).any(|window| window == secret),
+                "{name} has a token"
+            );
         }
     }
 }

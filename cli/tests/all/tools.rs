@@ -21,6 +21,8 @@ const NEED_PROGRAMS: [&str; 27] = [
     "deploy::slurm::a_task_that_is_told_to_end_hands_back_what_it_has_not_played",
     "deploy::slurm::a_task_without_a_coordinator_says_what_is_missing",
     "disk::a_full_disk_is_waited_for",
+    "external_engines::an_engine_that_stops_starting_fails_no_game",
+    "external_engines::misbehaviour_is_a_forfeit_with_a_name",
     "interrupt::nohup_keeps_a_run_alive_when_the_terminal_closes",
     "limits::too_few_open_files_are_told_with_how_to_have_more",
     "limits::too_few_threads_are_told_and_nothing_waits_for_ever",
@@ -29,8 +31,6 @@ const NEED_PROGRAMS: [&str; 27] = [
     "memory::a_refused_allocation_fails_the_game_and_not_the_program",
     "other_sqlite::python_reads_dumps_and_restores",
     "other_sqlite::the_sqlite3_shell_reads_dumps_and_restores",
-    "outside::an_engine_that_stops_starting_fails_no_game",
-    "outside::misbehaviour_is_a_forfeit_with_a_name",
     "pages::pages_are_readable_in_a_browser_and_do_nothing",
     "quarantine::a_worker_that_fails_much_says_why_it_gets_no_games_until_it_is_let_in",
     "shell::the_bash_script_is_one",
@@ -79,7 +79,7 @@ fn every_file_with_tests_that_need_programs_is_among_them() {
     while let Some(path) = files.pop() {
         if path.is_dir() {
             files.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-        } else if path.extension().is_some_and(|it| it == "rs") {
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = std::fs::read_to_string(&path).unwrap();
             if text.contains(concat!("Tools::", "find(")) {
                 let module = path.strip_prefix(&tests).unwrap().with_extension("");

@@ -83,7 +83,8 @@ fn every_player_stops_when_it_is_told_to() {
         let legal = legal_moves(&rules, position).unwrap();
         let moves = best_moves(&said);
         assert!(
-            !moves.is_empty() && moves.iter().all(|mv| legal.iter().any(|it| it == mv)),
+            !moves.is_empty()
+                && moves.iter().all(|mv| legal.iter().any(|candidate| candidate == mv)),
             "{said:?}"
         );
     }

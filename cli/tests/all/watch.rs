@@ -55,7 +55,7 @@ fn every_cell_is_told_once_when_its_last_game_is_settled() {
     assert_eq!(first["seconds_left"], Value::Null);
 
     let mut worker = sandbox.worker(url, "2", &["--exit-when-done"]);
-    let (told, code) = by_url.end();
+    let (lines, code) = by_url.end();
     let (objects, code_by_file) = by_file.end();
     assert_eq!((code, code_by_file), (Some(0), Some(0)));
     worker.wait();
@@ -64,7 +64,7 @@ fn every_cell_is_told_once_when_its_last_game_is_settled() {
         score_high FROM results ORDER BY cell_id";
     let results = sandbox.run(&["sql", "--db", "c.db", "--json", results]);
     let results: Vec<Value> = serde_json::from_str(results.stdout()).unwrap();
-    let (end, cells) = told.split_last().unwrap();
+    let (end, cells) = lines.split_last().unwrap();
     assert_eq!(cells.len(), results.len());
     let number = |value: &Value| value.as_f64().unwrap();
     let mut expected: Vec<String> = results
@@ -99,12 +99,12 @@ fn every_cell_is_told_once_when_its_last_game_is_settled() {
     let (end, objects) = objects.split_last().unwrap();
     assert_eq!((&end["event"], &end["state"]), (&"end".into(), &"finished".into()));
     assert_eq!((&end["cells_settled"], &end["seconds_left"]), (&end["cells"], &Value::Null));
-    let mut told: Vec<_> = objects.iter().filter(|object| object["event"] == "cell").collect();
-    told.sort_by_key(|cell| cell["cell_id"].as_i64());
-    assert_eq!(told.len(), results.len());
-    for (told, result) in told.iter().zip(&results) {
+    let mut events: Vec<_> = objects.iter().filter(|object| object["event"] == "cell").collect();
+    events.sort_by_key(|cell| cell["cell_id"].as_i64());
+    assert_eq!(events.len(), results.len());
+    for (event, result) in events.iter().zip(&results) {
         for (key, value) in result.as_object().unwrap() {
-            assert_eq!(told[key], *value, "{key}");
+            assert_eq!(event[key], *value, "{key}");
         }
     }
 }
@@ -160,8 +160,8 @@ fn ctrl_c_ends_the_watching_and_not_the_experiment() {
     let line = watcher.line();
     assert_eq!(line, "small: 0 of 8 games settled, paused, 0 of 2 cells settled");
     sandbox.run(&["cancel", "small", "--coordinator", url]).expect_exit(0);
-    let (told, code) = watcher.end();
-    assert_eq!(told, ["small is cancelled: 0 of 8 games settled in 2 cells"]);
+    let (lines, code) = watcher.end();
+    assert_eq!(lines, ["small is cancelled: 0 of 8 games settled in 2 cells"]);
     assert_eq!(code, Some(0));
 }
 
@@ -180,6 +180,6 @@ fn a_coordinator_that_is_started_anew_is_watched_on() {
     assert!(away.starts_with("the coordinator is away, looking again"), "{away}");
     let _again = sandbox.coordinator("c.db", &address);
     sandbox.worker(&url, "1", &["--exit-when-done"]).wait();
-    let (told, code) = watcher.end();
-    assert_eq!((told.len(), code), (3, Some(0)), "{told:?}");
+    let (lines, code) = watcher.end();
+    assert_eq!((lines.len(), code), (3, Some(0)), "{lines:?}");
 }

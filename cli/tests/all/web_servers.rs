@@ -67,7 +67,7 @@ fn closes(stream: TcpStream) -> std::io::Result<()> {
 fn what_is_no_coordinator_is_told_as_what_it_is() {
     let sandbox = Sandbox::new();
     let [old, new, closing] = [old_web, new_web, closes].map(server);
-    let web = "what listens there is a web server";
+    let web = "the server at that address is a web server";
     for (address, problem, remedy) in [
         (&old, web, "help: check the address and its port; a proxy in between must pass HTTP/2 on"),
         (&new, web, "help: check the address and its port; a proxy in between must pass gRPC on"),
@@ -84,7 +84,7 @@ fn what_is_no_coordinator_is_told_as_what_it_is() {
     // By TLS, to who does not speak it.
     let ran = sandbox.run(&["list", "--coordinator", &format!("https://{old}")]);
     let said = ran.expect_exit(5).stderr();
-    assert!(said.contains("what listens there does not speak TLS"), "{said}");
+    assert!(said.contains("the server at that address does not speak TLS"), "{said}");
     // Nothing at all.
     let nobody = "http://127.0.0.1:1";
     let ran = sandbox.run(&["list", "--coordinator", nobody]);

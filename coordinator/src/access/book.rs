@@ -114,7 +114,7 @@ impl BookError {
             Self::FullOfRefused => {
                 "make another CA, and certificates by it for those that are to be let in: spelrum certificate"
             }
-            Self::Name(_) => "name it after who has it or where, such as lab-workers",
+            Self::Name(_) => "name it after its owner or location, such as lab-workers",
         }
     }
 }
@@ -271,7 +271,7 @@ impl TokenBook {
         file.sync_all()?;
         std::fs::rename(&partial, path)?;
         // A revoked token must not come back after a power failure.
-        let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         File::open(directory.unwrap_or(Path::new(".")))?.sync_all()?;
         Ok(changed)
     }
@@ -367,13 +367,13 @@ impl TokenBook {
     /// The name and roles of a presented token. Takes the same time for every text that is not a token.
     pub(super) fn find(&self, presented: &[u8]) -> Option<(&str, Roles)> {
         let presented = hash(presented);
-        let mut found = None;
+        let mut entry_found = None;
         for (name, entry) in &self.entries {
             if bool::from(entry.sha256.ct_eq(&presented)) {
-                found = Some((&**name, entry.roles));
+                entry_found = Some((&**name, entry.roles));
             }
         }
-        found
+        entry_found
     }
 }
 
@@ -509,9 +509,9 @@ mod tests {
             "[certificates.refused]\n\"a b\" = \"\"\n".to_owned(),
             "[certificates.allowed]\na = \"\"\n".to_owned(),
         ];
-        let said: Vec<String> =
+        let errors: Vec<String> =
             wrong.iter().map(|text| TokenBook::parse(text).unwrap_err().to_string()).collect();
-        insta::assert_snapshot!(said.join("\n"));
+        insta::assert_snapshot!(errors.join("\n"));
         assert_eq!(TokenBook::parse("").unwrap(), TokenBook::default());
     }
 }

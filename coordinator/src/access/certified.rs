@@ -20,7 +20,7 @@ const SCHEME: &str = "spelrum:";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Certified {
     /// The name and its roles; `None` if the certificate states none, or contradicts itself.
-    pub(super) who: Option<(String, Roles)>,
+    pub(super) holder: Option<(String, Roles)>,
     /// When the certificate expires.
     pub(super) until: SystemTime,
 }
@@ -38,7 +38,7 @@ impl Certified {
     /// Reads a certificate (DER) without verifying it.
     pub(crate) fn read(certificate: &[u8]) -> Self {
         let Ok((_, certificate)) = X509Certificate::from_der(certificate) else {
-            return Self { who: None, until: UNIX_EPOCH };
+            return Self { holder: None, until: UNIX_EPOCH };
         };
         // No certificate that expired before 1970 matters here.
         let until = u64::try_from(certificate.validity().not_after.timestamp()).unwrap_or_default();
@@ -48,22 +48,23 @@ impl Certified {
             // Other kinds of names are irrelevant here.
             if let GeneralName::URI(uri) = name { Some(*uri) } else { None }
         });
-        Self { who: who(uris), until }
+        Self { holder: holder(uris), until }
     }
 }
 
 /// The name, on which all URIs must agree, and the roles. Roles of later versions are ignored: that only reduces
 /// access.
-fn who<'u>(uris: impl Iterator<Item = &'u str>) -> Option<(String, Roles)> {
-    let said: Option<Vec<(&str, &str)>> =
-        uris.filter_map(|uri| uri.strip_prefix(SCHEME)).map(|said| said.split_once(':')).collect();
-    let said = said?;
-    let &(_, name) = said.first()?;
+fn holder<'u>(uris: impl Iterator<Item = &'u str>) -> Option<(String, Roles)> {
+    let roles_and_names: Option<Vec<(&str, &str)>> =
+        uris.filter_map(|uri| uri.strip_prefix(SCHEME)).map(|text| text.split_once(':')).collect();
+    let roles_and_names = roles_and_names?;
+    let &(_, name) = roles_and_names.first()?;
     check_name(name).ok()?;
-    if said.iter().any(|&(_, other)| other != name) {
+    if roles_and_names.iter().any(|&(_, other_name)| other_name != name) {
         return None;
     }
-    let roles: Roles = said.iter().filter_map(|(role, _)| role.parse::<Role>().ok()).collect();
+    let roles: Roles =
+        roles_and_names.iter().filter_map(|(role, _)| role.parse::<Role>().ok()).collect();
     (!roles.is_empty()).then(|| (name.to_owned(), roles))
 }
 
@@ -72,7 +73,7 @@ mod tests {
     use super::*;
 
     fn read(uris: &[&str]) -> Option<(String, String)> {
-        who(uris.iter().copied()).map(|(name, roles)| (name, roles.to_string()))
+        holder(uris.iter().copied()).map(|(name, roles)| (name, roles.to_string()))
     }
 
     fn may(name: &str, roles: &str) -> Option<(String, String)> {
@@ -84,7 +85,7 @@ mod tests {
         let roles: Roles = [Role::Work, Role::Read].into_iter().collect();
         let uris = certificate_uris("lab-1", roles).unwrap();
         assert_eq!(uris, ["spelrum:read:lab-1", "spelrum:work:lab-1"]);
-        assert_eq!(who(uris.iter().map(String::as_str)), Some(("lab-1".to_owned(), roles)));
+        assert_eq!(holder(uris.iter().map(String::as_str)), Some(("lab-1".to_owned(), roles)));
         for name in ["", "a b", "a:b", "work/lab", "ä", &"a".repeat(65)] {
             assert!(certificate_uris(name, roles).is_err(), "{name}");
         }
@@ -115,7 +116,7 @@ mod tests {
     #[test]
     fn what_is_not_a_certificate_is_nobody_s() {
         for bytes in [&[][..], &[0x30], &[0x30, 0x82, 0xff, 0xff, 0x30], &[0xff; 1_000]] {
-            assert_eq!(Certified::read(bytes), Certified { who: None, until: UNIX_EPOCH });
+            assert_eq!(Certified::read(bytes), Certified { holder: None, until: UNIX_EPOCH });
         }
     }
 }

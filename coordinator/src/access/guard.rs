@@ -77,8 +77,8 @@ impl Guard {
 
     /// Gives this token full access, beside those that are required.
     #[must_use]
-    pub(crate) fn with_own(self, own: Option<Token>) -> Self {
-        Self { own, ..self }
+    pub(crate) fn with_own_token(self, own_token: Option<Token>) -> Self {
+        Self { own: own_token, ..self }
     }
 
     /// Checks a call to a path, with this `authorization` header, on a connection with this certificate. A token is
@@ -103,17 +103,17 @@ impl Guard {
             return self.check_certified(needed, certified, SystemTime::now()).map(Some);
         }
         let presented = presented_token(authorization)?;
-        if [&self.owner, &self.own].into_iter().flatten().any(|all| all.is(presented)) {
+        if [&self.owner, &self.own].into_iter().flatten().any(|token| token.is(presented)) {
             return Ok(Some(Credential::owner()));
         }
-        let found = self.book.as_ref().and_then(|book| book.find(presented));
-        let Some((name, roles)) = found else {
+        let entry = self.book.as_ref().and_then(|book| book.find(presented));
+        let Some((name, roles)) = entry else {
             return Err(Refusal::bad_token(
                 "the token that was given is not one of the coordinator's",
             ));
         };
-        let who = format!("the token `{name}`");
-        check_role(needed, roles, &who, "a token", "spelrum token create")?;
+        let holder = format!("the token `{name}`");
+        check_role(needed, roles, &holder, "a token", "spelrum token create")?;
         Ok(Some(Credential::token(&name)))
     }
 
@@ -139,14 +139,14 @@ impl Guard {
     fn check_certified(
         &self,
         needed: Role,
-        Certified { who, until }: &Certified,
+        Certified { holder, until }: &Certified,
         now: SystemTime,
     ) -> Result<Credential, Refusal> {
         let refused = |problem: String| {
             let remedy = "ask whoever runs the coordinator for another certificate (spelrum certificate client)";
             Err(Refusal::new(Reason::BadToken, problem, remedy))
         };
-        let Some((name, roles)) = who else {
+        let Some((name, roles)) = holder else {
             return refused("the client certificate does not say what it may do".to_owned());
         };
         if now > *until {
@@ -155,37 +155,37 @@ impl Guard {
         if self.book.as_ref().is_some_and(|book| book.refuses_certificate(name)) {
             return refused(format!("the client certificate of `{name}` was revoked"));
         }
-        let who = format!("the client certificate of `{name}`");
-        check_role(needed, *roles, &who, "a certificate", "spelrum certificate client")?;
+        let holder = format!("the client certificate of `{name}`");
+        check_role(needed, *roles, &holder, "a certificate", "spelrum certificate client")?;
         Ok(Credential::certificate(name))
     }
 
     /// Rereads the token file whenever it changes. If it cannot be read, the previous tokens stay in force.
     pub(crate) async fn watch(self) -> Infallible {
         let Some(shared) = self.book else { return std::future::pending().await };
-        let mut said = None;
+        let mut last_problem = None;
         loop {
             tokio::time::sleep(LOOK_INTERVAL).await;
             let book = Arc::clone(&shared);
             // A file system may hang, and must block nothing else.
-            let looked = tokio::task::spawn_blocking(move || book.look()).await;
-            let Ok(looked) = looked else { continue };
-            match looked {
+            let reread = tokio::task::spawn_blocking(move || book.reread()).await;
+            let Ok(reread) = reread else { continue };
+            match reread {
                 Ok(None) => {}
                 Ok(Some(tokens)) => {
-                    said = None;
+                    last_problem = None;
                     tracing::info!(tokens, path = %shared.path.display(), "read the file of tokens again");
                 }
                 Err(error) => {
                     let problem = error.to_string();
-                    if said.as_ref() != Some(&problem) {
+                    if last_problem.as_ref() != Some(&problem) {
                         tracing::error!(
                             path = %shared.path.display(),
                             problem,
                             "the file of tokens cannot be read: those read before hold; mend it, or restart \
                              without it"
                         );
-                        said = Some(problem);
+                        last_problem = Some(problem);
                     }
                 }
             }
@@ -196,16 +196,17 @@ impl Guard {
 fn check_role(
     needed: Role,
     roles: Roles,
-    who: &str,
-    what: &str,
+    holder: &str,
+    credential: &str,
     command: &str,
 ) -> Result<(), Refusal> {
-    if roles.may(needed) {
+    if roles.allow(needed) {
         return Ok(());
     }
-    let problem = format!("{who} may {roles}, and this needs one that may {needed}");
-    let remedy =
-        format!("ask whoever runs the coordinator for {what} of the role {needed} ({command})");
+    let problem = format!("{holder} may {roles}, and this needs one that may {needed}");
+    let remedy = format!(
+        "ask whoever runs the coordinator for {credential} of the role {needed} ({command})"
+    );
     Err(Refusal::new(Reason::WrongRole, problem, &remedy))
 }
 
@@ -222,7 +223,7 @@ impl SharedBook {
 
     /// Rereads the file if it has changed, and returns its number of tokens. A file that is being written in place may
     /// lack some tokens for a moment, so it is read once two checks in a row find it unchanged.
-    fn look(&self) -> Result<Option<usize>, BookError> {
+    fn reread(&self) -> Result<Option<usize>, BookError> {
         let now = stamp(&self.path);
         let mut read = self.read.write().unwrap_or_else(PoisonError::into_inner);
         if now.is_some() && now == read.stamp {
@@ -256,7 +257,7 @@ mod tests {
     const WORK: &str = "/spelrum.v1.Work/Hello";
     const READ: &str = "/spelrum.v1.Results/GetReport";
 
-    fn said(guard: &Guard, path: &str, token: &str) -> Option<Reason> {
+    fn refusal_reason(guard: &Guard, path: &str, token: &str) -> Option<Reason> {
         let value = format!("Bearer {token}");
         guard.check(path, Some(value.as_bytes()), None).err().map(|refusal| refusal.reason)
     }
@@ -275,7 +276,7 @@ mod tests {
         let worker = TokenBook::change(&path, |book| {
             book.add(
                 "w",
-                Role::ALL.into_iter().filter(|it| *it == Role::Work).collect(),
+                Role::ALL.into_iter().filter(|role| *role == Role::Work).collect(),
                 "",
                 [1; 32],
             )
@@ -283,34 +284,34 @@ mod tests {
         let worker = worker.unwrap();
         let owner: Token = "s3cret-s3cret".parse().unwrap();
         let guard = Guard::new(Some(owner), Some(path.clone())).unwrap();
-        assert_eq!(said(&guard, WORK, "s3cret-s3cret"), None);
+        assert_eq!(refusal_reason(&guard, WORK, "s3cret-s3cret"), None);
         let by = guard.check(WORK, Some(b"Bearer s3cret-s3cret"), None);
         assert_eq!(by, Ok(Some(Credential::owner())));
-        assert_eq!(said(&guard, READ, "s3cret-s3cret"), None);
-        assert_eq!(said(&guard, WORK, &worker), None);
-        assert_eq!(said(&guard, READ, &worker), Some(Reason::WrongRole));
+        assert_eq!(refusal_reason(&guard, READ, "s3cret-s3cret"), None);
+        assert_eq!(refusal_reason(&guard, WORK, &worker), None);
+        assert_eq!(refusal_reason(&guard, READ, &worker), Some(Reason::WrongRole));
         for wrong in ["", "s3cret-s3cre", "s3cret-s3cret2", &worker[1..]] {
-            assert_eq!(said(&guard, WORK, wrong), Some(Reason::BadToken), "{wrong:?}");
+            assert_eq!(refusal_reason(&guard, WORK, wrong), Some(Reason::BadToken), "{wrong:?}");
         }
         assert_eq!(guard.check(WORK, None, None).unwrap_err().reason, Reason::BadToken);
         assert!(!format!("{guard:?}").contains("s3cret"));
 
         // Without an owner's token only tokens of the file are accepted, and without those none.
         let shared = Guard::new(None, Some(path.clone())).unwrap();
-        assert_eq!(said(&shared, WORK, &worker), None);
+        assert_eq!(refusal_reason(&shared, WORK, &worker), None);
         TokenBook::change(&path, |book| book.remove("w")).unwrap();
-        assert_eq!(shared.book.as_ref().unwrap().look().unwrap(), Some(0));
-        assert_eq!(said(&shared, WORK, &worker), Some(Reason::BadToken));
-        assert_eq!(shared.book.as_ref().unwrap().look().unwrap(), None);
+        assert_eq!(shared.book.as_ref().unwrap().reread().unwrap(), Some(0));
+        assert_eq!(refusal_reason(&shared, WORK, &worker), Some(Reason::BadToken));
+        assert_eq!(shared.book.as_ref().unwrap().reread().unwrap(), None);
         std::fs::write(&path, "nonsense").unwrap();
         assert_eq!(
-            shared.book.as_ref().unwrap().look().unwrap(),
+            shared.book.as_ref().unwrap().reread().unwrap(),
             None,
             "somebody may be writing it"
         );
-        assert!(shared.book.as_ref().unwrap().look().is_err());
+        assert!(shared.book.as_ref().unwrap().reread().is_err());
         std::fs::remove_file(&path).unwrap();
-        assert!(shared.book.as_ref().unwrap().look().is_err());
+        assert!(shared.book.as_ref().unwrap().reread().is_err());
         assert!(matches!(Guard::new(None, Some(path)), Err(BookError::File(_))));
     }
 
@@ -325,24 +326,24 @@ mod tests {
         };
         let [first, second] = [("a", 1), ("b", 2)].map(|(name, seed)| add(name, seed).unwrap());
         let guard = Guard::new(None, Some(path.clone())).unwrap();
-        let look = || guard.book.as_ref().unwrap().look();
+        let reread = || guard.book.as_ref().unwrap().reread();
         let text = std::fs::read_to_string(&path).unwrap();
         let both_come_in =
-            || [&first, &second].map(|token| said(&guard, WORK, token)) == [None, None];
+            || [&first, &second].map(|token| refusal_reason(&guard, WORK, token)) == [None, None];
 
         // Empty, as `>tokens.toml` leaves the file: for a moment, and for longer.
         std::fs::write(&path, "").unwrap();
-        assert!(matches!(look(), Ok(None)) && both_come_in());
-        let empty = look().unwrap_err();
+        assert!(matches!(reread(), Ok(None)) && both_come_in());
+        let empty = reread().unwrap_err();
         assert_eq!(empty.to_string(), "it is not a file of tokens: it is empty");
         assert!(both_come_in());
         // Half of the file: a valid book with only the first token.
         let half = &text[..text.find("[b]").unwrap()];
         std::fs::write(&path, half).unwrap();
-        assert!(matches!(look(), Ok(None)) && both_come_in());
+        assert!(matches!(reread(), Ok(None)) && both_come_in());
         std::fs::write(&path, &text).unwrap();
-        assert!(matches!(look(), Ok(None)) && both_come_in());
-        assert_eq!(look().unwrap(), Some(2));
+        assert!(matches!(reread(), Ok(None)) && both_come_in());
+        assert_eq!(reread().unwrap(), Some(2));
         // A pipe without a writer, a folder, and a device that never ends.
         for other in ["mkfifo", "mkdir", "/dev/zero"] {
             let _gone = std::fs::remove_file(&path);
@@ -355,7 +356,7 @@ mod tests {
                 device => std::os::unix::fs::symlink(device, &path).unwrap(),
             }
             // At once, unless it has the inode of the removed file, as a file changed in place has.
-            let is_refused = || matches!(look(), Err(BookError::File(_)));
+            let is_refused = || matches!(reread(), Err(BookError::File(_)));
             assert!((0..2).any(|_| is_refused()) && both_come_in(), "{other}");
             let _gone = std::fs::remove_dir(&path);
         }
@@ -364,13 +365,13 @@ mod tests {
         std::fs::write(&path, &text).unwrap();
         TokenBook::change(&path, |book| book.remove("a")).unwrap();
         // … with the same exception.
-        assert!((0..2).any(|_| look().unwrap() == Some(1)));
-        assert_eq!(said(&guard, WORK, &first), Some(Reason::BadToken));
-        assert_eq!(said(&guard, WORK, &second), None);
+        assert!((0..2).any(|_| reread().unwrap() == Some(1)));
+        assert_eq!(refusal_reason(&guard, WORK, &first), Some(Reason::BadToken));
+        assert_eq!(refusal_reason(&guard, WORK, &second), None);
     }
 
     fn certified(name: &str, roles: &[Role], until: SystemTime) -> Certified {
-        Certified { who: Some((name.to_owned(), roles.iter().copied().collect())), until }
+        Certified { holder: Some((name.to_owned(), roles.iter().copied().collect())), until }
     }
 
     #[test]
@@ -391,7 +392,7 @@ mod tests {
             let checked = guard.check(WORK, None, Some(&worker));
             assert_eq!(checked, Ok(Some(Credential::certificate("w"))));
             assert_eq!(by(&guard, READ, &worker), Some(Reason::WrongRole));
-            let nobody = Certified { who: None, until };
+            let nobody = Certified { holder: None, until };
             assert_eq!(by(&guard, WORK, &nobody), Some(Reason::BadToken));
             let expired = certified("w", &[Role::Work], now - Duration::from_secs(1));
             assert_eq!(by(&guard, WORK, &expired), Some(Reason::BadToken));
@@ -409,7 +410,7 @@ mod tests {
             assert_eq!(reading.unwrap_err().reason, Reason::WrongRole);
         }
         TokenBook::change(&path, |book| book.refuse_certificate("w", "")).unwrap();
-        guard.book.as_ref().unwrap().look().unwrap();
+        guard.book.as_ref().unwrap().reread().unwrap();
         assert_eq!(by(&guard, WORK, &worker), Some(Reason::BadToken));
         assert_eq!(by(&guard, WORK, &certified("w2", &[Role::Work], until)), None);
         // A token of the same name is a different credential.

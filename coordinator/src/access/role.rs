@@ -52,8 +52,8 @@ impl FromStr for Role {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|role| role.name() == name);
-        found.ok_or_else(|| format!("`{name}` is not a role: they are read, submit and work"))
+        let role = Self::ALL.into_iter().find(|role| role.name() == name);
+        role.ok_or_else(|| format!("`{name}` is not a role: they are read, submit and work"))
     }
 }
 
@@ -84,7 +84,7 @@ impl Roles {
 
     /// Whether these roles allow calls that need this one: submit includes read.
     #[must_use]
-    pub const fn may(self, role: Role) -> bool {
+    pub const fn allow(self, role: Role) -> bool {
         self.has(role) || matches!(role, Role::Read) && self.submit
     }
 
@@ -96,15 +96,15 @@ impl Roles {
 
 impl FromIterator<Role> for Roles {
     fn from_iter<I: IntoIterator<Item = Role>>(roles: I) -> Self {
-        let mut all = Self::default();
+        let mut set = Self::default();
         for role in roles {
             match role {
-                Role::Read => all.read = true,
-                Role::Submit => all.submit = true,
-                Role::Work => all.work = true,
+                Role::Read => set.read = true,
+                Role::Submit => set.submit = true,
+                Role::Work => set.work = true,
             }
         }
-        all
+        set
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
     fn who_submits_reads_and_nobody_else_gets_more() {
         let may = |roles: &[Role]| {
             let roles: Roles = roles.iter().copied().collect();
-            Role::ALL.map(|role| roles.may(role))
+            Role::ALL.map(|role| roles.allow(role))
         };
         assert_eq!(may(&[]), [false, false, false]);
         assert_eq!(may(&[Role::Read]), [true, false, false]);

@@ -14,7 +14,7 @@ use spelrum_proto::{Reason, Refusal, WorkerSecret};
 use spelrum_scheduling::scheduler::{CellState, Event, LeaseEnd, Scheduler, Tasks, Time};
 
 use super::courses::Courses;
-use super::identity::{Caller, Met, SecretHash, Welcome, meet};
+use super::identity::{Caller, Identified, SecretHash, Welcome, identify};
 use super::idle::Idlers;
 use super::lease_clock::Reading;
 use super::meaning::{Answer, Consequences, read, withheld_text};
@@ -23,7 +23,7 @@ use super::request::{
     Submitted, Workforce,
 };
 use super::roster::{News, Roster};
-use super::{BatchError, unanswered};
+use super::{BatchError, unexpected_answer};
 use crate::access::Credential;
 use crate::faults::Faults;
 use crate::metrics::{Done, Work};
@@ -141,11 +141,11 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         match request {
             Request::Hello { introduction, secret, reply } => {
                 let answer = self.hello(introduction, secret, now).await;
-                hold(held, reply, answer)
+                hold_reply(held, reply, answer)
             }
             Request::Lease { caller, slots, speeds, reply } => {
                 let answer = self.lease(caller, slots, speeds, now).await;
-                hold(held, reply, answer)
+                hold_reply(held, reply, answer)
             }
             Request::Report { caller, results, reply } => {
                 let gathered = Gathered { caller, results, at: now, reply, call };
@@ -153,47 +153,47 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             }
             Request::Heartbeat { caller, leases, playing, reply } => {
                 let answer = self.heartbeat(caller, leases, playing, now).await;
-                hold(held, reply, answer)
+                hold_reply(held, reply, answer)
             }
             Request::GiveBack { caller, leases, reply } => {
                 let answer = self.give_back(caller, leases, now).await;
-                hold(held, reply, answer)
+                hold_reply(held, reply, answer)
             }
             Request::Submit { submission, reply } => {
                 let answer = self.submit(*submission, now).await;
-                hold(held, reply, answer)
+                hold_reply(held, reply, answer)
             }
-            Request::Steer { experiment, what, reply } => {
-                let answer = self.steer(&experiment, what, now).await;
-                hold(held, reply, answer)
+            Request::Steer { experiment, what: steering, reply } => {
+                let answer = self.steer(&experiment, steering, now).await;
+                hold_reply(held, reply, answer)
             }
             Request::Remove { removal, reply } => {
                 let answer = self.remove(removal, now).await;
-                hold(held, reply, answer)
+                hold_reply(held, reply, answer)
             }
             Request::Exclude { exclusion, reply } => {
                 let answer = self.exclude(exclusion, now).await;
-                hold(held, reply, answer)
+                hold_reply(held, reply, answer)
             }
             Request::ExcludeSome { reply } => {
                 let answer = self.exclude_some(now).await;
-                hold(held, reply, answer)
+                hold_reply(held, reply, answer)
             }
             Request::Verify { experiment, games, reply } => {
                 let answer = self.order_verifications(&experiment, &games, now).await;
-                hold(held, reply, answer)
+                hold_reply(held, reply, answer)
             }
             Request::Probe { reply } => {
                 let answer = self.transaction.touch().await.map_err(Failure::from);
                 self.has_written = answer.is_ok();
-                hold(held, reply, answer)
+                hold_reply(held, reply, answer)
             }
             Request::Workers { reply } => {
                 // The transaction can undo none of this.
                 let workers = self.roster.summaries(now);
                 let verifying = self.roster.verifying();
                 let offers = self.roster.offers(now);
-                let workforce = Workforce::of(workers, verifying, offers, Some(self.scheduler));
+                let workforce = Workforce::new(workers, verifying, offers, Some(self.scheduler));
                 let _gone = reply.send(Ok(workforce));
                 Ok(())
             }
@@ -238,12 +238,12 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
     async fn hello(
         &mut self,
         introduction: Box<WorkerIntroduction>,
-        brought: Option<WorkerSecret>,
+        presented: Option<WorkerSecret>,
         now: Time,
     ) -> Result<Welcome, Failure> {
-        let Met { secret, lock } = self.meet(&introduction, brought).await?;
+        let Identified { secret, lock } = self.identify(&introduction, presented).await?;
         // A known worker takes no further place.
-        if !self.roster.knows_uuid(&introduction.uuid) {
+        if !self.roster.contains_uuid(&introduction.uuid) {
             self.newcomers.insert(introduction.uuid.clone());
             if !self.roster.has_places(self.newcomers.len(), now) {
                 self.newcomers.remove(&introduction.uuid);
@@ -268,22 +268,22 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
     }
 
     /// Checks a Hello: a worker with a known UUID must prove that it is the same worker.
-    async fn meet(
+    async fn identify(
         &mut self,
         introduction: &WorkerIntroduction,
-        brought: Option<WorkerSecret>,
-    ) -> Result<Met, Failure> {
+        presented: Option<WorkerSecret>,
+    ) -> Result<Identified, Failure> {
         let uuid = &introduction.uuid;
         let mut kept = self.transaction.worker_proof(uuid).await?;
-        let known = self.roster.worker_of(uuid);
-        if let (Some(kept), Some(worker)) = (&mut kept, known)
+        let worker = self.roster.worker_with_uuid(uuid);
+        if let (Some(kept), Some(worker)) = (&mut kept, worker)
             && let Some(SecretHash(sha256)) = self.brought.get(&worker)
         {
             kept.secret_sha256 = Some(*sha256);
         }
         let by = introduction.credential.as_deref();
-        meet(kept.as_ref(), brought, by, rand::random()).map_err(|impostor| {
-            if let Some(times) = self.roster.impostors.happened(1) {
+        identify(kept.as_ref(), presented, by, rand::random()).map_err(|impostor| {
+            if let Some(times) = self.roster.impostors.record(1) {
                 let name = &introduction.name;
                 tracing::warn!(times, name, by, ?impostor,
                     "refused calls that name workers and do not prove to be theirs; the last is a Hello by this name");
@@ -299,7 +299,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         speeds: Vec<Speed>,
         now: Time,
     ) -> Result<Leased, Failure> {
-        let worker = self.known(&caller, now)?;
+        let worker = self.check_caller(&caller, now)?;
         self.transaction.store_speeds(worker, &speeds).await?;
         if self.roster.refused(worker) >= REFUSED_MAX {
             let problem = format!(
@@ -309,13 +309,13 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 machine (the table refused_results has what it said)";
             return Err(Refusal::new(Reason::Malformed, problem, remedy).into());
         }
-        let memory_bytes = self.roster.memory_of(worker);
-        self.roster.measured(worker, speeds, now);
-        let offer = self.roster.offer_of(worker, now);
+        let memory_bytes = self.roster.memory(worker);
+        self.roster.record_speeds(worker, speeds, now);
+        let offer = self.roster.offer(worker, now);
         let trains = self.roster.trains(worker);
         let verifies = self.roster.verifies(worker);
-        let quiet_slots = self.roster.quiet_slots_of(worker);
-        let wanted = Event::LeaseWanted {
+        let quiet_slots = self.roster.quiet_slots(worker);
+        let event = Event::LeaseWanted {
             worker,
             slots,
             quiet_slots,
@@ -324,9 +324,9 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             trains,
             verifies,
         };
-        match self.handle(wanted, now).await? {
+        match self.handle(event, now).await? {
             Some(Answer::Grant { lease, ranges, lost, duration }) => {
-                let games = self.with_cells(ranges, &lost).await?;
+                let games = self.leased_games(ranges, &lost).await?;
                 tracing::debug!(%worker, %lease, ranges = games.len(), "granted");
                 Ok(Leased::Grant(Grant { lease, duration, games }))
             }
@@ -336,7 +336,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 let calibrate = calibrate.unwrap_or_default();
                 Ok(Leased::Idle { retry_after, all_done, withheld, calibrate })
             }
-            other => Err(unanswered("LeaseWanted", other).into()),
+            answer => Err(unexpected_answer("LeaseWanted", answer).into()),
         }
     }
 
@@ -347,11 +347,11 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         playing: Vec<GameId>,
         now: Time,
     ) -> Result<Vec<LeaseId>, Failure> {
-        let worker = self.known(&caller, now)?;
+        let worker = self.check_caller(&caller, now)?;
         self.news.push(News::Playing(worker, playing.len() as u64));
         match self.handle(Event::Heartbeat { worker, leases, playing }, now).await? {
             Some(Answer::Drop(leases)) => Ok(leases),
-            other => Err(unanswered("Heartbeat", other).into()),
+            answer => Err(unexpected_answer("Heartbeat", answer).into()),
         }
     }
 
@@ -361,7 +361,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         leases: Vec<LeaseId>,
         now: Time,
     ) -> Result<(), Failure> {
-        let worker = self.known(&caller, now)?;
+        let worker = self.check_caller(&caller, now)?;
         for lease in leases {
             self.handle(Event::GivenBack { worker, lease }, now).await?;
         }
@@ -378,7 +378,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         self.store_changes().await?;
         let stored = match self.transaction.submit(sweep).await {
             Ok(stored) => stored,
-            Err(error) => match not_submitted(&error) {
+            Err(error) => match submission_refusal(&error) {
                 Some(refusal) => return Err(refusal.into()),
                 None => return Err(error.into()),
             },
@@ -395,7 +395,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         if tell {
             let (priority, allocation) = (plan.priority, plan.allocation);
             // A course of a new experiment only: a later sweep never changes it.
-            let course = if existed { None } else { self.course_of(plan) };
+            let course = if existed { None } else { self.new_course(plan) };
             let open = course.is_some();
             let course = course.map(|course| {
                 let games = cells.iter().filter(|state| state.tasks == Tasks::Games);
@@ -412,33 +412,38 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         }
         if is_timeout_other {
             // Work that took too long, or had too little time, may succeed now.
-            let found = self.found(&uuid).await?;
-            self.retry(&found, now).await?;
+            let stored_experiment = self.find_experiment(&uuid).await?;
+            self.retry(&stored_experiment, now).await?;
         }
         Ok(Submitted { uuid, existed, change, games, claims })
     }
 
-    async fn steer(&mut self, which: &str, what: Steering, now: Time) -> Result<Steered, Failure> {
-        let found = self.found(which).await?;
-        let uuid = found.uuid.clone();
+    async fn steer(
+        &mut self,
+        name: &str,
+        steering: Steering,
+        now: Time,
+    ) -> Result<Steered, Failure> {
+        let stored = self.find_experiment(name).await?;
+        let uuid = stored.uuid.clone();
         let steered = |games_retried| Steered { uuid, games_retried };
-        match found.state {
-            ExperimentState::Finished if what == Steering::Retry => {}
+        match stored.state {
+            ExperimentState::Finished if steering == Steering::Retry => {}
             ExperimentState::Running | ExperimentState::Paused => {}
-            there if what == Steering::State(there) => return Ok(steered(0)),
+            state if steering == Steering::State(state) => return Ok(steered(0)),
             ExperimentState::Cancelled => {
-                let problem = format!("the experiment {which:?} was cancelled, which is final");
+                let problem = format!("the experiment {name:?} was cancelled, which is final");
                 let remedy = "submit its sweep again with --new";
                 return Err(Refusal::new(Reason::WrongState, problem, remedy).into());
             }
             ExperimentState::Finished => {
-                let problem = format!("the experiment {which:?} is finished");
+                let problem = format!("the experiment {name:?} is finished");
                 let remedy = "there is nothing left to steer; more games would make it run again";
                 return Err(Refusal::new(Reason::WrongState, problem, remedy).into());
             }
         }
-        let experiment = found.experiment;
-        let event = match what {
+        let experiment = stored.experiment;
+        let event = match steering {
             Steering::State(state) => {
                 self.transaction.set_state(experiment, state).await?;
                 Event::Steered { experiment, state }
@@ -447,16 +452,16 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 self.transaction.set_priority(experiment, priority).await?;
                 Event::Prioritized { experiment, priority }
             }
-            Steering::Retry => return Ok(steered(self.retry(&found, now).await?)),
+            Steering::Retry => return Ok(steered(self.retry(&stored, now).await?)),
         };
         self.handle(event, now).await?;
-        tracing::info!(which, what = what.name(), "an experiment was steered");
+        tracing::info!(which = name, what = steering.name(), "an experiment was steered");
         Ok(steered(0))
     }
 
     /// Retries the failed games of an experiment. Returns their number.
-    async fn retry(&mut self, of: &Found, now: Time) -> Result<u64, Failure> {
-        let Found { experiment, uuid, state } = of;
+    async fn retry(&mut self, found: &Found, now: Time) -> Result<u64, Failure> {
+        let Found { experiment, uuid, state } = found;
         let experiment = *experiment;
         self.store_changes().await?;
         let retried = match self.transaction.retry_failed(experiment).await {
@@ -499,17 +504,17 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
     }
 
     async fn remove(&mut self, removal: Removal, now: Time) -> Result<String, Failure> {
-        let Removal { experiment: which, what, games } = removal;
+        let Removal { experiment: name, what, games } = removal;
         // Expiry ends leases.
         self.handle(Event::Tick, now).await?;
-        let Found { experiment, uuid, state } = self.found(&which).await?;
+        let Found { experiment, uuid, state } = self.find_experiment(&name).await?;
         if what == Removing::Everything && state == ExperimentState::Running {
-            let problem = format!("the experiment {which:?} is running");
+            let problem = format!("the experiment {name:?} is running");
             let remedy = "pause or cancel it first: `spelrum pause`, `spelrum cancel`";
             return Err(Refusal::new(Reason::WrongState, problem, remedy).into());
         }
         if what == Removing::Everything && self.scheduler.holds_leases(experiment) {
-            let problem = format!("workers still play games of the experiment {which:?}");
+            let problem = format!("workers still play games of the experiment {name:?}");
             let remedy = "cancel it first (`spelrum cancel`), or try again when they are played";
             let refusal = Refusal::new(Reason::WrongState, problem, remedy);
             return Err(Refusal { retry_after: Some(HELD_RETRY_AFTER), ..refusal }.into());
@@ -520,19 +525,19 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 self.handle(Event::Removed { experiment }, now).await?;
             }
             self.removing = true;
-            tracing::info!(which, ?what, games, "an experiment is being removed");
+            tracing::info!(which = name, ?what, games, "an experiment is being removed");
         }
         Ok(uuid)
     }
 
-    pub(super) async fn found(&mut self, which: &str) -> Result<Found, Failure> {
-        self.transaction.experiment(which).await?.ok_or_else(|| unknown_experiment(which).into())
+    pub(super) async fn find_experiment(&mut self, name: &str) -> Result<Found, Failure> {
+        self.transaction.experiment(name).await?.ok_or_else(|| unknown_experiment(name).into())
     }
 
     /// The caller's worker id, if the worker has said Hello to this run of the coordinator and proves its identity
     /// (invariant 6).
-    pub(super) fn known(&mut self, caller: &Caller, now: Time) -> Result<WorkerId, Refusal> {
-        if caller.epoch != self.epoch || !self.roster.knows(caller.worker) {
+    pub(super) fn check_caller(&mut self, caller: &Caller, now: Time) -> Result<WorkerId, Refusal> {
+        if caller.epoch != self.epoch || !self.roster.contains(caller.worker) {
             let problem = format!(
                 "the coordinator (epoch {}) does not know worker {} (of epoch {})",
                 self.epoch, caller.worker, caller.epoch
@@ -547,7 +552,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 self.news.push(News::Proved(worker));
             }
             Err(impostor) => {
-                if let Some(times) = self.roster.impostors.happened(1) {
+                if let Some(times) = self.roster.impostors.record(1) {
                     let by = caller.credential.as_ref().map(Credential::as_str);
                     tracing::warn!(times, %worker, by, ?impostor,
                         "refused calls that name workers and do not prove to be theirs; the last named this worker");
@@ -555,7 +560,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 return Err(impostor.refuse_call(worker));
             }
         }
-        self.roster.hear(worker, now);
+        self.roster.record_contact(worker, now);
         Ok(worker)
     }
 
@@ -580,7 +585,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             self.transaction.settle_failed(&consequences.failed).await?;
         }
         for (worker, faults, games) in consequences.quarantined {
-            tracing::warn!(%worker, faults, games, "a worker is quarantined: others played what failed at it");
+            tracing::warn!(%worker, faults, games, "a worker is quarantined: its failed games succeeded on other workers");
             self.done.quarantined += 1;
         }
         for (worker, barred) in consequences.barred {
@@ -599,7 +604,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
     }
 
     /// Adds to each range the cell data that its worker needs.
-    async fn with_cells(
+    async fn leased_games(
         &mut self,
         ranges: Vec<GameRange>,
         lost: &[GameRange],
@@ -607,8 +612,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         let mut cells: Vec<CellId> = ranges.iter().map(|range| range.cell).collect();
         cells.sort_unstable();
         cells.dedup();
-        let found = self.transaction.leased_cells(&cells).await?;
-        let cell_of: BTreeMap<_, _> = cells.into_iter().zip(found).collect();
+        let leased_cells = self.transaction.leased_cells(&cells).await?;
+        let cell_of: BTreeMap<_, _> = cells.into_iter().zip(leased_cells).collect();
         let leased = ranges.into_iter().map(|range| {
             let LeasedCell { definition, game_timeout, timed, scaling } = cell_of[&range.cell];
             let name_before_play = lost.contains(&range);
@@ -619,7 +624,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
 }
 
 /// Holds an answer. An error of the store ends the transaction; its caller is held too.
-pub(super) fn hold<T: Send + 'static>(
+pub(super) fn hold_reply<T: Send + 'static>(
     held: &mut Vec<Held>,
     reply: Reply<T>,
     answer: Result<T, Failure>,
@@ -634,7 +639,7 @@ pub(super) fn hold<T: Send + 'static>(
 }
 
 /// The refusal for a sweep that cannot be stored, if the sweep is the cause.
-pub(crate) fn not_submitted(error: &StoreError) -> Option<Refusal> {
+pub(crate) fn submission_refusal(error: &StoreError) -> Option<Refusal> {
     let reason = if let StoreError::TooLarge { .. } = error {
         Reason::BadSweep
     } else if let StoreError::Cancelled { .. } = error {
@@ -654,7 +659,7 @@ pub(crate) fn not_submitted(error: &StoreError) -> Option<Refusal> {
 }
 
 /// Refuses an unknown UUID or name of an experiment.
-pub(crate) fn unknown_experiment(which: &str) -> Refusal {
-    let problem = format!("there is no experiment with the UUID or name {which:?}");
+pub(crate) fn unknown_experiment(name: &str) -> Refusal {
+    let problem = format!("there is no experiment with the UUID or name {name:?}");
     Refusal::new(Reason::UnknownExperiment, problem, "`spelrum list` shows all")
 }

@@ -4,25 +4,25 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use spelrum_model::{ExperimentId, Plan};
-use spelrum_scheduling::course::{Course, Led};
+use spelrum_scheduling::course::{Course, LedCourse};
 use spelrum_sweep::{SweepText, plan_sweep};
 
 use spelrum_store::contract::Store;
 use spelrum_store::{OpenCourse, StoreError};
 
 /// Returns the course of a sweep, if it has one: a pure function of its plan.
-pub type CourseOf = dyn Fn(&Plan) -> Option<Box<dyn Course>> + Send + Sync;
+pub type CourseFactory = dyn Fn(&Plan) -> Option<Box<dyn Course>> + Send + Sync;
 
 /// The courses under way, and the source of new ones.
 pub(super) struct Courses {
-    pub(super) of: Arc<CourseOf>,
-    pub(super) led: BTreeMap<ExperimentId, Led>,
+    pub(super) factory: Arc<CourseFactory>,
+    pub(super) led: BTreeMap<ExperimentId, LedCourse>,
 }
 
 impl Courses {
     /// Starts without courses.
-    pub(super) fn new(of: Arc<CourseOf>) -> Self {
-        Self { of, led: BTreeMap::new() }
+    pub(super) fn new(factory: Arc<CourseFactory>) -> Self {
+        Self { factory, led: BTreeMap::new() }
     }
 
     /// Rebuilds the unfinished courses from the store.
@@ -45,12 +45,12 @@ impl Courses {
     }
 
     /// Restores a course's progress, or returns why the course cannot go on here.
-    fn restored(&self, open: OpenCourse) -> Result<Led, String> {
+    fn restored(&self, open: OpenCourse) -> Result<LedCourse, String> {
         let sweep = SweepText { files: open.files, ..SweepText::new(&open.name, &open.toml) };
         let unknown = || "this release does not know it".to_owned();
         let plan = plan_sweep(&sweep).map_err(|_| unknown())?;
-        let course = (self.of)(&plan).ok_or_else(unknown)?;
-        let led = Led::restore(course, &plan, open.cells);
+        let course = (self.factory)(&plan).ok_or_else(unknown)?;
+        let led = LedCourse::restore(course, &plan, open.cells);
         led.fault().map_or(Ok(led), |fault| Err(fault.to_string()))
     }
 }

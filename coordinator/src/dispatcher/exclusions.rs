@@ -88,22 +88,22 @@ impl<T: WriteTransaction> Batch<'_, T> {
         exclusion: Exclusion,
         now: Time,
     ) -> Result<Excluded, Failure> {
-        let Exclusion { worker: which, experiment, what } = exclusion;
-        let found = match &*experiment {
+        let Exclusion { worker: name, experiment, what } = exclusion;
+        let stored = match &*experiment {
             "" => None,
-            named => Some(self.found(named).await?),
+            named => Some(self.find_experiment(named).await?),
         };
-        let from = found.as_ref().map(|found| found.experiment);
-        let excludable = self.transaction.excludable(&which, from).await?;
+        let from = stored.as_ref().map(|stored| stored.experiment);
+        let excludable = self.transaction.excludable(&name, from).await?;
         if excludable.workers.is_empty() {
-            let problem = format!("there is no worker with the id or name {which:?}");
+            let problem = format!("there is no worker with the id or name {name:?}");
             let remedy =
                 "`spelrum status` shows those that work, `spelrum verify` whose games differ";
             return Err(Refusal::new(Reason::UnknownWorker, problem, remedy).into());
         }
         if excludable.more {
             let most = excludable.workers.len();
-            let problem = format!("more than {most} workers are called {which:?}");
+            let problem = format!("more than {most} workers are called {name:?}");
             let remedy = "name them by their ids, as the table workers has them (spelrum sql)";
             return Err(Refusal::new(Reason::WrongState, problem, remedy).into());
         }
@@ -112,28 +112,28 @@ impl<T: WriteTransaction> Batch<'_, T> {
         match &what {
             Excluding::Nothing | Excluding::Dismissed => {}
             Excluding::Out { since_unix_us } => {
-                if let Some(kept) = found.as_ref().and(excludable.kept.first()) {
-                    return Err(keeps(&experiment, kept.has_course).into());
+                if let Some(kept) = stored.as_ref().and(excludable.kept.first()) {
+                    return Err(not_excludable(&experiment, kept.has_course).into());
                 }
-                for it in &excludable.workers {
-                    self.transaction.begin_exclusion(it.worker, from, *since_unix_us).await?;
-                    let event = Event::Excluded { worker: it.worker, experiment: from };
+                for worker in &excludable.workers {
+                    self.transaction.begin_exclusion(worker.worker, from, *since_unix_us).await?;
+                    let event = Event::Excluded { worker: worker.worker, experiment: from };
                     self.handle(event, now).await?;
-                    tracing::warn!(worker = %it.worker, name = it.name, host = it.host, experiment,
-                        "a worker is excluded: what it played is played again by others");
+                    tracing::warn!(worker = %worker.worker, name = worker.name, host = worker.host, experiment,
+                        "a worker is excluded: its games are replayed by other workers");
                 }
                 self.excluding = true;
             }
             Excluding::In { engine } => {
                 if excludable.goes_on {
-                    let problem = format!("results of {which:?} are still being taken out");
+                    let problem = format!("results of {name:?} are still being taken out");
                     let remedy = "try again when they are";
                     let refusal = Refusal::new(Reason::WrongState, problem, remedy);
                     let retry_after = Some(GOES_ON_RETRY_AFTER);
                     return Err(Refusal { retry_after, ..refusal }.into());
                 }
                 let workers: Vec<WorkerId> =
-                    excludable.workers.iter().map(|it| it.worker).collect();
+                    excludable.workers.iter().map(|worker| worker.worker).collect();
                 readmitted = self.transaction.readmit(&workers, engine.as_deref()).await?;
                 let withheld = self.scheduler.withheld();
                 if engine.is_none() {
@@ -145,13 +145,13 @@ impl<T: WriteTransaction> Batch<'_, T> {
                 for &worker in &readmitted {
                     let engine = engine.clone();
                     self.handle(Event::Readmitted { worker, engine }, now).await?;
-                    tracing::info!(%worker, "a worker is let in again");
+                    tracing::info!(%worker, "a worker is readmitted");
                 }
             }
         }
         if matches!(what, Excluding::Dismissed | Excluding::Out { .. }) {
-            let workers = excludable.workers.iter().map(|it| it.worker);
-            dismissed = workers.filter(|&worker| self.roster.lost_games_of(worker) > 0).collect();
+            let workers = excludable.workers.iter().map(|worker| worker.worker);
+            dismissed = workers.filter(|&worker| self.roster.lost_games(worker) > 0).collect();
             self.news.extend(dismissed.iter().map(|&worker| News::Dismissed(worker)));
         }
         Ok(Excluded { excludable, readmitted, dismissed })
@@ -180,17 +180,17 @@ impl<T: WriteTransaction> Batch<'_, T> {
         let started = Instant::now();
         while started.elapsed() < PIECE_TIME_MAX {
             self.store_changes().await?;
-            let Some(taken) = self.transaction.exclude_some().await? else { return Ok(false) };
-            for taken in taken {
-                self.play_again(taken, now).await?;
+            let Some(pieces) = self.transaction.exclude_some().await? else { return Ok(false) };
+            for piece in pieces {
+                self.reopen(piece, now).await?;
             }
         }
         Ok(true)
     }
 
     /// Replays games whose results were discarded.
-    async fn play_again(&mut self, taken: TakenOut, now: Time) -> Result<(), Failure> {
-        let TakenOut { experiment, state, is_of_this_engine, cell, games, reading, played } = taken;
+    async fn reopen(&mut self, piece: TakenOut, now: Time) -> Result<(), Failure> {
+        let TakenOut { experiment, state, is_of_this_engine, cell, games, reading, played } = piece;
         if games.is_empty() || state == ExperimentState::Cancelled {
             return Ok(());
         }
@@ -215,7 +215,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
 }
 
 /// Why an experiment keeps a worker's results.
-fn keeps(experiment: &str, has_course: bool) -> Refusal {
+fn not_excludable(experiment: &str, has_course: bool) -> Refusal {
     let problem = if has_course {
         format!("the course of {experiment:?} has decided by these results, which cannot be undone")
     } else {

@@ -90,8 +90,8 @@ impl<S: Store> Dispatcher<S> {
             Piece::Workers(after) => {
                 let kept_us = i64::try_from(self.forgetting.workers_kept.as_micros());
                 let before = unix_now_us().saturating_sub(kept_us.unwrap_or(i64::MAX));
-                let known = self.roster.workers();
-                transaction.forget_workers(after, before, &known).await?.map(Piece::Workers)
+                let known_workers = self.roster.workers();
+                transaction.forget_workers(after, before, &known_workers).await?.map(Piece::Workers)
             }
         };
         transaction.commit().await?;

@@ -32,13 +32,13 @@ pub struct Unwell {
 }
 
 /// The latest result, and its time.
-type Found = Option<(Instant, Result<(), Unwell>)>;
+type Latest = Option<(Instant, Result<(), Unwell>)>;
 
 /// Reports whether the coordinator can do its work; cheap to clone.
 #[derive(Clone)]
 pub struct Health {
     dispatch: Dispatch,
-    found: watch::Receiver<Found>,
+    latest: watch::Receiver<Latest>,
     /// Held by the one check that runs for all. The time of the last unanswered check, and its meaning.
     asking: Arc<Mutex<Option<(Instant, Unwell)>>>,
 }
@@ -49,12 +49,12 @@ impl Health {
     /// # Errors
     /// What is wrong.
     pub async fn check(&self) -> Result<(), Unwell> {
-        if let Some(found) = self.found_lately() {
-            return found;
+        if let Some(answer) = self.recent_result() {
+            return answer;
         }
         let mut unanswered = self.asking.lock().await;
-        if let Some(found) = self.found_lately() {
-            return found;
+        if let Some(answer) = self.recent_result() {
+            return answer;
         }
         if let Some((at, unwell)) = &*unanswered
             && at.elapsed() < FRESH_FAILURE
@@ -64,7 +64,7 @@ impl Health {
         match tokio::time::timeout(PATIENCE, self.dispatch.probe()).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(refusal)) => self
-                .found_lately()
+                .recent_result()
                 .unwrap_or(Err(Unwell { problem: refusal.problem, is_waiting: false })),
             Err(_elapsed) => {
                 let problem = format!("failed to commit anything within {} s", PATIENCE.as_secs());
@@ -75,25 +75,25 @@ impl Health {
         }
     }
 
-    fn found_lately(&self) -> Option<Result<(), Unwell>> {
-        let found = self.found.borrow();
-        let (at, found) = found.as_ref()?;
-        let fresh = if found.is_ok() { FRESH } else { FRESH_FAILURE };
-        (at.elapsed() < fresh).then(|| found.clone())
+    fn recent_result(&self) -> Option<Result<(), Unwell>> {
+        let answer = self.latest.borrow();
+        let (at, answer) = answer.as_ref()?;
+        let fresh = if answer.is_ok() { FRESH } else { FRESH_FAILURE };
+        (at.elapsed() < fresh).then(|| answer.clone())
     }
 }
 
 /// The dispatcher's part of the health check.
 #[derive(Debug)]
 pub(super) struct Watch {
-    found: watch::Sender<Found>,
+    latest: watch::Sender<Latest>,
     failing_since: Option<Instant>,
     failing_max: Duration,
 }
 
 impl Watch {
     pub(super) fn new() -> Self {
-        Self { found: watch::Sender::new(None), failing_since: None, failing_max: FAILING_MAX }
+        Self { latest: watch::Sender::new(None), failing_since: None, failing_max: FAILING_MAX }
     }
 
     /// With a different patience for a failing disk.
@@ -104,17 +104,17 @@ impl Watch {
 
     /// A handle for checking the health.
     pub(super) fn health(&self, dispatch: Dispatch) -> Health {
-        Health { dispatch, found: self.found.subscribe(), asking: Arc::default() }
+        Health { dispatch, latest: self.latest.subscribe(), asking: Arc::default() }
     }
 
     /// Records a committed write.
-    pub(super) fn wrote(&mut self) {
+    pub(super) fn record_write(&mut self) {
         self.failing_since = None;
-        self.found.send_replace(Some((Instant::now(), Ok(()))));
+        self.latest.send_replace(Some((Instant::now(), Ok(()))));
     }
 
     /// Records a failed transaction. Returns whether the failures have lasted too long.
-    pub(super) fn failed(&mut self, error: &StoreError, now: Instant) -> bool {
+    pub(super) fn record_failure(&mut self, error: &StoreError, now: Instant) -> bool {
         let is_waiting = matches!(error, StoreError::Full);
         let is_of_the_store = error.is_of_the_disk() || error.is_final();
         let is_ours = is_waiting || matches!(error, StoreError::Busy) || is_of_the_store;
@@ -123,7 +123,7 @@ impl Watch {
             return false;
         }
         let unwell = Unwell { problem: error.to_string(), is_waiting };
-        self.found.send_replace(Some((now, Err(unwell))));
+        self.latest.send_replace(Some((now, Err(unwell))));
         if !error.is_of_the_disk() {
             return false;
         }

@@ -36,13 +36,13 @@ pub(crate) struct Welcome {
 pub(super) struct SecretHash(pub(super) [u8; 32]);
 
 impl SecretHash {
-    pub(super) fn of_secret(secret: &WorkerSecret) -> Self {
+    pub(super) fn from_secret(secret: &WorkerSecret) -> Self {
         Self(Sha256::digest(secret.expose()).into())
     }
 
     /// Compares a secret with the hash in constant time.
     pub(super) fn admits(&self, secret: Option<&WorkerSecret>) -> bool {
-        secret.is_some_and(|secret| Self::of_secret(secret).0.ct_eq(&self.0).into())
+        secret.is_some_and(|secret| Self::from_secret(secret).0.ct_eq(&self.0).into())
     }
 }
 
@@ -78,30 +78,30 @@ impl Lock {
 
 /// The outcome of a Hello: the secret for the answer, and the requirements for later calls.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Met {
+pub(super) struct Identified {
     pub(super) secret: WorkerSecret,
     pub(super) lock: Lock,
 }
 
 /// Checks a Hello that presents this secret. `kept` is the stored proof of the worker with its UUID; `random` becomes
 /// the secret if the worker needs a new one.
-pub(super) fn meet(
+pub(super) fn identify(
     kept: Option<&WorkerProof>,
-    brought: Option<WorkerSecret>,
+    presented: Option<WorkerSecret>,
     by: Option<&str>,
     random: [u8; 32],
-) -> Result<Met, Impostor> {
+) -> Result<Identified, Impostor> {
     if let Some(WorkerProof { secret_sha256, credential }) = kept {
         let stored = secret_sha256.map(SecretHash);
-        if stored.is_some_and(|hash| !hash.admits(brought.as_ref())) {
+        if stored.is_some_and(|hash| !hash.admits(presented.as_ref())) {
             return Err(Impostor::Secret);
         }
         check_credential(credential.as_deref(), by)?;
     }
     // A worker keeps its secret, even if no call has presented it yet.
-    let secret = brought.unwrap_or_else(|| WorkerSecret::new(random));
+    let secret = presented.unwrap_or_else(|| WorkerSecret::new(random));
     let is_stored = kept.is_some_and(|kept| kept.secret_sha256.is_some());
-    Ok(Met { secret, lock: Lock { secret: SecretHash::of_secret(&secret), is_stored } })
+    Ok(Identified { secret, lock: Lock { secret: SecretHash::from_secret(&secret), is_stored } })
 }
 
 /// If no credential was required then, or is now, there are no names to compare.
@@ -150,7 +150,7 @@ mod tests {
     const RANDOM: [u8; 32] = [7; 32];
     fn kept(secret: Option<&WorkerSecret>, credential: Option<&str>) -> WorkerProof {
         WorkerProof {
-            secret_sha256: secret.map(|secret| SecretHash::of_secret(secret).0),
+            secret_sha256: secret.map(|secret| SecretHash::from_secret(secret).0),
             credential: credential.map(str::to_owned),
         }
     }
@@ -161,22 +161,22 @@ mod tests {
 
     #[test]
     fn a_secret_that_was_brought_is_asked_for_from_then_on() {
-        let met = meet(None, None, None, RANDOM).unwrap();
+        let met = identify(None, None, None, RANDOM).unwrap();
         let secret = met.secret;
         assert_eq!(secret.expose(), &RANDOM);
         assert!(!met.lock.is_stored);
         let stored = kept(Some(&secret), None);
-        let again = meet(Some(&stored), Some(secret), None, [1; 32]).unwrap();
+        let again = identify(Some(&stored), Some(secret), None, [1; 32]).unwrap();
         assert_eq!(again.secret.expose(), secret.expose());
         assert!(again.lock.is_stored);
-        let other = WorkerSecret::new([1; 32]);
-        for brought in [None, Some(other)] {
-            let met = meet(Some(&stored), brought, None, RANDOM);
+        let other_secret = WorkerSecret::new([1; 32]);
+        for presented in [None, Some(other_secret)] {
+            let met = identify(Some(&stored), presented, None, RANDOM);
             assert_eq!(met.unwrap_err(), Impostor::Secret);
         }
         assert_eq!(again.lock.check(None, &caller(Some(secret), None)), Ok(()));
-        for brought in [None, Some(other)] {
-            let checked = again.lock.check(None, &caller(brought, None));
+        for presented in [None, Some(other_secret)] {
+            let checked = again.lock.check(None, &caller(presented, None));
             assert_eq!(checked, Err(Impostor::Secret));
         }
     }
@@ -184,14 +184,14 @@ mod tests {
     /// Otherwise a lost answer to its first Hello would lock a worker out.
     #[test]
     fn a_secret_that_was_never_brought_is_given_anew() {
-        let first = meet(None, None, None, [1; 32]).unwrap();
+        let first = identify(None, None, None, [1; 32]).unwrap();
         let row = kept(None, None);
-        let second = meet(Some(&row), None, None, [2; 32]).unwrap();
+        let second = identify(Some(&row), None, None, [2; 32]).unwrap();
         assert_eq!(second.secret.expose(), &[2; 32]);
         // The answer came after all: both sides go on with it.
-        let third = meet(Some(&row), Some(second.secret), None, [3; 32]);
+        let third = identify(Some(&row), Some(second.secret), None, [3; 32]);
         assert_eq!(third.unwrap().secret.expose(), &[2; 32]);
-        let late = meet(Some(&row), Some(first.secret), None, [3; 32]);
+        let late = identify(Some(&row), Some(first.secret), None, [3; 32]);
         assert_eq!(late.unwrap().secret.expose(), &[1; 32]);
     }
 
@@ -199,7 +199,7 @@ mod tests {
     fn the_right_secret_by_another_token_is_refused() {
         let secret = WorkerSecret::new(RANDOM);
         let row = kept(Some(&secret), Some("token:a"));
-        let by = |by| meet(Some(&row), Some(secret), by, RANDOM);
+        let by = |by| identify(Some(&row), Some(secret), by, RANDOM);
         let met = by(Some("token:a")).unwrap();
         assert_eq!(by(Some("certificate:a")).unwrap_err(), Impostor::Credential);
         assert!(by(None).is_ok(), "tokens are demanded no more");

@@ -2,7 +2,7 @@
 //! comes between them.
 
 use spelrum_model::{CellId, ExperimentId, Plan};
-use spelrum_scheduling::course::{Course, CourseFault, Led, Step};
+use spelrum_scheduling::course::{Course, CourseFault, LedCourse, Step};
 use spelrum_scheduling::scheduler::{Event, Time};
 
 use super::BatchError;
@@ -11,8 +11,8 @@ use spelrum_store::contract::WriteTransaction;
 
 impl<T: WriteTransaction> Batch<'_, T> {
     /// The course of a sweep, if it has one.
-    pub(super) fn course_of(&self, plan: &Plan) -> Option<Box<dyn Course>> {
-        (self.courses.of)(plan)
+    pub(super) fn new_course(&self, plan: &Plan) -> Option<Box<dyn Course>> {
+        (self.courses.factory)(plan)
     }
 
     /// Begins the course of an experiment that was stored in this transaction, with these cells.
@@ -24,7 +24,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         cells: Vec<CellId>,
         now: Time,
     ) -> Result<(), BatchError> {
-        self.courses.led.insert(experiment, Led::begin(course, plan, cells));
+        self.courses.led.insert(experiment, LedCourse::begin(course, plan, cells));
         self.lead_one(experiment, now).await
     }
 
@@ -65,16 +65,16 @@ impl<T: WriteTransaction> Batch<'_, T> {
                     continue;
                 }
                 Step::Add(plan) => {
-                    let told = led.told() as u64;
-                    match self.transaction.add_cells(experiment, &plan, told).await? {
+                    let results = led.outcome_count() as u64;
+                    match self.transaction.add_cells(experiment, &plan, results).await? {
                         Some(cells) => {
                             led.added(cells.iter().map(|state| state.cell));
-                            tracing::debug!(%experiment, told, cells = cells.len(), "added cells");
+                            tracing::debug!(%experiment, told = results, cells = cells.len(), "added cells");
                             let event = Event::Extended { experiment, cells, open: true };
                             self.handle(event, now).await?;
                             continue;
                         }
-                        None => Some(CourseFault::of_cells(&plan)),
+                        None => Some(CourseFault::from_cells(&plan)),
                     }
                 }
                 Step::Close(fault) => fault,

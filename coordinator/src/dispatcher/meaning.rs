@@ -53,7 +53,7 @@ pub(super) struct Consequences {
 pub(super) fn read(effects: Vec<Effect>, consequences: &mut Consequences) -> Option<Answer> {
     let mut answer = None;
     for effect in effects {
-        let found = match effect {
+        let next = match effect {
             Effect::Grant { lease, ranges, lost, duration_ms, .. } => {
                 let duration = Duration::from_millis(duration_ms);
                 Answer::Grant { lease, ranges, lost, duration }
@@ -81,8 +81,8 @@ pub(super) fn read(effects: Vec<Effect>, consequences: &mut Consequences) -> Opt
                 continue;
             }
         };
-        debug_assert!(answer.is_none(), "an event has one answer: {answer:?}, {found:?}");
-        answer = Some(found);
+        debug_assert!(answer.is_none(), "an event has one answer: {answer:?}, {next:?}");
+        answer = Some(next);
     }
     answer
 }
@@ -92,53 +92,53 @@ pub(super) fn read(effects: Vec<Effect>, consequences: &mut Consequences) -> Opt
 pub(super) fn plays_again(
     facts: &GameFacts,
     lease: LeaseId,
-    what: &ReportedWhat,
+    result: &ReportedWhat,
     kept: &BTreeSet<LeaseId>,
 ) -> bool {
-    let (ReportedWhat::Played(game), Some(timed)) = (what, facts.timed) else { return false };
+    let (ReportedWhat::Played(game), Some(timed)) = (result, facts.timed) else { return false };
     let before = facts.disturbed + kept.len() as u64;
     facts.is_kept
         || kept.contains(&lease)
-        || timed.plays_again(game.game.number, &game.record.moves, before)
+        || timed.needs_replay(game.game.number, &game.record.moves, before)
 }
 
 /// Rejects a result whose time limits were scaled beyond what any sweep allows.
-pub(super) fn within_scaling(what: ReportedWhat) -> ReportedWhat {
-    let ReportedWhat::Played(game) = &what else { return what };
-    let Some(Err(problem)) = game.scaled.map(ScaledTime::check) else { return what };
+pub(super) fn refuse_wrong_scaling(result: ReportedWhat) -> ReportedWhat {
+    let ReportedWhat::Played(game) = &result else { return result };
+    let Some(Err(problem)) = game.scaled.map(ScaledTime::check) else { return result };
     let engine_revision = game.engine_revision;
     let record = game::to_wire(game.clone()).encode_to_vec();
     ReportedWhat::Irregular { engine_revision, record, problem }
 }
 
 /// Rejects a result that took longer than the time since its lease was granted, if that time is known.
-pub(super) fn within_lease(what: ReportedWhat, since_grant: Option<Duration>) -> ReportedWhat {
-    let Some(since_grant) = since_grant else { return what };
-    let (wall_us, engine_revision) = match &what {
+pub(super) fn refuse_too_long(result: ReportedWhat, since_grant: Option<Duration>) -> ReportedWhat {
+    let Some(since_grant) = since_grant else { return result };
+    let (wall_us, engine_revision) = match &result {
         ReportedWhat::Played(game) => (game.record.wall_us, game.engine_revision),
         ReportedWhat::Verified(verified) => {
             (verified.played.record.wall_us, verified.played.engine_revision)
         }
         ReportedWhat::Trained(trained) => (trained.wall_us, trained.engine_revision),
-        ReportedWhat::Irregular { .. } | ReportedWhat::Failed { .. } => return what,
+        ReportedWhat::Irregular { .. } | ReportedWhat::Failed { .. } => return result,
     };
-    let Err(irregularity) = check_lease(wall_us, since_grant) else { return what };
-    let record = match what {
+    let Err(irregularity) = check_lease(wall_us, since_grant) else { return result };
+    let record = match result {
         ReportedWhat::Played(game) => game::to_wire(game).encode_to_vec(),
         ReportedWhat::Verified(verified) => game::to_wire(verified.played).encode_to_vec(),
         ReportedWhat::Trained(trained) => training::to_wire(*trained).encode_to_vec(),
-        ReportedWhat::Irregular { .. } | ReportedWhat::Failed { .. } => return what,
+        ReportedWhat::Irregular { .. } | ReportedWhat::Failed { .. } => return result,
     };
     ReportedWhat::Irregular { engine_revision, record, problem: irregularity.to_string() }
 }
 
 /// The scheduler's view of a reported result.
-pub(super) fn report_of(
-    what: &ReportedWhat,
+pub(super) fn scheduler_report(
+    result: &ReportedWhat,
     plays_again: bool,
     forfeit: Option<(String, u64)>,
 ) -> Report {
-    match what {
+    match result {
         ReportedWhat::Played(_) if plays_again => Report::Disturbed,
         ReportedWhat::Played(game) => Report::Played {
             wall_us: game.record.wall_us,
@@ -181,10 +181,10 @@ impl Placement {
     pub(super) fn place(
         &mut self,
         (worker, lease, game): (WorkerId, LeaseId, GameId),
-        what: ReportedWhat,
+        result: ReportedWhat,
         verdict: Verdict,
     ) {
-        let told = match verdict {
+        let wire_verdict = match verdict {
             Verdict::Counts => v1::Verdict::Counted,
             Verdict::Again | Verdict::AfterCancel | Verdict::Excluded | Verdict::Disturbed => {
                 v1::Verdict::Uncounted
@@ -192,22 +192,24 @@ impl Placement {
             Verdict::Noted => v1::Verdict::Noted,
             Verdict::Refused | Verdict::Rejected => v1::Verdict::Rejected,
         };
-        self.verdicts.push(told);
-        match (what, verdict) {
-            (ReportedWhat::Played(it), Verdict::Counts) => self.counted.push((worker, it)),
-            (ReportedWhat::Played(it), Verdict::Again | Verdict::Excluded) => {
-                self.again.push((worker, it));
+        self.verdicts.push(wire_verdict);
+        match (result, verdict) {
+            (ReportedWhat::Played(played), Verdict::Counts) => self.counted.push((worker, played)),
+            (ReportedWhat::Played(played), Verdict::Again | Verdict::Excluded) => {
+                self.again.push((worker, played));
             }
-            (ReportedWhat::Played(it), Verdict::AfterCancel) => {
-                self.after_cancel.push((worker, it))
+            (ReportedWhat::Played(played), Verdict::AfterCancel) => {
+                self.after_cancel.push((worker, played))
             }
-            (ReportedWhat::Played(it), Verdict::Disturbed) => {
-                self.disturbed.push((worker, lease, it));
+            (ReportedWhat::Played(played), Verdict::Disturbed) => {
+                self.disturbed.push((worker, lease, played));
             }
-            (ReportedWhat::Trained(it), Verdict::Counts | Verdict::AfterCancel) => {
-                self.trained.push((worker, *it));
+            (ReportedWhat::Trained(trained), Verdict::Counts | Verdict::AfterCancel) => {
+                self.trained.push((worker, *trained));
             }
-            (ReportedWhat::Verified(it), Verdict::Counts) => self.verified.push((worker, *it)),
+            (ReportedWhat::Verified(verified), Verdict::Counts) => {
+                self.verified.push((worker, *verified))
+            }
             (ReportedWhat::Failed { message, .. }, Verdict::Noted) => {
                 self.noted.push((game, message));
             }
@@ -230,7 +232,7 @@ impl Placement {
 pub(super) fn withheld_text(why: Withheld, worker: WorkerId) -> String {
     match why {
         Withheld::Excluded => format!(
-            "somebody has excluded this worker, since its results are not believed; to let it in again: \
+            "this worker is excluded because its results are not trusted; to readmit it: \
              spelrum readmit {worker}"
         ),
         // Constant while the quarantine lasts: a worker logs the text whenever it changes.
@@ -259,11 +261,11 @@ mod tests {
     /// A worker logs the text when it changes.
     #[test]
     fn a_quarantine_is_told_once() {
-        let told = |faults, left_ms| {
+        let text = |faults, left_ms| {
             withheld_text(Withheld::Quarantined { faults, games: 20, left_ms }, WorkerId(7))
         };
-        assert_eq!(told(10, 600_000), told(12, 1));
-        assert!(told(10, 1).ends_with("within ten minutes, or by: spelrum readmit 7"));
+        assert_eq!(text(10, 600_000), text(12, 1));
+        assert!(text(10, 1).ends_with("within ten minutes, or by: spelrum readmit 7"));
     }
 
     fn game(number: u64) -> GameId {
@@ -337,7 +339,7 @@ mod tests {
         placement.place(id, irregular(), Verdict::Refused);
         placement.place(id, irregular(), Verdict::Rejected);
         let numbers = |games: &[(WorkerId, PlayedGame)]| {
-            games.iter().map(|(worker, it)| (worker.0, it.game.number)).collect::<Vec<_>>()
+            games.iter().map(|(worker, played)| (worker.0, played.game.number)).collect::<Vec<_>>()
         };
         assert_eq!(numbers(&placement.counted), [(4, 0)]);
         assert_eq!(numbers(&placement.again), [(4, 1)]);

@@ -51,14 +51,14 @@ use request::{Arrived, Gathered, Held, Request};
 use roster::{News, Roster};
 use turns::Turns;
 
-pub(crate) use batch::{not_submitted, unknown_experiment};
-pub use courses::CourseOf;
+pub(crate) use batch::{submission_refusal, unknown_experiment};
+pub use courses::CourseFactory;
 pub use health::{Health, Unwell};
 pub(crate) use identity::{Caller, Welcome};
 pub(crate) use request::{
     Clock, Dispatch, Excluding, Exclusion, Leased, Removal, Steering, Submission, Workforce,
 };
-pub(crate) use verifications::{cancelled, of_other_engine};
+pub(crate) use verifications::{cancelled, other_engine_revision};
 
 use crate::faults::Faults;
 use crate::metrics::Work;
@@ -116,12 +116,12 @@ impl<S: Store> Dispatcher<S> {
         policy: Policy,
         clock: Clock,
         faults: Faults,
-        course_of: Arc<CourseOf>,
+        course_factory: Arc<CourseFactory>,
         work: Arc<Work>,
     ) -> Result<(Self, Dispatch), StoreError> {
         let mut roster = Roster::default();
-        let mut courses = Courses::new(course_of);
-        let snapshot = playable(&mut store).await?;
+        let mut courses = Courses::new(course_factory);
+        let snapshot = playable_snapshot(&mut store).await?;
         courses.restart(&mut store).await?;
         let now = clock.now();
         roster.restart(&snapshot.leases, store.lease_holders().await?, now);
@@ -206,7 +206,7 @@ impl<S: Store> Dispatcher<S> {
                 biased;
                 error = damaged => {
                     tracing::error!("ending: {error}; {}", error.remedy());
-                    self.watch.failed(&error, Instant::now());
+                    self.watch.record_failure(&error, Instant::now());
                     return Err(error);
                 }
                 () = stop.cancelled(), if !self.requests.is_closed() => Turn::Stop,
@@ -253,7 +253,7 @@ impl<S: Store> Dispatcher<S> {
             let workers = self.roster.summaries(at);
             let verifying = self.roster.verifying();
             let offers = self.roster.offers(at);
-            let workforce = Workforce::of(workers, verifying, offers, self.scheduler.as_ref());
+            let workforce = Workforce::new(workers, verifying, offers, self.scheduler.as_ref());
             let _gone = reply.send(Ok(workforce));
             return Ok(());
         }
@@ -261,17 +261,17 @@ impl<S: Store> Dispatcher<S> {
         let error = match self.commit_batch(&mut next, &mut held).await {
             Ok((news, has_written)) => {
                 if has_written {
-                    self.watch.wrote();
+                    self.watch.record_write();
                 }
                 self.alone = self.alone.saturating_sub(held.len());
-                news.into_iter().for_each(|news| self.roster.tell(news));
+                news.into_iter().for_each(|news| self.roster.apply(news));
                 for (sent, held) in held.into_iter().enumerate() {
                     if sent > 0 {
                         self.faults.amid_answers();
                     }
                     held.send();
                 }
-                return self.look_after_store().await;
+                return self.maintain_store().await;
             }
             Err(error) => error,
         };
@@ -289,7 +289,7 @@ impl<S: Store> Dispatcher<S> {
         tracing::error!(requests, "a transaction was rolled back: {error}; {}", error.remedy());
         match error {
             BatchError::Store(error)
-                if self.watch.failed(&error, Instant::now()) || error.is_final() =>
+                if self.watch.record_failure(&error, Instant::now()) || error.is_final() =>
             {
                 Err(error)
             }
@@ -302,7 +302,7 @@ impl<S: Store> Dispatcher<S> {
     ///
     /// # Errors
     /// If another coordinator has the database now, or the database is gone or damaged.
-    async fn look_after_store(&mut self) -> Result<(), StoreError> {
+    async fn maintain_store(&mut self) -> Result<(), StoreError> {
         let was_just_now = self.looked_after.is_some_and(|at| at.elapsed() < UPKEEP_INTERVAL);
         if was_just_now || !self.store.is_upkeep_due() {
             return Ok(());
@@ -336,7 +336,7 @@ impl<S: Store> Dispatcher<S> {
             // Every lease begins anew, whatever was before.
             None => {
                 self.turns.take_gap_ms();
-                let snapshot = playable(&mut self.store).await?;
+                let snapshot = playable_snapshot(&mut self.store).await?;
                 self.courses.restart(&mut self.store).await?;
                 let holders = self.store.lease_holders().await?;
                 self.roster.restart(&snapshot.leases, holders, now);
@@ -418,26 +418,30 @@ enum Turn {
 
 /// The durable state of everything that this engine can play: an experiment is played only by the revision of the
 /// engine that it was submitted to (invariant 2).
-async fn playable(store: &mut impl Store) -> Result<Snapshot, StoreError> {
+async fn playable_snapshot(store: &mut impl Store) -> Result<Snapshot, StoreError> {
     let mut snapshot = store.snapshot().await?;
-    for other in store.unfinished_of_other_revisions(ENGINE_REVISION).await? {
+    for unplayable in store.unfinished_of_other_revisions(ENGINE_REVISION).await? {
         tracing::warn!(
-            experiment = other.name,
-            engine_revision = other.engine_revision,
+            experiment = unplayable.name,
+            engine_revision = unplayable.engine_revision,
             "not going on with an experiment of another engine (this one is {ENGINE_REVISION}): \
              use the release it was begun with, or submit its sweep with --new"
         );
-        snapshot.experiments.retain(|it| it.experiment != other.experiment);
+        snapshot.experiments.retain(|experiment| experiment.experiment != unplayable.experiment);
     }
-    let cells: BTreeSet<CellId> =
-        snapshot.experiments.iter().flat_map(|it| &it.cells).map(|cell| cell.cell).collect();
+    let cells: BTreeSet<CellId> = snapshot
+        .experiments
+        .iter()
+        .flat_map(|experiment| &experiment.cells)
+        .map(|cell| cell.cell)
+        .collect();
     snapshot.leases.retain(|lease| lease.granted.iter().all(|range| cells.contains(&range.cell)));
     snapshot.attempts.retain(|attempts| cells.contains(&attempts.game.cell));
     Ok(snapshot)
 }
 
 /// The scheduler broke its promise to answer. Never seen; not worth ending the coordinator for.
-fn unanswered(event: &'static str, answer: Option<Answer>) -> BatchError {
+fn unexpected_answer(event: &'static str, answer: Option<Answer>) -> BatchError {
     debug_assert!(false, "the scheduler answered {event} with {answer:?}");
     BatchError::Unanswered { event }
 }

@@ -87,7 +87,7 @@ impl<S: Store> Dispatcher<S> {
                 self.removals.fair_due = self.removals.idle_due;
             }
         }
-        self.look_after_store().await
+        self.maintain_store().await
     }
 
     /// Removes rows in one transaction.

@@ -11,13 +11,14 @@ use spelrum_proto::work::{Reported, ReportedWhat};
 use spelrum_scheduling::scheduler::{Event, Time, Verdict};
 use tracing::Span;
 
-use super::batch::{Batch, Failure, hold};
+use super::batch::{Batch, Failure, hold_reply};
 use super::meaning::{
-    Answer, Consequences, Placement, plays_again, read, report_of, within_lease, within_scaling,
+    Answer, Consequences, Placement, plays_again, read, refuse_too_long, refuse_wrong_scaling,
+    scheduler_report,
 };
 use super::request::{Gathered, Held};
 use super::roster::News;
-use super::{BatchError, unanswered};
+use super::{BatchError, unexpected_answer};
 use spelrum_store::contract::WriteTransaction;
 use spelrum_store::{Deviation, StoppedForForfeits};
 
@@ -46,14 +47,14 @@ impl<T: WriteTransaction> Batch<'_, T> {
         let mut calls = Vec::with_capacity(gathered.len());
         let mut replies = Vec::with_capacity(gathered.len());
         for Gathered { caller, results, at, reply, call } in gathered {
-            let known = self.known(&caller, at).map(|worker| {
+            let count = self.check_caller(&caller, at).map(|worker| {
                 let call = calls.len();
                 let of_worker = |result| Delivered { worker, result, at, call };
                 let before = delivered.len();
                 delivered.extend(results.into_iter().map(of_worker));
                 delivered.len() - before
             });
-            replies.push((reply, known));
+            replies.push((reply, count));
             calls.push(call);
         }
         let (verdicts, result) = match self.take_results(delivered, &calls).await {
@@ -62,9 +63,9 @@ impl<T: WriteTransaction> Batch<'_, T> {
             Err(error) => (Vec::new(), Err(error)),
         };
         let mut verdicts = verdicts.into_iter();
-        for (reply, known) in replies {
-            let answer = known.map(|results| verdicts.by_ref().take(results).collect());
-            hold(held, reply, answer.map_err(Failure::from))?;
+        for (reply, count) in replies {
+            let answer = count.map(|results| verdicts.by_ref().take(results).collect());
+            hold_reply(held, reply, answer.map_err(Failure::from))?;
         }
         result
     }
@@ -75,10 +76,12 @@ impl<T: WriteTransaction> Batch<'_, T> {
         delivered: Vec<Delivered>,
         calls: &[Span],
     ) -> Result<Vec<v1::Verdict>, BatchError> {
-        let asked: Vec<(WorkerId, LeaseId, GameId)> =
-            delivered.iter().map(|it| (it.worker, it.result.lease, it.result.game)).collect();
-        let facts = self.transaction.facts(&asked).await?;
-        let now = delivered.iter().map(|it| it.at).max();
+        let references: Vec<(WorkerId, LeaseId, GameId)> = delivered
+            .iter()
+            .map(|delivery| (delivery.worker, delivery.result.lease, delivery.result.game))
+            .collect();
+        let facts = self.transaction.facts(&references).await?;
+        let now = delivered.iter().map(|delivery| delivery.at).max();
         let mut placement = Placement::default();
         let mut consequences = Consequences::default();
         let mut unwelcome = BTreeMap::<usize, Unwelcome>::new();
@@ -87,24 +90,24 @@ impl<T: WriteTransaction> Batch<'_, T> {
         for (Delivered { worker, result, at, call }, facts) in delivered.into_iter().zip(facts) {
             let Reported { lease, game, what } = result;
             let since = |granted| self.leases_at.and_then(|clock| clock.since(granted));
-            let what = within_scaling(what);
-            let what = within_lease(what, facts.granted_unix_us.and_then(since));
+            let what = refuse_wrong_scaling(what);
+            let what = refuse_too_long(what, facts.granted_unix_us.and_then(since));
             let kept = kept.entry(game).or_default();
             let is_again = facts.is_kept || kept.contains(&lease);
             let plays_again = plays_again(&facts, lease, &what, kept);
-            let forfeit = self.forfeit_of(game, &what).await?;
+            let forfeit = self.lost_by_forfeit(game, &what).await?;
             forfeited.extend(forfeit.as_ref().map(|_| game.cell));
             let event = Event::Reported {
                 worker,
                 lease,
                 game,
-                what: report_of(&what, plays_again, forfeit),
+                report: scheduler_report(&what, plays_again, forfeit),
                 settled: facts.settled,
                 leased: facts.leased,
             };
             let verdict = match read(self.scheduler.handle(event, at), &mut consequences) {
                 Some(Answer::Verdict(verdict)) => verdict,
-                other => return Err(unanswered("Reported", other)),
+                answer => return Err(unexpected_answer("Reported", answer)),
             };
             self.faults.at_result(game)?;
             if verdict == Verdict::Disturbed && !is_again {
@@ -123,7 +126,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
                 | Verdict::AfterCancel
                 | Verdict::Disturbed
                 | Verdict::Excluded => {
-                    calls[call].in_scope(|| tell(worker, lease, game, verdict));
+                    calls[call].in_scope(|| log_verdict(worker, lease, game, verdict));
                 }
             }
             placement.place((worker, lease, game), what, verdict);
@@ -136,7 +139,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
             }
         }
         for (call, results) in unwelcome {
-            calls[call].in_scope(|| results.tell());
+            calls[call].in_scope(|| results.log());
         }
         // In this order: a result stored as uncounted is compared with the settled one.
         let finished = std::mem::take(&mut consequences.finished);
@@ -149,15 +152,15 @@ impl<T: WriteTransaction> Batch<'_, T> {
     }
 
     /// The engine that forfeited a game, if any, and after how many plies.
-    async fn forfeit_of(
+    async fn lost_by_forfeit(
         &mut self,
         game: GameId,
-        what: &ReportedWhat,
+        result: &ReportedWhat,
     ) -> Result<Option<(String, u64)>, BatchError> {
-        let ReportedWhat::Played(played) = what else { return Ok(None) };
+        let ReportedWhat::Played(played) = result else { return Ok(None) };
         let record = &played.record;
         let loser = match record.outcome {
-            _ if ForfeitKind::of(record.termination).is_none() => return Ok(None),
+            _ if ForfeitKind::from_termination(record.termination).is_none() => return Ok(None),
             Outcome::Loss => 0,
             Outcome::Win => 1,
             Outcome::Draw => return Ok(None),
@@ -193,11 +196,11 @@ impl<T: WriteTransaction> Batch<'_, T> {
     }
 
     /// Counts a result by its destination.
-    fn count(&mut self, what: &ReportedWhat, verdict: Verdict) {
+    fn count(&mut self, result: &ReportedWhat, verdict: Verdict) {
         let done = &mut self.done;
         *match verdict {
-            Verdict::Counts if matches!(what, ReportedWhat::Trained(_)) => &mut done.trained,
-            Verdict::Counts if matches!(what, ReportedWhat::Verified(_)) => &mut done.verified,
+            Verdict::Counts if matches!(result, ReportedWhat::Trained(_)) => &mut done.trained,
+            Verdict::Counts if matches!(result, ReportedWhat::Verified(_)) => &mut done.verified,
             Verdict::Counts => &mut done.finished,
             Verdict::Noted => &mut done.attempts,
             Verdict::Again => &mut done.again,
@@ -269,7 +272,7 @@ struct Unwelcome {
 
 impl Unwelcome {
     /// Logs a warning.
-    fn tell(&self) {
+    fn log(&self) {
         let Self { worker, lease, game: GameId { cell, number }, results } = self;
         tracing::warn!(
             %worker, %lease, %cell, number, results,
@@ -280,7 +283,7 @@ impl Unwelcome {
 }
 
 /// Logs a result for debugging.
-fn tell(worker: WorkerId, lease: LeaseId, game: GameId, verdict: Verdict) {
+fn log_verdict(worker: WorkerId, lease: LeaseId, game: GameId, verdict: Verdict) {
     let GameId { cell, number } = game;
     tracing::debug!(%worker, %lease, %cell, number, ?verdict, "took a result");
 }

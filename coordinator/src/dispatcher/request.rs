@@ -101,7 +101,7 @@ pub(crate) struct Workforce {
 
 impl Workforce {
     /// These workers, and the work that waits for them as far as the scheduler is available.
-    pub(super) fn of(
+    pub(super) fn new(
         workers: Vec<WorkerSummary>,
         verifying: BTreeSet<WorkerId>,
         offers: BTreeMap<WorkerId, Offer>,
@@ -218,15 +218,15 @@ impl From<Excluded> for v1::ExcludeResponse {
             readmitted,
             dismissed,
         } = excluded;
-        let worker = |it: NamedWorker| v1::NamedWorker {
-            worker_id: it.worker.0,
-            name: it.name,
-            host: it.host,
+        let worker = |worker: NamedWorker| v1::NamedWorker {
+            worker_id: worker.worker.0,
+            name: worker.name,
+            host: worker.host,
         };
-        let kept_results = |it: KeptResults| v1::KeptResults {
-            experiment: it.experiment,
-            has_course: it.has_course,
-            games: it.games,
+        let kept_results = |results: KeptResults| v1::KeptResults {
+            experiment: results.experiment,
+            has_course: results.has_course,
+            games: results.games,
         };
         Self {
             workers: workers.into_iter().map(worker).collect(),
@@ -448,9 +448,9 @@ impl Dispatch {
     pub(crate) async fn steer(
         &self,
         experiment: String,
-        what: Steering,
+        steering: Steering,
     ) -> Result<Steered, Refusal> {
-        self.ask(|reply| Request::Steer { experiment, what, reply }).await
+        self.ask(|reply| Request::Steer { experiment, what: steering, reply }).await
     }
 
     pub(crate) async fn remove(&self, removal: Removal) -> Result<String, Refusal> {

@@ -11,7 +11,7 @@ use spelrum_model::{GameRange, LeaseId, WorkerId};
 use spelrum_scheduling::scheduler::{LeaseEnd, LeaseState, Time};
 
 use super::identity::{Caller, Impostor, Lock, SecretHash};
-use crate::rarely::Rarely;
+use crate::log_throttle::LogThrottle;
 use spelrum_store::{LeaseHolder, WorkerIntroduction};
 
 /// Most workers at once (invariant 9).
@@ -33,7 +33,7 @@ pub(super) struct Roster {
     /// Live leases: the holder of each, and its number of games without a result.
     leases: BTreeMap<LeaseId, (WorkerId, u64)>,
     /// Calls that named a worker but failed its identity check.
-    pub(super) impostors: Rarely,
+    pub(super) impostors: LogThrottle,
 }
 
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl Roster {
             workers: BTreeMap::new(),
             absent: BTreeMap::new(),
             leases: BTreeMap::new(),
-            impostors: Rarely::default(),
+            impostors: LogThrottle::default(),
         }
     }
 
@@ -109,22 +109,26 @@ impl Roster {
 
     /// Takes the live leases and their holders from the store: at the start, and after a failed transaction.
     pub(super) fn restart(&mut self, leases: &[LeaseState], holders: Vec<LeaseHolder>, now: Time) {
-        for holder in holders.into_iter().filter(|it| !self.workers.contains_key(&it.worker)) {
+        for holder in
+            holders.into_iter().filter(|holder| !self.workers.contains_key(&holder.worker))
+        {
             let absent = || Absent { holder: holder.clone(), since: now, lost: 0 };
             self.absent.entry(holder.worker).or_insert_with(absent);
         }
         let games = |ranges: &[GameRange]| ranges.iter().map(|range| range.count).sum();
-        self.leases =
-            leases.iter().map(|it| (it.lease, (it.worker, games(&it.outstanding)))).collect();
+        self.leases = leases
+            .iter()
+            .map(|lease| (lease.lease, (lease.worker, games(&lease.outstanding))))
+            .collect();
     }
 
     /// Whether the worker has said Hello.
-    pub(super) fn knows(&self, worker: WorkerId) -> bool {
+    pub(super) fn contains(&self, worker: WorkerId) -> bool {
         self.workers.contains_key(&worker)
     }
 
     /// The worker with this UUID, if it has said Hello.
-    pub(super) fn worker_of(&self, uuid: &str) -> Option<WorkerId> {
+    pub(super) fn worker_with_uuid(&self, uuid: &str) -> Option<WorkerId> {
         let mut workers = self.workers.iter();
         workers.find(|(_, entry)| entry.introduction.uuid == uuid).map(|(&worker, _)| worker)
     }
@@ -149,18 +153,18 @@ impl Roster {
     }
 
     /// The memory that a worker offers to all its slots together, if reported.
-    pub(super) fn memory_of(&self, worker: WorkerId) -> Option<u64> {
+    pub(super) fn memory(&self, worker: WorkerId) -> Option<u64> {
         self.workers.get(&worker)?.introduction.memory_bytes
     }
 
     /// A worker's exclusive slots for timed games; 0 if all its slots play them.
-    pub(super) fn quiet_slots_of(&self, worker: WorkerId) -> u32 {
+    pub(super) fn quiet_slots(&self, worker: WorkerId) -> u32 {
         let entry = self.workers.get(&worker);
         entry.and_then(|entry| entry.introduction.machine.quiet_slots).unwrap_or(0)
     }
 
     /// Records the full list of speeds that a worker reported.
-    pub(super) fn measured(&mut self, worker: WorkerId, speeds: Vec<Speed>, now: Time) {
+    pub(super) fn record_speeds(&mut self, worker: WorkerId, speeds: Vec<Speed>, now: Time) {
         if let Some(entry) = self.workers.get_mut(&worker) {
             entry.speeds = (now, speeds);
         }
@@ -168,15 +172,18 @@ impl Roster {
 
     /// What each worker offers beside memory.
     pub(super) fn offers(&self, now: Time) -> BTreeMap<WorkerId, Offer> {
-        self.workers.keys().map(|&worker| (worker, self.offer_of(worker, now))).collect()
+        self.workers.keys().map(|&worker| (worker, self.offer(worker, now))).collect()
     }
 
     /// What a worker offers beside memory.
-    pub(super) fn offer_of(&self, worker: WorkerId, now: Time) -> Offer {
+    pub(super) fn offer(&self, worker: WorkerId, now: Time) -> Offer {
         let Some(entry) = self.workers.get(&worker) else { return Offer::default() };
-        let (told, speeds) = &entry.speeds;
-        let since_ms = now.0.saturating_sub(told.0);
-        let aged = |it: &Speed| Speed { age_ms: it.age_ms.saturating_add(since_ms), ..it.clone() };
+        let (reported_at, speeds) = &entry.speeds;
+        let since_ms = now.0.saturating_sub(reported_at.0);
+        let aged = |speed: &Speed| Speed {
+            age_ms: speed.age_ms.saturating_add(since_ms),
+            ..speed.clone()
+        };
         Offer {
             engines: Arc::clone(&entry.introduction.engines),
             labels: Arc::clone(&entry.labels),
@@ -208,13 +215,13 @@ impl Roster {
     }
 
     /// Games of a worker's leases that expired since its last call.
-    pub(super) fn lost_games_of(&self, worker: WorkerId) -> u64 {
+    pub(super) fn lost_games(&self, worker: WorkerId) -> u64 {
         let lost = self.workers.get(&worker).map(|entry| entry.lost);
         lost.or_else(|| Some(self.absent.get(&worker)?.lost)).unwrap_or(0)
     }
 
     /// Records a sign of life from a worker, whether or not its call succeeds.
-    pub(super) fn hear(&mut self, worker: WorkerId, at: Time) {
+    pub(super) fn record_contact(&mut self, worker: WorkerId, at: Time) {
         if let Some(entry) = self.workers.get_mut(&worker) {
             entry.heard = entry.heard.max(at);
             entry.lost = 0;
@@ -222,7 +229,7 @@ impl Roster {
     }
 
     /// Whether the worker with this UUID has said Hello.
-    pub(super) fn knows_uuid(&self, uuid: &str) -> bool {
+    pub(super) fn contains_uuid(&self, uuid: &str) -> bool {
         self.workers.values().any(|entry| entry.introduction.uuid == uuid)
     }
 
@@ -247,11 +254,12 @@ impl Roster {
     }
 
     /// Applies an event.
-    pub(super) fn tell(&mut self, news: News) {
+    pub(super) fn apply(&mut self, news: News) {
         match news {
             News::Hello(worker, introduction, lock, heard) => {
                 let known = self.workers.get(&worker);
-                let (reported, refused) = known.map_or((0, 0), |it| (it.reported, it.refused));
+                let (reported, refused) =
+                    known.map_or((0, 0), |entry| (entry.reported, entry.refused));
                 // The next start of a worker that was killed.
                 for entry in self.workers.values_mut() {
                     let earlier = &entry.introduction;
@@ -260,9 +268,9 @@ impl Roster {
                     }
                 }
                 self.absent.retain(|&absent, Absent { holder, .. }| {
-                    let is_it = absent == worker
+                    let is_same = absent == worker
                         || holder.name == introduction.name && holder.host == introduction.host;
-                    !is_it
+                    !is_same
                 });
                 let labels = introduction.machine.labels.as_slice().into();
                 let speeds = (heard, Vec::new());
@@ -353,19 +361,19 @@ impl Roster {
                 credential: entry.introduction.credential.clone(),
             }
         };
-        let absent = |(&worker, it): (&WorkerId, &Absent)| {
+        let absent = |(&worker, absent): (&WorkerId, &Absent)| {
             let leased_games = leased.get(&worker).copied().unwrap_or(0);
-            (leased_games + it.lost > 0).then(|| WorkerSummary {
+            (leased_games + absent.lost > 0).then(|| WorkerSummary {
                 worker,
-                name: it.holder.name.clone(),
-                host: it.holder.host.clone(),
-                slots: it.holder.slots,
-                engine_revision: it.holder.engine_revision,
-                silent_ms: now.0.saturating_sub(it.since.0),
+                name: absent.holder.name.clone(),
+                host: absent.holder.host.clone(),
+                slots: absent.holder.slots,
+                engine_revision: absent.holder.engine_revision,
+                silent_ms: now.0.saturating_sub(absent.since.0),
                 leased_games,
                 playing_games: 0,
                 reported_games: 0,
-                lost_games: it.lost,
+                lost_games: absent.lost,
                 memory_bytes: None,
                 engines: Arc::default(),
                 engines_total: 0,
@@ -409,20 +417,20 @@ mod tests {
     fn a_worker_is_summed_up() {
         let mut roster = Roster::default();
         let worker = WorkerId(7);
-        roster.tell(News::Hello(worker, introduction("a"), lock(), Time(100)));
-        roster.tell(News::Granted(worker, LeaseId(1), 10));
-        roster.tell(News::Granted(worker, LeaseId(2), 4));
-        roster.tell(News::Taken(worker, LeaseId(1)));
-        roster.tell(News::Ended(LeaseId(2), LeaseEnd::GivenBack));
-        roster.tell(News::Playing(worker, 2));
-        roster.hear(worker, Time(150));
+        roster.apply(News::Hello(worker, introduction("a"), lock(), Time(100)));
+        roster.apply(News::Granted(worker, LeaseId(1), 10));
+        roster.apply(News::Granted(worker, LeaseId(2), 4));
+        roster.apply(News::Taken(worker, LeaseId(1)));
+        roster.apply(News::Ended(LeaseId(2), LeaseEnd::GivenBack));
+        roster.apply(News::Playing(worker, 2));
+        roster.record_contact(worker, Time(150));
         assert_eq!([24, 25].map(|ms| roster.heard_within(ms, Time(175))), [0, 1]);
         let [summary] = &roster.summaries(Time(175))[..] else { panic!("one worker") };
         assert_eq!(summary.leased_games, 9);
         assert_eq!(summary.playing_games, 2);
         assert_eq!(summary.reported_games, 1);
         assert_eq!(summary.silent_ms, 25);
-        roster.tell(News::Hello(worker, introduction("a"), lock(), Time(200)));
+        roster.apply(News::Hello(worker, introduction("a"), lock(), Time(200)));
         assert_eq!(roster.summaries(Time(200))[0].reported_games, 1, "a second Hello keeps it");
     }
 
@@ -430,29 +438,29 @@ mod tests {
     fn games_stay_lost_until_the_worker_is_heard_of_starts_again_or_is_dismissed() {
         let mut roster = Roster::default();
         let worker = WorkerId(7);
-        roster.tell(News::Hello(worker, introduction("a"), lock(), Time(0)));
+        roster.apply(News::Hello(worker, introduction("a"), lock(), Time(0)));
         let lose = |roster: &mut Roster, id| {
-            roster.tell(News::Granted(worker, LeaseId(id), 3));
-            roster.tell(News::Taken(worker, LeaseId(id)));
-            roster.tell(News::Ended(LeaseId(id), LeaseEnd::Expired));
-            assert_eq!(roster.lost_games_of(worker), 2);
+            roster.apply(News::Granted(worker, LeaseId(id), 3));
+            roster.apply(News::Taken(worker, LeaseId(id)));
+            roster.apply(News::Ended(LeaseId(id), LeaseEnd::Expired));
+            assert_eq!(roster.lost_games(worker), 2);
             assert_eq!(roster.summaries(Time(1))[0].lost_games, 2);
         };
         lose(&mut roster, 1);
-        roster.hear(worker, Time(2));
-        assert_eq!(roster.lost_games_of(worker), 0);
+        roster.record_contact(worker, Time(2));
+        assert_eq!(roster.lost_games(worker), 0);
         lose(&mut roster, 2);
-        roster.tell(News::Dismissed(worker));
-        assert_eq!(roster.lost_games_of(worker), 0);
+        roster.apply(News::Dismissed(worker));
+        assert_eq!(roster.lost_games(worker), 0);
         lose(&mut roster, 3);
         let other = Box::new(WorkerIntroduction { host: "other".to_owned(), ..*introduction("a") });
-        roster.tell(News::Hello(WorkerId(8), other, lock(), Time(3)));
-        assert_eq!(roster.lost_games_of(worker), 2, "another machine's worker");
-        roster.tell(News::Hello(WorkerId(9), introduction("a"), lock(), Time(3)));
-        assert_eq!(roster.lost_games_of(worker), 0);
-        roster.tell(News::Granted(worker, LeaseId(4), 3));
-        roster.tell(News::Ended(LeaseId(4), LeaseEnd::GivenBack));
-        assert_eq!(roster.lost_games_of(worker), 0);
+        roster.apply(News::Hello(WorkerId(8), other, lock(), Time(3)));
+        assert_eq!(roster.lost_games(worker), 2, "another machine's worker");
+        roster.apply(News::Hello(WorkerId(9), introduction("a"), lock(), Time(3)));
+        assert_eq!(roster.lost_games(worker), 0);
+        roster.apply(News::Granted(worker, LeaseId(4), 3));
+        roster.apply(News::Ended(LeaseId(4), LeaseEnd::GivenBack));
+        assert_eq!(roster.lost_games(worker), 0);
     }
 
     fn lease_of(worker: WorkerId) -> LeaseState {
@@ -481,19 +489,20 @@ mod tests {
         let mut roster = restarted();
         let [summary] = &roster.summaries(Time(9))[..] else { panic!("one worker") };
         assert_eq!((&*summary.name, summary.leased_games, summary.silent_ms), ("a", 2, 4));
-        assert!(!roster.knows(WorkerId(3)), "it has to say Hello");
-        roster.tell(News::Ended(LeaseId(1), LeaseEnd::Expired));
+        assert!(!roster.contains(WorkerId(3)), "it has to say Hello");
+        roster.apply(News::Ended(LeaseId(1), LeaseEnd::Expired));
         assert_eq!(roster.summaries(Time(9))[0].lost_games, 2);
-        assert_eq!(roster.lost_games_of(WorkerId(3)), 2);
-        roster.tell(News::Dismissed(WorkerId(3)));
+        assert_eq!(roster.lost_games(WorkerId(3)), 2);
+        roster.apply(News::Dismissed(WorkerId(3)));
         assert_eq!(roster.summaries(Time(9)), []);
 
         // The worker comes back, or its next start does.
         for worker in [WorkerId(3), WorkerId(4)] {
             let mut roster = restarted();
-            roster.tell(News::Hello(worker, introduction("a"), lock(), Time(6)));
-            roster.tell(News::Ended(LeaseId(1), LeaseEnd::GivenBack));
-            let known: Vec<_> = roster.summaries(Time(9)).iter().map(|it| it.worker).collect();
+            roster.apply(News::Hello(worker, introduction("a"), lock(), Time(6)));
+            roster.apply(News::Ended(LeaseId(1), LeaseEnd::GivenBack));
+            let known: Vec<_> =
+                roster.summaries(Time(9)).iter().map(|worker| worker.worker).collect();
             assert_eq!(known, [worker]);
         }
     }
@@ -502,7 +511,7 @@ mod tests {
         let mut roster = Roster::with_places(3);
         for id in 1..=3 {
             assert!(roster.has_places(1, Time(0)));
-            roster.tell(News::Hello(
+            roster.apply(News::Hello(
                 WorkerId(id),
                 introduction(&format!("w{id}")),
                 lock(),
@@ -515,38 +524,41 @@ mod tests {
     #[test]
     fn the_longest_silent_without_a_lease_gives_its_place_up() {
         let mut roster = of_three_that_said_hello_at_once();
-        roster.hear(WorkerId(1), Time(2));
-        roster.hear(WorkerId(2), Time(1));
+        roster.record_contact(WorkerId(1), Time(2));
+        roster.record_contact(WorkerId(2), Time(1));
         roster.restart(&[lease_of(WorkerId(3))], Vec::new(), Time(2));
         let now = Time(SILENT_MS + 2);
         assert!(roster.has_places(1, now));
-        assert!(!roster.knows(WorkerId(2)) && !roster.knows_uuid("of w2"), "it was silent longer");
-        assert!(roster.knows(WorkerId(1)));
-        assert!(roster.knows(WorkerId(3)) && roster.knows_uuid("of w3"), "it holds a lease");
+        assert!(
+            !roster.contains(WorkerId(2)) && !roster.contains_uuid("of w2"),
+            "it was silent longer"
+        );
+        assert!(roster.contains(WorkerId(1)));
+        assert!(roster.contains(WorkerId(3)) && roster.contains_uuid("of w3"), "it holds a lease");
         assert_eq!(roster.summaries(Time(0))[1].leased_games, 2);
         assert!(roster.has_places(1, now), "it is free still");
         assert!(roster.has_places(2, now));
         assert!(!roster.has_places(3, now), "the lease's holder stays");
-        assert!(roster.knows(WorkerId(3)));
+        assert!(roster.contains(WorkerId(3)));
     }
 
     #[test]
     fn whoever_was_heard_lately_keeps_its_place() {
         let mut roster = of_three_that_said_hello_at_once();
         for id in 1..=3 {
-            roster.hear(WorkerId(id), Time(1));
+            roster.record_contact(WorkerId(id), Time(1));
         }
         assert!(!roster.has_places(1, Time(SILENT_MS)));
-        assert!((1..=3).all(|id| roster.knows(WorkerId(id))));
+        assert!((1..=3).all(|id| roster.contains(WorkerId(id))));
     }
 
     #[test]
     fn a_worker_offers_what_it_has_told_and_what_it_told_grows_old() {
         let mut roster = Roster::default();
         let worker = WorkerId(7);
-        let mut told = introduction("a");
-        told.machine.cpu_quota = CpuQuota::new(150_000, 100_000);
-        roster.tell(News::Hello(worker, told, lock(), Time(100)));
+        let mut introduced = introduction("a");
+        introduced.machine.cpu_quota = CpuQuota::new(150_000, 100_000);
+        roster.apply(News::Hello(worker, introduced, lock(), Time(100)));
         let speed = Speed {
             game: "nim".to_owned(),
             nodes_per_second: 9,
@@ -554,13 +566,13 @@ mod tests {
             slots: 2,
             age_ms: 40,
         };
-        roster.measured(worker, vec![speed.clone()], Time(200));
-        let offer = roster.offer_of(worker, Time(1_200));
+        roster.record_speeds(worker, vec![speed.clone()], Time(200));
+        let offer = roster.offer(worker, Time(1_200));
         assert_eq!(offer.speeds, [Speed { age_ms: 1_040, ..speed }]);
         assert!(!offer.is_alone);
         assert_eq!(offer.quota_period_us, Some(100_000), "two slots have more than that");
         roster.expect_one_worker(true);
         assert!(roster.offers(Time(1_200))[&worker].is_alone);
-        assert_eq!(roster.offer_of(WorkerId(8), Time(0)), Offer::default());
+        assert_eq!(roster.offer(WorkerId(8), Time(0)), Offer::default());
     }
 }

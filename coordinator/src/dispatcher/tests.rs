@@ -34,14 +34,14 @@ impl Site {
         Self::with_courses(Arc::new(|_| None)).await
     }
 
-    async fn with_courses(course_of: Arc<CourseOf>) -> Self {
+    async fn with_courses(course_factory: Arc<CourseFactory>) -> Self {
         let directory = TempDir::new().unwrap();
         let writer = Writer::open(&directory.path().join("results.db")).await.unwrap();
         let (readers, epoch) = (writer.readers(), writer.epoch());
         let (policy, faults) = (Policy::default(), Faults::default());
         let (clock, work) = (Clock::start(), Metrics::new(ENGINE_REVISION).unwrap().work);
         let started =
-            Dispatcher::start(writer, policy, clock, faults.clone(), course_of, work).await;
+            Dispatcher::start(writer, policy, clock, faults.clone(), course_factory, work).await;
         let (mut dispatcher, dispatch) = started.unwrap();
         // On a crowded machine a batch would end by the clock.
         dispatcher.batch_time_max = Duration::MAX;
@@ -137,8 +137,11 @@ impl Site {
 
     /// The state of each experiment, by name.
     async fn states(&self) -> BTreeMap<String, String> {
-        let all = self.readers.experiments(None, 100).await.unwrap().experiments;
-        all.into_iter().map(|it| (it.name, it.state.name().to_owned())).collect()
+        let experiments = self.readers.experiments(None, 100).await.unwrap().experiments;
+        experiments
+            .into_iter()
+            .map(|experiment| (experiment.name, experiment.state.name().to_owned()))
+            .collect()
     }
 }
 
@@ -218,8 +221,8 @@ async fn newcomers_are_taken_in_or_asked_to_come_again() {
     for start in 2..6 {
         site.hello(start * 100_000, &format!("start {start}")).await.unwrap();
     }
-    assert!(site.dispatcher.roster.knows(holder.worker));
-    assert!(!site.dispatcher.roster.knows_uuid("of start 4"));
+    assert!(site.dispatcher.roster.contains(holder.worker));
+    assert!(!site.dispatcher.roster.contains_uuid("of start 4"));
 }
 
 /// However often short-lived workers are started, their rows are deleted, and those of live workers stay.
@@ -234,7 +237,7 @@ async fn workers_that_came_and_went_are_forgotten() {
     let silent = site.hello(0, "silent").await.unwrap();
     site.hello(50, "idle").await.unwrap();
     let alive = site.hello(100_000, "alive").await.unwrap();
-    assert!(!site.dispatcher.roster.knows(silent.worker), "it gave its place up");
+    assert!(!site.dispatcher.roster.contains(silent.worker), "it gave its place up");
     assert_eq!(site.forget().await.len(), 10_004, "not so soon");
     site.dispatcher.forgetting = site.dispatcher.forgetting.without_delay();
     let mut left = site.forget().await;
@@ -294,7 +297,7 @@ async fn what_nobody_waits_for_is_not_done() {
         reply,
     })
     .await;
-    assert!(!site.dispatcher.roster.knows_uuid("of gone"));
+    assert!(!site.dispatcher.roster.contains_uuid("of gone"));
 
     let worker = site.hello(0, "worker").await.unwrap();
     site.abandon(|reply| Request::Lease {
@@ -526,11 +529,11 @@ fn a_disk_that_is_well_again_begins_anew() {
     let start = Instant::now();
     let at = |seconds| start + Duration::from_secs(seconds);
     let broken = StoreError::broken_disk();
-    assert!(!watch.failed(&broken, at(0)) && !watch.failed(&broken, at(59)));
-    watch.wrote();
-    assert!(!watch.failed(&broken, at(70)));
-    assert!(!watch.failed(&StoreError::Full, at(200)), "a full disk is waited for");
-    assert!(watch.failed(&broken, at(130)));
+    assert!(!watch.record_failure(&broken, at(0)) && !watch.record_failure(&broken, at(59)));
+    watch.record_write();
+    assert!(!watch.record_failure(&broken, at(70)));
+    assert!(!watch.record_failure(&StoreError::Full, at(200)), "a full disk is waited for");
+    assert!(watch.record_failure(&broken, at(130)));
 }
 
 #[tokio::test]
@@ -561,10 +564,10 @@ async fn a_result_that_cannot_be_stored_says_nothing_of_health() {
     let mut watch = Watch::with_failing_max(Duration::from_secs(60));
     let (dispatch, _requests) = Dispatch::new(Clock::start());
     let health = watch.health(dispatch);
-    watch.wrote();
+    watch.record_write();
     let poison = StoreError::InvalidGame { cell_id: 1, number: 1, problem: "no".to_owned() };
-    assert!(!watch.failed(&poison, Instant::now()));
+    assert!(!watch.record_failure(&poison, Instant::now()));
     assert_eq!(health.check().await, Ok(()));
-    assert!(!watch.failed(&StoreError::Full, Instant::now()));
+    assert!(!watch.record_failure(&StoreError::Full, Instant::now()));
     assert!(health.check().await.unwrap_err().is_waiting);
 }

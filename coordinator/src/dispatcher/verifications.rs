@@ -14,13 +14,13 @@ impl<T: WriteTransaction> Batch<'_, T> {
     /// they are done.
     pub(super) async fn order_verifications(
         &mut self,
-        which: &str,
+        name: &str,
         games: &[ToVerify],
         now: Time,
     ) -> Result<u64, Failure> {
-        let Found { experiment, uuid, state } = self.found(which).await?;
+        let Found { experiment, uuid, state } = self.find_experiment(name).await?;
         if state == ExperimentState::Cancelled {
-            return Err(cancelled(which).into());
+            return Err(cancelled(name).into());
         }
         // The scheduler gets the experiment as a whole, reread from the store.
         self.store_changes().await?;
@@ -47,16 +47,16 @@ impl<T: WriteTransaction> Batch<'_, T> {
 }
 
 /// Refuses a cancelled experiment, whose games are no longer played.
-pub(crate) fn cancelled(which: &str) -> Refusal {
-    let problem = format!("the experiment {which:?} was cancelled, which is final");
+pub(crate) fn cancelled(name: &str) -> Refusal {
+    let problem = format!("the experiment {name:?} was cancelled, which is final");
     let remedy = "verify its games on this machine: leave out --on-workers";
     Refusal::new(Reason::WrongState, problem, remedy)
 }
 
 /// Refuses an experiment of another engine revision: this engine might play other games (invariant 2).
-pub(crate) fn of_other_engine(which: &str, revision: u32) -> Refusal {
+pub(crate) fn other_engine_revision(name: &str, revision: u32) -> Refusal {
     let problem = format!(
-        "the games of {which:?} are of engine revision {revision}: what this one ({ENGINE_REVISION}) would play may be \
+        "the games of {name:?} are of engine revision {revision}: what this one ({ENGINE_REVISION}) would play may be \
          other games"
     );
     let remedy = "verify with a coordinator and workers of the release that played them";

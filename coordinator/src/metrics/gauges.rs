@@ -3,7 +3,7 @@
 use prometheus::{IntGauge, Registry};
 
 /// Converts a count for a gauge.
-pub(super) fn whole(number: u64) -> i64 {
+pub(super) fn gauge_value(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 

@@ -17,7 +17,7 @@ use prometheus::{IntGauge, Opts, Registry, TextEncoder};
 pub(crate) use calls::{Calls, UnderWay, Why};
 pub(crate) use work::{Done, Work};
 
-use self::gauges::{gauge, whole};
+use self::gauges::{gauge, gauge_value};
 use crate::metrics::process::Process;
 
 /// The page's format (Prometheus, "Exposition formats").
@@ -89,8 +89,8 @@ impl Metrics {
 
     /// Records the sizes of the database and its log.
     pub(crate) fn set_sizes(&self, database_bytes: u64, wal_bytes: u64) {
-        self.database_bytes.set(whole(database_bytes));
-        self.wal_bytes.set(whole(wal_bytes));
+        self.database_bytes.set(gauge_value(database_bytes));
+        self.wal_bytes.set(gauge_value(wal_bytes));
     }
 
     /// Counts a connection for as long as the returned value lives.
@@ -104,7 +104,7 @@ impl Metrics {
     /// # Errors
     /// If it cannot be rendered: the program was built wrong.
     pub(crate) fn page(&self) -> Result<String, prometheus::Error> {
-        self.process.look();
+        self.process.refresh();
         TextEncoder::new().encode_to_string(&self.registry.gather())
     }
 }

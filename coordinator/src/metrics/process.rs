@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use prometheus::{Counter, IntGauge, Registry};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::gauges::{gauge, whole};
+use super::gauges::{gauge, gauge_value};
 
 /// How long measurements are cached, so that frequent requests cost no more.
 const FRESH: Duration = Duration::from_secs(1);
@@ -18,7 +18,7 @@ pub(super) struct Process {
     cpu_seconds: Counter,
     resident_bytes: IntGauge,
     open_fds: IntGauge,
-    looked: Mutex<Option<Instant>>,
+    refreshed: Mutex<Option<Instant>>,
 }
 
 impl Process {
@@ -36,25 +36,25 @@ impl Process {
                 "Memory of the process that is in RAM.",
             )?,
             open_fds: gauge(registry, "process_open_fds", "Files and connections that are open.")?,
-            looked: Mutex::new(None),
+            refreshed: Mutex::new(None),
         })
     }
 
     /// Measures, unless a recent measurement is cached.
-    pub(super) fn look(&self) {
-        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-        if looked.is_some_and(|at| at.elapsed() < FRESH) {
+    pub(super) fn refresh(&self) {
+        let mut refreshed = self.refreshed.lock().unwrap_or_else(PoisonError::into_inner);
+        if refreshed.is_some_and(|at| at.elapsed() < FRESH) {
             return;
         }
-        *looked = Some(Instant::now());
+        *refreshed = Some(Instant::now());
         let cpu = Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default();
         // Never less: a counter that falls means a restarted program.
         self.cpu_seconds.inc_by((cpu.as_secs_f64() - self.cpu_seconds.get()).max(0.0));
         if let Some(bytes) = resident_bytes() {
-            self.resident_bytes.set(whole(bytes));
+            self.resident_bytes.set(gauge_value(bytes));
         }
         if let Some(open) = open_fds() {
-            self.open_fds.set(whole(open));
+            self.open_fds.set(gauge_value(open));
         }
     }
 }
@@ -86,7 +86,7 @@ mod tests {
     fn a_process_takes_something() {
         let registry = Registry::new();
         let process = Process::new(&registry).unwrap();
-        process.look();
+        process.refresh();
         assert!(process.cpu_seconds.get() > 0.0);
         assert!(process.resident_bytes.get() > 1 << 20);
         assert!(process.open_fds.get() >= 3);

@@ -10,7 +10,7 @@ use spelrum_model::WorkerId;
 use spelrum_model::withheld::Withheld;
 use spelrum_scheduling::scheduler::Counts;
 
-use super::{SECONDS, gauge, whole};
+use super::{SECONDS, gauge, gauge_value};
 
 /// The dispatcher's metrics.
 pub(crate) struct Work {
@@ -236,17 +236,17 @@ impl Work {
         let why = |is_it: fn(&Withheld) -> bool| {
             let workers: BTreeSet<_> =
                 withheld.iter().filter(|(_, why)| is_it(why)).map(|(worker, _)| worker).collect();
-            whole(workers.len() as u64)
+            gauge_value(workers.len() as u64)
         };
         let [of_excluded, of_quarantined, of_barred] = &self.workers_withheld;
         of_excluded.set(why(|why| matches!(why, Withheld::Excluded)));
         of_quarantined.set(why(|why| matches!(why, Withheld::Quarantined { .. })));
         of_barred.set(why(|why| matches!(why, Withheld::Barred(_))));
-        self.games_queued.set(whole(counts.waiting_games));
-        self.games_leased.set(whole(counts.leased_games));
-        self.leases.set(whole(counts.leases));
-        self.running.set(whole(counts.running));
-        self.paused.set(whole(counts.paused));
-        self.workers.set(whole(workers));
+        self.games_queued.set(gauge_value(counts.waiting_games));
+        self.games_leased.set(gauge_value(counts.leased_games));
+        self.leases.set(gauge_value(counts.leases));
+        self.running.set(gauge_value(counts.running));
+        self.paused.set(gauge_value(counts.paused));
+        self.workers.set(gauge_value(workers));
     }
 }

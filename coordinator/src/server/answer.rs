@@ -40,22 +40,22 @@ struct Inside {
 
 impl Answer {
     /// Adds a body to a crowd; also returns how many others were evicted for it.
-    pub(super) fn among(crowd: &Arc<Crowd>, connection: ConnectionId, body: Body) -> (Self, usize) {
+    pub(super) fn enter(crowd: &Arc<Crowd>, connection: ConnectionId, body: Body) -> (Self, usize) {
         let inside = Inside { body: Some(body), rest: Bytes::new(), is_over: false, waker: None };
         let inside = Arc::new(Mutex::new(inside));
         let taken = Arc::clone(&inside);
-        let (member, gone) = crowd.enter(connection, WEIGHT, move || take_away(&taken));
+        let (member, gone) = crowd.enter(connection, WEIGHT, move || discard(&taken));
         (Self { inside, member }, gone)
     }
 }
 
-fn take_away(inside: &Mutex<Inside>) {
+fn discard(inside: &Mutex<Inside>) {
     let mut inside = inside.lock().unwrap_or_else(PoisonError::into_inner);
-    let taken = (inside.body.take(), std::mem::take(&mut inside.rest));
+    let content = (inside.body.take(), std::mem::take(&mut inside.rest));
     let waker = inside.waker.take();
     drop(inside);
     // The body may hold much memory, and places.
-    drop(taken);
+    drop(content);
     if let Some(waker) = waker {
         waker.wake();
     }
@@ -110,7 +110,7 @@ impl HttpBody for Answer {
         let weight = WEIGHT + inside.rest.len() as u64;
         drop(inside);
         // Not with the lock held: the update may evict this very member.
-        self.member.moved(weight);
+        self.member.record_progress(weight);
         polled
     }
 
@@ -138,27 +138,27 @@ mod tests {
     }
 
     fn all(bytes: usize) -> Body {
-        Body::from((0..bytes).map(|it| it as u8).collect::<Vec<_>>())
+        Body::from((0..bytes).map(|index| index as u8).collect::<Vec<_>>())
     }
 
     #[tokio::test]
     async fn it_comes_in_small_pieces() {
         let crowd = Crowd::with_room(1 << 20);
-        let (mut answer, _) = Answer::among(&crowd, ConnectionId(1), all(100_000));
+        let (mut answer, _) = Answer::enter(&crowd, ConnectionId(1), all(100_000));
         let mut bytes = Vec::new();
         while let Some(frame) = next(&mut answer).await {
             let piece = frame.into_data().unwrap();
             assert!(!piece.is_empty() && piece.len() <= PIECE_BYTES);
             bytes.extend(piece);
         }
-        assert!(bytes.into_iter().eq((0..100_000).map(|it: usize| it as u8)));
+        assert!(bytes.into_iter().eq((0..100_000).map(|index: usize| index as u8)));
         assert!(answer.is_end_stream());
     }
 
     #[tokio::test]
     async fn what_is_not_read_is_taken_away_and_says_so() {
         let crowd = Crowd::with_room(1 << 20);
-        let (mut answer, _) = Answer::among(&crowd, ConnectionId(1), all(100_000));
+        let (mut answer, _) = Answer::enter(&crowd, ConnectionId(1), all(100_000));
         assert!(next(&mut answer).await.unwrap().is_data());
         assert_eq!(crowd.expire(Duration::ZERO), 1);
         assert!(answer.inside.lock().unwrap().body.is_none());
@@ -172,7 +172,7 @@ mod tests {
     async fn one_that_waits_hears_that_it_was_taken_away() {
         let crowd = Crowd::with_room(1 << 20);
         let never = futures_util::stream::pending::<Result<Bytes, std::convert::Infallible>>();
-        let (mut answer, _) = Answer::among(&crowd, ConnectionId(1), Body::from_stream(never));
+        let (mut answer, _) = Answer::enter(&crowd, ConnectionId(1), Body::from_stream(never));
         let waiting = tokio::spawn(async move { next(&mut answer).await.unwrap().is_trailers() });
         while crowd.expire(Duration::from_millis(1)) == 0 {
             tokio::task::yield_now().await;
@@ -183,11 +183,11 @@ mod tests {
     #[tokio::test]
     async fn the_heaviest_makes_room() {
         let crowd = Crowd::with_room(150_000);
-        let (mut large, _) = Answer::among(&crowd, ConnectionId(1), all(100_000));
+        let (mut large, _) = Answer::enter(&crowd, ConnectionId(1), all(100_000));
         assert!(next(&mut large).await.unwrap().is_data());
         let (mut others, mut gone) = (Vec::new(), 0);
         for connection in 2..6 {
-            let (answer, more) = Answer::among(&crowd, ConnectionId(connection), all(10));
+            let (answer, more) = Answer::enter(&crowd, ConnectionId(connection), all(10));
             others.push(answer);
             gone += more;
         }

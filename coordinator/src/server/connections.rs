@@ -108,9 +108,9 @@ impl Connections {
     fn close_strangers(&self, idle_max: Duration) {
         let mut open = self.lock();
         let is_idle = |id: &&ConnectionId| {
-            open.connections
-                .get(id)
-                .is_some_and(|it| it.idle_for().is_some_and(|it| it >= idle_max))
+            open.connections.get(id).is_some_and(|connection| {
+                connection.idle_for().is_some_and(|idle| idle >= idle_max)
+            })
         };
         let idle: Vec<_> = open.strangers.iter().filter(is_idle).copied().collect();
         idle.into_iter().for_each(|id| open.close(id));
@@ -125,11 +125,14 @@ impl Connections {
 impl Open {
     /// Closes the stranger that came first, or else the connection that was idle for longest.
     fn close_one(&mut self) -> bool {
-        let found = self.strangers.first().copied().or_else(|| {
-            let idle = self.connections.values().filter_map(|it| Some((it.idle_for()?, it.id)));
+        let closed = self.strangers.first().copied().or_else(|| {
+            let idle = self
+                .connections
+                .values()
+                .filter_map(|connection| Some((connection.idle_for()?, connection.id)));
             idle.max().map(|(_, id)| id)
         });
-        found.is_some_and(|id| {
+        closed.is_some_and(|id| {
             self.close(id);
             true
         })
@@ -151,7 +154,7 @@ impl Connection {
     }
 
     /// Records that the connection has made a call that a service is to answer.
-    pub(super) fn is_known(&self) {
+    pub(super) fn mark_known(&self) {
         self.all.lock().strangers.remove(&self.id);
     }
 
@@ -185,9 +188,9 @@ mod tests {
         Connections::with_places(places, Share { calls: 1, units: 1 })
     }
 
-    fn open(all: &Arc<Connections>) -> Option<Opened> {
+    fn open(connections: &Arc<Connections>) -> Option<Opened> {
         let peer: SocketAddr = "10.0.0.9:1".parse().unwrap();
-        all.open(peer, peer.ip())
+        connections.open(peer, peer.ip())
     }
 
     fn is_closed(opened: &Opened) -> bool {
@@ -196,49 +199,52 @@ mod tests {
 
     #[test]
     fn the_stranger_that_came_first_makes_room() {
-        let all = connections(3);
-        let known = open(&all).unwrap();
-        known.0.is_known();
-        let (first, second) = (open(&all).unwrap(), open(&all).unwrap());
+        let open_connections = connections(3);
+        let known = open(&open_connections).unwrap();
+        known.0.mark_known();
+        let (first, second) = (open(&open_connections).unwrap(), open(&open_connections).unwrap());
         // A stranger's calls under way do not protect it.
         let _calling = first.0.call();
-        let third = open(&all).unwrap();
+        let third = open(&open_connections).unwrap();
         assert!(is_closed(&first));
         assert!(!is_closed(&known) && !is_closed(&second) && !is_closed(&third));
         drop(second);
-        let fourth = open(&all).unwrap();
+        let fourth = open(&open_connections).unwrap();
         assert!(!is_closed(&third) && !is_closed(&fourth), "one has left");
     }
 
     #[test]
     fn what_is_idle_makes_room_and_what_works_does_not() {
-        let all = connections(2);
-        let (busy, idle) = (open(&all).unwrap(), open(&all).unwrap());
-        busy.0.is_known();
-        idle.0.is_known();
+        let open_connections = connections(2);
+        let (busy, idle) = (open(&open_connections).unwrap(), open(&open_connections).unwrap());
+        busy.0.mark_known();
+        idle.0.mark_known();
         let calling = busy.0.call();
-        let next = open(&all).unwrap();
+        let next = open(&open_connections).unwrap();
         assert!(is_closed(&idle) && !is_closed(&busy));
-        next.0.is_known();
+        next.0.mark_known();
         let next_calls = next.0.call();
-        assert!(open(&all).is_none(), "both are at work");
-        assert!(!all.close_one());
+        assert!(open(&open_connections).is_none(), "both are at work");
+        assert!(!open_connections.close_one());
         drop(calling);
-        assert!(all.close_one());
+        assert!(open_connections.close_one());
         assert!(is_closed(&busy) && !is_closed(&next));
         drop(next_calls);
     }
 
     #[test]
     fn idle_strangers_are_closed() {
-        let all = connections(9);
-        let (known, silent, calls) =
-            (open(&all).unwrap(), open(&all).unwrap(), open(&all).unwrap());
-        known.0.is_known();
+        let open_connections = connections(9);
+        let (known, silent, calls) = (
+            open(&open_connections).unwrap(),
+            open(&open_connections).unwrap(),
+            open(&open_connections).unwrap(),
+        );
+        known.0.mark_known();
         let _calling = calls.0.call();
-        all.close_idle_strangers();
+        open_connections.close_idle_strangers();
         assert!(!is_closed(&silent));
-        all.close_strangers(Duration::ZERO);
+        open_connections.close_strangers(Duration::ZERO);
         assert!(is_closed(&silent) && !is_closed(&known) && !is_closed(&calls));
     }
 }

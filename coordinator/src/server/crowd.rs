@@ -75,10 +75,10 @@ impl Crowd {
         let entry = Entry { weight: 0, moved: Instant::now(), throw_out: Box::new(throw_out) };
         inside.by_connection.entry(connection).or_default().entries.insert(number, entry);
         inside.weigh(connection, number, weight);
-        let gone = inside.excess(self.weight_max);
+        let removed = inside.excess(self.weight_max);
         drop(inside);
-        let count = gone.len();
-        gone.into_iter().for_each(|entry| (entry.throw_out)());
+        let count = removed.len();
+        removed.into_iter().for_each(|entry| (entry.throw_out)());
         (Member { crowd: Arc::clone(self), connection, number }, count)
     }
 
@@ -89,16 +89,16 @@ impl Crowd {
             .by_connection
             .iter()
             .flat_map(|(&id, group)| {
-                group.entries.iter().map(move |(&number, it)| (id, number, it))
+                group.entries.iter().map(move |(&number, entry)| (id, number, entry))
             })
             .filter(|(_, _, entry)| entry.moved.elapsed() >= patience)
             .map(|(connection, number, _)| (connection, number))
             .collect();
-        let gone: Vec<_> =
+        let removed: Vec<_> =
             old.into_iter().filter_map(|(id, number)| inside.remove(id, number)).collect();
         drop(inside);
-        let count = gone.len();
-        gone.into_iter().for_each(|entry| (entry.throw_out)());
+        let count = removed.len();
+        removed.into_iter().for_each(|entry| (entry.throw_out)());
         count
     }
 
@@ -132,31 +132,31 @@ impl Inside {
 
     /// Removes members above the limit.
     fn excess(&mut self, weight_max: u64) -> Vec<Entry> {
-        let mut gone = Vec::new();
+        let mut removed = Vec::new();
         while self.weight > weight_max {
             // Among equally heavy connections, the one that came first.
             let heaviest = self.by_connection.iter().rev().max_by_key(|(_, group)| group.weight);
             let Some((&connection, group)) = heaviest else { break };
             let oldest = group.entries.keys().next().copied();
-            gone.extend(oldest.and_then(|oldest| self.remove(connection, oldest)));
+            removed.extend(oldest.and_then(|oldest| self.remove(connection, oldest)));
         }
-        gone
+        removed
     }
 }
 
 impl Member {
     /// Records progress and a new weight; returns how many others were evicted for it.
-    pub(super) fn moved(&self, weight: u64) -> usize {
+    pub(super) fn record_progress(&self, weight: u64) -> usize {
         let mut inside = self.crowd.inside();
         let group = inside.by_connection.get_mut(&self.connection);
         if let Some(entry) = group.and_then(|group| group.entries.get_mut(&self.number)) {
             entry.moved = Instant::now();
         }
         inside.weigh(self.connection, self.number, weight);
-        let gone = inside.excess(self.crowd.weight_max);
+        let removed = inside.excess(self.crowd.weight_max);
         drop(inside);
-        let count = gone.len();
-        gone.into_iter().for_each(|entry| (entry.throw_out)());
+        let count = removed.len();
+        removed.into_iter().for_each(|entry| (entry.throw_out)());
         count
     }
 }
@@ -164,8 +164,8 @@ impl Member {
 impl Drop for Member {
     fn drop(&mut self) {
         // What the member held is dropped outside of the lock.
-        let gone = self.crowd.inside().remove(self.connection, self.number);
-        drop(gone);
+        let entry = self.crowd.inside().remove(self.connection, self.number);
+        drop(entry);
     }
 }
 
@@ -177,8 +177,9 @@ mod tests {
 
     fn enter(crowd: &Arc<Crowd>, connection: u64, weight: u64) -> (Member, CancellationToken) {
         let gone = CancellationToken::new();
-        let told = gone.clone();
-        let (member, _) = crowd.enter(ConnectionId(connection), weight, move || told.cancel());
+        let thrown_out = gone.clone();
+        let (member, _) =
+            crowd.enter(ConnectionId(connection), weight, move || thrown_out.cancel());
         (member, gone)
     }
 
@@ -186,9 +187,9 @@ mod tests {
     fn the_oldest_of_who_has_most_makes_room() {
         let crowd = Crowd::with_room(4);
         let (_first, first_gone) = enter(&crowd, 1, 1);
-        let many: Vec<_> = (0..3).map(|_| enter(&crowd, 2, 1)).collect();
+        let members: Vec<_> = (0..3).map(|_| enter(&crowd, 2, 1)).collect();
         let (_last, last_gone) = enter(&crowd, 3, 1);
-        let gone = || many.iter().map(|(_, gone)| gone.is_cancelled()).collect::<Vec<_>>();
+        let gone = || members.iter().map(|(_, gone)| gone.is_cancelled()).collect::<Vec<_>>();
         assert_eq!(gone(), [true, false, false]);
         let (_weighty, _) = enter(&crowd, 3, 1);
         // Two each: the connection that came first.
@@ -204,11 +205,11 @@ mod tests {
         assert!(!first_gone.is_cancelled(), "it left by itself");
         let (second, second_gone) = enter(&crowd, 2, 2);
         let (_third, third_gone) = enter(&crowd, 3, 1);
-        assert_eq!(second.moved(3), 0);
-        assert_eq!(second.moved(4), 1);
+        assert_eq!(second.record_progress(3), 0);
+        assert_eq!(second.record_progress(4), 1);
         assert!(second_gone.is_cancelled() && !third_gone.is_cancelled());
         // This member was evicted already.
-        assert_eq!(second.moved(9), 0);
+        assert_eq!(second.record_progress(9), 0);
         drop(second);
         assert_eq!(crowd.inside().weight, 1);
         // A member larger than the limit never fits.

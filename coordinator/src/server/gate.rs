@@ -27,8 +27,8 @@ use super::origin::{self, Foreign, Names, Transport};
 use super::request_id::RequestIds;
 use super::revoked::UntilRevoked;
 use crate::access::{CalledBy, Certified, Credential, Guard};
+use crate::log_throttle::LogThrottle;
 use crate::metrics::{Metrics, UnderWay, Why};
-use crate::rarely::Rarely;
 
 /// Path of the metrics page.
 pub(super) const METRICS_PATH: &str = "/metrics";
@@ -67,20 +67,20 @@ pub(super) struct Gate {
     arriving: Arc<Crowd>,
     answers: Arc<Crowd>,
     streams: Arc<Crowd>,
-    told: Told,
+    throttles: Throttles,
     ids: RequestIds,
     metrics: Metrics,
 }
 
 /// Rate limits for log lines.
 #[derive(Debug, Default)]
-struct Told {
-    bad_tokens: Rarely,
-    foreign: Rarely,
-    no_places: Rarely,
-    no_messages: Rarely,
-    thrown_out: Rarely,
-    unread: Rarely,
+struct Throttles {
+    bad_tokens: LogThrottle,
+    foreign: LogThrottle,
+    no_places: LogThrottle,
+    no_messages: LogThrottle,
+    thrown_out: LogThrottle,
+    unread: LogThrottle,
 }
 
 /// Marks a call that has passed. Services check for it, in case a path that leads to a service is not recognised as one
@@ -132,15 +132,15 @@ impl Gate {
             arriving: Crowd::with_room(ARRIVING_MAX),
             answers: Crowd::with_room(ANSWERS_BYTES_MAX),
             streams: Crowd::with_room(STREAMS_MAX),
-            told: Told::default(),
+            throttles: Throttles::default(),
             ids: RequestIds::new(),
             metrics,
         })
     }
 
     /// Drops answers that are not being read.
-    pub(super) fn look_around(&self) {
-        if let Some(times) = self.told.unread.happened(self.answers.expire(ANSWER_PATIENCE)) {
+    pub(super) fn expire_idle(&self) {
+        if let Some(times) = self.throttles.unread.record(self.answers.expire(ANSWER_PATIENCE)) {
             tracing::warn!(times, "answers were not read by their clients, and are not kept");
         }
     }
@@ -166,15 +166,15 @@ impl Gate {
         let authorization = request.headers().get(header::AUTHORIZATION);
         let path = request.uri().path();
         let authorization = authorization.map(|value| value.as_bytes());
-        let certified = request.extensions().get::<Arc<Certified>>().map(|it| &**it);
+        let certified = request.extensions().get::<Arc<Certified>>().map(|certified| &**certified);
         let checked = self.guard.check(path, authorization, certified);
         if checked.is_err() {
             self.metrics.calls.refused(Why::Token);
         }
         if checked.is_err()
-            && let Some(times) = self.told.bad_tokens.happened(1)
+            && let Some(times) = self.throttles.bad_tokens.record(1)
         {
-            tracing::warn!(times, %peer, "refused calls without a token or certificate that may do it; the last from this peer");
+            tracing::warn!(times, %peer, "refused calls without a token or certificate of the needed role; the last from this peer");
         }
         checked
     }
@@ -192,14 +192,14 @@ impl Gate {
     }
 
     /// Refuses, counts and logs a call that failed a check.
-    fn foreign(&self, foreign: &Foreign, peer: SocketAddr, is_grpc: bool) -> Response {
+    fn refuse_foreign(&self, foreign: &Foreign, peer: SocketAddr, is_grpc: bool) -> Response {
         self.metrics.calls.refused(match foreign {
             Foreign::NotGrpc => Why::NotGrpc,
             Foreign::OldHttp => Why::OldHttp,
             Foreign::Host(_) => Why::Host,
             Foreign::Origin(_) => Why::Origin,
         });
-        if let Some(times) = self.told.foreign.happened(1) {
+        if let Some(times) = self.throttles.foreign.record(1) {
             tracing::warn!(times, %peer, ?foreign, "refused calls; the last from this peer");
         }
         refuse(foreign, is_grpc)
@@ -212,7 +212,7 @@ impl Gate {
         answering: impl Future<Output = Response>,
     ) -> Response {
         let thrown_out = CancellationToken::new();
-        let _member = self.arrive(connection, &thrown_out);
+        let _member = self.admit(connection, &thrown_out);
         let answered = thrown_out.run_until_cancelled(answering).await;
         answered.unwrap_or_else(|| {
             self.metrics.calls.refused(Why::Crowded);
@@ -220,10 +220,10 @@ impl Gate {
         })
     }
 
-    fn arrive(&self, connection: &Connection, thrown_out: &CancellationToken) -> Member {
-        let told = thrown_out.clone();
-        let (member, others) = self.arriving.enter(connection.id, 1, move || told.cancel());
-        if let Some(times) = self.told.thrown_out.happened(others) {
+    fn admit(&self, connection: &Connection, thrown_out: &CancellationToken) -> Member {
+        let token = thrown_out.clone();
+        let (member, removed) = self.arriving.enter(connection.id, 1, move || token.cancel());
+        if let Some(times) = self.throttles.thrown_out.record(removed) {
             tracing::warn!(
                 times,
                 "more than {ARRIVING_MAX} calls were under way: refused the oldest of connections \
@@ -242,11 +242,11 @@ impl Gate {
         body: Body,
     ) -> Result<(Message, UnderWay, Option<Place>), Refusal> {
         let thrown_out = CancellationToken::new();
-        let _member = self.arrive(connection, &thrown_out);
+        let _member = self.admit(connection, &thrown_out);
         let peer = connection.peer;
         let receiving = async {
             let message = message::receive(body, [&self.units, &connection.units], PATIENCE).await;
-            let message = message.map_err(|problem| self.no_message(problem, peer))?;
+            let message = message.map_err(|problem| self.refuse_message(problem, peer))?;
             let call = self.metrics.calls.begin(path);
             Ok((message, call, self.place(connection).await))
         };
@@ -257,9 +257,9 @@ impl Gate {
         })
     }
 
-    fn no_message(&self, problem: NoMessage, peer: SocketAddr) -> Refusal {
+    fn refuse_message(&self, problem: NoMessage, peer: SocketAddr) -> Refusal {
         self.metrics.calls.refused(Why::Message);
-        if let Some(times) = self.told.no_messages.happened(1) {
+        if let Some(times) = self.throttles.no_messages.record(1) {
             tracing::warn!(times, %peer, ?problem, "calls brought no message; the last from this peer");
         }
         let problem = match problem {
@@ -273,21 +273,21 @@ impl Gate {
     /// Waits for a place.
     async fn place(&self, connection: &Connection) -> Option<Place> {
         // The semaphores are never closed.
-        let own = Arc::clone(&connection.calls).acquire_owned().await.ok()?;
+        let own_place = Arc::clone(&connection.calls).acquire_owned().await.ok()?;
         if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
-            return Some([place, own]);
+            return Some([place, own_place]);
         }
-        if let Some(times) = self.told.no_places.happened(1) {
+        if let Some(times) = self.throttles.no_places.record(1) {
             tracing::warn!(times, "calls have to wait: all {CALLS_MAX} places for calls are taken");
         }
-        Some([Arc::clone(&self.places).acquire_owned().await.ok()?, own])
+        Some([Arc::clone(&self.places).acquire_owned().await.ok()?, own_place])
     }
 
     /// Answers an open call whose answer may be long or lasting; its unread part may be dropped.
     async fn open_stream(&self, connection: &Connection, request: Request, next: Next) -> Response {
         let response = self.open(connection, next.run(request)).await;
         response.map(|body| {
-            let (answer, _) = Answer::among(&self.streams, connection.id, body);
+            let (answer, _) = Answer::enter(&self.streams, connection.id, body);
             Body::new(answer)
         })
     }
@@ -296,7 +296,7 @@ impl Gate {
     async fn serve(&self, connection: &Connection, request: Request, next: Next) -> Response {
         if let Err(foreign) = self.check_sender(&request, connection) {
             let is_grpc = origin::is_grpc(request.headers().get(header::CONTENT_TYPE));
-            return self.foreign(&foreign, connection.peer, is_grpc);
+            return self.refuse_foreign(&foreign, connection.peer, is_grpc);
         }
         let credential = match self.check_caller(&request, connection.peer) {
             Ok(credential) => credential,
@@ -308,7 +308,7 @@ impl Gate {
             Ok(received) => received,
             Err(refusal) => return Status::from(refusal).into_http(),
         };
-        connection.is_known();
+        connection.mark_known();
         let Message { bytes, room } = message;
         let mut request = Request::from_parts(parts, Body::from(bytes));
         request.extensions_mut().insert(Passed);
@@ -324,8 +324,8 @@ impl Gate {
         drop((place, room));
         let (parts, body) = response.into_parts();
         let body = Body::new(Counted::new(call, &parts.headers, body));
-        let (answer, others) = Answer::among(&self.answers, connection.id, body);
-        if let Some(times) = self.told.unread.happened(others) {
+        let (answer, removed) = Answer::enter(&self.answers, connection.id, body);
+        if let Some(times) = self.throttles.unread.record(removed) {
             tracing::warn!(times, "answers were not read by their clients, and are not kept");
         }
         Response::from_parts(parts, Body::new(answer))
@@ -346,21 +346,21 @@ pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: 
         Of::Page => gate.open(&connection, next.run(request)).await,
         Of::Metrics => {
             if let Err(foreign) = gate.check_site(&request, &connection) {
-                return gate.foreign(&foreign, connection.peer, false);
+                return gate.refuse_foreign(&foreign, connection.peer, false);
             }
             gate.open_stream(&connection, request, next).await
         }
         Of::Open => {
             let (method, version) = (request.method(), request.version());
             if let Err(foreign) = origin::check_grpc(method, version, request.headers()) {
-                return gate.foreign(&foreign, connection.peer, false);
+                return gate.refuse_foreign(&foreign, connection.peer, false);
             }
             gate.open_stream(&connection, request, next).await
         }
         Of::Service => {
             let span = tracing::info_span!(
                 "call",
-                request = %gate.ids.of(request.headers()),
+                request = %gate.ids.request_id(request.headers()),
                 method = gate.metrics.calls.name(request.uri().path()),
                 peer = %connection.peer,
             );

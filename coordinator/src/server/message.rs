@@ -82,7 +82,7 @@ pub(super) async fn receive(
     let units = length.div_ceil(UNIT_BYTES);
     let room =
         if length > SMALL_BYTES { Some(room(rooms, units, patience.room).await?) } else { None };
-    let whole = patience.whole + patience.unit * u32::try_from(units).unwrap_or(u32::MAX);
+    let time_max = patience.whole + patience.unit * u32::try_from(units).unwrap_or(u32::MAX);
     let rest = async {
         // To the end, so that the client has no more to send.
         while !has_ended && incoming.bytes.len() <= PREFIX_BYTES + length {
@@ -90,20 +90,20 @@ pub(super) async fn receive(
         }
         Ok(())
     };
-    timeout(whole, rest).await.map_err(|_| NoMessage::Late)??;
+    timeout(time_max, rest).await.map_err(|_| NoMessage::Late)??;
     Ok(Message { bytes: incoming.bytes.into(), room })
 }
 
 async fn room(
-    [all, own]: [&Arc<Semaphore>; 2],
+    [shared, of_connection]: [&Arc<Semaphore>; 2],
     units: usize,
     patience: Duration,
 ) -> Result<[OwnedSemaphorePermit; 2], NoMessage> {
     let units = u32::try_from(units).unwrap_or(u32::MAX);
     let both = async {
         // Its own room first: no other connection waits for one that wants too much.
-        let own = Arc::clone(own).acquire_many_owned(units).await.ok()?;
-        Some([Arc::clone(all).acquire_many_owned(units).await.ok()?, own])
+        let of_connection = Arc::clone(of_connection).acquire_many_owned(units).await.ok()?;
+        Some([Arc::clone(shared).acquire_many_owned(units).await.ok()?, of_connection])
     };
     timeout(patience, both).await.ok().flatten().ok_or(NoMessage::NoRoom)
 }
@@ -151,7 +151,7 @@ mod tests {
     fn message(length: usize) -> Vec<u8> {
         let mut bytes = vec![0];
         bytes.extend((length as u32).to_be_bytes());
-        bytes.extend((0..length).map(|it| it as u8));
+        bytes.extend((0..length).map(|index| index as u8));
         bytes
     }
 
@@ -161,7 +161,7 @@ mod tests {
 
     fn in_pieces(bytes: &[u8], size: usize) -> Body {
         let pieces: Vec<_> =
-            bytes.chunks(size).map(|it| Ok::<_, std::io::Error>(it.to_vec())).collect();
+            bytes.chunks(size).map(|piece| Ok::<_, std::io::Error>(piece.to_vec())).collect();
         Body::from_stream(stream::iter(pieces))
     }
 

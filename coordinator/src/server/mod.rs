@@ -57,8 +57,8 @@ pub(crate) use self::tls::Tls;
 pub use self::tls::{TlsError, TlsFiles};
 use crate::access::{Certified, Guard};
 use crate::dispatcher::Health;
+use crate::log_throttle::LogThrottle;
 use crate::metrics::{self, Metrics};
-use crate::rarely::Rarely;
 use crate::services::{ExperimentsService, ResultsService, WorkService};
 
 /// Connections at once (invariant 9): one for each worker that the roster has a place for, and some for clients.
@@ -93,7 +93,7 @@ const HEALTH_INTERVAL: Duration = Duration::from_secs(10);
 const ACCEPT_RETRY_AFTER: Duration = Duration::from_millis(100);
 
 /// Interval for closing idle connections of strangers and dropping unread answers.
-const LOOK_AROUND_INTERVAL: Duration = Duration::from_secs(1);
+const EXPIRE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The listeners.
 #[derive(Debug)]
@@ -163,7 +163,7 @@ impl Server {
         metrics: Metrics,
     ) -> Result<Self, ReflectionError> {
         let (health, health_service) = tonic_health::server::health_reporter();
-        tell_health(&health, true).await;
+        report_health(&health, true).await;
         let reflection = || {
             tonic_reflection::server::Builder::configure()
                 .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
@@ -190,7 +190,7 @@ impl Server {
             .route("/", get(index))
             .route("/healthz", get(healthz).with_state(state.clone()))
             .route(gate::METRICS_PATH, get(numbers).with_state(metrics.clone()))
-            .fallback(nothing_there)
+            .fallback(not_found)
             .layer(from_fn_with_state(Arc::clone(&gate), gate::pass));
         let connections_max = open_files::connections_max(CONNECTIONS_MAX);
         Ok(Self { router, gate, guard, connections_max, health, state, metrics, tls: None })
@@ -211,13 +211,16 @@ impl Server {
     pub(crate) async fn run(self, listeners: Listeners, stop: CancellationToken) {
         let serving = GracefulShutdown::new();
         let connections = Connections::with_places(self.connections_max, gate::SHARE);
-        let mut door =
-            Door { listeners: &listeners, connections: &connections, told: Rarely::default() };
-        let mut look_around = tokio::time::interval(LOOK_AROUND_INTERVAL);
-        look_around.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut door = Door {
+            listeners: &listeners,
+            connections: &connections,
+            throttle: LogThrottle::default(),
+        };
+        let mut expire_idle = tokio::time::interval(EXPIRE_INTERVAL);
+        expire_idle.set_missed_tick_behavior(MissedTickBehavior::Delay);
         // Also when this future is dropped: then at once.
         let abort = CancellationToken::new();
-        let excessive = Arc::new(Rarely::default());
+        let excessive = Arc::new(LogThrottle::default());
         let _abort_at_end = abort.clone().drop_guard();
         let (reporter, metrics) = (self.health.clone(), self.metrics.clone());
         let mut watching = pin!(watch_health(reporter, self.state, metrics));
@@ -228,9 +231,9 @@ impl Server {
                 never = &mut watching => match never {},
                 never = &mut watching_tokens => match never {},
                 accepted = door.next() => accepted,
-                _ = look_around.tick() => {
+                _ = expire_idle.tick() => {
                     connections.close_idle_strangers();
-                    self.gate.look_around();
+                    self.gate.expire_idle();
                     continue;
                 }
             };
@@ -268,8 +271,8 @@ impl Server {
                 if let Some(Some(Err(error))) = abort.run_until_cancelled(served).await {
                     // Everyday events: a client that went away, or that does not speak HTTP, or does not speak TLS.
                     tracing::debug!(%error, "a connection ended");
-                    if is_of_excess(&*error)
-                        && let Some(times) = excessive.happened(1)
+                    if is_too_many(&*error)
+                        && let Some(times) = excessive.record(1)
                     {
                         let peer = connection.peer;
                         tracing::warn!(times, %peer, "closed connections that broke off too many calls; the last from this peer");
@@ -278,7 +281,7 @@ impl Server {
             });
         }
         drop(listeners);
-        tell_health(&self.health, false).await;
+        report_health(&self.health, false).await;
         tracing::info!(connections = serving.count(), "finishing the calls under way");
         if tokio::time::timeout(SHUTDOWN_PATIENCE, serving.shutdown()).await.is_err() {
             tracing::warn!("some calls did not end in time");
@@ -288,7 +291,7 @@ impl Server {
 
 /// Whether a connection was ended for its client's excesses, such as resetting streams. The library logs a line for
 /// each, which `cli/src/terminal/logging.rs` keeps out of the log.
-fn is_of_excess(error: &(dyn std::error::Error + 'static)) -> bool {
+fn is_too_many(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     let ended = causes.find_map(|cause| cause.downcast_ref::<h2::Error>());
     ended.is_some_and(|error| error.reason() == Some(h2::Reason::ENHANCE_YOUR_CALM))
@@ -301,22 +304,22 @@ async fn watch_health(reporter: HealthReporter, state: Health, metrics: Metrics)
     let mut was_well = true;
     loop {
         interval.tick().await;
-        let found = state.check().await;
-        if found.is_ok() != was_well {
-            was_well = found.is_ok();
-            tell_health(&reporter, was_well).await;
+        let health = state.check().await;
+        if health.is_ok() != was_well {
+            was_well = health.is_ok();
+            report_health(&reporter, was_well).await;
             metrics.set_healthy(was_well);
-            match found {
-                Ok(()) => tracing::info!("well again: what is committed comes to the disk"),
+            match health {
+                Ok(()) => tracing::info!("healthy again: commits reach the disk"),
                 Err(unwell) => {
-                    tracing::warn!("not well, and says so to who asks: {}", unwell.problem)
+                    tracing::warn!("unhealthy, and health checks report it: {}", unwell.problem)
                 }
             }
         }
     }
 }
 
-async fn tell_health(reporter: &HealthReporter, is_well: bool) {
+async fn report_health(reporter: &HealthReporter, is_well: bool) {
     if is_well {
         reporter.set_serving::<WorkServer<WorkService>>().await;
         reporter.set_serving::<ExperimentsServer<ExperimentsService>>().await;
@@ -372,7 +375,7 @@ fn connection_builder() -> auto::Builder<TokioExecutor> {
 struct Door<'s> {
     listeners: &'s Listeners,
     connections: &'s Arc<Connections>,
-    told: Rarely,
+    throttle: LogThrottle,
 }
 
 /// The listener of a connection.
@@ -398,30 +401,30 @@ impl Door<'_> {
                 Ok((stream, peer, local)) => match self.connections.open(peer, local.ip()) {
                     Some(opened) => return (stream, opened, by),
                     None => self
-                        .tell(format_args!("all connections are at work: closed that of {peer}")),
+                        .warn(format_args!("all connections are at work: closed that of {peer}")),
                 },
-                Err(error) if is_of_the_client(&error) => {
+                Err(error) if is_client_error(&error) => {
                     tracing::debug!(%error, "a connection ended");
                 }
                 Err(error) => {
                     // Usually too many open files.
                     self.connections.close_one();
-                    self.tell(format_args!("could not accept a connection: {error}"));
+                    self.warn(format_args!("could not accept a connection: {error}"));
                     tokio::time::sleep(ACCEPT_RETRY_AFTER).await;
                 }
             }
         }
     }
 
-    fn tell(&self, what: std::fmt::Arguments<'_>) {
-        if let Some(times) = self.told.happened(1) {
-            tracing::warn!(times, "{what}");
+    fn warn(&self, problem: std::fmt::Arguments<'_>) {
+        if let Some(times) = self.throttle.record(1) {
+            tracing::warn!(times, "{problem}");
         }
     }
 }
 
 /// Whether the client went away before its connection was accepted (accept(2)).
-fn is_of_the_client(error: &io::Error) -> bool {
+fn is_client_error(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::ConnectionAborted
@@ -457,7 +460,7 @@ async fn index() -> String {
 }
 
 /// Answers an unknown path, for gRPC clients or for people.
-async fn nothing_there(request: Request) -> Response {
+async fn not_found(request: Request) -> Response {
     let is_grpc = request
         .headers()
         .get(header::CONTENT_TYPE)

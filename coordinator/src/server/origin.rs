@@ -49,7 +49,7 @@ impl Names {
     }
 
     /// Whether an authority means this coordinator, on a connection to our address `local`.
-    fn are_of(&self, authority: &Authority, local: IpAddr) -> bool {
+    fn include(&self, authority: &Authority, local: IpAddr) -> bool {
         let host = authority.host();
         let is_configured = self.configured.iter().any(|name| is_name(host, name));
         // An IP address cannot be rebound by DNS.
@@ -66,8 +66,8 @@ impl Names {
     }
 
     /// Whether the authority suffices to recognise our own pages.
-    fn are_certain(&self, authority: &Authority, local: IpAddr) -> bool {
-        let known = Self {
+    fn include_certainly(&self, authority: &Authority, local: IpAddr) -> bool {
+        let certain = Self {
             // Not empty: an unknown name is not ours.
             configured: self
                 .configured
@@ -77,7 +77,7 @@ impl Names {
                 .collect(),
             machine: self.machine.clone(),
         };
-        known.are_of(authority, local)
+        certain.include(authority, local)
     }
 }
 
@@ -121,13 +121,13 @@ pub(super) fn check_sender(
     // HTTP/2 has the host in `:authority`, which is the URI's. Every host given must be ours.
     let mut ours = None;
     for host in headers.get_all(header::HOST) {
-        match read(host).filter(|authority| names.are_of(authority, local)) {
+        match read(host).filter(|authority| names.include(authority, local)) {
             Some(authority) => ours = Some(authority),
             None => return Err(Foreign::Host(text(host))),
         }
     }
     if let Some(authority) = uri.authority() {
-        if !names.are_of(authority, local) {
+        if !names.include(authority, local) {
             return Err(Foreign::Host(authority.to_string()));
         }
         ours = Some(authority.clone());
@@ -135,7 +135,7 @@ pub(super) fn check_sender(
     let Some(ours) = ours else { return Err(Foreign::Host(String::new())) };
     for origin in headers.get_all(header::ORIGIN) {
         // The origin of a page that we served ourselves.
-        let own = origin.to_str().ok().and_then(|origin| {
+        let page = origin.to_str().ok().and_then(|origin| {
             let authority = match transport {
                 Transport::Tls => origin.strip_prefix("https://"),
                 Transport::Plain => {
@@ -144,7 +144,7 @@ pub(super) fn check_sender(
             };
             authority?.parse::<Authority>().ok()
         });
-        if own.is_none_or(|own| own != ours || !names.are_certain(&own, local)) {
+        if page.is_none_or(|page| page != ours || !names.include_certainly(&page, local)) {
             return Err(Foreign::Origin(text(origin)));
         }
     }

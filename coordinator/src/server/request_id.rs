@@ -32,9 +32,9 @@ impl RequestIds {
     }
 
     /// The name that a call brings, if plain and short, or a new one.
-    pub(super) fn of<'h>(&self, headers: &'h HeaderMap) -> RequestId<'h> {
-        let brought = headers.get(HEADER).and_then(|name| name.to_str().ok());
-        match brought.filter(|name| is_plain(name)) {
+    pub(super) fn request_id<'h>(&self, headers: &'h HeaderMap) -> RequestId<'h> {
+        let name = headers.get(HEADER).and_then(|name| name.to_str().ok());
+        match name.filter(|name| is_plain(name)) {
             Some(name) => RequestId::Brought(name),
             None => RequestId::Made(self.0.fetch_add(1, Ordering::Relaxed)),
         }
@@ -65,22 +65,26 @@ mod tests {
     #[test]
     fn a_plain_name_is_taken_and_no_other() {
         let ids = RequestIds(AtomicU64::new(u64::MAX));
-        let of = |name: &[u8]| {
+        let id_for = |name: &[u8]| {
             let mut headers = HeaderMap::new();
             headers.insert(HEADER, HeaderValue::from_bytes(name).unwrap());
-            ids.of(&headers).to_string()
+            ids.request_id(&headers).to_string()
         };
         let longest = "a".repeat(LENGTH_MAX);
         for plain in ["7", "a-b_c.D9", "4bf92f35-77b3-4da6-a3ce-929d0e0e4736", &*longest] {
-            assert_eq!(of(plain.as_bytes()), plain);
+            assert_eq!(id_for(plain.as_bytes()), plain);
         }
-        assert_eq!(of(b""), "ffffffffffffffff");
+        assert_eq!(id_for(b""), "ffffffffffffffff");
         let long = "a".repeat(LENGTH_MAX + 1);
         let foreign: [&[u8]; 6] =
             [b"a b", b"a=1", b"a\tb", b"\"", "\u{e9}".as_bytes(), long.as_bytes()];
         for (made, foreign) in foreign.into_iter().enumerate() {
-            assert_eq!(of(foreign), format!("{made:016x}"), "{foreign:?}");
+            assert_eq!(id_for(foreign), format!("{made:016x}"), "{foreign:?}");
         }
-        assert_eq!(ids.of(&HeaderMap::new()).to_string(), "0000000000000006", "none was brought");
+        assert_eq!(
+            ids.request_id(&HeaderMap::new()).to_string(),
+            "0000000000000006",
+            "none was brought"
+        );
     }
 }

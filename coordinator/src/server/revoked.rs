@@ -33,10 +33,10 @@ impl HttpBody for UntilRevoked {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let Self { body: there, revoked } = &mut *self;
-        let Some(body) = there else { return Poll::Ready(None) };
+        let Self { body: open_body, revoked } = &mut *self;
+        let Some(body) = open_body else { return Poll::Ready(None) };
         if let Poll::Ready(refusal) = revoked.as_mut().poll(cx) {
-            *there = None;
+            *open_body = None;
             let mut trailers = HeaderMap::new();
             return Poll::Ready(match Status::from(refusal).add_header(&mut trailers) {
                 Ok(()) => Some(Ok(Frame::trailers(trailers))),
@@ -45,7 +45,7 @@ impl HttpBody for UntilRevoked {
         }
         let polled = Pin::new(body).poll_frame(cx);
         if let Poll::Ready(None | Some(Err(_))) = polled {
-            *there = None;
+            *open_body = None;
         }
         polled
     }

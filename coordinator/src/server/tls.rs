@@ -174,7 +174,7 @@ impl Tls {
                 config.with_client_cert_verifier(verifier).with_single_cert(chain, private)
             });
         let mut config = config
-            .map_err(|error| TlsError::Pair { files: files.clone(), problem: in_words(&error) })?;
+            .map_err(|error| TlsError::Pair { files: files.clone(), problem: describe(&error) })?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(Self(TlsAcceptor::from(Arc::new(config))))
     }
@@ -198,13 +198,13 @@ impl Tls {
                         Ok(stream) => Ok(stream),
                         Err((error, stream)) => {
                             // The client should learn the reason, and may have sent more already.
-                            let_go(stream).await?;
+                            drain(stream).await?;
                             Err(error)
                         }
                     }
                 }
                 _ => {
-                    send_away(stream).await?;
+                    refuse_plaintext(stream).await?;
                     Err(io::Error::new(io::ErrorKind::InvalidData, "it does not speak TLS"))
                 }
             }
@@ -222,7 +222,7 @@ fn verifier(
 ) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
     let mut roots = RootCertStore::empty();
     for certificate in CLIENT_CA.certificates(path)? {
-        roots.add(certificate).map_err(|error| CLIENT_CA.wrong(path, in_words(&error)))?;
+        roots.add(certificate).map_err(|error| CLIENT_CA.wrong(path, describe(&error)))?;
     }
     WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
         .allow_unauthenticated()
@@ -230,7 +230,7 @@ fn verifier(
         .map_err(|error| CLIENT_CA.wrong(path, error.to_string()))
 }
 
-fn in_words(error: &rustls::Error) -> String {
+fn describe(error: &rustls::Error) -> String {
     if let rustls::Error::InconsistentKeys(_) = error {
         "the key is not that of the certificate".to_owned()
     } else if let rustls::Error::InvalidCertificate(CertificateError::BadEncoding) = error {
@@ -244,30 +244,30 @@ fn in_words(error: &rustls::Error) -> String {
 
 /// The client's identity, by a certificate that was verified in the handshake, if one was presented.
 pub(super) fn certified(stream: &TlsStream<TcpStream>) -> Option<Certified> {
-    let shown = stream.get_ref().1.peer_certificates()?;
-    shown.first().map(|certificate| Certified::read(certificate))
+    let certificates = stream.get_ref().1.peer_certificates()?;
+    certificates.first().map(|certificate| Certified::read(certificate))
 }
 
 /// Answers a client that does not speak TLS, in its own protocol.
-async fn send_away(mut stream: TcpStream) -> io::Result<()> {
+async fn refuse_plaintext(mut stream: TcpStream) -> io::Result<()> {
     let mut begun = [0; HTTP_2.len()];
     stream.read_exact(&mut begun).await?;
     match begun == *HTTP_2 {
-        true => stream.write_all(&go_away()).await?,
+        true => stream.write_all(&goaway_frames()).await?,
         false => stream.write_all(NOT_TLS).await?,
     }
-    let_go(stream).await
+    drain(stream).await
 }
 
 /// Closes a connection so that the client still receives what was sent.
-async fn let_go(mut stream: TcpStream) -> io::Result<()> {
+async fn drain(mut stream: TcpStream) -> io::Result<()> {
     stream.shutdown().await?;
     tokio::io::copy(&mut stream.take(THROWN_AWAY_BYTES_MAX), &mut tokio::io::sink()).await?;
     Ok(())
 }
 
 /// The frames SETTINGS and GOAWAY (RFC 9113, sections 6.5 and 6.8), with a readable reason.
-fn go_away() -> Vec<u8> {
+fn goaway_frames() -> Vec<u8> {
     const SETTINGS: u8 = 4;
     const GOAWAY: u8 = 7;
     let frame = |kind: u8, payload: &[&[u8]]| {

@@ -85,28 +85,28 @@ impl Planner {
         &self,
         plan: &Plan,
         unbuilt: &BTreeSet<NeededEngine>,
-        own: &str,
+        sweep_toml: &str,
         stored: Option<StoredSweep>,
     ) -> Result<Builds, Refusal> {
-        let (is_stored, is_same, mut known) = match &stored {
+        let (is_stored, is_same, mut stored_builds) = match &stored {
             Some(StoredSweep { toml, repeated, .. }) => {
-                let (text, known) = builds::split(toml);
+                let (text, stored_builds) = builds::split(toml);
                 // Already carried out, so newer builds do not matter.
                 if *repeated {
-                    return Ok(known);
+                    return Ok(stored_builds);
                 }
-                (true, text == own, known)
+                (true, text == sweep_toml, stored_builds)
             }
             None => (false, false, Builds::new()),
         };
         let workers = self.dispatch.workers().await?.workers;
-        let here = || results::workers_here(&workers, self.heartbeat_interval);
+        let present = || results::workers_here(&workers, self.heartbeat_interval);
         let mut builds = Builds::new();
         for need in unbuilt {
-            let offered = offered(need, here());
+            let offered = offered(need, present());
             let build = match offered.as_slice() {
                 [(build, _)] => Some(build_text(*build)),
-                [] => match known.remove(&need.engine) {
+                [] => match stored_builds.remove(&need.engine) {
                     Some(build) => Some(build),
                     None if is_stored && is_same => None,
                     None if plan.course.is_some() => return Err(unknown(&need.engine)),
@@ -147,13 +147,14 @@ impl Planner {
         sweep: &StoredSweep,
         engines: &[OfferedEngine],
     ) -> Result<(), Refusal> {
-        let (own, mut builds) = builds::split(&sweep.toml);
-        let of = |text: String| SweepText {
+        let (unfilled, mut builds) = builds::split(&sweep.toml);
+        let sweep_text = |text: String| SweepText {
             files: sweep.files.clone(),
             ..SweepText::new(&sweep.name, text)
         };
         let Ok(place) = Arc::clone(&self.plans).acquire_owned().await else { return Ok(()) };
-        let Planned { plan: unnamed, place, .. } = plan(of(own.to_owned()), place).await?;
+        let Planned { plan: unnamed, place, .. } =
+            plan(sweep_text(unfilled.to_owned()), place).await?;
         let mut has_come = false;
         for need in unnamed.unbuilt() {
             if builds.get(&need.engine).is_none_or(|build| build != AWAITED_BUILD) {
@@ -166,8 +167,8 @@ impl Planner {
         if !has_come {
             return Ok(());
         }
-        let toml = with_builds(own, &builds);
-        let Planned { text, plan, place } = plan(of(toml), place).await?;
+        let toml = with_builds(unfilled, &builds);
+        let Planned { text, plan, place } = plan(sweep_text(toml), place).await?;
         let submission = Submission {
             uuid: Uuid::new_v4().to_string(),
             toml: text.text,
@@ -215,12 +216,12 @@ fn offered<'w>(
 }
 
 fn ambiguous(engine: &str, offered: &[([u8; 32], Vec<&str>)]) -> Refusal {
-    let of = |(build, workers): &([u8; 32], Vec<&str>)| {
+    let describe = |(build, workers): &([u8; 32], Vec<&str>)| {
         let named: Vec<&str> = workers.iter().copied().take(WORKERS_NAMED_MAX).collect();
         let more = if workers.len() > named.len() { ", …" } else { "" };
         format!("{} ({}{more})", short(&build_text(*build)), named.join(", "))
     };
-    let builds: Vec<String> = offered.iter().map(of).collect();
+    let builds: Vec<String> = offered.iter().map(describe).collect();
     let [first, ..] = offered else { return unknown(engine) };
     Refusal::new(
         Reason::WrongState,

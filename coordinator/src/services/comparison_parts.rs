@@ -18,7 +18,7 @@ pub(super) struct ComparisonParts {
 }
 
 impl ComparisonParts {
-    pub(super) fn of(told: Comparisons) -> Self {
+    pub(super) fn new(comparisons: Comparisons) -> Self {
         let Comparisons {
             experiment,
             axes,
@@ -26,7 +26,7 @@ impl ComparisonParts {
             differences_truncated,
             effects,
             replicates,
-        } = told;
+        } = comparisons;
         Self {
             first: Some(v1::GetComparisonsResponse {
                 experiment: Some(experiment.into()),

@@ -26,8 +26,8 @@ use super::builds::{Planned, Planner};
 use super::work::{canonical_uuid, millis};
 use super::{BUSY_RETRY_AFTER, pages, reading_failed, verifications};
 use crate::dispatcher::{
-    Clock, Dispatch, Excluding, Exclusion, Removal, Steering, Submission, Workforce, not_submitted,
-    unknown_experiment,
+    Clock, Dispatch, Excluding, Exclusion, Removal, Steering, Submission, Workforce,
+    submission_refusal, unknown_experiment,
 };
 use spelrum_store::{Readers, Removing, StoreError, Sweep};
 
@@ -71,10 +71,10 @@ impl ExperimentsService {
     }
 
     /// The experiment with this UUID or name.
-    async fn summary(&self, which: &str) -> Result<ExperimentSummary, Refusal> {
-        check_length("experiment", which, NAME_BYTES_MAX)?;
-        let found = self.readers.experiment(which).await.map_err(reading_failed)?;
-        found.ok_or_else(|| unknown_experiment(which))
+    async fn summary(&self, name: &str) -> Result<ExperimentSummary, Refusal> {
+        check_length("experiment", name, NAME_BYTES_MAX)?;
+        let summary = self.readers.experiment(name).await.map_err(reading_failed)?;
+        summary.ok_or_else(|| unknown_experiment(name))
     }
 }
 
@@ -109,8 +109,9 @@ impl Experiments for ExperimentsService {
                 fills: None,
             };
             let preview = self.readers.preview(sweep).await;
-            let preview = preview
-                .map_err(|error| not_submitted(&error).unwrap_or_else(|| reading_failed(error)))?;
+            let preview = preview.map_err(|error| {
+                submission_refusal(&error).unwrap_or_else(|| reading_failed(error))
+            })?;
             return Ok(Response::new(v1::SubmitResponse {
                 games: preview.games(&plan),
                 existed: preview.existing.is_some(),
@@ -141,11 +142,11 @@ impl Experiments for ExperimentsService {
         &self,
         request: Request<v1::StatusRequest>,
     ) -> Result<Response<v1::StatusResponse>, Status> {
-        let which = &request.get_ref().experiment;
-        let (experiments, experiments_total) = if which.is_empty() {
+        let name = &request.get_ref().experiment;
+        let (experiments, experiments_total) = if name.is_empty() {
             self.readers.current_experiments().await.map_err(reading_failed)?
         } else {
-            (vec![self.summary(which).await?], 1)
+            (vec![self.summary(name).await?], 1)
         };
         let Workforce { mut workers, largest, wanted, verifying: _, offers, withheld } =
             self.dispatch.workers().await?;
@@ -155,12 +156,12 @@ impl Experiments for ExperimentsService {
             results::missing_engines(&experiments, &wanted, &workers, self.heartbeat_interval);
         let unplaced =
             results::unplaced(&experiments, &wanted, &workers, &offers, self.heartbeat_interval);
-        let cells = largest.iter().map(|it| it.1).chain(missing.iter().map(|it| it.cell));
-        let cells = cells.chain(unplaced.iter().map(|it| it.cell));
+        let cells = largest.iter().map(|row| row.1).chain(missing.iter().map(|row| row.cell));
+        let cells = cells.chain(unplaced.iter().map(|row| row.cell));
         let cells: Vec<CellId> = cells.collect();
         let cells = self.readers.cells_named(&cells).await.map_err(reading_failed)?;
         let named = |(_, cell, memory_bytes)| {
-            let cell = cells.iter().find(|it| it.cell == cell)?.clone();
+            let cell = cells.iter().find(|named| named.cell == cell)?.clone();
             Some(LargestCell { cell, memory_bytes })
         };
         let largest: Vec<LargestCell> = largest.into_iter().filter_map(named).collect();
@@ -202,7 +203,7 @@ impl Experiments for ExperimentsService {
         request: Request<v1::SteerRequest>,
     ) -> Result<Response<v1::SteerResponse>, Status> {
         let request = request.into_inner();
-        let what = match (request.action(), request.priority) {
+        let steering = match (request.action(), request.priority) {
             (v1::Action::Pause, _) => Steering::State(ExperimentState::Paused),
             (v1::Action::Resume, _) => Steering::State(ExperimentState::Running),
             (v1::Action::Cancel, _) => Steering::State(ExperimentState::Cancelled),
@@ -219,7 +220,7 @@ impl Experiments for ExperimentsService {
             }
         };
         check_length("experiment", &request.experiment, NAME_BYTES_MAX)?;
-        let steered = self.dispatch.steer(request.experiment, what).await?;
+        let steered = self.dispatch.steer(request.experiment, steering).await?;
         let experiment = Some(self.summary(&steered.uuid).await?.into());
         let games_retried = steered.games_retried;
         Ok(Response::new(v1::SteerResponse { experiment, games_retried }))
@@ -230,7 +231,7 @@ impl Experiments for ExperimentsService {
         request: Request<v1::RemoveRequest>,
     ) -> Result<Response<v1::RemoveResponse>, Status> {
         let request = request.into_inner();
-        let what = match request.what() {
+        let removing = match request.what() {
             v1::RemoveWhat::Everything => Removing::Everything,
             v1::RemoveWhat::Moves => Removing::Moves,
             v1::RemoveWhat::Unspecified => {
@@ -241,21 +242,21 @@ impl Experiments for ExperimentsService {
         };
         check_length("experiment", &request.experiment, NAME_BYTES_MAX)?;
         // First checks that the removal is allowed, and finds the experiment.
-        let asked = Removal { experiment: request.experiment, what, games: None };
-        let uuid = self.dispatch.remove(asked).await?;
+        let removal = Removal { experiment: request.experiment, what: removing, games: None };
+        let uuid = self.dispatch.remove(removal).await?;
         let summary = self.summary(&uuid).await?;
-        if what == Removing::Moves && summary.task == Task::Choice {
+        if removing == Removing::Moves && summary.task == Task::Choice {
             let problem =
                 format!("{:?} is an accuracy experiment: its moves are its results", summary.name);
             let remedy = "keep them, or delete the experiment";
             return Err(Refusal::new(Reason::WrongState, problem, remedy).into());
         }
         let experiment = Some(summary.into());
-        let removable = self.readers.removable(&uuid, what).await.map_err(reading_failed)?;
-        let nothing_to_do = what == Removing::Moves && removable.moves == 0;
+        let removable = self.readers.removable(&uuid, removing).await.map_err(reading_failed)?;
+        let nothing_to_do = removing == Removing::Moves && removable.moves == 0;
         if !request.preview && !nothing_to_do {
             let games = Some(removable.games);
-            self.dispatch.remove(Removal { experiment: uuid, what, games }).await?;
+            self.dispatch.remove(Removal { experiment: uuid, what: removing, games }).await?;
         }
         Ok(Response::new(v1::RemoveResponse {
             experiment,
@@ -271,7 +272,7 @@ impl Experiments for ExperimentsService {
         request: Request<v1::ExcludeRequest>,
     ) -> Result<Response<v1::ExcludeResponse>, Status> {
         let request = request.into_inner();
-        let what = match request.what() {
+        let excluding = match request.what() {
             v1::ExcludeWhat::Preview => Excluding::Nothing,
             v1::ExcludeWhat::Out => Excluding::Out { since_unix_us: request.since_unix_us },
             v1::ExcludeWhat::In => Excluding::In { engine: request.engine.clone() },
@@ -286,7 +287,8 @@ impl Experiments for ExperimentsService {
         check_length("experiment", &request.experiment, NAME_BYTES_MAX)?;
         check_length("engine", request.engine(), NAME_BYTES_MAX)?;
         let (worker, experiment) = (request.worker, request.experiment);
-        let excluded = self.dispatch.exclude(Exclusion { worker, experiment, what }).await?;
+        let excluded =
+            self.dispatch.exclude(Exclusion { worker, experiment, what: excluding }).await?;
         Ok(Response::new(excluded.into()))
     }
 
@@ -338,8 +340,8 @@ impl Experiments for ExperimentsService {
             let pages = match tokio::time::timeout(pages::QUIET, rows.next()).await {
                 // A sign of life: the query goes on.
                 Err(_) => vec![v1::QueryResponse::default()],
-                Ok(found) => match found.map_err(query_failed)? {
-                    Some(found) => pages::split(found)?,
+                Ok(next_rows) => match next_rows.map_err(query_failed)? {
+                    Some(next_rows) => pages::split(next_rows)?,
                     None => {
                         let truncated = rows.truncated();
                         let last = v1::QueryResponse { truncated, ..Default::default() };
@@ -368,8 +370,8 @@ fn keep_busiest(workers: &mut Vec<WorkerSummary>) {
 
 /// Cuts the workers' engines to the size of an answer: at most the same number for each worker.
 fn keep_first_engines(workers: &mut [WorkerSummary]) {
-    let all: usize = workers.iter().map(|worker| worker.engines.len()).sum();
-    if all > ENGINES_MAX {
+    let engines_total: usize = workers.iter().map(|worker| worker.engines.len()).sum();
+    if engines_total > ENGINES_MAX {
         let each = ENGINES_MAX / workers.len();
         for worker in workers {
             let engines = &worker.engines[..worker.engines.len().min(each)];

@@ -21,7 +21,7 @@ const PIECE_BYTES: usize = 256 << 10;
 /// Most pieces that wait for their reader.
 const PIECES_MAX: usize = 2;
 
-type Told = Result<v1::ExportExperimentsResponse, Refusal>;
+type Part = Result<v1::ExportExperimentsResponse, Refusal>;
 
 /// Makes the file and sends it. The place is kept until the file is sent or the client is gone.
 pub(super) fn export(
@@ -29,12 +29,12 @@ pub(super) fn export(
     experiments: Vec<ExperimentId>,
     place: OwnedSemaphorePermit,
 ) -> impl Stream<Item = Result<v1::ExportExperimentsResponse, Status>> + Send {
-    let (tell, told) = mpsc::channel::<Told>(PIECES_MAX);
-    let failed = tell.clone();
+    let (sender, pieces) = mpsc::channel::<Part>(PIECES_MAX);
+    let failed = sender.clone();
     let work = move || {
         let _place = place;
-        let sent = make(&readers, &experiments, &tell).and_then(|(file, bytes)| {
-            send(file, bytes, &tell).map_err(|error| {
+        let sent = make(&readers, &experiments, &sender).and_then(|(file, bytes)| {
+            send(file, bytes, &sender).map_err(|error| {
                 let remedy = "try again; see that the coordinator's disk is whole";
                 Refusal::new(
                     Reason::Internal,
@@ -45,7 +45,7 @@ pub(super) fn export(
         });
         if let Err(refusal) = sent {
             // The client may be gone.
-            let _unheard = tell.blocking_send(Err(refusal));
+            let _unheard = sender.blocking_send(Err(refusal));
         }
     };
     if std::thread::Builder::new().name("export".to_owned()).spawn(work).is_err() {
@@ -53,24 +53,24 @@ pub(super) fn export(
         let _there_is_room = failed.try_send(Err(refusal));
     }
     drop(failed);
-    stream::unfold(told, async |mut told| {
-        let next = match tokio::time::timeout(QUIET, told.recv()).await {
+    stream::unfold(pieces, async |mut pieces| {
+        let next = match tokio::time::timeout(QUIET, pieces.recv()).await {
             // A sign of life: the export goes on.
             Err(_) => Ok(v1::ExportExperimentsResponse::default()),
             Ok(next) => next?.map_err(Status::from),
         };
-        Some((next, told))
+        Some((next, pieces))
     })
 }
 
 fn make(
     readers: &Readers,
     experiments: &[ExperimentId],
-    tell: &mpsc::Sender<Told>,
+    sender: &mpsc::Sender<Part>,
 ) -> Result<(File, u64), Refusal> {
-    let wanted = tell.clone();
+    let receiver = sender.clone();
     let look = move || {
-        if wanted.is_closed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if receiver.is_closed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     match readers.export_unnamed(experiments, look) {
         Ok((file, made)) => Ok((file, made.bytes)),
@@ -84,7 +84,7 @@ fn make(
     }
 }
 
-fn send(mut file: File, bytes: u64, tell: &mpsc::Sender<Told>) -> std::io::Result<()> {
+fn send(mut file: File, bytes: u64, sender: &mpsc::Sender<Part>) -> std::io::Result<()> {
     let mut head = Some(bytes);
     loop {
         let mut piece = Vec::with_capacity(PIECE_BYTES);
@@ -92,7 +92,7 @@ fn send(mut file: File, bytes: u64, tell: &mpsc::Sender<Told>) -> std::io::Resul
         let is_last = piece.is_empty();
         let bytes = head.take().unwrap_or(0);
         let part = v1::ExportExperimentsResponse { bytes, piece };
-        if is_last || tell.blocking_send(Ok(part)).is_err() {
+        if is_last || sender.blocking_send(Ok(part)).is_err() {
             return Ok(());
         }
     }

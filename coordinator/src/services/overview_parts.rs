@@ -15,8 +15,8 @@ pub(super) struct OverviewParts {
 }
 
 impl OverviewParts {
-    pub(super) fn of(told: Overview) -> Self {
-        let Overview { experiment, axes, workers, worker_effects, cells } = told;
+    pub(super) fn new(overview: Overview) -> Self {
+        let Overview { experiment, axes, workers, worker_effects, cells } = overview;
         Self {
             first: Some(v1::GetOverviewResponse {
                 experiment: Some(experiment.into()),

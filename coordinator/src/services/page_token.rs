@@ -9,13 +9,15 @@ use spelrum_proto::work::check_length;
 use spelrum_proto::{Reason, Refusal};
 
 /// Number of items of a page when the client asks for this many.
-pub(super) fn page_size(asked: u32) -> Result<u32, Refusal> {
-    match asked {
+pub(super) fn page_size(requested: u32) -> Result<u32, Refusal> {
+    match requested {
         0 => Ok(PAGE_SIZE_DEFAULT),
-        1..=PAGE_SIZE_MAX => Ok(asked),
+        1..=PAGE_SIZE_MAX => Ok(requested),
         _ => Err(Refusal::new(
             Reason::Malformed,
-            format!("the message's field page_size is {asked}, which is more than {PAGE_SIZE_MAX}"),
+            format!(
+                "the message's field page_size is {requested}, which is more than {PAGE_SIZE_MAX}"
+            ),
             "ask for fewer, and go on with next_page_token",
         )),
     }
@@ -28,8 +30,8 @@ pub(super) struct Question {
 }
 
 impl Question {
-    pub(super) fn new(list: &str, of: impl std::fmt::Debug) -> Self {
-        let digest = Sha256::digest(format!("spelrum page token v1\0{list}\0{of:?}"));
+    pub(super) fn new(list: &str, question: impl std::fmt::Debug) -> Self {
+        let digest = Sha256::digest(format!("spelrum page token v1\0{list}\0{question:?}"));
         Self { mark: digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect() }
     }
 

@@ -16,12 +16,12 @@ const PAGE_BYTES: usize = 256 << 10;
 pub(super) const QUIET: Duration = Duration::from_secs(5);
 
 /// Number of rows to read when the client asks for this many.
-pub(super) fn rows_max(asked: u32) -> u64 {
-    match asked {
+pub(super) fn rows_max(requested: u32) -> u64 {
+    match requested {
         0 => QUERY_ROWS_DEFAULT.into(),
         // All rows.
         u32::MAX => u64::MAX,
-        asked => asked.into(),
+        requested => requested.into(),
     }
 }
 
@@ -58,10 +58,10 @@ fn value(value: SqlValue) -> v1::SqlValue {
     v1::SqlValue {
         value: match value {
             SqlValue::Null => None,
-            SqlValue::Integer(it) => Some(Value::Integer(it)),
-            SqlValue::Real(it) => Some(Value::Real(it)),
-            SqlValue::Text(it) => Some(Value::Text(it)),
-            SqlValue::Blob(it) => Some(Value::Blob(it)),
+            SqlValue::Integer(value) => Some(Value::Integer(value)),
+            SqlValue::Real(value) => Some(Value::Real(value)),
+            SqlValue::Text(value) => Some(Value::Text(value)),
+            SqlValue::Blob(value) => Some(Value::Blob(value)),
         },
     }
 }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     fn rows(rows: usize, bytes: usize) -> Vec<Vec<SqlValue>> {
-        let row = |it| vec![SqlValue::Integer(it as i64), SqlValue::Text("x".repeat(bytes))];
+        let row = |index| vec![SqlValue::Integer(index as i64), SqlValue::Text("x".repeat(bytes))];
         (0..rows).map(row).collect()
     }
 
@@ -82,7 +82,7 @@ mod tests {
         assert!(pages.len() > 10);
         assert!(pages.iter().all(|page| page.encoded_len() < PAGE_BYTES + 2_000));
         let numbers = pages.iter().flat_map(|page| &page.rows).map(|row| row.values[0].clone());
-        assert!(numbers.eq((0..5_000).map(|it| value(SqlValue::Integer(it)))));
+        assert!(numbers.eq((0..5_000).map(|number| value(SqlValue::Integer(number)))));
     }
 
     #[test]

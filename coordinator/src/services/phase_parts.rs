@@ -14,8 +14,8 @@ pub(super) struct PhaseParts {
 }
 
 impl PhaseParts {
-    pub(super) fn of(told: Phases) -> Self {
-        let Phases { experiment, axes, unit, moves_recorded, cells } = told;
+    pub(super) fn new(phases: Phases) -> Self {
+        let Phases { experiment, axes, unit, moves_recorded, cells } = phases;
         Self {
             first: Some(v1::GetPhasesResponse {
                 experiment: Some(experiment.into()),

@@ -16,7 +16,7 @@ pub(super) struct RatingParts {
 }
 
 impl RatingParts {
-    pub(super) fn of(ratings: Ratings) -> Self {
+    pub(super) fn new(ratings: Ratings) -> Self {
         let Ratings { experiment, axes, groups } = ratings;
         let experiment = Some(experiment.into());
         let first = v1::GetRatingsResponse { experiment, axes, groups: Vec::new() };

@@ -40,10 +40,10 @@ enum Judged {
 impl Judged {
     /// Parses a definition; `None` if this engine does not play the cell.
     fn read(json: &str, openings: &OpeningsCache) -> Option<Self> {
-        if TrainingDefinition::is_one(json) {
+        if TrainingDefinition::is_training(json) {
             return TrainingDefinition::from_json(json).ok().map(Self::Training);
         }
-        if VerificationDefinition::is_one(json) {
+        if VerificationDefinition::is_verification(json) {
             let verification = PlayableVerification::from_json(json, openings).ok()?;
             return Some(Self::Verification(Box::new(verification)));
         }
@@ -139,8 +139,8 @@ fn is_choice(cell: Option<&Judged>) -> bool {
 }
 
 fn judge(cell: Option<&Judged>, before: &Before, result: Reported) -> Reported {
-    let Reported { lease, game: id, what } = result;
-    let what = match (cell, what) {
+    let Reported { lease, game: id, what: content } = result;
+    let content = match (cell, content) {
         (Some(cell), ReportedWhat::Played(played)) => match judge_game(cell, before, id, &played) {
             Ok(()) => ReportedWhat::Played(played),
             Err(irregularity) => ReportedWhat::Irregular {
@@ -167,7 +167,7 @@ fn judge(cell: Option<&Judged>, before: &Before, result: Reported) -> Reported {
         }
         (Some(cell), ReportedWhat::Verified(mut verified)) => {
             let judged = match cell {
-                Judged::Verification(of) => of.referee(&verified.played),
+                Judged::Verification(definition) => definition.referee(&verified.played),
                 Judged::Games(_) | Judged::Training(_) => {
                     Err(Irregularity::new("it is a verification, and its cell asks for none"))
                 }
@@ -185,9 +185,9 @@ fn judge(cell: Option<&Judged>, before: &Before, result: Reported) -> Reported {
                 },
             }
         }
-        (_, what) => what,
+        (_, content) => content,
     };
-    Reported { lease, game: id, what }
+    Reported { lease, game: id, what: content }
 }
 
 fn judge_game(
@@ -229,12 +229,12 @@ fn compare(stored: &SettledGame, played: &PlayedGame) -> Option<Difference> {
 }
 
 /// Checks that a reference gives a position the same values as before, whichever worker asked.
-fn same_values(before: &[MoveValue], told: &[MoveValue]) -> Result<(), Irregularity> {
-    match before.iter().zip(told).find(|(before, told)| before != told) {
+fn same_values(before: &[MoveValue], after: &[MoveValue]) -> Result<(), Irregularity> {
+    match before.iter().zip(after).find(|(before, after)| before != after) {
         None => Ok(()),
-        Some((MoveValue { mv, value }, told)) => Err(Irregularity::new(format!(
-            "the reference's value of `{mv}` is {} here, and was {value} when it was told first",
-            told.value
+        Some((MoveValue { mv, value }, after)) => Err(Irregularity::new(format!(
+            "the reference's value of `{mv}` is {} here, and was {value} when it was first reported",
+            after.value
         ))),
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct ReportParts {
 }
 
 impl ReportParts {
-    pub(super) fn of(report: Report) -> Self {
+    pub(super) fn new(report: Report) -> Self {
         let claims = claims_to_wire(&report);
         let Report {
             experiment,

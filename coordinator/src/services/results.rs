@@ -10,7 +10,7 @@ use spelrum_answers::{
 use spelrum_model::{CellId, ExperimentId, GameId, Task};
 use spelrum_proto::limits::NAME_BYTES_MAX;
 use spelrum_proto::results::{
-    AskedOf, exported_experiments, game_to_wire, games_asked, games_page_to_wire, which_game,
+    GamesScope, exported_experiments, game_to_wire, games_page_to_wire, games_request, which_game,
     whole_games_list, whole_games_to_wire,
 };
 use spelrum_proto::v1::results_server::Results;
@@ -55,17 +55,19 @@ impl ResultsService {
     }
 
     /// The experiment with this UUID or name.
-    async fn experiment_id(&self, which: &str) -> Result<ExperimentId, Refusal> {
-        check_length("experiment", which, NAME_BYTES_MAX)?;
-        let found = self.readers.experiment_id(which).await.map_err(reading_failed)?;
-        found.ok_or_else(|| unknown_experiment(which))
+    async fn experiment_id(&self, name: &str) -> Result<ExperimentId, Refusal> {
+        check_length("experiment", name, NAME_BYTES_MAX)?;
+        let experiment = self.readers.experiment_id(name).await.map_err(reading_failed)?;
+        experiment.ok_or_else(|| unknown_experiment(name))
     }
 
     /// The experiments whose games are asked for.
-    async fn games_of(&self, of: AskedOf<'_>) -> Result<GamesOf, Refusal> {
-        match of {
-            AskedOf::Experiment(which) => Ok(GamesOf::Experiment(self.experiment_id(which).await?)),
-            AskedOf::Cell(cell) => {
+    async fn find_games_scope(&self, question: GamesScope<'_>) -> Result<GamesOf, Refusal> {
+        match question {
+            GamesScope::Experiment(name) => {
+                Ok(GamesOf::Experiment(self.experiment_id(name).await?))
+            }
+            GamesScope::Cell(cell) => {
                 let planned = self.readers.games_planned(cell).await.map_err(reading_failed)?;
                 planned.map(|_| GamesOf::Cell(cell)).ok_or_else(|| {
                     let problem = format!("there is no cell {cell}");
@@ -91,7 +93,7 @@ impl Results for ResultsService {
         let detail = if depths { Detail::Depths } else { Detail::Cells };
         let report = self.readers.report(&experiment, detail).await.map_err(reading_failed)?;
         let report = report.ok_or_else(|| unknown_experiment(&experiment))?;
-        let parts = ReportParts::of(report).map(move |part| {
+        let parts = ReportParts::new(report).map(move |part| {
             let _place = &place;
             Ok(part)
         });
@@ -109,8 +111,8 @@ impl Results for ResultsService {
         check_length("experiment", &experiment, NAME_BYTES_MAX).map_err(Refusal::from)?;
         let place = self.place()?;
         // Work goes on after its caller has gone, and keeps the place for as long.
-        let (readers, which) = (self.readers.clone(), experiment.clone());
-        let rating = tokio::spawn(async move { (readers.ratings(&which).await, place) });
+        let (readers, name) = (self.readers.clone(), experiment.clone());
+        let rating = tokio::spawn(async move { (readers.ratings(&name).await, place) });
         let (ratings, place) = match rating.await {
             Ok(rated) => rated,
             Err(error) => std::panic::resume_unwind(error.into_panic()),
@@ -118,7 +120,7 @@ impl Results for ResultsService {
         let ratings = ratings.map_err(too_much)?;
         let ratings = ratings.ok_or_else(|| unknown_experiment(&experiment))?;
         needs_games(&ratings.experiment)?;
-        let parts = RatingParts::of(ratings).map(move |part| {
+        let parts = RatingParts::new(ratings).map(move |part| {
             let _place = &place;
             Ok(part)
         });
@@ -136,8 +138,8 @@ impl Results for ResultsService {
         check_length("experiment", &experiment, NAME_BYTES_MAX).map_err(Refusal::from)?;
         let place = self.place()?;
         // Work goes on after its caller has gone, and keeps the place for as long.
-        let (readers, which) = (self.readers.clone(), experiment.clone());
-        let comparing = tokio::spawn(async move { (readers.comparisons(&which).await, place) });
+        let (readers, name) = (self.readers.clone(), experiment.clone());
+        let comparing = tokio::spawn(async move { (readers.comparisons(&name).await, place) });
         let (compared, place) = match comparing.await {
             Ok(compared) => compared,
             Err(error) => std::panic::resume_unwind(error.into_panic()),
@@ -145,7 +147,7 @@ impl Results for ResultsService {
         let compared = compared.map_err(reading_failed)?;
         let compared = compared.ok_or_else(|| unknown_experiment(&experiment))?;
         needs_games(&compared.experiment)?;
-        let parts = ComparisonParts::of(compared).map(move |part| {
+        let parts = ComparisonParts::new(compared).map(move |part| {
             let _place = &place;
             Ok(part)
         });
@@ -164,7 +166,7 @@ impl Results for ResultsService {
         let place = self.place()?;
         let phases = self.readers.phases(&experiment).await.map_err(too_much)?;
         let phases = phases.ok_or_else(|| unknown_experiment(&experiment))?;
-        let parts = PhaseParts::of(phases).map(move |part| {
+        let parts = PhaseParts::new(phases).map(move |part| {
             let _place = &place;
             Ok(part)
         });
@@ -183,7 +185,7 @@ impl Results for ResultsService {
         let place = self.place()?;
         let overview = self.readers.overview(&experiment).await.map_err(too_much)?;
         let overview = overview.ok_or_else(|| unknown_experiment(&experiment))?;
-        let parts = OverviewParts::of(overview).map(move |part| {
+        let parts = OverviewParts::new(overview).map(move |part| {
             let _place = &place;
             Ok(part)
         });
@@ -194,10 +196,10 @@ impl Results for ResultsService {
         &self,
         request: Request<v1::GetProgressRequest>,
     ) -> Result<Response<v1::GetProgressResponse>, Status> {
-        let which = &request.get_ref().experiment;
-        let experiment = self.experiment_id(which).await?;
+        let name = &request.get_ref().experiment;
+        let experiment = self.experiment_id(name).await?;
         let progress = self.readers.progress(experiment).await.map_err(reading_failed)?;
-        let progress = progress.ok_or_else(|| unknown_experiment(which))?;
+        let progress = progress.ok_or_else(|| unknown_experiment(name))?;
         Ok(Response::new(progress.into()))
     }
 
@@ -207,8 +209,8 @@ impl Results for ResultsService {
         &self,
         request: Request<v1::GetRunsRequest>,
     ) -> Result<Response<Self::GetRunsStream>, Status> {
-        let which = &request.get_ref().experiment;
-        let experiment = self.experiment_id(which).await?;
+        let name = &request.get_ref().experiment;
+        let experiment = self.experiment_id(name).await?;
         let place = self.place()?;
         let runs = self.readers.runs(experiment).await.map_err(too_much)?;
         // One at a time: each may have many generations, and long formulas.
@@ -223,17 +225,17 @@ impl Results for ResultsService {
         &self,
         request: Request<v1::ListExperimentsRequest>,
     ) -> Result<Response<v1::ListExperimentsResponse>, Status> {
-        let v1::ListExperimentsRequest { page_size: asked, page_token, experiment } =
+        let v1::ListExperimentsRequest { page_size: size_requested, page_token, experiment } =
             request.into_inner();
-        let size = page_size(asked)?;
+        let size = page_size(size_requested)?;
         let question = Question::new("experiments", &experiment);
         let after = question.after(&page_token)?.map(|[after]| ExperimentId(signed(after)));
         if !experiment.is_empty() {
             check_length("experiment", &experiment, NAME_BYTES_MAX).map_err(Refusal::from)?;
-            let found = self.readers.experiment(&experiment).await.map_err(reading_failed)?;
-            let found = found.ok_or_else(|| unknown_experiment(&experiment))?;
+            let summary = self.readers.experiment(&experiment).await.map_err(reading_failed)?;
+            let summary = summary.ok_or_else(|| unknown_experiment(&experiment))?;
             return Ok(Response::new(v1::ListExperimentsResponse {
-                experiments: vec![found.into()],
+                experiments: vec![summary.into()],
                 next_page_token: String::new(),
             }));
         }
@@ -248,9 +250,13 @@ impl Results for ResultsService {
         &self,
         request: Request<v1::ListCellsRequest>,
     ) -> Result<Response<v1::ListCellsResponse>, Status> {
-        let v1::ListCellsRequest { experiment, page_size: asked, page_token, settled_after } =
-            request.into_inner();
-        let size = page_size(asked)?;
+        let v1::ListCellsRequest {
+            experiment,
+            page_size: size_requested,
+            page_token,
+            settled_after,
+        } = request.into_inner();
+        let size = page_size(size_requested)?;
         let experiment = self.experiment_id(&experiment).await?;
         let question = Question::new("cells", experiment);
         let after = question.after(&page_token)?;
@@ -281,9 +287,9 @@ impl Results for ResultsService {
     ) -> Result<Response<v1::ListGamesResponse>, Status> {
         let request = request.get_ref();
         let size = page_size(request.page_size)?;
-        let asked = games_asked(request).map_err(Refusal::from)?;
-        let of = self.games_of(asked.of).await?;
-        let asked = GamesQuestion { of, filter: asked.filter, order: asked.order };
+        let asked = games_request(request).map_err(Refusal::from)?;
+        let scope = self.find_games_scope(asked.scope).await?;
+        let asked = GamesQuestion { scope, filter: asked.filter, order: asked.order };
         let question = Question::new("games", asked);
         let after = games_after(&question, request)?;
         let page = self.readers.games(asked, after, size).await.map_err(reading_failed)?;
@@ -299,9 +305,9 @@ impl Results for ResultsService {
     ) -> Result<Response<v1::GetGamesResponse>, Status> {
         let request = whole_games_list(request.into_inner()).map_err(Refusal::from)?;
         let size = page_size(request.page_size)?;
-        let asked = games_asked(&request).map_err(Refusal::from)?;
-        let of = self.games_of(asked.of).await?;
-        let asked = GamesQuestion { of, filter: asked.filter, order: asked.order };
+        let asked = games_request(&request).map_err(Refusal::from)?;
+        let scope = self.find_games_scope(asked.scope).await?;
+        let asked = GamesQuestion { scope, filter: asked.filter, order: asked.order };
         let question = Question::new("whole games", asked);
         let page = self.readers.whole_games(asked, games_after(&question, &request)?, size).await;
         let page = page.map_err(reading_failed)?;
@@ -320,8 +326,8 @@ impl Results for ResultsService {
     ) -> Result<Response<Self::ExportExperimentsStream>, Status> {
         let named = exported_experiments(request.into_inner()).map_err(Refusal::from)?;
         let mut experiments = Vec::with_capacity(named.len());
-        for which in &named {
-            experiments.push(self.experiment_id(which).await?);
+        for name in &named {
+            experiments.push(self.experiment_id(name).await?);
         }
         let Ok(place) = Arc::clone(&self.exports).try_acquire_owned() else {
             return Err(Refusal::busy("another export is being made", BUSY_RETRY_AFTER).into());
@@ -333,8 +339,8 @@ impl Results for ResultsService {
         &self,
         request: Request<v1::GetGameRequest>,
     ) -> Result<Response<v1::GetGameResponse>, Status> {
-        let which = which_game(request.get_ref()).map_err(Refusal::from)?;
-        match self.readers.game(which).await.map_err(reading_failed)? {
+        let requested = which_game(request.get_ref()).map_err(Refusal::from)?;
+        match self.readers.game(requested).await.map_err(reading_failed)? {
             FoundGame::Settled(game) => Ok(Response::new(game_to_wire(*game))),
             FoundGame::Missing(missing) => {
                 let refusal =
@@ -383,12 +389,12 @@ fn too_much(error: StoreError) -> Refusal {
 }
 
 /// Refuses to compare strength in an experiment of choices, which has no winners.
-fn needs_games(of: &ExperimentSummary) -> Result<(), Refusal> {
-    match of.task {
+fn needs_games(experiment: &ExperimentSummary) -> Result<(), Refusal> {
+    match experiment.task {
         Task::Game => Ok(()),
         Task::Choice => {
             let problem =
-                format!("{:?} is an accuracy experiment: its players meet nobody", of.name);
+                format!("{:?} is an accuracy experiment: its players meet nobody", experiment.name);
             Err(Refusal::new(Reason::WrongState, problem, "ask for its report"))
         }
     }

@@ -13,7 +13,7 @@ use spelrum_proto::work::check_length;
 use spelrum_proto::{Reason, Refusal, v1};
 
 use super::reading_failed;
-use crate::dispatcher::{Dispatch, cancelled, of_other_engine, unknown_experiment};
+use crate::dispatcher::{Dispatch, cancelled, other_engine_revision, unknown_experiment};
 use spelrum_store::{
     DifferentGame, NamedWorker, Readers, ToVerify, Verifications, VerifiedPair,
     WaitingVerifications,
@@ -36,28 +36,28 @@ pub(super) async fn order(
     readers: &Readers,
     request: v1::OrderVerificationsRequest,
 ) -> Result<v1::OrderVerificationsResponse, Refusal> {
-    let v1::OrderVerificationsRequest { experiment: which, games, seed } = request;
-    check_length("experiment", &which, NAME_BYTES_MAX)?;
+    let v1::OrderVerificationsRequest { experiment: name, games, seed } = request;
+    check_length("experiment", &name, NAME_BYTES_MAX)?;
     if games == 0 || games > GAMES_MAX {
         let problem = format!("the message's field games is {games}");
         let remedy = format!("draw 1 to {GAMES_MAX} games at once");
         return Err(Refusal::new(Reason::Malformed, problem, remedy));
     }
-    let experiment = find(readers, &which).await?;
+    let experiment = find(readers, &name).await?;
     if experiment.state == ExperimentState::Cancelled {
-        return Err(cancelled(&which));
+        return Err(cancelled(&name));
     }
     let revision = readers.engine_revision_of(experiment.experiment).await;
     let revision = revision.map_err(reading_failed)?;
     if revision != ENGINE_REVISION {
-        return Err(of_other_engine(&which, revision));
+        return Err(other_engine_revision(&name, revision));
     }
     let cells = readers.cells_to_draw_from(experiment.experiment).await.map_err(reading_failed)?;
     let mut answer = v1::OrderVerificationsResponse {
         experiment_uuid: experiment.uuid.clone(),
         ..Default::default()
     };
-    let mut found = Vec::new();
+    let mut to_order = Vec::new();
     let mut cell: Option<(CellId, Option<[bool; 2]>)> = None;
     let openings = OpeningsCache::default();
     for game in draw(&cells, games.into(), seed) {
@@ -70,34 +70,34 @@ pub(super) async fn order(
         let facts = match cell {
             Some((id, facts)) if id == game.cell => facts,
             Some(_) | None => {
-                let facts = facts_of(&settled, &openings);
+                let facts = recorded_facts(&settled, &openings);
                 cell = Some((game.cell, facts));
                 facts
             }
         };
         match to_verify(*settled, facts) {
-            Ok(game) => found.push(game),
+            Ok(game) => to_order.push(game),
             Err(NotOrdered::WithoutResult) => answer.without_result += 1,
             Err(NotOrdered::WithEngines) => answer.with_engines += 1,
             Err(NotOrdered::NotRecorded) => answer.not_recorded += 1,
             Err(NotOrdered::OtherEngine) => answer.other_engine += 1,
         }
     }
-    if found.is_empty() && answer.without_result == u64::from(games).min(planned(&cells)) {
-        let problem = format!("none of the drawn games of {which:?} has a result");
+    if to_order.is_empty() && answer.without_result == u64::from(games).min(planned(&cells)) {
+        let problem = format!("none of the drawn games of {name:?} has a result");
         let remedy = "wait until more are played, or draw more: --games";
         return Err(Refusal::new(Reason::WrongState, problem, remedy));
     }
-    let ids: Vec<i64> = found.iter().map(|game| game.game_id).collect();
-    let known = readers.known_verifications(&ids).await.map_err(reading_failed)?;
-    let known: BTreeSet<i64> = known.into_iter().collect();
-    found.retain(|game| !known.contains(&game.game_id));
-    answer.known = known.len() as u64;
-    if !found.is_empty() {
-        let asked = found.len() as u64;
-        answer.ordered = dispatch.verify(experiment.uuid, found).await?;
+    let ids: Vec<i64> = to_order.iter().map(|game| game.game_id).collect();
+    let already_known = readers.known_verifications(&ids).await.map_err(reading_failed)?;
+    let already_known: BTreeSet<i64> = already_known.into_iter().collect();
+    to_order.retain(|game| !already_known.contains(&game.game_id));
+    answer.known = already_known.len() as u64;
+    if !to_order.is_empty() {
+        let count = to_order.len() as u64;
+        answer.ordered = dispatch.verify(experiment.uuid, to_order).await?;
         // Another client has ordered these at the same moment, or their results are gone.
-        answer.known += asked.saturating_sub(answer.ordered);
+        answer.known += count.saturating_sub(answer.ordered);
     }
     Ok(answer)
 }
@@ -108,29 +108,29 @@ pub(super) async fn standing(
     readers: &Readers,
     request: v1::GetVerificationsRequest,
 ) -> Result<v1::GetVerificationsResponse, Refusal> {
-    let v1::GetVerificationsRequest { experiment: which } = request;
-    check_length("experiment", &which, NAME_BYTES_MAX)?;
-    let experiment = find(readers, &which).await?;
+    let v1::GetVerificationsRequest { experiment: name } = request;
+    check_length("experiment", &name, NAME_BYTES_MAX)?;
+    let experiment = find(readers, &name).await?;
     let verifications =
         readers.verifications(experiment.experiment).await.map_err(reading_failed)?;
     let workforce = dispatch.workers().await?;
-    let mut there = workforce.verifying;
+    let mut able = workforce.verifying;
     for (worker, _) in &workforce.withheld {
-        there.remove(worker);
+        able.remove(worker);
     }
     let silent = workforce.workers.iter().filter(|worker| worker.silent_ms > SILENT_MS);
     for worker in silent {
-        there.remove(&worker.worker);
+        able.remove(&worker.worker);
     }
-    Ok(to_wire(experiment, verifications, &there))
+    Ok(to_wire(experiment, verifications, &able))
 }
 
 /// A worker that was silent for this long is not counted on.
 const SILENT_MS: u64 = 60_000;
 
-async fn find(readers: &Readers, which: &str) -> Result<ExperimentSummary, Refusal> {
-    let found = readers.experiment(which).await.map_err(reading_failed)?;
-    found.ok_or_else(|| unknown_experiment(which))
+async fn find(readers: &Readers, name: &str) -> Result<ExperimentSummary, Refusal> {
+    let experiment = readers.experiment(name).await.map_err(reading_failed)?;
+    experiment.ok_or_else(|| unknown_experiment(name))
 }
 
 fn planned(cells: &[(CellId, u64)]) -> u64 {
@@ -139,7 +139,7 @@ fn planned(cells: &[(CellId, u64)]) -> u64 {
 
 /// Whether a cell has external engines, and whether a clock limits its players; `None` if this engine does not play the
 /// cell.
-fn facts_of(game: &SettledGame, openings: &OpeningsCache) -> Option<[bool; 2]> {
+fn recorded_facts(game: &SettledGame, openings: &OpeningsCache) -> Option<[bool; 2]> {
     let cell = PlayableCell::from_json(&game.definition_json, openings).ok()?;
     Some([cell.has_engines(), cell.has_time_limit()])
 }
@@ -170,7 +170,7 @@ fn to_verify(game: SettledGame, facts: Option<[bool; 2]>) -> Result<ToVerify, No
 fn to_wire(
     experiment: ExperimentSummary,
     verifications: Verifications,
-    there: &BTreeSet<WorkerId>,
+    able: &BTreeSet<WorkerId>,
 ) -> v1::GetVerificationsResponse {
     let Verifications {
         pairs,
@@ -180,19 +180,19 @@ fn to_wire(
         not_played,
         not_played_because,
     } = verifications;
-    let pair = |it: VerifiedPair| v1::VerifiedPair {
-        played_by: it.played_by.map(named),
-        verified_by: Some(named(it.verified_by)),
-        same: it.same,
-        different: it.different,
+    let pair = |pair: VerifiedPair| v1::VerifiedPair {
+        played_by: pair.played_by.map(worker_to_wire),
+        verified_by: Some(worker_to_wire(pair.verified_by)),
+        same: pair.same,
+        different: pair.different,
     };
-    let wait = |it: WaitingVerifications| {
-        let player = it.played_by.as_ref().map(|worker| worker.worker);
+    let wait = |waiting: WaitingVerifications| {
+        let player = waiting.played_by.as_ref().map(|worker| worker.worker);
         v1::WaitingVerifications {
-            has_worker: there.iter().any(|worker| Some(*worker) != player),
-            played_by: it.played_by.map(named),
-            games: it.games,
-            leased: it.leased,
+            has_worker: able.iter().any(|worker| Some(*worker) != player),
+            played_by: waiting.played_by.map(worker_to_wire),
+            games: waiting.games,
+            leased: waiting.leased,
         }
     };
     v1::GetVerificationsResponse {
@@ -208,8 +208,8 @@ fn to_wire(
     }
 }
 
-fn different_game(it: DifferentGame) -> v1::DifferentGame {
-    let DifferentGame { game_id, game, played_by, verified_by, difference } = it;
+fn different_game(different: DifferentGame) -> v1::DifferentGame {
+    let DifferentGame { game_id, game, played_by, verified_by, difference } = different;
     let Difference { ply, fields } = difference;
     let field = |DifferentField { name, recorded, played }: DifferentField| v1::DifferentField {
         name: name.into_owned(),
@@ -220,13 +220,13 @@ fn different_game(it: DifferentGame) -> v1::DifferentGame {
         game_id,
         cell_id: game.cell.0,
         number: game.number,
-        played_by: played_by.map(named),
-        verified_by: Some(named(verified_by)),
+        played_by: played_by.map(worker_to_wire),
+        verified_by: Some(worker_to_wire(verified_by)),
         ply,
         fields: fields.into_iter().map(field).collect(),
     }
 }
 
-fn named(it: NamedWorker) -> v1::NamedWorker {
-    v1::NamedWorker { worker_id: it.worker.0, name: it.name, host: it.host }
+fn worker_to_wire(worker: NamedWorker) -> v1::NamedWorker {
+    v1::NamedWorker { worker_id: worker.worker.0, name: worker.name, host: worker.host }
 }

@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_model::engines::OfferedEngine;
-use spelrum_model::{Apart, LeaseId};
+use spelrum_model::{LeaseId, SplitDefinition};
 use spelrum_proto::limits::{NUMBER_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::speeds;
 use spelrum_proto::v1::work_server::Work;
@@ -57,7 +57,7 @@ impl Work for WorkService {
         &self,
         request: Request<v1::HelloRequest>,
     ) -> Result<Response<v1::HelloResponse>, Status> {
-        let credential = credential_of(&request);
+        let credential = credential(&request);
         let hello = request.into_inner();
         // Checked first: nothing else in the message need mean the same in another protocol version.
         check_versions(&hello)?;
@@ -98,7 +98,7 @@ impl Work for WorkService {
         &self,
         request: Request<v1::LeaseRequest>,
     ) -> Result<Response<v1::LeaseResponse>, Status> {
-        let credential = credential_of(&request);
+        let credential = credential(&request);
         let request = request.into_inner();
         let (worker, epoch) = (request.worker_id, request.coordinator_epoch);
         let caller = self.caller(worker, epoch, &request.worker_secret, credential)?;
@@ -124,9 +124,10 @@ impl Work for WorkService {
     ) -> Result<Response<v1::GetCellResponse>, Status> {
         let v1::GetCellRequest { definition_hash, openings_apart } = request.into_inner();
         let definition_json = self.definition(&definition_hash).await?;
-        let apart = if openings_apart { Apart::of(&definition_json) } else { None };
+        let apart =
+            if openings_apart { SplitDefinition::from_json(&definition_json) } else { None };
         let answer = match apart {
-            Some(Apart { json, hash, .. }) => {
+            Some(SplitDefinition { json, hash, .. }) => {
                 v1::GetCellResponse { definition_json: json, openings_hash: hash.to_vec() }
             }
             None => v1::GetCellResponse { definition_json, openings_hash: Vec::new() },
@@ -141,7 +142,7 @@ impl Work for WorkService {
         let definition_json = self.definition(&request.get_ref().definition_hash).await?;
         // Some milliseconds for a megabyte: too long for the listening threads.
         let compressed = tokio::task::spawn_blocking(move || {
-            let positions = Apart::of(&definition_json)?.positions_json.as_bytes();
+            let positions = SplitDefinition::from_json(&definition_json)?.positions_json.as_bytes();
             let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
             gzip.write_all(positions).and_then(|()| gzip.finish()).ok()
         });
@@ -178,7 +179,7 @@ impl Work for WorkService {
         &self,
         request: Request<v1::ReportRequest>,
     ) -> Result<Response<v1::ReportResponse>, Status> {
-        let credential = credential_of(&request);
+        let credential = credential(&request);
         let request = request.into_inner();
         let (worker, epoch) = (request.worker_id, request.coordinator_epoch);
         let caller = self.caller(worker, epoch, &request.worker_secret, credential)?;
@@ -194,7 +195,7 @@ impl Work for WorkService {
         &self,
         request: Request<v1::HeartbeatRequest>,
     ) -> Result<Response<v1::HeartbeatResponse>, Status> {
-        let credential = credential_of(&request);
+        let credential = credential(&request);
         let request = request.into_inner();
         let (worker, epoch) = (request.worker_id, request.coordinator_epoch);
         let caller = self.caller(worker, epoch, &request.worker_secret, credential)?;
@@ -209,7 +210,7 @@ impl Work for WorkService {
         &self,
         request: Request<v1::GiveBackRequest>,
     ) -> Result<Response<v1::GiveBackResponse>, Status> {
-        let credential = credential_of(&request);
+        let credential = credential(&request);
         let request = request.into_inner();
         let (worker, epoch) = (request.worker_id, request.coordinator_epoch);
         let caller = self.caller(worker, epoch, &request.worker_secret, credential)?;
@@ -223,8 +224,8 @@ impl WorkService {
     /// The definition with this hash, as sent in the message.
     async fn definition(&self, hash: &[u8]) -> Result<String, Status> {
         let hash = wire::definition_hash(hash).map_err(Refusal::from)?;
-        let found = self.readers.definition(hash).await.map_err(super::reading_failed)?;
-        found.ok_or_else(|| {
+        let definition = self.readers.definition(hash).await.map_err(super::reading_failed)?;
+        definition.ok_or_else(|| {
             let problem = "there is no cell with this definition";
             Refusal::new(Reason::UnknownCell, problem, "ask for a new lease").into()
         })
@@ -245,7 +246,7 @@ impl WorkService {
 }
 
 /// The credential that let the call through.
-fn credential_of<T>(request: &Request<T>) -> Option<Credential> {
+fn credential<T>(request: &Request<T>) -> Option<Credential> {
     request.extensions().get().and_then(|CalledBy(credential)| credential.clone())
 }
 

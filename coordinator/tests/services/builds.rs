@@ -32,7 +32,7 @@ async fn worker_with(served: &Served, name: &str, build: u8) -> HandWorker {
     };
     let name = name.to_owned();
     let introduction = v1::HelloRequest { engines: vec![dev], name, ..hello(&uuid) };
-    worker.back_as(served, introduction).await
+    worker.reconnect_as(served, introduction).await
 }
 
 /// The builds that the experiment's cells demand, in the order of reports.
@@ -84,7 +84,7 @@ async fn the_build_that_workers_have_plays_and_of_several_none() {
     assert_eq!(builds(&served).await, ["11111111"]);
     let _second = worker_with(&served, "second", 0x22).await;
     let status = submit_as(&served, &Uuid::new_v4().to_string(), SWEEP).await.unwrap_err();
-    let refusal = Refusal::of(&status).unwrap();
+    let refusal = Refusal::from_status(&status).unwrap();
     assert_eq!(refusal.reason, Reason::WrongState);
     assert_eq!(
         refusal.problem,
@@ -121,7 +121,7 @@ async fn a_build_that_is_no_hash_is_refused() {
         let engines = vec![v1::OfferedEngine { build: vec![1; bytes], ..dev.clone() }];
         let introduction = v1::HelloRequest { engines, worker_secret, ..hello(&uuid) };
         let status = worker.client.clone().hello(introduction).await.unwrap_err();
-        assert_eq!(Refusal::of(&status).unwrap().reason, Reason::Malformed);
+        assert_eq!(Refusal::from_status(&status).unwrap().reason, Reason::Malformed);
     }
     served.stop().await.unwrap();
 }

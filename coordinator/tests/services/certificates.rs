@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use spelrum_coordinator::access::{Role, Roles, TokenBook, certificate_uris};
-use spelrum_proto::{Bearer, Distrust, Reason, Refusal};
+use spelrum_proto::{Bearer, Reason, Refusal, TrustError};
 use spelrum_test_support::{Authority, DEADLINE, Served, Site, Validity, eventually};
 use tonic::client::Grpc;
 use tonic::service::interceptor::InterceptedService;
@@ -70,12 +70,12 @@ impl Cluster {
         token: Option<&str>,
     ) -> Option<String> {
         for _ in 0..50 {
-            let said = match self.channel(identity).await {
+            let answer = match self.channel(identity).await {
                 Ok(channel) => refused(channel, path, token).await,
-                Err(error) => Some(distrust(&error)),
+                Err(error) => Some(explain_failure(&error)),
             };
-            if said.as_deref() != Some(LOST) {
-                return said;
+            if answer.as_deref() != Some(LOST) {
+                return answer;
             }
         }
         panic!("the reason is lost again and again");
@@ -85,9 +85,9 @@ impl Cluster {
 /// Whoever calls loses the reason, if the connection ends before the call is on its way.
 const LOST: &str = "no connection, and no reason";
 
-fn distrust(error: &(dyn std::error::Error + 'static)) -> String {
-    let Some(distrust) = Distrust::of(error) else { return LOST.to_owned() };
-    let Distrust { problem, remedy, is_callers } = distrust;
+fn explain_failure(error: &(dyn std::error::Error + 'static)) -> String {
+    let Some(trust_error) = TrustError::from_error(error) else { return LOST.to_owned() };
+    let TrustError { problem, remedy, is_callers } = trust_error;
     assert!(is_callers, "{problem}");
     format!("no connection: {problem}; {remedy}")
 }
@@ -96,19 +96,19 @@ async fn refused(channel: Channel, path: &str, token: Option<&str>) -> Option<St
     let bearer = Bearer::new(token.map(|token| token.parse().unwrap()).as_ref());
     let mut client = Grpc::new(InterceptedService::new(channel, bearer));
     if let Err(error) = client.ready().await {
-        return Some(distrust(&error));
+        return Some(explain_failure(&error));
     }
     let codec = tonic_prost::ProstCodec::<(), ()>::default();
     let answer = client.server_streaming(Request::new(()), path.parse().unwrap(), codec).await;
     let status = answer.err()?;
-    let Some(refusal) = Refusal::of(&status) else { return without_refusal(&status) };
+    let Some(refusal) = Refusal::from_status(&status) else { return without_refusal(&status) };
     let is_for_who_asks = matches!(refusal.reason, Reason::BadToken | Reason::WrongRole);
     is_for_who_asks.then(|| format!("{}: {}", refusal.reason.name(), refusal.problem))
 }
 
 /// A message that a service could not read was let in.
 fn without_refusal(status: &Status) -> Option<String> {
-    (status.code() != Code::InvalidArgument).then(|| distrust(status))
+    (status.code() != Code::InvalidArgument).then(|| explain_failure(status))
 }
 
 /// A certificate lets in where a token of its role does, and nowhere else.
@@ -121,15 +121,15 @@ async fn every_method_is_for_its_role_whatever_proves_it() {
         let by_certificate = cluster.channel(Some(&identity)).await.unwrap();
         let by_token = cluster.channel(None).await.unwrap();
         eventually("the token is known", async || {
-            let said = refused(by_token.clone(), STATUS, Some(&token)).await;
-            (!said.is_some_and(|said| said.starts_with("BAD_TOKEN"))).then_some(())
+            let answer = refused(by_token.clone(), STATUS, Some(&token)).await;
+            (!answer.is_some_and(|answer| answer.starts_with("BAD_TOKEN"))).then_some(())
         })
         .await;
         for path in every_path() {
             let token = refused(by_token.clone(), &path, Some(&token)).await;
             let certificate = refused(by_certificate.clone(), &path, None).await;
-            let is_role = |said: &Option<String>| {
-                said.as_ref().is_none_or(|said| said.starts_with("WRONG_ROLE"))
+            let is_role = |answer: &Option<String>| {
+                answer.as_ref().is_none_or(|answer| answer.starts_with("WRONG_ROLE"))
             };
             assert!(is_role(&token) && is_role(&certificate), "{path}: {token:?} {certificate:?}");
             assert_eq!(token.is_none(), certificate.is_none(), "{path} {role}");
@@ -142,34 +142,48 @@ async fn every_method_is_for_its_role_whatever_proves_it() {
 async fn no_other_certificate_lets_anybody_in() {
     let cluster = Cluster::start().await;
     let good = ["spelrum:submit:ada"];
-    let of =
+    let client_identity =
         |authority: &Authority, uris: &[&str], validity| authority.certify_client(uris, validity);
     let clients = &cluster.clients;
     let shown = [
         ("nothing", None),
-        ("of another CA of the same name", Some(of(&Authority::new(), &good, Validity::Now))),
-        ("of the coordinator's CA", Some(of(&cluster.servers, &good, Validity::Now))),
-        ("expired", Some(of(clients, &good, Validity::Expired))),
-        ("not yet valid", Some(of(clients, &good, Validity::NotYet))),
+        (
+            "of another CA of the same name",
+            Some(client_identity(&Authority::new(), &good, Validity::Now)),
+        ),
+        ("of the coordinator's CA", Some(client_identity(&cluster.servers, &good, Validity::Now))),
+        ("expired", Some(client_identity(clients, &good, Validity::Expired))),
+        ("not yet valid", Some(client_identity(clients, &good, Validity::NotYet))),
         ("a coordinator's own", Some(cluster.servers.certify(&["127.0.0.1"], Validity::Now))),
         ("for coordinators alone", Some(clients.certify_for_coordinators_alone(&good))),
         ("for any use, without a role", Some(clients.certify(&["127.0.0.1"], Validity::Now))),
-        ("without a role", Some(of(clients, &[], Validity::Now))),
-        ("of an unknown role", Some(of(clients, &["spelrum:admin:ada"], Validity::Now))),
+        ("without a role", Some(client_identity(clients, &[], Validity::Now))),
+        (
+            "of an unknown role",
+            Some(client_identity(clients, &["spelrum:admin:ada"], Validity::Now)),
+        ),
         (
             "of two names",
-            Some(of(clients, &["spelrum:read:ada", "spelrum:submit:bob"], Validity::Now)),
+            Some(client_identity(
+                clients,
+                &["spelrum:read:ada", "spelrum:submit:bob"],
+                Validity::Now,
+            )),
         ),
-        ("that may read", Some(of(clients, &["spelrum:read:ada"], Validity::Now))),
+        ("that may read", Some(client_identity(clients, &["spelrum:read:ada"], Validity::Now))),
     ];
-    let mut told = Vec::new();
-    for (what, identity) in shown {
-        let said = cluster.refused("/spelrum.v1.Experiments/Submit", identity.as_ref(), None).await;
-        told.push(format!("{what}: {}", said.unwrap_or_else(|| panic!("{what} is let in"))));
+    let mut answers = Vec::new();
+    for (description, identity) in shown {
+        let answer =
+            cluster.refused("/spelrum.v1.Experiments/Submit", identity.as_ref(), None).await;
+        answers.push(format!(
+            "{description}: {}",
+            answer.unwrap_or_else(|| panic!("{description} is let in"))
+        ));
     }
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(answers.join("\n"));
     // The same, but good.
-    let identity = of(clients, &good, Validity::Now);
+    let identity = client_identity(clients, &good, Validity::Now);
     assert_eq!(
         cluster.refused("/spelrum.v1.Experiments/Submit", Some(&identity), None).await,
         None
@@ -187,15 +201,15 @@ async fn a_token_is_judged_alone() {
         cluster.refused(STATUS, None, Some(&read)).await.is_none().then_some(())
     })
     .await;
-    let said = async |path: &str, token: &str| {
-        let said = cluster.refused(path, Some(&submit), Some(token)).await;
-        said.map(|said| said.split(':').next().unwrap().to_owned())
+    let answer_to = async |path: &str, token: &str| {
+        let answer = cluster.refused(path, Some(&submit), Some(token)).await;
+        answer.map(|answer| answer.split(':').next().unwrap().to_owned())
     };
-    assert_eq!(said(STATUS, &read).await, None);
-    assert_eq!(said(submitting, &read).await.as_deref(), Some("WRONG_ROLE"));
-    assert_eq!(said(STATUS, "spelrum_0").await.as_deref(), Some("BAD_TOKEN"));
+    assert_eq!(answer_to(STATUS, &read).await, None);
+    assert_eq!(answer_to(submitting, &read).await.as_deref(), Some("WRONG_ROLE"));
+    assert_eq!(answer_to(STATUS, "spelrum_0").await.as_deref(), Some("BAD_TOKEN"));
     TokenBook::change(&cluster.tokens, |book| book.remove("guest")).unwrap();
-    eventually("the revoked one is refused", async || said(STATUS, &read).await).await;
+    eventually("the revoked one is refused", async || answer_to(STATUS, &read).await).await;
     cluster.served.stop().await.unwrap();
 }
 
@@ -209,10 +223,10 @@ async fn a_revoked_certificate_is_refused_within_a_moment() {
     let open = cluster.channel(Some(&first)).await.unwrap();
     assert_eq!(refused(open.clone(), STATUS, None).await, None);
     TokenBook::change(&cluster.tokens, |book| book.refuse_certificate("ada", "")).unwrap();
-    let said =
+    let answer =
         eventually("it is refused", async || refused(open.clone(), STATUS, None).await).await;
-    assert_eq!(said, "BAD_TOKEN: the client certificate of `ada` was revoked");
-    assert_eq!(cluster.refused(STATUS, Some(&second), None).await, Some(said));
+    assert_eq!(answer, "BAD_TOKEN: the client certificate of `ada` was revoked");
+    assert_eq!(cluster.refused(STATUS, Some(&second), None).await, Some(answer));
     assert_eq!(cluster.refused(STATUS, Some(&other), None).await, None);
     cluster.served.stop().await.unwrap();
 }
@@ -239,8 +253,8 @@ async fn where_certificates_are_taken_one_is_demanded() {
     let identity = cluster.certify("ada", Role::Submit);
     assert_eq!(cluster.refused(STATUS, Some(&identity), None).await, None);
     for token in [None, Some("guess")] {
-        let said = cluster.refused(STATUS, None, token).await.unwrap();
-        assert!(said.starts_with("BAD_TOKEN"), "{said}");
+        let answer = cluster.refused(STATUS, None, token).await.unwrap();
+        assert!(answer.starts_with("BAD_TOKEN"), "{answer}");
     }
     cluster.served.stop().await.unwrap();
 }

@@ -33,22 +33,22 @@ async fn what_is_told_over_the_network_is_what_the_file_says() {
     let served = site.serve().await;
     served.submit(&sweep("compared")).await;
     HandWorker::new(&served).await.work_until_done().await;
-    served.reaches("compared", "finished").await;
-    let told = comparisons(&served, "compared").await.unwrap();
-    assert_eq!(told.axes, ["seed", "depth", "nodes"]);
+    served.wait_for_state("compared", "finished").await;
+    let read = comparisons(&served, "compared").await.unwrap();
+    assert_eq!(read.axes, ["seed", "depth", "nodes"]);
     // From depth to depth, and from nodes to nodes: two of each for each seed, none from seed to seed.
     let on = |wanted: usize| {
         let on_axis = |gain: &&_| matches!(gain, &Changed::Axis { axis, .. } if *axis == wanted);
-        told.differences.iter().map(|gain| &gain.changed).filter(on_axis).count()
+        read.differences.iter().map(|gain| &gain.changed).filter(on_axis).count()
     };
     assert_eq!([0, 1, 2].map(on), [0, 4, 4]);
-    assert!(told.differences.iter().all(|gain| gain.openings_shared > 0));
-    assert_eq!((told.effects.len(), told.replicates.len()), (1, 4));
-    assert!(told.replicates.iter().all(|told| told.seeds == 2));
-    assert!(!told.differences_truncated);
+    assert!(read.differences.iter().all(|gain| gain.openings_shared > 0));
+    assert_eq!((read.effects.len(), read.replicates.len()), (1, 4));
+    assert!(read.replicates.iter().all(|replicates| replicates.seeds == 2));
+    assert!(!read.differences_truncated);
 
     let file = Readers::open(&site.db()).await.unwrap();
-    assert_eq!(file.comparisons("compared").await.unwrap(), Some(told));
+    assert_eq!(file.comparisons("compared").await.unwrap(), Some(read));
     file.close().await;
 }
 
@@ -57,8 +57,8 @@ async fn an_experiment_without_games_has_nothing_to_compare() {
     let site = Site::new();
     let served = site.serve().await;
     served.submit(&sweep("idle")).await;
-    let told = comparisons(&served, "idle").await.unwrap();
-    assert_eq!((told.differences.len(), told.effects.len(), told.replicates.len()), (0, 0, 0));
+    let read = comparisons(&served, "idle").await.unwrap();
+    assert_eq!((read.differences.len(), read.effects.len(), read.replicates.len()), (0, 0, 0));
     for (which, expected) in
         [("nobody", Reason::UnknownExperiment), (&"x".repeat(256), Reason::Malformed)]
     {

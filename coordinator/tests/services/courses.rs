@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use spelrum_answers::{Detail, RunResult};
-use spelrum_coordinator::CourseOf;
+use spelrum_coordinator::CourseFactory;
 use spelrum_engine::Value;
 use spelrum_model::{AxisValue, Plan};
 use spelrum_proto::{Reason, v1};
@@ -34,8 +34,8 @@ struct Climb {
 }
 
 impl Climb {
-    fn of(plan: &Plan, cells: usize) -> Self {
-        let first = NewCell::of(plan, &plan.cells[0]);
+    fn new(plan: &Plan, cells: usize) -> Self {
+        let first = NewCell::from_planned(plan, &plan.cells[0]);
         Self { first, left: cells, depth: 1, better: None }
     }
 
@@ -84,8 +84,8 @@ impl Course for Climb {
     }
 }
 
-fn climbing(cells: usize) -> Arc<CourseOf> {
-    Arc::new(move |plan| Some(Box::new(Climb::of(plan, cells))))
+fn climbing(cells: usize) -> Arc<CourseFactory> {
+    Arc::new(move |plan| Some(Box::new(Climb::new(plan, cells))))
 }
 
 fn sweep() -> String {
@@ -98,7 +98,7 @@ async fn play_all(served: &Served) {
 }
 
 /// What a course left behind, without ids.
-async fn course_of(site: &Site) -> Vec<String> {
+async fn recorded_course(site: &Site) -> Vec<String> {
     let readers = Readers::open(&site.db()).await.unwrap();
     assert_eq!(readers.recount().await.unwrap(), []);
     let table = readers
@@ -118,8 +118,13 @@ async fn course_of(site: &Site) -> Vec<String> {
 }
 
 /// Submits a sweep, and plays so many of its games before each kill. Reports are committed at the second try.
-async fn disturbed(site: &Site, course_of: &Arc<CourseOf>, sweep: &str, games: &[usize]) -> Served {
-    let mut served = site.serve_with_courses(Arc::clone(course_of)).await;
+async fn disturbed(
+    site: &Site,
+    course_factory: &Arc<CourseFactory>,
+    sweep: &str,
+    games: &[usize],
+) -> Served {
+    let mut served = site.serve_with_courses(Arc::clone(course_factory)).await;
     served.submit(sweep).await;
     for &results_max in games {
         let mut worker = HandWorker::new(&served).await;
@@ -137,7 +142,7 @@ async fn disturbed(site: &Site, course_of: &Arc<CourseOf>, sweep: &str, games: &
             eventually("the report is committed", report).await;
         }
         served.kill().await;
-        served = site.serve_with_courses(Arc::clone(course_of)).await;
+        served = site.serve_with_courses(Arc::clone(course_factory)).await;
     }
     served
 }
@@ -149,7 +154,7 @@ async fn a_course_is_the_same_through_kills() {
     served.submit(&sweep()).await;
     play_all(&served).await;
     served.stop().await.unwrap();
-    let course = course_of(&undisturbed).await;
+    let course = recorded_course(&undisturbed).await;
     assert_eq!(course.len(), 5, "{course:#?}");
     assert!(course[4].contains("ended") && course[4].contains("Integer(4)"), "{course:#?}");
 
@@ -157,7 +162,7 @@ async fn a_course_is_the_same_through_kills() {
     let served = disturbed(&site, &climbing(4), &sweep(), &[3, 12, 5, 7, 20, 1]).await;
     play_all(&served).await;
     served.stop().await.unwrap();
-    assert_eq!(course_of(&site).await, course);
+    assert_eq!(recorded_course(&site).await, course);
 }
 
 /// A course that asks for what is there already gets nothing more, and nobody waits for ever.
@@ -172,8 +177,8 @@ async fn a_course_that_is_wrong_ends() {
         fn tell(&mut self, _outcome: &CellOutcome) {}
     }
     let site = Site::new();
-    let again: Arc<CourseOf> =
-        Arc::new(|plan| Some(Box::new(Again(NewCell::of(plan, &plan.cells[0])))));
+    let again: Arc<CourseFactory> =
+        Arc::new(|plan| Some(Box::new(Again(NewCell::from_planned(plan, &plan.cells[0])))));
     let served = site.serve_with_courses(again).await;
     served.submit(&sweep()).await;
     assert_eq!(served.number("SELECT count(*) FROM experiments WHERE course = 'ended'").await, 1);
@@ -190,8 +195,9 @@ async fn a_changed_sweep_is_refused() {
     let uuid = served.submit(&sweep()).await.experiment_uuid;
     let again = served.submit(&sweep()).await;
     assert_eq!((again.experiment_uuid, again.existed), (uuid.clone(), true));
-    let said = sweep().replace("name =", "# What was it?\ndescription = \"what it was\"\nname =");
-    let again = served.submit(&said).await;
+    let described =
+        sweep().replace("name =", "# What was it?\ndescription = \"what it was\"\nname =");
+    let again = served.submit(&described).await;
     assert_eq!((again.experiment_uuid, again.existed), (uuid.clone(), true));
     let more = sweep().replace("games = 12", "games = 14");
     let changed = served.experiments().await.submit(submission(&more)).await;
@@ -235,7 +241,7 @@ async fn a_search_for_even_players_is_the_same_through_kills() {
         table.rows.iter().map(|row| format!("{row:?}")).collect()
     }
     let undisturbed = Site::new();
-    let served = undisturbed.serve_with_courses(Arc::new(course::course_of)).await;
+    let served = undisturbed.serve_with_courses(Arc::new(course::course_from_plan)).await;
     served.submit(sweep).await;
     HandWorker::new(&served).await.work_until_done().await;
     assert_eq!(served.summary("even").await.state, "finished");
@@ -245,7 +251,7 @@ async fn a_search_for_even_players_is_the_same_through_kills() {
     assert_eq!(expected.len(), 8 + 2 + 2 + 8 + 8, "{expected:#?}");
 
     let site = Site::new();
-    let usual: Arc<CourseOf> = Arc::new(course::course_of);
+    let usual: Arc<CourseFactory> = Arc::new(course::course_from_plan);
     let served = disturbed(&site, &usual, sweep, &[1, 5, 2, 7]).await;
     HandWorker::new(&served).await.work_until_done().await;
     assert_eq!(served.summary("even").await.state, "finished");
@@ -288,17 +294,17 @@ async fn what_is_bred_is_the_same_through_kills() {
         table.rows.iter().map(|row| format!("{row:?}")).collect()
     }
     let undisturbed = Site::new();
-    let served = undisturbed.serve_with_courses(Arc::new(course::course_of)).await;
+    let served = undisturbed.serve_with_courses(Arc::new(course::course_from_plan)).await;
     served.submit(sweep).await;
     HandWorker::new(&served).await.work_until_done().await;
     assert_eq!(served.summary("bred").await.state, "finished");
-    let told = runs(&served, "bred").await.unwrap();
+    let reported = runs(&served, "bred").await.unwrap();
     assert_eq!(reason(runs(&served, "bread").await), Reason::UnknownExperiment);
     served.stop().await.unwrap();
     let readers = Readers::open(&undisturbed.db()).await.unwrap();
     let report = readers.report("bred", Detail::Cells).await.unwrap().unwrap();
     readers.close().await;
-    assert_eq!(told, report.runs, "whoever watches is told what a report says");
+    assert_eq!(reported, report.runs, "whoever watches is told what a report says");
     let expected = bred(&undisturbed).await;
     // Four meet random play at first; then each a champion, too. Individuals and what came of each; generations,
     // estimates, beginnings and ends.
@@ -306,7 +312,7 @@ async fn what_is_bred_is_the_same_through_kills() {
     assert_eq!(expected.len(), cells + 2 * (2 * 12 + 2 * 3 + 2), "{expected:#?}");
 
     let site = Site::new();
-    let usual: Arc<CourseOf> = Arc::new(course::course_of);
+    let usual: Arc<CourseFactory> = Arc::new(course::course_from_plan);
     let served = disturbed(&site, &usual, sweep, &[1, 5, 2, 17, 20]).await;
     HandWorker::new(&served).await.work_until_done().await;
     served.stop().await.unwrap();

@@ -61,10 +61,10 @@ fn assert_refuses_strangers(tools: Tools, origin: &str, by: &[&str]) {
     assert!(paths.len() > 15, "{paths:?}");
     for (path, guess) in paths.iter().flat_map(|path| GUESSES.map(|guess| (path, guess))) {
         let header: Vec<&str> = guess.into_iter().flat_map(|guess| ["--header", guess]).collect();
-        let said = post(tools, &[by, &header].concat(), &format!("{origin}{path}"));
+        let answer = post(tools, &[by, &header].concat(), &format!("{origin}{path}"));
         // What is served has a body, which would stand before this.
-        let is_refused = said.starts_with("200 16 ") && said.contains("token");
-        assert!(is_refused && said.lines().count() == 1, "{path}, {guess:?}: {said}");
+        let is_refused = answer.starts_with("200 16 ") && answer.contains("token");
+        assert!(is_refused && answer.lines().count() == 1, "{path}, {guess:?}: {answer}");
     }
 }
 
@@ -86,9 +86,11 @@ async fn curl_gets_nothing_but_refusals() {
     apart(move || {
         assert_refuses_strangers(tools, &origin, &["--http2-prior-knowledge"]);
         // By the HTTP of old, asked to change or not, no gRPC is spoken at all.
-        for (path, by) in every_path().iter().flat_map(|it| [(it, "--http2"), (it, "--http1.1")]) {
-            let said = post(tools, &[by], &format!("{origin}{path}"));
-            assert_eq!(said, "gRPC needs HTTP/2\n505  \n", "{path} {by}");
+        for (path, by) in
+            every_path().iter().flat_map(|path| [(path, "--http2"), (path, "--http1.1")])
+        {
+            let answer = post(tools, &[by], &format!("{origin}{path}"));
+            assert_eq!(answer, "gRPC needs HTTP/2\n505  \n", "{path} {by}");
         }
     })
     .await;
@@ -127,14 +129,14 @@ async fn curl_sees_what_is_open_to_all() {
     let origin = format!("http://{}", served.address);
     apart(move || {
         let by = "--http2-prior-knowledge";
-        let said = post(tools, &[by], &format!("{origin}/grpc.health.v1.Health/Check"));
-        assert!(said.contains("200 0 "), "{said}");
+        let answer = post(tools, &[by], &format!("{origin}/grpc.health.v1.Health/Check"));
+        assert!(answer.contains("200 0 "), "{answer}");
         for open in ["/", "/healthz", "/metrics"] {
-            let said = post(tools, &[by, "--request", "GET"], &format!("{origin}{open}"));
-            assert!(said.contains("200 ") && !said.contains("owner"), "{open}: {said}");
+            let answer = post(tools, &[by, "--request", "GET"], &format!("{origin}{open}"));
+            assert!(answer.contains("200 ") && !answer.contains("owner"), "{open}: {answer}");
         }
-        let said = post(tools, &[by], &format!("{origin}/spelrum.v1.Experiments/Nothing"));
-        assert!(said.starts_with("200 16 "), "{said}");
+        let answer = post(tools, &[by], &format!("{origin}/spelrum.v1.Experiments/Nothing"));
+        assert!(answer.starts_with("200 16 "), "{answer}");
     })
     .await;
     served.stop().await.unwrap();

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use spelrum_proto::v1;
 use spelrum_proto::v1::Verdict;
-use spelrum_test_support::{HandWorker, Served, Site, game_of, quick_sweep};
+use spelrum_test_support::{HandWorker, Served, Site, game_mut, quick_sweep};
 
 /// The same result, of players that had so much of each 10 ms that a move took.
 fn thought(mut result: v1::Result, cpu_us: u64) -> v1::Result {
-    for mv in &mut game_of(&mut result).moves {
+    for mv in &mut game_mut(&mut result).moves {
         (mv.wall_us, mv.cpu_us) = (10_000, cpu_us);
     }
     result
@@ -46,8 +46,8 @@ async fn a_disturbed_game_is_played_again_until_it_may_not_be() {
     let [well, ill] = &second[..] else { panic!("two games come back") };
     let ill = thought(ill.clone(), 9_400);
     let both = vec![well.clone(), well.clone(), ill.clone(), ill];
-    let told = [Verdict::Counted, Verdict::Uncounted, Verdict::Uncounted, Verdict::Uncounted];
-    assert_eq!(worker.report(both).await.unwrap(), told);
+    let expected = [Verdict::Counted, Verdict::Uncounted, Verdict::Uncounted, Verdict::Uncounted];
+    assert_eq!(worker.report(both).await.unwrap(), expected);
     assert_eq!(served.number(REASONS).await, 3);
 
     // What is known of it outlives the coordinator.
@@ -57,7 +57,7 @@ async fn a_disturbed_game_is_played_again_until_it_may_not_be() {
     let mut worker = HandWorker::new(&served).await;
     let third = next(&mut worker, 9_000).await;
     assert_eq!(worker.report(third).await.unwrap(), [Verdict::Counted]);
-    served.reaches("again", "finished").await;
+    served.wait_for_state("again", "finished").await;
     assert_eq!(served.number(REASONS).await, 3);
     let marks = "SELECT sum(disturbed) * 10 + count(*) FROM games WHERE counted = 1";
     assert_eq!(served.number(marks).await, 12);
@@ -74,7 +74,7 @@ async fn where_disturbed_games_count_none_is_played_again() {
     let mut worker = HandWorker::new(&served).await;
     let results = next(&mut worker, 7_999).await;
     assert_eq!(worker.report(results).await.unwrap(), [Verdict::Counted; 2]);
-    served.reaches("counted", "finished").await;
+    served.wait_for_state("counted", "finished").await;
     assert_eq!(served.number("SELECT sum(disturbed) FROM games").await, 2);
     served.stop().await.unwrap();
 }

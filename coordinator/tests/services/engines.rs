@@ -45,16 +45,16 @@ async fn again_with(
     engines: Vec<v1::OfferedEngine>,
 ) -> HandWorker {
     let introduction = v1::HelloRequest { engines, ..hello(&worker.uuid) };
-    let again = worker.back_as(served, introduction).await;
+    let again = worker.reconnect_as(served, introduction).await;
     assert_eq!(again.id, worker.id);
     again
 }
 
 /// What is told of engines, and how many cells it is about.
 async fn missing(served: &Served) -> Vec<(String, u64, String)> {
-    let told = served.status().await.attention.into_iter();
-    let told = told.filter(|it| it.kind == "missing_engines");
-    told.map(|it| (it.experiment, it.count, it.problem)).collect()
+    let items = served.status().await.attention.into_iter();
+    let items = items.filter(|item| item.kind == "missing_engines");
+    items.map(|item| (item.experiment, item.count, item.problem)).collect()
 }
 
 #[tokio::test]
@@ -73,12 +73,12 @@ async fn games_wait_for_a_worker_that_has_their_engines() {
 
     let uuid = Uuid::new_v4().to_string();
     let mut other = worker_with(&served, &uuid, vec![offer("fish", "Fish 15")]).await;
-    let told = missing(&served).await;
-    let [(experiment, 1, problem)] = &told[..] else { panic!("{told:?}") };
+    let items = missing(&served).await;
+    let [(experiment, 1, problem)] = &items[..] else { panic!("{items:?}") };
     assert_eq!(experiment, "fishing");
     assert_eq!(
         problem,
-        "cell 1 (fish against random) needs fish (uci), version \"16\", which no worker that is here has: \
+        "cell 1 (fish against random) needs fish (uci), version \"16\", which no connected worker has: \
          by hand has fish (uci), which calls itself \"Fish 15\""
     );
     served.steer("other", v1::Action::Pause).await.unwrap();
@@ -140,10 +140,10 @@ async fn a_status_of_many_engines_is_an_answer() {
         worker_with(&served, &uuid, engines.clone()).await;
     }
     let status = served.status().await;
-    let told: usize = status.workers.iter().map(|worker| worker.engines.len()).sum();
-    assert!((1_000..=2_000).contains(&told), "{told}");
-    assert!(status.workers.iter().all(|it| it.engines_total == ENGINES_MAX as u64));
-    assert!(status.workers.iter().all(|it| it.engines[0] == engines[0]));
+    let engines_shown: usize = status.workers.iter().map(|worker| worker.engines.len()).sum();
+    assert!((1_000..=2_000).contains(&engines_shown), "{engines_shown}");
+    assert!(status.workers.iter().all(|worker| worker.engines_total == ENGINES_MAX as u64));
+    assert!(status.workers.iter().all(|worker| worker.engines[0] == engines[0]));
     served.stop().await.unwrap();
 }
 
@@ -189,22 +189,22 @@ async fn games_that_an_engine_cannot_play_are_not_leased_and_status_says_why() {
         let mut worker = HandWorker::introduced(&served, with(able(unable))).await;
         let idle = worker.lease().await.unwrap();
         assert!(idle.grant.is_none() && !idle.all_done, "{idle:?}");
-        let told = missing(&served).await;
-        let [(_, 1, told)] = &told[..] else { panic!("{told:?}") };
+        let items = missing(&served).await;
+        let [(_, 1, shown)] = &items[..] else { panic!("{items:?}") };
         // The first cell is the one that waited for the build of its engine.
         let expected = format!("no worker can play cell 2 (fish against random): {problem}");
-        assert_eq!(*told, expected);
+        assert_eq!(*shown, expected);
         let engines = served.status().await.workers[0].engines.clone();
         assert_eq!(engines, [offer("fish", "Fish 16")]);
 
         // After a restart, too.
         served.stop().await.unwrap();
         let served = site.serve().await;
-        let mut worker = worker.back_as(&served, with(able(unable))).await;
+        let mut worker = worker.reconnect_as(&served, with(able(unable))).await;
         assert!(worker.lease().await.unwrap().grant.is_none());
         // A worker of before says nothing, and gets them as before; so does one whose engine can.
         for engine in [offer("fish", "Fish 16"), able(ability)] {
-            worker = worker.back_as(&served, with(engine)).await;
+            worker = worker.reconnect_as(&served, with(engine)).await;
             assert_eq!(missing(&served).await, []);
             let grant = worker.granted().await;
             worker.give_back(&[grant.lease_id]).await.unwrap();

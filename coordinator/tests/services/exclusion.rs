@@ -5,7 +5,7 @@ use spelrum_proto::{Reason, v1};
 use tonic::Status;
 
 use spelrum_test_support::{
-    HandWorker, Served, Site, eventually, failure_of, hello, quick_sweep, reason,
+    HandWorker, Served, Site, eventually, failed_result, hello, quick_sweep, reason,
 };
 
 async fn exclude(
@@ -40,7 +40,7 @@ async fn named(served: &Served, name: &str, uuid: &str) -> HandWorker {
 
 /// The worker "bad", which says Hello again.
 async fn bad_again(served: &Served, bad: &HandWorker) -> HandWorker {
-    bad.back_as(served, v1::HelloRequest { name: "bad".to_owned(), ..hello(&bad.uuid) }).await
+    bad.reconnect_as(served, v1::HelloRequest { name: "bad".to_owned(), ..hello(&bad.uuid) }).await
 }
 
 const FIRST: &str = "11111111-1111-4111-8111-111111111111";
@@ -74,17 +74,17 @@ async fn an_excluded_workers_games_are_played_by_others() {
     assert!(bad.lease().await.unwrap().grant.is_some(), "a preview changes nothing");
 
     exclude(&served, "1", "", ExcludeWhat::Out).await.unwrap();
-    let told = bad.lease().await.unwrap();
-    assert!(told.grant.is_none() && told.withheld.contains("spelrum readmit 1"), "{told:?}");
+    let answer = bad.lease().await.unwrap();
+    assert!(answer.grant.is_none() && answer.withheld.contains("spelrum readmit 1"), "{answer:?}");
     // What it holds is not its own any more, and what comes of it all the same does not count.
     assert_eq!(bad.heartbeat(&[grant.lease_id]).await.unwrap(), [grant.lease_id]);
-    let late = vec![held[0].clone(), failure_of(&held[1], "boom")];
+    let late = vec![held[0].clone(), failed_result(&held[1], "boom")];
     assert_eq!(bad.report(late).await.unwrap(), [Verdict::Uncounted; 2]);
     taken_out(&served, "bad").await;
 
     let mut good = named(&served, "good", SECOND).await;
     good.work_until_done().await;
-    served.reaches("half", "finished").await;
+    served.wait_for_state("half", "finished").await;
     assert_eq!(whose(&served).await, [(1, 0), (2, 60), (3, 0)]);
     let excluded = "SELECT count(*) FROM uncounted_games WHERE reason = 'excluded'";
     assert_eq!(served.number(excluded).await, results.len() as i64 + 1);
@@ -101,9 +101,9 @@ async fn a_finished_experiment_runs_again() {
     served.submit(&quick_sweep("done", 20)).await;
     let mut bad = named(&served, "bad", FIRST).await;
     bad.work_until_done().await;
-    served.reaches("done", "finished").await;
+    served.wait_for_state("done", "finished").await;
     exclude(&served, "1", "done", ExcludeWhat::Out).await.unwrap();
-    served.reaches("done", "running").await;
+    served.wait_for_state("done", "running").await;
     taken_out(&served, "1").await;
     // It is started again on the same machine; and is excluded from this one experiment.
     let mut again = named(&served, "bad", THIRD).await;
@@ -120,7 +120,7 @@ async fn a_finished_experiment_runs_again() {
     let nobody = exclude(&served, "1", "", ExcludeWhat::In).await.unwrap();
     assert_eq!(nobody.readmitted_worker_ids, [0_i64; 0]);
     bad.work_until_done().await;
-    served.reaches("done", "finished").await;
+    served.wait_for_state("done", "finished").await;
     assert_eq!(served.number("SELECT count(*) FROM games WHERE counted = 1").await, 24);
 }
 
@@ -132,7 +132,7 @@ async fn an_exclusion_goes_on_after_every_restart() {
     served.submit(&quick_sweep("long", 4_000)).await;
     let mut bad = named(&served, "bad", FIRST).await;
     bad.work_until_done().await;
-    served.reaches("long", "finished").await;
+    served.wait_for_state("long", "finished").await;
     exclude(&served, "bad", "", ExcludeWhat::Out).await.unwrap();
     let mut kills = 0;
     while exclude(&served, "bad", "", ExcludeWhat::Preview).await.unwrap().goes_on {
@@ -153,7 +153,7 @@ async fn an_exclusion_goes_on_after_every_restart() {
     assert_eq!(served.number(distinct).await, 4_000);
     let mut good = named(&served, "good", SECOND).await;
     good.work_until_done().await;
-    assert_eq!(served.reaches("long", "finished").await.games_settled, 4_000);
+    assert_eq!(served.wait_for_state("long", "finished").await.games_settled, 4_000);
 }
 
 /// What it still has taken out would be what it plays from now on; whoever of the machine is named.
@@ -190,13 +190,13 @@ async fn a_name_may_be_a_number() {
     let served = site.serve().await;
     let _first = named(&served, "2", FIRST).await;
     let _second = named(&served, "100", SECOND).await;
-    let meant = async |which: &str| {
-        let preview = exclude(&served, which, "", ExcludeWhat::Preview).await.unwrap();
-        preview.workers.iter().map(|it| it.worker_id).collect::<Vec<_>>()
+    let matching = async |name: &str| {
+        let preview = exclude(&served, name, "", ExcludeWhat::Preview).await.unwrap();
+        preview.workers.iter().map(|worker| worker.worker_id).collect::<Vec<_>>()
     };
-    assert_eq!(meant("2").await, [2]);
-    assert_eq!(meant("100").await, [2]);
-    assert_eq!(meant("1").await, [1]);
+    assert_eq!(matching("2").await, [2]);
+    assert_eq!(matching("100").await, [2]);
+    assert_eq!(matching("1").await, [1]);
 }
 
 #[tokio::test]
@@ -247,15 +247,19 @@ async fn a_worker_that_fails_much_is_quarantined_and_shown() {
         }
         if let Some(grant) = answer.grant {
             let results = bad.play(&grant).await;
-            let failures = results.iter().map(|it| failure_of(it, "no memory")).collect();
+            let failures =
+                results.iter().map(|result| failed_result(result, "no memory")).collect();
             bad.report(failures).await.unwrap();
         }
     }
     assert!(withheld.contains("were then played by other workers"), "{withheld:?}");
     let status = served.status().await;
-    let told = status.attention.iter().find(|it| it.kind == "quarantined").unwrap();
-    assert!(told.problem.starts_with("worker 2 (bad on here) is quarantined"), "{told:?}");
-    assert!(told.remedy.contains("spelrum readmit 2"), "{told:?}");
+    let quarantine = status.attention.iter().find(|item| item.kind == "quarantined").unwrap();
+    assert!(
+        quarantine.problem.starts_with("worker 2 (bad on here) is quarantined"),
+        "{quarantine:?}"
+    );
+    assert!(quarantine.remedy.contains("spelrum readmit 2"), "{quarantine:?}");
     let readmitted = exclude(&served, "bad", "", ExcludeWhat::In).await.unwrap();
     assert_eq!(readmitted.readmitted_worker_ids, [2]);
     let answer = bad.lease().await.unwrap();
@@ -263,6 +267,6 @@ async fn a_worker_that_fails_much_is_quarantined_and_shown() {
     let held: Vec<i64> = answer.grant.iter().map(|grant| grant.lease_id).collect();
     bad.give_back(&held).await.unwrap();
     good.work_until_done().await;
-    let summary = served.reaches("sick", "finished").await;
+    let summary = served.wait_for_state("sick", "finished").await;
     assert_eq!((summary.games_settled, summary.games_failed), (60, 0));
 }

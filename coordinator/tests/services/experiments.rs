@@ -84,14 +84,14 @@ async fn a_wrong_file_is_refused_with_its_line() {
     let served = site.serve().await;
     let mut client = served.experiments().await;
     let wrong = submission_with_openings("wrong", ".........\nx......\n");
-    let refusal = Refusal::of(&client.submit(wrong).await.unwrap_err()).unwrap();
+    let refusal = Refusal::from_status(&client.submit(wrong).await.unwrap_err()).unwrap();
     assert_eq!(refusal.reason, Reason::BadSweep);
     assert!(refusal.problem.starts_with("../book.txt, line 2: "), "{refusal:?}");
     assert_eq!(refusal.place, None, "that would be a place in the sweep");
 
     // A path that was sent without its file is not opened.
     let missing = submission(&submission_with_openings("missing", "").sweep_toml);
-    let refusal = Refusal::of(&client.submit(missing).await.unwrap_err()).unwrap();
+    let refusal = Refusal::from_status(&client.submit(missing).await.unwrap_err()).unwrap();
     assert_eq!(refusal.reason, Reason::BadSweep);
     assert!(refusal.problem.contains("`../book.txt`"), "{refusal:?}");
 
@@ -168,13 +168,13 @@ async fn a_changed_sweep_grows_its_experiment() {
     assert_eq!(served.summary("grown").await.games_planned, leased.max(2));
     worker.give_back(&[grant.lease_id]).await.unwrap();
     worker.work_until_done().await;
-    let finished = served.reaches("grown", "finished").await;
+    let finished = served.wait_for_state("grown", "finished").await;
     assert_eq!(finished.games_settled, leased.max(2));
     // Finished, it runs again for more games.
     client.submit(submission(&quick_sweep("grown", 30))).await.unwrap();
     assert_eq!(served.summary("grown").await.state, "running");
     worker.work_until_done().await;
-    assert_eq!(served.reaches("grown", "finished").await.games_settled, 30);
+    assert_eq!(served.wait_for_state("grown", "finished").await.games_settled, 30);
 
     let other = quick_sweep("grown", 30).replace("seed = ", "seed = 1");
     assert_eq!(reason(client.submit(submission(&other)).await), Reason::NameTaken);
@@ -197,7 +197,7 @@ async fn a_wrong_sweep_is_refused_with_its_place_and_a_remedy() {
         quick_sweep("wrong", 10).replace("algorithm = \"minimax\"", "algorithm = \"minmax\"");
     let status = client.submit(submission(&toml)).await.unwrap_err();
     assert_eq!(status.code(), Code::InvalidArgument);
-    let refusal = Refusal::of(&status).unwrap();
+    let refusal = Refusal::from_status(&status).unwrap();
     assert_eq!(refusal.reason, Reason::BadSweep);
     assert!(refusal.problem.contains("minmax"), "{refusal:?}");
     assert!(!refusal.remedy.is_empty());
@@ -229,7 +229,7 @@ async fn an_experiment_is_steered() {
     // It is still paused after a restart.
     served.stop().await.unwrap();
     let served = site.serve().await;
-    let mut worker = worker.back(&served).await;
+    let mut worker = worker.reconnect(&served).await;
     assert!(worker.lease().await.unwrap().grant.is_none());
     served.steer(&uuid, Action::Resume).await.unwrap();
     let grant = worker.granted().await;
@@ -254,7 +254,7 @@ async fn a_finished_experiment_cannot_be_steered() {
     let served = site.serve().await;
     served.submit(&quick_sweep("done", 2)).await;
     HandWorker::new(&served).await.work_until_done().await;
-    served.reaches("done", "finished").await;
+    served.wait_for_state("done", "finished").await;
     for action in [Action::Pause, Action::Resume, Action::Cancel] {
         assert_eq!(reason(served.steer("done", action).await), Reason::WrongState);
     }
@@ -282,7 +282,7 @@ async fn queries_are_bounded_and_read_only() {
     assert_eq!(head.columns, ["i", "t", "missing", "half"]);
     assert_eq!(page.rows.len(), 7);
     assert!(end.truncated);
-    let values: Vec<_> = page.rows[0].values.iter().map(|it| it.value.clone()).collect();
+    let values: Vec<_> = page.rows[0].values.iter().map(|cell| cell.value.clone()).collect();
     assert_eq!(
         values,
         [

@@ -33,8 +33,8 @@ impl Page {
         };
         for line in text.split('\n') {
             if let Some(rest) = line.strip_prefix("# HELP ") {
-                let (name, told) = rest.split_once(' ').ok_or("a help without a text")?;
-                help = Some((name.to_owned(), told.to_owned()));
+                let (name, description) = rest.split_once(' ').ok_or("a help without a text")?;
+                help = Some((name.to_owned(), description.to_owned()));
                 open = None;
             } else if let Some(rest) = line.strip_prefix("# TYPE ") {
                 let (name, kind) = rest.split_once(' ').ok_or("a type without a name")?;
@@ -73,8 +73,8 @@ impl Page {
     pub(crate) fn number(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
         let labels: Labels =
             labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let mut found = self.families.values().flat_map(|family| &family.samples);
-        found
+        let mut samples = self.families.values().flat_map(|family| &family.samples);
+        samples
             .find(|(its_name, its_labels, _)| its_name == name && *its_labels == labels)
             .map_or(f64::NAN, |&(_, _, number)| number)
     }

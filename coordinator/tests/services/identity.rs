@@ -9,7 +9,7 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Response, Status};
 use uuid::Uuid;
 
-use spelrum_test_support::{HandWorker, Served, Site, game_of, hello, quick_sweep, reason};
+use spelrum_test_support::{HandWorker, Served, Site, game_mut, hello, quick_sweep, reason};
 
 /// Bad results after which a worker gets no more games, and some.
 const BAD_RESULTS: usize = 12;
@@ -38,7 +38,7 @@ async fn who_guesses_an_id_does_nothing_for_its_worker_and_nothing_to_it() {
     let grant = victim.granted().await;
     let results = victim.play(&grant).await;
     let mut wrong = results.clone();
-    game_of(&mut wrong[0]).moves_hash ^= 1;
+    game_mut(&mut wrong[0]).moves_hash ^= 1;
     for secret in [Vec::new(), vec![0; 32], stranger.secret.clone()] {
         let mut poser = posing(&victim, &stranger.client, secret);
         assert_eq!(reason(poser.lease().await), Reason::WrongSecret);
@@ -74,7 +74,7 @@ async fn who_knows_a_workers_uuid_does_not_become_it() {
         assert_eq!(reason(client.hello(posing).await), Reason::WrongSecret);
     }
     assert_eq!(victim.heartbeat(&[grant.lease_id]).await.unwrap(), [0; 0]);
-    let mut again = victim.back(&served).await;
+    let mut again = victim.reconnect(&served).await;
     assert_eq!((again.id, &again.secret), (victim.id, &victim.secret));
     assert_eq!(again.heartbeat(&[grant.lease_id]).await.unwrap(), [0; 0]);
 }
@@ -92,7 +92,7 @@ async fn a_secret_outlives_the_coordinator() {
     let served = site.serve().await;
     let mut client = served.work().await;
     assert_eq!(reason(client.hello(hello(&worker.uuid)).await), Reason::WrongSecret);
-    let mut back = worker.back(&served).await;
+    let mut back = worker.reconnect(&served).await;
     assert_eq!((back.id, &back.secret), (worker.id, &worker.secret));
     let mut poser = posing(&back, &client, vec![2; 32]);
     assert_eq!(reason(poser.report(results.clone()).await), Reason::WrongSecret);
@@ -137,13 +137,13 @@ async fn client(served: &Served, token: &str) -> Client {
 }
 
 fn refused<T>(answer: Result<Response<T>, Status>) -> Option<Reason> {
-    Some(Refusal::of(&answer.err()?)?.reason)
+    Some(Refusal::from_status(&answer.err()?)?.reason)
 }
 
 /// Each call that names a worker, with what it brought.
-async fn each_call(client: &mut Client, of: &v1::HelloResponse) -> [Option<Reason>; 4] {
-    let (worker_id, coordinator_epoch) = (of.worker_id, of.coordinator_epoch);
-    let secret = || of.worker_secret.clone();
+async fn each_call(client: &mut Client, hello: &v1::HelloResponse) -> [Option<Reason>; 4] {
+    let (worker_id, coordinator_epoch) = (hello.worker_id, hello.coordinator_epoch);
+    let secret = || hello.worker_secret.clone();
     let heartbeat = v1::HeartbeatRequest {
         worker_id,
         coordinator_epoch,
@@ -208,6 +208,6 @@ async fn another_token_acts_for_no_worker_even_with_its_secret() {
     let served = site.serve().await;
     let named = "SELECT count(*) FROM workers WHERE credential = 'token:a'";
     assert_eq!(served.number(named).await, 1);
-    let told = "SELECT count(*) FROM worker_productivity WHERE credential = 'token:a'";
-    assert_eq!(served.number(told).await, 1);
+    let sql = "SELECT count(*) FROM worker_productivity WHERE credential = 'token:a'";
+    assert_eq!(served.number(sql).await, 1);
 }

@@ -23,8 +23,8 @@ async fn worker_with(served: &Served, labels: Vec<v1::Label>) -> HandWorker {
 
 /// What is told of cells that nobody may play.
 async fn unplaced(served: &Served) -> Vec<String> {
-    let told = served.status().await.attention.into_iter();
-    told.filter(|it| it.kind == "unplaced").map(|it| it.problem).collect()
+    let items = served.status().await.attention.into_iter();
+    items.filter(|item| item.kind == "unplaced").map(|item| item.problem).collect()
 }
 
 #[tokio::test]
@@ -38,7 +38,7 @@ async fn games_wait_for_a_worker_that_has_their_labels() {
     assert!(idle.withheld.contains("the label site=lab2"), "{}", idle.withheld);
     assert!(idle.withheld.contains("--label site=lab2"), "{}", idle.withheld);
     let [problem] = &unplaced(&served).await[..] else { panic!("one") };
-    assert!(problem.contains("the label site=lab2, which none that is here has"), "{problem}");
+    assert!(problem.contains("the label site=lab2, which no connected worker has"), "{problem}");
     let status = served.status().await;
     let labels = &status.workers[0].labels;
     assert_eq!(labels, &[label("gpu", ""), label("site", "lab1")], "by name");
@@ -64,7 +64,7 @@ async fn malformed_labels_are_refused() {
         vec![label("a b", "")],
         vec![label("a", "b\n")],
         vec![label("a", "1"), label("a", "2")],
-        (0..33).map(|it| label(&format!("l{it}"), "")).collect(),
+        (0..33).map(|number| label(&format!("l{number}"), "")).collect(),
     ] {
         let hello = v1::HelloRequest { labels, ..hello(&Uuid::new_v4().to_string()) };
         let refused = work.hello(hello).await.unwrap_err();

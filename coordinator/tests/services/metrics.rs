@@ -7,7 +7,7 @@ use std::time::Duration;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::{Token, v1};
 use spelrum_test_support::{
-    DEADLINE, HandWorker, Served, Site, eventually, failure_of, game_of, quick_sweep,
+    DEADLINE, HandWorker, Served, Site, eventually, failed_result, game_mut, quick_sweep,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -115,14 +115,14 @@ async fn counters_rise_by_exactly_what_was_done() {
     let next = worker.granted().await;
     let results = worker.play(&next).await;
     let mut irregular = results[0].clone();
-    game_of(&mut irregular).moves.truncate(1);
+    game_mut(&mut irregular).moves.truncate(1);
     worker.report(vec![irregular]).await.unwrap();
     assert_eq!(counted(&page(&served).await), [2, 0, 0, 0, 1, 0, 1, 0, 2, 0, 0, 2, 3]);
     let mut strange = results[1].clone();
     strange.lease_id += 7;
     worker.report(vec![strange]).await.unwrap();
     assert_eq!(counted(&page(&served).await), [2, 0, 0, 0, 1, 0, 1, 1, 2, 0, 0, 2, 4]);
-    worker.report(vec![failure_of(&results[1], "no")]).await.unwrap();
+    worker.report(vec![failed_result(&results[1], "no")]).await.unwrap();
     assert_eq!(counted(&page(&served).await), [2, 0, 0, 1, 1, 0, 1, 1, 2, 0, 0, 2, 5]);
 
     // What comes after a cancel.
@@ -165,16 +165,16 @@ async fn experiments_games_and_leases_are_told_as_they_are() {
     becomes(&served, "spelrum_lease_expired_total", &[], 1).await;
     becomes(&served, "spelrum_games_queued", &[], 2).await;
     becomes(&served, "spelrum_workers", &[], 0).await;
-    let told = page(&served).await;
-    let calls = told.number("spelrum_rpc_seconds_count", &[("method", LEASE)]);
+    let metrics = page(&served).await;
+    let calls = metrics.number("spelrum_rpc_seconds_count", &[("method", LEASE)]);
     assert_eq!(calls.to_bits(), 1.0_f64.to_bits());
-    assert!(told.number("spelrum_database_bytes", &[]) > 4_096.0);
-    assert!(told.number("spelrum_wal_bytes", &[]) > 0.0);
-    assert!(told.number("spelrum_connections", &[]) >= 2.0, "the worker's, and ours");
-    assert!(told.number("spelrum_commit_seconds_count", &[]) > 4.0);
+    assert!(metrics.number("spelrum_database_bytes", &[]) > 4_096.0);
+    assert!(metrics.number("spelrum_wal_bytes", &[]) > 0.0);
+    assert!(metrics.number("spelrum_connections", &[]) >= 2.0, "the worker's, and ours");
+    assert!(metrics.number("spelrum_commit_seconds_count", &[]) > 4.0);
     let revision = ENGINE_REVISION.to_string();
     let build = [("version", env!("CARGO_PKG_VERSION")), ("engine_revision", &*revision)];
-    assert_eq!(told.number("spelrum_build_info", &build) as u64, 1);
+    assert_eq!(metrics.number("spelrum_build_info", &build) as u64, 1);
     served.steer("second", v1::Action::Resume).await.unwrap();
     becomes(&served, "spelrum_games_queued", &[], 6).await;
     becomes(&served, "spelrum_experiments", &[("state", "paused")], 0).await;
@@ -274,7 +274,7 @@ async fn names_of_people_are_not_on_the_page() {
     served.submit(&quick_sweep("confidential", 2)).await;
     let mut worker = HandWorker::new(&served).await;
     worker.work_until_done().await;
-    served.reaches("confidential", "finished").await;
+    served.wait_for_state("confidential", "finished").await;
     let text = text(served.address).await;
     for name in ["confidential", "minimax", "by hand", "tic-tac-toe", &*worker.uuid, "127.0.0.1"] {
         assert!(!text.contains(name), "{name} is on the page");
@@ -301,8 +301,8 @@ async fn the_page_answers_while_the_database_is_locked() {
         experiments.steer(request).await
     });
     for _ in 0..20 {
-        let told = page(&served).await;
-        assert_eq!(told.number("spelrum_games_queued", &[]) as u64, 2);
+        let metrics = page(&served).await;
+        assert_eq!(metrics.number("spelrum_games_queued", &[]) as u64, 2);
         tokio::task::yield_now().await;
     }
     // It is found out, and told, that nothing can be written.
@@ -337,7 +337,7 @@ async fn the_documentation_has_every_metric() {
         let labels: BTreeSet<_> = labels.map(ToOwned::to_owned).collect();
         documented.insert((name.to_owned(), kind.to_owned(), labels));
     }
-    let told: BTreeSet<_> = page
+    let exported: BTreeSet<_> = page
         .families
         .iter()
         .map(|(name, family)| {
@@ -346,12 +346,13 @@ async fn the_documentation_has_every_metric() {
             (name.clone(), family.kind.clone(), labels)
         })
         .collect();
-    assert_eq!(documented, told);
+    assert_eq!(documented, exported);
     // What the examples ask for is there, too.
     let is_not_of_names = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
     let series = page.series();
     for name in section.split(is_not_of_names).filter(|word| word.starts_with("spelrum_")) {
-        let is_there = page.families.contains_key(name) || series.iter().any(|it| it.0 == name);
+        let is_there =
+            page.families.contains_key(name) || series.iter().any(|entry| entry.0 == name);
         assert!(is_there, "{name} is not a metric");
     }
 }

@@ -38,18 +38,18 @@ async fn cells_that_list_the_same_openings_name_them_by_one_hash() {
             v1::GetCellRequest { definition_hash, openings_apart }
         };
         let mut work = served.work().await;
-        let whole = work.get_cell(get(false)).await.unwrap().into_inner();
-        assert!(whole.openings_hash.is_empty());
+        let complete = work.get_cell(get(false)).await.unwrap().into_inner();
+        assert!(complete.openings_hash.is_empty());
         let apart = work.get_cell(get(true)).await.unwrap().into_inner();
-        assert!(apart.definition_json.len() + 4_000 < whole.definition_json.len());
+        assert!(apart.definition_json.len() + 4_000 < complete.definition_json.len());
         let request = v1::GetOpeningsRequest { definition_hash: definition_hash.clone() };
         let answer = work.get_openings(request).await.unwrap().into_inner();
         let mut json = String::new();
         GzDecoder::new(&*answer.positions_gzip).read_to_string(&mut json).unwrap();
-        assert!(whole.definition_json.contains(&json));
+        assert!(complete.definition_json.contains(&json));
         let listed = cache.supply(ListedPositions::from_json(&json).unwrap());
         assert_eq!(apart.openings_hash, listed.hash());
-        let read = PlayableCell::from_apart(&apart.definition_json, &listed, &cache);
+        let read = PlayableCell::from_split(&apart.definition_json, &listed, &cache);
         let (_cell, hash) = read.unwrap();
         assert_eq!(hash, DefinitionHash(definition_hash.try_into().unwrap()));
         hashes.push(apart.openings_hash);

@@ -2,12 +2,12 @@
 
 use spelrum_proto::v1::{self, Verdict};
 
-use spelrum_engine::{Answer, Fault, Host, OutsidePlayer, TextTurn, Timeless};
+use spelrum_engine::{Answer, ExternalPlayer, Fault, Host, TextTurn, Timeless};
 use spelrum_model::{GameId, PlayableCell, PlayedGame};
 use spelrum_proto::Reason;
 use spelrum_proto::game::to_wire;
 use spelrum_proto::limits::NUMBER_MAX;
-use spelrum_test_support::{HandWorker, Served, Site, game_of, quick_sweep, reason};
+use spelrum_test_support::{HandWorker, Served, Site, game_mut, quick_sweep, reason};
 
 /// What is done to an honest record, and what the referee says.
 type Change = fn(&mut v1::Game);
@@ -15,20 +15,20 @@ type Change = fn(&mut v1::Game);
 const CHANGES: &[(Change, &str)] = &[
     // What was counted once: a wrong opening, no moves, and a win.
     (
-        |it| {
-            it.opening = "x........".to_owned();
-            it.moves.clear();
-            it.outcome = v1::Outcome::Win.into();
+        |game| {
+            game.opening = "x........".to_owned();
+            game.moves.clear();
+            game.outcome = v1::Outcome::Win.into();
         },
         "its moves_hash is not that of its moves",
     ),
-    (|it| it.opening = "x........".to_owned(), "the opening of game"),
-    (|it| it.moves_hash ^= 1, "its moves_hash is not that of its moves"),
-    (|it| it.moves[0].position_key += 1, "move 0: the key of the position before it is"),
-    (|it| it.moves[0].legal_moves += 1, "move 0: the number of legal moves is"),
-    (|it| it.termination = "crash".to_owned(), "its loser cannot lose by crash"),
-    (|it| it.termination = "max_plies".to_owned(), "the termination is"),
-    (|it| it.first_side = 3 - it.first_side, "the side that moved first is"),
+    (|game| game.opening = "x........".to_owned(), "the opening of game"),
+    (|game| game.moves_hash ^= 1, "its moves_hash is not that of its moves"),
+    (|game| game.moves[0].position_key += 1, "move 0: the key of the position before it is"),
+    (|game| game.moves[0].legal_moves += 1, "move 0: the number of legal moves is"),
+    (|game| game.termination = "crash".to_owned(), "its loser cannot lose by crash"),
+    (|game| game.termination = "max_plies".to_owned(), "the termination is"),
+    (|game| game.first_side = 3 - game.first_side, "the side that moved first is"),
 ];
 
 async fn refused(served: &Served) -> Vec<String> {
@@ -50,7 +50,7 @@ async fn a_record_that_the_rules_do_not_allow_is_refused_and_the_game_played_aga
     for (change, expected) in CHANGES {
         let grant = liar.granted().await;
         let mut results = liar.play(&grant).await;
-        change(game_of(&mut results[0]));
+        change(game_mut(&mut results[0]));
         let lie = vec![results[0].clone()];
         assert_eq!(liar.report(lie.clone()).await.unwrap(), [Verdict::Rejected], "{expected}");
         // A report that is repeated, since its reply was lost, is charged once.
@@ -68,44 +68,47 @@ async fn a_record_that_the_rules_do_not_allow_is_refused_and_the_game_played_aga
 
     let mut honest = HandWorker::new(&served).await;
     honest.work_until_done().await;
-    let summary = served.reaches("refused", "finished").await;
+    let summary = served.wait_for_state("refused", "finished").await;
     assert_eq!((summary.games_settled, summary.games_failed), (games, 0));
 }
 
 /// What no clock, no lease and no definition allow, with what is said of it.
 const IMPOSSIBLE: &[(Change, &str)] = &[
-    (|it| it.moves[0].wall_us = NUMBER_MAX, "its moves took"),
-    (|it| it.moves[0].cpu_us = 1_000_000, "move 0: it took 1000000 µs of CPU time"),
-    (|it| it.moves.iter_mut().for_each(|mv| mv.cpu_us = 15_000), "its moves took"),
-    (|it| it.moves[0].nodes = NUMBER_MAX, "move 0: it has 9007199254740991 nodes"),
-    (|it| it.moves[0].evaluations = NUMBER_MAX, "move 0: it has 9007199254740991 evaluations"),
-    (|it| it.moves[0].involuntary_switches = Some(NUMBER_MAX), "move 0: it was interrupted"),
-    (|it| it.moves[0].told_us = Some(1), "move 0: its player says that it took"),
-    (|it| it.moves[0].full_tree_leaves += 1, "move 0: the number of leaves of the full tree is"),
+    (|game| game.moves[0].wall_us = NUMBER_MAX, "its moves took"),
+    (|game| game.moves[0].cpu_us = 1_000_000, "move 0: it took 1000000 µs of CPU time"),
+    (|game| game.moves.iter_mut().for_each(|mv| mv.cpu_us = 15_000), "its moves took"),
+    (|game| game.moves[0].nodes = NUMBER_MAX, "move 0: it has 9007199254740991 nodes"),
+    (|game| game.moves[0].evaluations = NUMBER_MAX, "move 0: it has 9007199254740991 evaluations"),
+    (|game| game.moves[0].involuntary_switches = Some(NUMBER_MAX), "move 0: it was interrupted"),
+    (|game| game.moves[0].told_us = Some(1), "move 0: its player says that it took"),
     (
-        |it| {
+        |game| game.moves[0].full_tree_leaves += 1,
+        "move 0: the number of leaves of the full tree is",
+    ),
+    (
+        |game| {
             // The leaves of a tree as deep as the board are those of any deeper one.
-            let deepest = it.moves[0].legal_moves;
-            it.moves[0].depth = u32::MAX;
-            it.moves[0].full_tree_leaves = (1..=u64::from(deepest)).product();
+            let deepest = game.moves[0].legal_moves;
+            game.moves[0].depth = u32::MAX;
+            game.moves[0].full_tree_leaves = (1..=u64::from(deepest)).product();
         },
         "move 0: it was searched 4294967295 plies deep",
     ),
     (
-        |it| {
+        |game| {
             let nodes_per_second = NUMBER_MAX;
-            it.scaled = Some(v1::ScaledTime { factor_permille: 1_000, nodes_per_second });
+            game.scaled = Some(v1::ScaledTime { factor_permille: 1_000, nodes_per_second });
         },
         "its worker searches 9007199254740991 nodes a second",
     ),
     // 285 years.
-    (|it| it.wall_us = NUMBER_MAX, "it took 9007199254740991 µs, and its lease was granted"),
-    (|it| it.wall_us = 3_600_000_000, "it took 3600000000 µs, and its lease was granted"),
+    (|game| game.wall_us = NUMBER_MAX, "it took 9007199254740991 µs, and its lease was granted"),
+    (|game| game.wall_us = 3_600_000_000, "it took 3600000000 µs, and its lease was granted"),
     (
-        |it| {
-            it.wall_us = NUMBER_MAX;
-            it.moves[0].wall_us = NUMBER_MAX;
-            it.moves[0].nodes = NUMBER_MAX;
+        |game| {
+            game.wall_us = NUMBER_MAX;
+            game.moves[0].wall_us = NUMBER_MAX;
+            game.moves[0].nodes = NUMBER_MAX;
         },
         "it took 9007199254740991 µs, and its lease was granted",
     ),
@@ -123,7 +126,7 @@ async fn what_a_clock_a_lease_and_a_definition_exclude_is_refused_and_the_game_p
         let mut liar = HandWorker::new(&served).await;
         let grant = liar.granted().await;
         let mut results = liar.play(&grant).await;
-        change(game_of(&mut results[0]));
+        change(game_mut(&mut results[0]));
         let verdicts = liar.report(results[..1].to_vec()).await.unwrap();
         assert_eq!(verdicts, [Verdict::Rejected], "{expected}");
         let last = refused(&served).await.pop().unwrap();
@@ -135,7 +138,7 @@ async fn what_a_clock_a_lease_and_a_definition_exclude_is_refused_and_the_game_p
     }
     let mut honest = HandWorker::new(&served).await;
     honest.work_until_done().await;
-    assert_eq!(served.reaches("impossible", "finished").await.games_settled, 40);
+    assert_eq!(served.wait_for_state("impossible", "finished").await.games_settled, 40);
 }
 
 /// A player that may visit so many nodes visits no more.
@@ -148,15 +151,18 @@ async fn a_search_beyond_its_players_limits_is_refused() {
         [players.b]\nalgorithm = \"alpha-beta\"\nevaluations = 40\niterative = true";
     served.submit(sweep).await;
     const CHANGES: [(Change, &str); 2] = [
-        (|it| it.moves[0].nodes = 51, "it has 51 nodes, and its player's limit is 50"),
-        (|it| it.moves[1].evaluations = 41, "it has 41 evaluations, and its player's limit is 40"),
+        (|game| game.moves[0].nodes = 51, "it has 51 nodes, and its player's limit is 50"),
+        (
+            |game| game.moves[1].evaluations = 41,
+            "it has 41 evaluations, and its player's limit is 40",
+        ),
     ];
     let mut liar = HandWorker::new(&served).await;
     for (change, expected) in CHANGES {
         let grant = liar.granted().await;
         let mut results = liar.play(&grant).await;
         // In even numbers the first player moves first.
-        change(game_of(&mut results[0]));
+        change(game_mut(&mut results[0]));
         let verdicts = liar.report(results[..1].to_vec()).await.unwrap();
         assert_eq!(verdicts, [Verdict::Rejected], "{expected}");
         let last = refused(&served).await.pop().unwrap();
@@ -164,7 +170,7 @@ async fn a_search_beyond_its_players_limits_is_refused() {
         liar.give_back(&[grant.lease_id]).await.unwrap();
     }
     liar.work_until_done().await;
-    assert_eq!(served.reaches("limited", "finished").await.games_settled, 4);
+    assert_eq!(served.wait_for_state("limited", "finished").await.games_settled, 4);
 }
 
 /// The grant is stored with its time: a coordinator that was started anew knows how old it is.
@@ -178,9 +184,9 @@ async fn a_lease_that_outlived_a_restart_bounds_its_games_as_before() {
     let results = worker.play(&grant).await;
     served.stop().await.unwrap();
     let served = site.serve().await;
-    let mut worker = worker.back(&served).await;
+    let mut worker = worker.reconnect(&served).await;
     let mut wrong = results.clone();
-    game_of(&mut wrong[0]).wall_us = 3_600_000_000;
+    game_mut(&mut wrong[0]).wall_us = 3_600_000_000;
     assert_eq!(worker.report(wrong[..1].to_vec()).await.unwrap(), [Verdict::Rejected]);
     let counted = vec![Verdict::Counted; results.len()];
     assert_eq!(worker.report(results).await.unwrap(), counted);
@@ -195,10 +201,10 @@ async fn an_end_by_scores_needs_the_scores() {
         [players.a]\nalgorithm = \"minimax\"\ndepth = 1
         [players.b]\nalgorithm = \"alpha-beta\"\ndepth = 1";
     const CHANGES: [(Change, &str); 4] = [
-        (|it| it.moves[1].score = None, "the game is not over after its 2 moves"),
-        (|it| it.moves[0].score = Some(-1_001), "the game is not over after its 2 moves"),
-        (|it| it.termination = "resign_rule".to_owned(), "the termination is draw_rule"),
-        (|it| it.outcome = v1::Outcome::Win.into(), "the outcome is draw, not win"),
+        (|game| game.moves[1].score = None, "the game is not over after its 2 moves"),
+        (|game| game.moves[0].score = Some(-1_001), "the game is not over after its 2 moves"),
+        (|game| game.termination = "resign_rule".to_owned(), "the termination is draw_rule"),
+        (|game| game.outcome = v1::Outcome::Win.into(), "the outcome is draw, not win"),
     ];
     let site = Site::new();
     let served = site.serve().await;
@@ -207,7 +213,7 @@ async fn an_end_by_scores_needs_the_scores() {
     for (change, expected) in CHANGES {
         let grant = liar.granted().await;
         let mut results = liar.play(&grant).await;
-        change(game_of(&mut results[0]));
+        change(game_mut(&mut results[0]));
         let verdicts = liar.report(vec![results[0].clone()]).await.unwrap();
         assert_eq!(verdicts, [Verdict::Rejected], "{expected}");
         let last = refused(&served).await.pop().unwrap();
@@ -216,7 +222,7 @@ async fn an_end_by_scores_needs_the_scores() {
     }
     let mut honest = HandWorker::new(&served).await;
     honest.work_until_done().await;
-    assert_eq!(served.reaches("level", "finished").await.games_settled, 8);
+    assert_eq!(served.wait_for_state("level", "finished").await.games_settled, 8);
     let level = "SELECT count(*) FROM games WHERE termination = 'draw_rule' AND plies = 2";
     assert_eq!(served.number(level).await, 8);
 }
@@ -230,7 +236,7 @@ async fn a_worker_whose_results_are_refused_gets_no_more_games() {
     for _ in 0..10 {
         let grant = liar.granted().await;
         let mut results = liar.play(&grant).await;
-        game_of(&mut results[0]).moves[0].legal_moves += 1;
+        game_mut(&mut results[0]).moves[0].legal_moves += 1;
         let verdicts = liar.report(results).await.unwrap();
         assert_eq!(verdicts[0], Verdict::Rejected);
     }
@@ -238,13 +244,13 @@ async fn a_worker_whose_results_are_refused_gets_no_more_games() {
     // Others, and the same machine after a restart, go on.
     let mut honest = HandWorker::new(&served).await;
     honest.work_until_done().await;
-    assert_eq!(served.reaches("liar", "finished").await.games_settled, 40);
+    assert_eq!(served.wait_for_state("liar", "finished").await.games_settled, 40);
 }
 
 /// A program that gives up at once.
 struct GivesUp;
 
-impl OutsidePlayer for GivesUp {
+impl ExternalPlayer for GivesUp {
     fn choose(&mut self, _: &TextTurn<'_>, _: &dyn Host) -> Result<Answer<String>, Fault> {
         Err(Fault::Crash("signal 11".to_owned()))
     }
@@ -280,12 +286,12 @@ async fn a_game_of_other_programs_than_the_sweeps_is_refused() {
     // An honest game: the program does not come to a move.
     let honest = |id: GameId, cell: &PlayableCell| {
         let derived = cell.derive(id.number);
-        let sides = cell.players_of(&derived).map(|player| player.outside().is_some());
+        let sides = cell.players_of(&derived).map(|player| player.external().is_some());
         let (mut first, mut second) = (GivesUp, GivesUp);
-        let [one, two]: [&mut dyn OutsidePlayer; 2] = [&mut first, &mut second];
+        let [one, two]: [&mut dyn ExternalPlayer; 2] = [&mut first, &mut second];
         let outside = [sides[0].then_some(one), sides[1].then_some(two)];
         let record = cell.play_with(&derived, outside, &Timeless).unwrap();
-        let mut game = to_wire(PlayedGame::here(id, &derived, record, 1));
+        let mut game = to_wire(PlayedGame::new(id, &derived, record, 1));
         *(if sides[0] { &mut game.first_engine } else { &mut game.second_engine }) =
             Some(fish("Fish 15.1", 7));
         let (message, output) = ("it crashed".to_owned(), String::new());
@@ -294,24 +300,24 @@ async fn a_game_of_other_programs_than_the_sweeps_is_refused() {
     };
     let changes: [(Change, &str); 6] = [
         (
-            |it| (it.first_engine, it.second_engine) = (None, None),
+            |game| (game.first_engine, game.second_engine) = (None, None),
             "it is not told which program was `fish`",
         ),
         (
-            |it| {
-                let engine = it.first_engine.clone().or_else(|| it.second_engine.clone());
-                (it.first_engine, it.second_engine) = (engine.clone(), engine);
+            |game| {
+                let engine = game.first_engine.clone().or_else(|| game.second_engine.clone());
+                (game.first_engine, game.second_engine) = (engine.clone(), engine);
             },
             "is not an external engine, and one is told of",
         ),
-        (|it| engine_of(it).name = "Fish 14".to_owned(), "is not fish (uci), version \"15\""),
-        (|it| engine_of(it).sha256 = vec![8; 32], "(080808080808…) is not fish (uci)"),
-        (|it| it.forfeit = None, "it is not told how it ended by crash"),
+        (|game| engine_of(game).name = "Fish 14".to_owned(), "is not fish (uci), version \"15\""),
+        (|game| engine_of(game).sha256 = vec![8; 32], "(080808080808…) is not fish (uci)"),
+        (|game| game.forfeit = None, "it is not told how it ended by crash"),
         (
-            |it| {
+            |game| {
                 // It is our player that would have lost.
-                let is_win = it.outcome() == v1::Outcome::Win;
-                it.outcome = if is_win { v1::Outcome::Loss } else { v1::Outcome::Win }.into();
+                let is_win = game.outcome() == v1::Outcome::Win;
+                game.outcome = if is_win { v1::Outcome::Loss } else { v1::Outcome::Win }.into();
             },
             "its loser cannot lose by crash",
         ),
@@ -319,7 +325,7 @@ async fn a_game_of_other_programs_than_the_sweeps_is_refused() {
     for (change, expected) in changes {
         let grant = worker.granted().await;
         let mut results = worker.play_by(&grant, honest).await;
-        change(game_of(&mut results[0]));
+        change(game_mut(&mut results[0]));
         let verdicts = worker.report(vec![results[0].clone()]).await.unwrap();
         assert_eq!(verdicts, [Verdict::Rejected], "{expected}");
         let last = refused(&served).await.pop().unwrap();
@@ -330,14 +336,14 @@ async fn a_game_of_other_programs_than_the_sweeps_is_refused() {
     let results = worker.play_by(&grant, honest).await;
     let verdicts = worker.report(results).await.unwrap();
     assert_eq!(verdicts, [Verdict::Counted; 2]);
-    let asked = "SELECT count(*) FROM engines_used WHERE player = 'fish' AND engine = 'Fish 15.1'
+    let sql = "SELECT count(*) FROM engines_used WHERE player = 'fish' AND engine = 'Fish 15.1'
         AND games = 2 AND sha256 = lower(hex(x'0707070707070707070707070707070707070707070707070707070707070707'))";
-    assert_eq!(served.number(asked).await, 1);
+    assert_eq!(served.number(sql).await, 1);
     let request = v1::GetGameRequest { which: Some(v1::get_game_request::Which::GameId(1)) };
-    let told = served.results().await.get_game(request).await.unwrap().into_inner();
-    let engines = [told.first_engine, told.second_engine];
+    let answer = served.results().await.get_game(request).await.unwrap().into_inner();
+    let engines = [answer.first_engine, answer.second_engine];
     assert_eq!(engines.into_iter().flatten().collect::<Vec<_>>(), [fish("Fish 15.1", 7)]);
-    assert_eq!(told.forfeit.unwrap().message, "it crashed");
+    assert_eq!(answer.forfeit.unwrap().message, "it crashed");
     let request = v1::GetReportRequest { experiment: "fish".to_owned(), depths: false };
     let mut report = served.results().await.get_report(request).await.unwrap().into_inner();
     let mut used = Vec::new();
@@ -368,14 +374,14 @@ async fn other_values_than_the_first_are_refused() {
     served.submit(SWEEP).await;
     let mut worker = HandWorker::new(&served).await;
     let changes: [(Change, &str); 3] = [
-        (|it| it.move_values.clear(), "its position has 6 legal moves, and 0 have values"),
-        (|it| it.move_values.swap(0, 1), "it has a value of"),
-        (|it| it.move_values[5].r#move = "a9".to_owned(), "it has a value of `a9`"),
+        (|game| game.move_values.clear(), "its position has 6 legal moves, and 0 have values"),
+        (|game| game.move_values.swap(0, 1), "it has a value of"),
+        (|game| game.move_values[5].r#move = "a9".to_owned(), "it has a value of `a9`"),
     ];
     for (change, expected) in changes {
         let grant = worker.granted().await;
         let mut results = worker.play(&grant).await;
-        change(game_of(&mut results[0]));
+        change(game_mut(&mut results[0]));
         let verdicts = worker.report(vec![results[0].clone()]).await.unwrap();
         assert_eq!(verdicts, [Verdict::Rejected], "{expected}");
         let last = refused(&served).await.pop().unwrap();
@@ -389,8 +395,8 @@ async fn other_values_than_the_first_are_refused() {
         for mut result in worker.play(&grant).await {
             let is_lie = reported >= 4;
             if is_lie {
-                let values = &mut game_of(&mut result).move_values;
-                values.iter_mut().for_each(|it| it.value = 1 - it.value);
+                let values = &mut game_mut(&mut result).move_values;
+                values.iter_mut().for_each(|value| value.value = 1 - value.value);
             }
             let verdict = if is_lie { Verdict::Rejected } else { Verdict::Counted };
             assert_eq!(worker.report(vec![result]).await.unwrap(), [verdict]);
@@ -401,9 +407,9 @@ async fn other_values_than_the_first_are_refused() {
     }
     let last = refused(&served).await.pop().unwrap();
     assert!(last.starts_with("the reference's value of"), "{last}");
-    assert!(last.contains("when it was told first"), "{last}");
+    assert!(last.contains("when it was first reported"), "{last}");
     worker.work_until_done().await;
-    let summary = served.reaches("choices", "finished").await;
+    let summary = served.wait_for_state("choices", "finished").await;
     assert_eq!((summary.games_settled, &*summary.kind), (8, "accuracy"));
     let positions = "SELECT count(*) FROM valued_positions";
     assert_eq!(served.number(positions).await, 4);

@@ -3,18 +3,18 @@
 use spelrum_proto::v1::{Action, RemoveWhat, Verdict};
 use spelrum_proto::{Reason, Refusal, v1};
 
-use spelrum_test_support::{HandWorker, Served, Site, failure_of, quick_sweep, reason};
+use spelrum_test_support::{HandWorker, Served, Site, failed_result, quick_sweep, reason};
 
 /// An experiment whose every game is played.
 async fn played(served: &Served, name: &str, games: u64) -> String {
     let uuid = served.submit(&quick_sweep(name, games)).await.experiment_uuid;
     HandWorker::new(served).await.work_until_done().await;
-    served.reaches(&uuid, "finished").await;
+    served.wait_for_state(&uuid, "finished").await;
     uuid
 }
 
 async fn names(served: &Served) -> Vec<String> {
-    served.status().await.experiments.into_iter().map(|it| it.name).collect()
+    served.status().await.experiments.into_iter().map(|experiment| experiment.name).collect()
 }
 
 #[tokio::test]
@@ -37,7 +37,7 @@ async fn a_deleted_experiment_is_gone_at_once_and_its_name_is_free() {
     }
     served.steer("gone", Action::Pause).await.unwrap();
     let held = served.remove("gone", RemoveWhat::Everything, false).await.unwrap_err();
-    let refusal = Refusal::of(&held).unwrap();
+    let refusal = Refusal::from_status(&held).unwrap();
     assert_eq!(refusal.reason, Reason::WrongState);
     assert!(refusal.retry_after.is_some(), "its leases end: {refusal:?}");
     served.steer("gone", Action::Cancel).await.unwrap();
@@ -56,7 +56,7 @@ async fn a_deleted_experiment_is_gone_at_once_and_its_name_is_free() {
     assert_eq!(reason(served.steer(&uuid, Action::Pause).await), Reason::UnknownExperiment);
 
     // Late reports, of a game that had a result and of one that had none.
-    let late = vec![results[0].clone(), last.clone(), failure_of(&last, "boom")];
+    let late = vec![results[0].clone(), last.clone(), failed_result(&last, "boom")];
     assert_eq!(worker.report(late.clone()).await.unwrap(), [Verdict::Rejected; 3]);
     assert_eq!(worker.heartbeat(&[grant.lease_id]).await.unwrap(), [grant.lease_id]);
     worker.give_back(&[grant.lease_id]).await.unwrap();
@@ -73,7 +73,7 @@ async fn a_deleted_experiment_is_gone_at_once_and_its_name_is_free() {
     let again = served.experiments().await.submit(again).await.unwrap().into_inner();
     assert!(!again.existed);
     worker.work_until_done().await;
-    assert_eq!(served.reaches("gone", "finished").await.games_settled, 1_000);
+    assert_eq!(served.wait_for_state("gone", "finished").await.games_settled, 1_000);
 }
 
 /// Also one that is going on, while its games come in.
@@ -91,7 +91,7 @@ async fn a_running_experiment_can_be_pruned() {
     assert_eq!(removed.games, results.len() as u64);
     worker.work_until_done().await;
     served.removed().await;
-    assert_eq!(served.reaches("slim", "finished").await.games_settled, 600);
+    assert_eq!(served.wait_for_state("slim", "finished").await.games_settled, 600);
     assert_eq!(served.number("SELECT count(*) FROM moves").await, 0);
     assert_eq!(served.number("SELECT count(*) FROM game_sides").await, 1_200);
     // A repeat of a game that has lost its moves is still known as one.
@@ -175,24 +175,24 @@ async fn a_priority_holds_from_the_next_lease_on_and_survives_a_restart() {
 async fn status_names_what_needs_somebody() {
     let site = Site::new();
     let served = site.serve().await;
-    let told = async || -> Vec<(String, String, u64)> {
+    let attention_now = async || -> Vec<(String, String, u64)> {
         let attention = served.status().await.attention;
-        let told = attention.into_iter().filter(|it| it.kind != "little_space");
-        told.map(|it| (it.kind, it.problem, it.count)).collect()
+        let items = attention.into_iter().filter(|item| item.kind != "little_space");
+        items.map(|item| (item.kind, item.problem, item.count)).collect()
     };
-    assert_eq!(told().await, []);
+    assert_eq!(attention_now().await, []);
     served.submit(&quick_sweep("needy", 100)).await;
-    let waiting = "100 games wait to be played, and no worker is here".to_owned();
-    assert_eq!(told().await, [("no_workers".to_owned(), waiting, 100)]);
+    let waiting = "100 games wait to be played, and no worker is connected".to_owned();
+    assert_eq!(attention_now().await, [("no_workers".to_owned(), waiting, 100)]);
 
     let mut worker = HandWorker::new(&served).await;
-    assert_eq!(told().await, []);
+    assert_eq!(attention_now().await, []);
     let grant = worker.granted().await;
     let results = worker.play(&grant).await;
     worker.report(results[1..].to_vec()).await.unwrap();
     let mut lease_id = grant.lease_id;
     for message in ["boom\nat line 7", "boom\nat line 7", "boom\nat line 7"] {
-        let failed = v1::Result { lease_id, ..failure_of(&results[0], message) };
+        let failed = v1::Result { lease_id, ..failed_result(&results[0], message) };
         worker.report(vec![failed]).await.unwrap();
         if let Some(next) = worker.lease().await.unwrap().grant {
             lease_id = next.lease_id;
@@ -200,16 +200,16 @@ async fn status_names_what_needs_somebody() {
     }
     // A deterministic game that comes out differently.
     let mut differs = results[1].clone();
-    spelrum_test_support::game_of(&mut differs).moves[0].nodes += 1;
+    spelrum_test_support::game_mut(&mut differs).moves[0].nodes += 1;
     worker.report(vec![differs]).await.unwrap();
     // And one that is not a game.
     let mut cheat = results[1].clone();
-    spelrum_test_support::game_of(&mut cheat).moves[0].legal_moves += 1;
+    spelrum_test_support::game_mut(&mut cheat).moves[0].legal_moves += 1;
     worker.report(vec![cheat]).await.unwrap();
     served.steer("needy", Action::Pause).await.unwrap();
     let left = 100 - results.len() as u64;
     assert_eq!(
-        told().await,
+        attention_now().await,
         [
             (
                 "conflicts".to_owned(),

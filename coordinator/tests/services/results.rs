@@ -12,7 +12,7 @@ use spelrum_proto::v1::list_games_request::Of;
 use spelrum_proto::{Reason, v1};
 use tonic::Status;
 
-use spelrum_test_support::{HandWorker, Served, Site, failure_of, quick_sweep, reason};
+use spelrum_test_support::{HandWorker, Served, Site, failed_result, quick_sweep, reason};
 
 async fn report(served: &Served, experiment: &str, depths: bool) -> Result<Report, Status> {
     let request = v1::GetReportRequest { experiment: experiment.to_owned(), depths };
@@ -56,8 +56,8 @@ async fn a_report_is_of_one_moment_while_games_arrive() {
                 let of_depths: u64 = report
                     .depths
                     .iter()
-                    .filter(|it| it.cell == cost.cell && it.player == cost.player)
-                    .map(|it| it.costs.searched_moves)
+                    .filter(|row| row.cell == cost.cell && row.player == cost.player)
+                    .map(|row| row.costs.searched_moves)
                     .sum();
                 assert_eq!(of_depths, cost.costs.searched_moves);
             }
@@ -102,7 +102,7 @@ async fn ratings_are_told_for_each_point() {
     let served = site.serve().await;
     served.submit(&wide_sweep("rated", 3, 8)).await;
     HandWorker::new(&served).await.work_until_done().await;
-    served.reaches("rated", "finished").await;
+    served.wait_for_state("rated", "finished").await;
     let request = v1::GetRatingsRequest { experiment: "rated".to_owned() };
     let mut parts = served.results().await.get_ratings(request).await.unwrap().into_inner();
     let mut ratings = RatingsReader::default();
@@ -144,21 +144,21 @@ async fn how_games_were_played_is_told() {
     assert!(nobody.workers.is_empty() && nobody.cells.is_empty());
     HandWorker::new(&served).await.work_until_done().await;
     for name in ["played", "waiting"] {
-        served.reaches(name, "finished").await;
+        served.wait_for_state(name, "finished").await;
     }
-    let told = overview(&served, "played").await.unwrap();
-    let [worker] = &told.workers[..] else { panic!("one worker: {told:?}") };
+    let read = overview(&served, "played").await.unwrap();
+    let [worker] = &read.workers[..] else { panic!("one worker: {read:?}") };
     assert_eq!((worker.games, &*worker.machine.cpu_model), (16, "a processor"));
     assert_eq!((worker.machine.logical_cores, &*worker.host), (Some(4), "here"));
     let report = report(&served, "played", false).await.unwrap();
-    assert_eq!(told.cells.len(), report.cells.len());
-    for (cell, result) in told.cells.iter().zip(&report.cells) {
+    assert_eq!(read.cells.len(), report.cells.len());
+    for (cell, result) in read.cells.iter().zip(&report.cells) {
         assert_eq!((cell.cell, &cell.axes), (result.cell, &result.axes));
         assert_eq!(cell.lengths.games(), result.games);
         assert_eq!(cell.terminations.values().sum::<u64>(), result.games);
     }
     let plies = |(plies, games): (&u32, &u64)| u64::from(*plies) * games;
-    let all: u64 = told.cells.iter().flat_map(|cell| cell.lengths.0.iter()).map(plies).sum();
+    let all: u64 = read.cells.iter().flat_map(|cell| cell.lengths.0.iter()).map(plies).sum();
     assert_eq!(all, worker.plies);
     assert_eq!(reason(overview(&served, "none").await), Reason::UnknownExperiment);
 }
@@ -183,24 +183,27 @@ async fn phases_are_told_where_moves_are_recorded() {
     served.submit(&games).await;
     HandWorker::new(&served).await.work_until_done().await;
     for name in ["recorded", "games_only"] {
-        served.reaches(name, "finished").await;
+        served.wait_for_state(name, "finished").await;
     }
-    let told = phases(&served, "recorded").await.unwrap();
-    assert!(told.moves_recorded && told.unit == PhaseUnit::EmptyCells);
-    assert_eq!((&*told.axes, told.cells.len()), (&["depth".to_owned()][..], 2));
+    let read = phases(&served, "recorded").await.unwrap();
+    assert!(read.moves_recorded && read.unit == PhaseUnit::EmptyCells);
+    assert_eq!((&*read.axes, read.cells.len()), (&["depth".to_owned()][..], 2));
     let report = report(&served, "recorded", false).await.unwrap();
-    for cell in &told.cells {
+    for cell in &read.cells {
         // One mark is on the board where games begin; the ninth move is the only one.
         let empty: Vec<u32> = cell.phases.iter().map(|times| times.phase).collect();
         assert!(empty.is_sorted_by(|a, b| a > b) && empty[0] == 8, "{empty:?}");
         assert!(empty.iter().all(|&empty| empty >= 2), "{empty:?}");
         for (player, name) in [&cell.player, &cell.opponent].into_iter().enumerate() {
-            let cost =
-                report.moves.iter().find(|it| it.cell == cell.cell && it.player == *name).unwrap();
+            let cost = report
+                .moves
+                .iter()
+                .find(|row| row.cell == cell.cell && row.player == *name)
+                .unwrap();
             let moves = cell.phases.iter().map(|times| times.players[player]);
             let count: u64 = moves.clone().map(|moves| moves.searched_moves).sum();
             assert_eq!(count, cost.costs.searched_moves, "{name}");
-            let us: f64 = moves.map(|it| it.searched_moves as f64 * it.wall_us_mean).sum();
+            let us: f64 = moves.map(|row| row.searched_moves as f64 * row.wall_us_mean).sum();
             assert!((us / count as f64 - cost.costs.wall_us_mean).abs() < 1e-6, "{name}");
         }
         assert!(cell.standardised().is_some_and(|times| times.moves_share > 0.5));
@@ -221,13 +224,13 @@ async fn progress_and_settled_cells_lead_through_an_experiment() {
     assert_eq!((&*before.state, before.cells, before.games_planned), ("running", 3, 12));
     assert_eq!((before.games_settled, before.last_game_id, before.forecast), (0, 0, None));
     HandWorker::new(&served).await.work_until_done().await;
-    served.reaches("watched", "finished").await;
+    served.wait_for_state("watched", "finished").await;
     let after = client.get_progress(request).await.unwrap().into_inner();
     assert_eq!((&*after.state, after.cells_settled, after.games_settled), ("finished", 3, 12));
     assert_eq!(after.backlog.unwrap().games_left, 0);
     assert_eq!(after.last_game_id, 12);
 
-    let mut told = Vec::new();
+    let mut settled_ids = Vec::new();
     let mut settled_after = 0;
     loop {
         let request = v1::ListCellsRequest {
@@ -242,10 +245,10 @@ async fn progress_and_settled_cells_lead_through_an_experiment() {
         if answer.cells.is_empty() {
             break;
         }
-        told.extend(answer.cells.into_iter().map(|cell| cell.cell_id));
+        settled_ids.extend(answer.cells.into_iter().map(|cell| cell.cell_id));
     }
-    told.sort_unstable();
-    assert_eq!(told, [1, 2, 3]);
+    settled_ids.sort_unstable();
+    assert_eq!(settled_ids, [1, 2, 3]);
     assert_eq!(settled_after, 12);
 }
 
@@ -274,36 +277,38 @@ async fn cells_and_games_come_in_pages_across_a_restart() {
     served.stop().await.unwrap();
     let served = site.serve().await;
     let mut client = served.results().await;
-    let (mut told, mut token) = (first.cells, first.next_page_token);
+    let (mut listed_cells, mut token) = (first.cells, first.next_page_token);
     while !token.is_empty() {
         let page = client.list_cells(cells(token)).await.unwrap().into_inner();
-        told.extend(page.cells);
+        listed_cells.extend(page.cells);
         token = page.next_page_token;
     }
     let report = report(&served, "paged", false).await.unwrap();
-    let whole: Vec<_> = report.cells.into_iter().map(v1::CellResult::from).collect();
-    assert_eq!(told, whole);
+    let expected: Vec<_> = report.cells.into_iter().map(v1::CellResult::from).collect();
+    assert_eq!(listed_cells, expected);
 
     let orders = [v1::GamesOrder::Unspecified, v1::GamesOrder::Number, v1::GamesOrder::Settled];
     for order in orders {
-        let (mut told, mut token) = (Vec::new(), String::new());
+        let (mut listed, mut token) = (Vec::new(), String::new());
         loop {
             let page = client.list_games(games(token, order)).await.unwrap().into_inner();
             assert!(page.games.len() <= 7);
             // What was settled last tells where the next games will come.
             let may_go_on = order == v1::GamesOrder::Settled && !page.games.is_empty();
             assert!(!may_go_on || !page.next_page_token.is_empty());
-            told.extend(page.games.into_iter().map(|it| (it.game_id, it.cell_id, it.number)));
+            listed.extend(
+                page.games.into_iter().map(|game| (game.game_id, game.cell_id, game.number)),
+            );
             token = page.next_page_token;
             if token.is_empty() {
                 break;
             }
         }
-        assert_eq!(told.len(), 20);
+        assert_eq!(listed.len(), 20);
         match order {
-            v1::GamesOrder::Unspecified => assert!(told.is_sorted_by(|a, b| a.0 > b.0)),
-            v1::GamesOrder::Number => assert!(told.is_sorted_by_key(|it| (it.1, it.2))),
-            v1::GamesOrder::Settled => assert!(told.is_sorted_by(|a, b| a.0 < b.0)),
+            v1::GamesOrder::Unspecified => assert!(listed.is_sorted_by(|a, b| a.0 > b.0)),
+            v1::GamesOrder::Number => assert!(listed.is_sorted_by_key(|game| (game.1, game.2))),
+            v1::GamesOrder::Settled => assert!(listed.is_sorted_by(|a, b| a.0 < b.0)),
         }
     }
 }
@@ -328,7 +333,7 @@ async fn more_than_a_thousand_experiments_are_listed() {
             experiment: String::new(),
         };
         let page = client.list_experiments(request).await.unwrap().into_inner();
-        names.extend(page.experiments.into_iter().map(|it| it.name));
+        names.extend(page.experiments.into_iter().map(|experiment| experiment.name));
         page_token = page.next_page_token;
         if page_token.is_empty() {
             break;
@@ -357,7 +362,7 @@ async fn a_game_is_told_with_its_moves_or_why_it_failed() {
         let mut results = worker.play(&grant).await;
         for result in &mut results {
             if matches!(&result.what, Some(v1::result::What::Game(game)) if game.number == 0) {
-                *result = failure_of(result, "out of marbles");
+                *result = failed_result(result, "out of marbles");
             }
         }
         worker.report(results).await.unwrap();

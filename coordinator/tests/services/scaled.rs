@@ -2,7 +2,7 @@
 
 use spelrum_proto::v1;
 use spelrum_proto::v1::Verdict;
-use spelrum_test_support::{HandWorker, Site, game_of};
+use spelrum_test_support::{HandWorker, Site, game_mut};
 
 fn sweep(timing: &str) -> String {
     format!(
@@ -14,7 +14,7 @@ fn sweep(timing: &str) -> String {
 
 fn with_factor(mut result: v1::Result, factor_permille: u32) -> v1::Result {
     let scaled = v1::ScaledTime { factor_permille, nodes_per_second: 1_000_000 };
-    game_of(&mut result).scaled = Some(scaled);
+    game_mut(&mut result).scaled = Some(scaled);
     result
 }
 
@@ -39,14 +39,14 @@ async fn a_result_whose_factor_no_sweep_allows_is_refused() {
     let scale = v1::TimeScale { reference_nodes_per_second: 2_000_000, factor_max_permille: 2_000 };
     assert!(grant.games.iter().all(|games| games.scale == Some(scale)), "{grant:?}");
     let results = worker.play(&grant).await;
-    let [one, other] = &results[..] else { panic!("{results:?}") };
-    let told = [with_factor(one.clone(), 100_001), with_factor(other.clone(), 9)];
+    let [first, second] = &results[..] else { panic!("{results:?}") };
+    let scaled = [with_factor(first.clone(), 100_001), with_factor(second.clone(), 9)];
     let (no, yes) = (Verdict::Rejected, Verdict::Counted);
-    assert_eq!(worker.report(told.to_vec()).await.unwrap(), [no, no]);
+    assert_eq!(worker.report(scaled.to_vec()).await.unwrap(), [no, no]);
     // What was leased before its sweep said something else was scaled as it said then.
     served.submit(&sweep("{ reference_speed = 2_000_000, factor_max = 1.5 }")).await;
-    let told = [with_factor(one.clone(), 2_000), with_factor(other.clone(), 500)];
-    assert_eq!(worker.report(told.to_vec()).await.unwrap(), [yes, yes]);
+    let scaled = [with_factor(first.clone(), 2_000), with_factor(second.clone(), 500)];
+    assert_eq!(worker.report(scaled.to_vec()).await.unwrap(), [yes, yes]);
     let grant = worker.granted().await;
     let plain = worker.play(&grant).await;
     assert_eq!(worker.report(plain).await.unwrap(), [yes; 2]);
@@ -80,23 +80,23 @@ async fn a_worker_is_asked_for_its_speed_where_games_are_for_fast_ones() {
     let sweep = sweep("{}").replace("timing = {}", "placement = { speed_min = 2_000_000 }");
     served.submit(&sweep).await;
     let mut worker = HandWorker::new(&served).await;
-    let asked = |speeds| asks(&worker, speeds);
+    let is_asked = |speeds| asks(&worker, speeds);
     let [unknown, slow, fast] = [
-        asked(Vec::new()),
-        asked(vec![speed("tic-tac-toe", 1_999_999)]),
-        asked(vec![speed("tic-tac-toe", 2_000_000)]),
+        is_asked(Vec::new()),
+        is_asked(vec![speed("tic-tac-toe", 1_999_999)]),
+        is_asked(vec![speed("tic-tac-toe", 2_000_000)]),
     ];
-    let told = worker.client.lease(unknown).await.unwrap().into_inner();
-    assert_eq!((told.grant, &*told.calibrate, &*told.withheld), (None, "tic-tac-toe", ""));
-    let told = worker.client.lease(slow).await.unwrap().into_inner();
-    assert_eq!((told.grant, &*told.calibrate), (None, ""));
+    let answer = worker.client.lease(unknown).await.unwrap().into_inner();
+    assert_eq!((answer.grant, &*answer.calibrate, &*answer.withheld), (None, "tic-tac-toe", ""));
+    let answer = worker.client.lease(slow).await.unwrap().into_inner();
+    assert_eq!((answer.grant, &*answer.calibrate), (None, ""));
     let whom = "workers that visit at least 2000000 nodes of tic-tac-toe a second, not 1999999";
-    assert!(told.withheld.contains(whom), "{}", told.withheld);
+    assert!(answer.withheld.contains(whom), "{}", answer.withheld);
     let status = served.status().await;
-    let attention = status.attention.iter().find(|it| it.problem.contains(whom));
+    let attention = status.attention.iter().find(|item| item.problem.contains(whom));
     let attention = attention.unwrap_or_else(|| panic!("{status:?}"));
     assert!(attention.remedy.contains("`speed_min`"), "{attention:?}");
-    let told = worker.client.lease(fast).await.unwrap().into_inner();
-    assert!(told.grant.is_some_and(|grant| !grant.games.is_empty()));
+    let answer = worker.client.lease(fast).await.unwrap().into_inner();
+    assert!(answer.grant.is_some_and(|grant| !grant.games.is_empty()));
     served.stop().await.unwrap();
 }

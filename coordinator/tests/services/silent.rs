@@ -21,8 +21,8 @@ async fn kill(served: &Served, uuid: &str) -> HandWorker {
 /// What `Status` says of silent workers, once it has these words.
 async fn named(served: &Served, words: &str) -> Option<String> {
     let attention = served.status().await.attention;
-    let silent = attention.into_iter().filter(|it| it.kind == "silent_workers");
-    silent.map(|it| it.problem).find(|problem| problem.contains(words))
+    let silent = attention.into_iter().filter(|item| item.kind == "silent_workers");
+    silent.map(|item| item.problem).find(|problem| problem.contains(words))
 }
 
 async fn dismiss(served: &Served, worker: &str) -> Vec<i64> {

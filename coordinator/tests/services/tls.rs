@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
-use spelrum_proto::{Distrust, v1};
+use spelrum_proto::{TrustError, v1};
 use spelrum_test_support::{Authority, DEADLINE, Served, Site, Validity, quick_sweep, submission};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -33,9 +33,9 @@ async fn assert_serves(served: &Served, ca: &Authority) {
 }
 
 /// Everything that is answered before the connection is closed.
-async fn answer_to(address: SocketAddr, said: &[u8]) -> Vec<u8> {
+async fn answer_to(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(said).await.unwrap();
+    stream.write_all(bytes).await.unwrap();
     let mut answer = Vec::new();
     let reading = async {
         let mut piece = [0; 1_024];
@@ -88,8 +88,8 @@ async fn nonsense_is_sent_away() {
     let served = serve(&site, &ca).await;
     let mut wrong = HALF_A_HELLO.to_vec();
     wrong.resize(517, 0xff);
-    for said in [&wrong[..], &[22; 600], &[0; 600], &[0xff; 100_000], b"SSH-2.0-x\r\n"] {
-        let answer = answer_to(served.address, said).await;
+    for bytes in [&wrong[..], &[22; 600], &[0; 600], &[0xff; 100_000], b"SSH-2.0-x\r\n"] {
+        let answer = answer_to(served.address, bytes).await;
         let is_alert = answer.first() == Some(&21);
         let is_http = answer.starts_with(b"HTTP/1.1 400 ");
         assert!(answer.is_empty() || is_alert || is_http, "{answer:?}");
@@ -110,8 +110,8 @@ async fn nothing_is_served_without_tls() {
     }
     let mut client = ExperimentsClient::connect(served.url()).await.unwrap();
     let status = client.status(v1::StatusRequest::default()).await.unwrap_err();
-    let distrust = Distrust::of(&status).unwrap();
-    assert!(distrust.is_callers && distrust.problem.contains("speaks TLS"), "{status:?}");
+    let trust_error = TrustError::from_error(&status).unwrap();
+    assert!(trust_error.is_callers && trust_error.problem.contains("speaks TLS"), "{status:?}");
 }
 
 /// To stop waits for nobody who stalls.

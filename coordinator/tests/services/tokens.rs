@@ -69,7 +69,7 @@ async fn without_the_token_no_call_is_answered() {
         for (method, status) in every_call(&served, token).await {
             let status = status.unwrap_or_else(|| panic!("{method} was answered"));
             assert_eq!(status.code(), Code::Unauthenticated, "{method}");
-            let refusal = Refusal::of(&status).unwrap();
+            let refusal = Refusal::from_status(&status).unwrap();
             assert_eq!(refusal.reason, Reason::BadToken, "{method}");
             assert!(refusal.remedy.contains("SPELRUM_TOKEN"), "{method}: {refusal}");
             assert!(!format!("{status:?}").contains(SECRET), "{method}");
@@ -84,7 +84,8 @@ async fn with_the_token_every_call_comes_through() {
     let served = site.serve_with_token(&SECRET.parse().unwrap()).await;
     for (method, status) in every_call(&served, Some(SECRET)).await {
         // The empty messages may be refused, but for what they say.
-        let reason = status.and_then(|status| Refusal::of(&status)).map(|refusal| refusal.reason);
+        let reason =
+            status.and_then(|status| Refusal::from_status(&status)).map(|refusal| refusal.reason);
         assert_ne!(reason, Some(Reason::BadToken), "{method}");
     }
     served.stop().await.unwrap();
@@ -119,10 +120,10 @@ pub(super) fn every_path() -> Vec<String> {
     let files = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap().file;
     let ours = files.iter().filter(|file| file.package() == "spelrum.v1");
     let paths = ours.flat_map(|file| &file.service).flat_map(|service| {
-        let of = |method: &MethodDescriptorProto| {
+        let describe = |method: &MethodDescriptorProto| {
             format!("/spelrum.v1.{}/{}", service.name(), method.name())
         };
-        service.method.iter().map(of).collect::<Vec<_>>()
+        service.method.iter().map(describe).collect::<Vec<_>>()
     });
     paths.collect()
 }
@@ -137,12 +138,12 @@ async fn refused(served: &Served, path: &str, token: &str) -> Option<Reason> {
     let answer = client.server_streaming(Request::new(()), path, codec).await;
     // An answer that begins was not refused for who asked.
     let refusal = answer.err().and_then(|status| {
-        let refusal = Refusal::of(&status)?;
+        let refusal = Refusal::from_status(&status)?;
         assert_eq!(refusal.reason.code(), status.code());
         Some(refusal)
     });
-    let reason = refusal.map(|it| it.reason);
-    reason.filter(|it| matches!(it, Reason::BadToken | Reason::WrongRole))
+    let reason = refusal.map(|refusal| refusal.reason);
+    reason.filter(|reason| matches!(reason, Reason::BadToken | Reason::WrongRole))
 }
 
 /// What each method needs stands here in full, so that a new one is thought about.
@@ -157,7 +158,7 @@ async fn every_method_is_for_its_role() {
     };
     let [read, submit, work] = [Role::Read, Role::Submit, Role::Work].map(token);
     let served = site.serve_with_tokens(&file).await;
-    let mut told = Vec::new();
+    let mut answers = Vec::new();
     for path in every_path() {
         let mut may = Vec::new();
         for (role, token) in [("read", &read), ("submit", &submit), ("work", &work)] {
@@ -168,9 +169,9 @@ async fn every_method_is_for_its_role() {
         }
         let stranger = refused(&served, &path, "spelrum_0").await;
         assert_eq!(stranger, Some(Reason::BadToken), "{path}");
-        told.push(format!("{path}: {}", may.join(", ")));
+        answers.push(format!("{path}: {}", may.join(", ")));
     }
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(answers.join("\n"));
     served.stop().await.unwrap();
 }
 
@@ -252,13 +253,17 @@ async fn a_revoked_token_ends_the_query_that_runs() {
             Err(status) => break status,
         }
     };
-    assert_eq!(Refusal::of(&refused).unwrap().reason, Reason::BadToken);
+    assert_eq!(Refusal::from_status(&refused).unwrap().reason, Reason::BadToken);
     // The other one goes on, to be ended by its time.
     loop {
         match goes_on.message().await {
             Ok(part) => assert!(part.unwrap().rows.is_empty()),
             Err(status) => {
-                assert_eq!(Refusal::of(&status).unwrap().reason, Reason::BadQuery, "{status:?}");
+                assert_eq!(
+                    Refusal::from_status(&status).unwrap().reason,
+                    Reason::BadQuery,
+                    "{status:?}"
+                );
                 break;
             }
         }
@@ -292,7 +297,7 @@ async fn no_way_of_writing_a_path_leads_past_the_guard() {
         let answer = client.unary(Request::new(()), path.parse().unwrap(), codec).await;
         let code = answer.err().map(|status| status.code());
         let refused = [Code::Unauthenticated, Code::Unimplemented];
-        assert!(code.is_some_and(|it| refused.contains(&it)), "{path}: {code:?}");
+        assert!(code.is_some_and(|code| refused.contains(&code)), "{path}: {code:?}");
     }
     served.stop().await.unwrap();
 }

@@ -24,7 +24,7 @@ async fn workers_play_on_while_the_coordinator_is_replaced() {
     let served = site.serve().await;
     let mut workers = Vec::new();
     for (worker, hello, results) in played {
-        let mut worker = worker.back_as(&served, hello).await;
+        let mut worker = worker.reconnect_as(&served, hello).await;
         for results in results.chunks(REPORT_RESULTS_MAX) {
             for verdict in worker.report(results.to_vec()).await.unwrap() {
                 assert_eq!(verdict, Verdict::Counted);
@@ -34,7 +34,7 @@ async fn workers_play_on_while_the_coordinator_is_replaced() {
     }
     let [first, second, third] = &mut workers[..] else { unreachable!() };
     tokio::join!(first.work_until_done(), second.work_until_done(), third.work_until_done());
-    served.reaches("rolling", "finished").await;
+    served.wait_for_state("rolling", "finished").await;
     let planned = served.number("SELECT sum(games_planned) FROM cells").await;
     let counted = served.number("SELECT count(*) FROM games WHERE counted = 1").await;
     assert_eq!(counted, planned);

@@ -7,7 +7,7 @@ use spelrum_proto::v1::{self, Verdict, result::What};
 use spelrum_proto::{Reason, game};
 use tonic::Status;
 
-use spelrum_test_support::{HandWorker, Served, Site, failure_of, hello, quick_sweep, reason};
+use spelrum_test_support::{HandWorker, Served, Site, failed_result, hello, quick_sweep, reason};
 
 const FIRST: &str = "11111111-1111-4111-8111-111111111111";
 const SECOND: &str = "22222222-2222-4222-8222-222222222222";
@@ -36,11 +36,11 @@ async fn verify(served: &Served, grant: &v1::Grant) -> v1::Result {
         ..Default::default()
     };
     let json = served.work().await.get_cell(request).await.unwrap().into_inner().definition_json;
-    assert!(VerificationDefinition::is_one(&json), "{json}");
+    assert!(VerificationDefinition::is_verification(&json), "{json}");
     let verification = PlayableVerification::from_json(&json, &OpeningsCache::default()).unwrap();
     let (derived, record) = verification.play(&spelrum_engine::Timeless).unwrap();
     let task = GameId { cell: CellId(leased.cell_id), number: 0 };
-    let played = game::to_wire(PlayedGame::here(task, &derived, record, 1));
+    let played = game::to_wire(PlayedGame::new(task, &derived, record, 1));
     v1::Result { lease_id: grant.lease_id, what: Some(What::Verification(played)) }
 }
 
@@ -59,13 +59,13 @@ async fn another_worker_verifies_and_is_believed_of_what_the_rules_allow() {
     let mut player = named(&served, "player", FIRST, true).await;
     assert_eq!(reason(order(&served, 100).await), Reason::WrongState, "nothing is played yet");
     player.work_until_done().await;
-    served.reaches("sweep", "finished").await;
+    served.wait_for_state("sweep", "finished").await;
     for games in [0, 10_001] {
         assert_eq!(reason(order(&served, games).await), Reason::Malformed);
     }
     let ordered = order(&served, 100).await.unwrap();
     assert_eq!((ordered.ordered, ordered.known, ordered.without_result), (4, 0, 0));
-    served.reaches("sweep", "running").await;
+    served.wait_for_state("sweep", "running").await;
     let again = order(&served, 100).await.unwrap();
     assert_eq!((again.ordered, again.known), (0, 4));
     assert!(player.lease().await.unwrap().grant.is_none(), "it has played them");
@@ -101,23 +101,27 @@ async fn another_worker_verifies_and_is_believed_of_what_the_rules_allow() {
         let grant = other.granted().await;
         let mut result = verify(&served, &grant).await;
         let game = record_of(&mut result).clone();
-        let failed = failure_of(&v1::Result { what: Some(What::Game(game)), ..result }, "boom");
+        let failed = failed_result(&v1::Result { what: Some(What::Game(game)), ..result }, "boom");
         assert_eq!(other.report(vec![failed]).await.unwrap(), [Verdict::Noted]);
     }
     let grant = other.granted().await;
     let last = verify(&served, &grant).await;
     assert_eq!(other.report(vec![last]).await.unwrap(), [Verdict::Counted]);
-    served.reaches("sweep", "finished").await;
-    let told = standing(&served).await;
-    let [pair] = &told.pairs[..] else { panic!("{told:?}") };
-    let name = |it: &Option<v1::NamedWorker>| it.as_ref().unwrap().name.clone();
+    served.wait_for_state("sweep", "finished").await;
+    let state = standing(&served).await;
+    let [pair] = &state.pairs[..] else { panic!("{state:?}") };
+    let name = |worker: &Option<v1::NamedWorker>| worker.as_ref().unwrap().name.clone();
     assert_eq!((name(&pair.played_by), name(&pair.verified_by)), ("player".into(), "other".into()));
     assert_eq!((pair.same, pair.different), (2, 1));
-    assert_eq!((told.not_played, &*told.not_played_because), (1, "boom"));
-    let [different] = &told.different[..] else { panic!("{told:?}") };
+    assert_eq!((state.not_played, &*state.not_played_because), (1, "boom"));
+    let [different] = &state.different[..] else { panic!("{state:?}") };
     assert_eq!((different.ply, &*different.fields[0].name), (Some(0), "nodes"));
     let attention = served.status().await.attention;
-    assert!(attention.iter().any(|it| it.kind == "deviating" && it.problem.contains("(other on ")));
+    assert!(
+        attention
+            .iter()
+            .any(|item| item.kind == "deviating" && item.problem.contains("(other on "))
+    );
     assert_eq!(served.number("SELECT count(*) FROM games").await, 4);
     assert_eq!(served.number("SELECT count(*) FROM uncounted_games").await, 0);
     // Only what has no verdict is ordered again.
@@ -132,7 +136,7 @@ async fn an_order_outlives_the_coordinator() {
     served.submit(&quick_sweep("sweep", 4)).await;
     let mut player = named(&served, "player", FIRST, true).await;
     player.work_until_done().await;
-    served.reaches("sweep", "finished").await;
+    served.wait_for_state("sweep", "finished").await;
     assert_eq!(order(&served, 3).await.unwrap().ordered, 3);
     let mut other = named(&served, "other", SECOND, true).await;
     let grant = other.granted().await;
@@ -140,13 +144,13 @@ async fn an_order_outlives_the_coordinator() {
     served.kill().await;
     let served = site.serve().await;
     let again = v1::HelloRequest { verifies: true, ..hello(SECOND) };
-    let mut other = other.back_as(&served, again).await;
+    let mut other = other.reconnect_as(&served, again).await;
     assert_eq!(other.report(vec![held]).await.unwrap(), [Verdict::Counted]);
     let grant = other.granted().await;
     let late = verify(&served, &grant).await;
     served.steer("sweep", v1::Action::Cancel).await.unwrap();
     assert_eq!(other.report(vec![late]).await.unwrap(), [Verdict::Uncounted]);
     assert_eq!(reason(order(&served, 100).await), Reason::WrongState);
-    let told = standing(&served).await;
-    assert_eq!((told.pairs[0].same, told.waiting[0].games, &*told.state), (1, 2, "cancelled"));
+    let state = standing(&served).await;
+    assert_eq!((state.pairs[0].same, state.waiting[0].games, &*state.state), (1, 2, "cancelled"));
 }

@@ -10,7 +10,7 @@ use spelrum_proto::v1::{Action, Verdict};
 use spelrum_proto::{PROTOCOL, Reason, Refusal, v1};
 use spelrum_store::Readers;
 use spelrum_test_support::{
-    HandWorker, Site, eventually, failure_of, game_of, hello, quick_sweep, reason,
+    HandWorker, Site, eventually, failed_result, game_mut, hello, quick_sweep, reason,
 };
 use tonic::Code;
 use uuid::Uuid;
@@ -59,13 +59,13 @@ async fn a_lease_tells_each_sweeps_game_timeout() {
     served.stop().await.unwrap();
     let served = site.serve().await;
     let mut worker = HandWorker::new(&served).await;
-    let mut told = std::collections::BTreeMap::new();
+    let mut timeouts = std::collections::BTreeMap::new();
     while let Some(grant) = worker.lease().await.unwrap().grant {
         for games in &grant.games {
-            *told.entry(games.game_timeout_ms).or_insert(0) += games.count;
+            *timeouts.entry(games.game_timeout_ms).or_insert(0) += games.count;
         }
     }
-    assert_eq!(told, [(0, 2), (1_500, 2)].into());
+    assert_eq!(timeouts, [(0, 2), (1_500, 2)].into());
 }
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn other_protocols_and_engines_are_refused_with_a_remedy() {
     let mut refused = async |hello: v1::HelloRequest| {
         let protocol = hello.protocol;
         let status = client.hello(hello).await.unwrap_err();
-        let refusal = Refusal::of(&status).unwrap();
+        let refusal = Refusal::from_status(&status).unwrap();
         assert!(!refusal.remedy.is_empty() && status.message().contains(&refusal.remedy));
         let both = format!("speaks protocol {protocol}, and the coordinator protocol {PROTOCOL}");
         assert_eq!(refusal.problem.contains(&both), protocol != PROTOCOL, "{}", refusal.problem);
@@ -110,7 +110,7 @@ async fn what_results_come_from_is_kept() {
     let unsaid = "SELECT count(*) FROM workers WHERE cpu_model = '' AND logical_cores IS NULL
         AND operating_system || build_commit || build_profile || cores = '' AND quiet_slots IS NULL";
     assert_eq!(served.number(unsaid).await, 1);
-    let told = v1::HelloRequest {
+    let introduction = v1::HelloRequest {
         cpu_model: "A Processor".to_owned(),
         logical_cores: 64,
         operating_system: "a system".to_owned(),
@@ -121,11 +121,11 @@ async fn what_results_come_from_is_kept() {
         cpu_period_us: 100_000,
         ..plain
     };
-    client.hello(told).await.unwrap();
-    let said = "SELECT count(*) FROM workers WHERE cpu_model = 'A Processor' AND logical_cores = 64
+    client.hello(introduction).await.unwrap();
+    let sql = "SELECT count(*) FROM workers WHERE cpu_model = 'A Processor' AND logical_cores = 64
         AND operating_system = 'a system' AND build_commit = '00ff' AND build_profile = 'release'
         AND (quiet_slots, cpu_quota_us, cpu_period_us) = (1, 150000, 100000)";
-    assert_eq!(served.number(said).await, 1);
+    assert_eq!(served.number(sql).await, 1);
 }
 
 /// Invariant 4: absolute, identified results count once, however often they are sent.
@@ -147,11 +147,12 @@ async fn a_repeated_report_is_acknowledged_and_counts_once() {
     // Twice in one message, too.
     let grant = worker.granted().await;
     let results = worker.play(&grant).await;
-    let doubled: Vec<_> = results.iter().flat_map(|it| [it.clone(), it.clone()]).collect();
+    let doubled: Vec<_> =
+        results.iter().flat_map(|result| [result.clone(), result.clone()]).collect();
     let expected = [Verdict::Counted, Verdict::Uncounted].repeat(results.len());
     assert_eq!(worker.report(doubled).await.unwrap(), expected);
     worker.work_until_done().await;
-    let summary = served.reaches("repeats", "finished").await;
+    let summary = served.wait_for_state("repeats", "finished").await;
     assert_eq!((summary.games_settled, summary.games_planned), (4, 4));
 }
 
@@ -163,7 +164,8 @@ async fn one_game_twice_in_a_message_counts_once() {
     let mut worker = HandWorker::new(&served).await;
     let grant = worker.granted().await;
     let results = worker.play(&grant).await;
-    let doubled: Vec<_> = results.iter().flat_map(|it| [it.clone(), it.clone()]).collect();
+    let doubled: Vec<_> =
+        results.iter().flat_map(|result| [result.clone(), result.clone()]).collect();
     let expected = [Verdict::Counted, Verdict::Uncounted].repeat(results.len());
     assert_eq!(worker.report(doubled).await.unwrap(), expected);
     let games = served.number("SELECT count(*) FROM games").await;
@@ -180,12 +182,12 @@ async fn a_conflicting_report_is_kept() {
     let grant = worker.granted().await;
     let mut results = worker.play(&grant).await;
     worker.report(results.clone()).await.unwrap();
-    game_of(&mut results[0]).moves[0].nodes += 1;
-    game_of(&mut results[1]).wall_us += 1;
+    game_mut(&mut results[0]).moves[0].nodes += 1;
+    game_mut(&mut results[1]).wall_us += 1;
     let verdicts = worker.report(results).await.unwrap();
     assert_eq!(verdicts[..2], [Verdict::Uncounted, Verdict::Uncounted]);
     let reasons = served.query("SELECT reason FROM uncounted_games ORDER BY number").await.unwrap();
-    let text = |it: &str| vec![Some(v1::sql_value::Value::Text(it.to_owned()))];
+    let text = |text: &str| vec![Some(v1::sql_value::Value::Text(text.to_owned()))];
     assert_eq!(reasons, [text("conflict"), text("repeat")]);
     let moves = served.number("SELECT count(*) FROM uncounted_moves").await;
     assert!(moves > 0, "kept whole");
@@ -206,9 +208,9 @@ async fn a_strangers_report_is_rejected() {
 
     // Nor for a game outside the lease, of another lease, of a cell or lease that is none.
     let mut wrong = vec![results[0].clone(); 4];
-    game_of(&mut wrong[0]).number = 999;
+    game_mut(&mut wrong[0]).number = 999;
     wrong[1].lease_id = stranger.granted().await.lease_id;
-    game_of(&mut wrong[2]).cell_id = 12_345;
+    game_mut(&mut wrong[2]).cell_id = 12_345;
     wrong[3].lease_id = 12_345;
     assert_eq!(worker.report(wrong).await.unwrap(), [Verdict::Rejected; 4]);
     assert_eq!(served.number("SELECT count(*) FROM games").await, 0);
@@ -242,7 +244,7 @@ async fn whoever_is_not_known_must_say_hello() {
     let served = site.serve().await;
     let mut back = HandWorker { client: served.work().await, ..worker };
     assert_eq!(reason(back.report(results.clone()).await), Reason::SayHello);
-    let mut back = back.back(&served).await;
+    let mut back = back.reconnect(&served).await;
     assert_eq!(back.heartbeat(&[grant.lease_id]).await.unwrap(), [0; 0]);
     let counted = vec![Verdict::Counted; results.len()];
     assert_eq!(back.report(results).await.unwrap(), counted);
@@ -276,7 +278,7 @@ async fn leases_are_dropped_given_back_and_may_be_late() {
     let verdicts = second.report(results).await.unwrap();
     assert_eq!(verdicts[0], Verdict::Uncounted);
     assert!(verdicts[1..].iter().all(|&verdict| verdict == Verdict::Counted));
-    served.reaches("leases", "finished").await;
+    served.wait_for_state("leases", "finished").await;
 }
 
 #[tokio::test]
@@ -320,15 +322,15 @@ async fn a_game_that_fails_three_times_is_settled_as_failed() {
     while let Some(grant) = worker.lease().await.unwrap().grant {
         let mut results = worker.play(&grant).await;
         for result in &mut results {
-            if game_of(result).number == 1 {
-                *result = failure_of(result, "out of marbles");
+            if game_mut(result).number == 1 {
+                *result = failed_result(result, "out of marbles");
                 failures += 1;
             }
         }
         worker.report(results).await.unwrap();
     }
     assert_eq!(failures, 3);
-    let summary = served.reaches("failures", "finished").await;
+    let summary = served.wait_for_state("failures", "finished").await;
     assert_eq!((summary.games_settled, summary.games_failed), (2, 1));
     let failed = "SELECT count(*) FROM games WHERE counted = 0 AND failure LIKE '%out of marbles%'";
     assert_eq!(served.number(failed).await, 1);
@@ -350,13 +352,13 @@ async fn malformed_messages_are_refused_and_harmless() {
         results
     };
     let malformed = [
-        spoilt(|it| it.what = None),
-        spoilt(|it| it.lease_id = -1),
-        spoilt(|it| game_of(it).number = 1 << 53),
-        spoilt(|it| game_of(it).outcome = 77),
-        spoilt(|it| game_of(it).termination = "boredom".to_owned()),
-        spoilt(|it| game_of(it).moves[0].nodes = u64::MAX),
-        spoilt(|it| game_of(it).opening = "\u{1}".to_owned()),
+        spoilt(|result| result.what = None),
+        spoilt(|result| result.lease_id = -1),
+        spoilt(|result| game_mut(result).number = 1 << 53),
+        spoilt(|result| game_mut(result).outcome = 77),
+        spoilt(|result| game_mut(result).termination = "boredom".to_owned()),
+        spoilt(|result| game_mut(result).moves[0].nodes = u64::MAX),
+        spoilt(|result| game_mut(result).opening = "\u{1}".to_owned()),
         vec![results[0].clone(); REPORT_RESULTS_MAX + 1],
     ];
     for results in malformed {
@@ -415,7 +417,7 @@ async fn senseless_games_harm_nobody_else() {
         let (grant, others) = (worker.granted().await, other.granted().await);
         let mut results = worker.play(&grant).await;
         let good = other.play(&others).await;
-        spoil(game_of(&mut results[0]));
+        spoil(game_mut(&mut results[0]));
         let both = async {
             let (senseless, good) =
                 tokio::join!(worker.report(results.clone()), other.report(good.clone()));
@@ -438,7 +440,7 @@ async fn a_failed_commit_is_unavailable_and_leaves_nothing_behind() {
     served.faults.fail_commits(1);
     let status = worker.lease().await.unwrap_err();
     assert_eq!(status.code(), Code::Unavailable);
-    let refusal = Refusal::of(&status).unwrap();
+    let refusal = Refusal::from_status(&status).unwrap();
     assert_eq!(refusal.reason, Reason::Busy);
     assert!(refusal.retry_after.is_some() && refusal.problem.contains("disk is full"));
     assert_eq!(served.number("SELECT count(*) FROM leases").await, 0);
@@ -456,7 +458,7 @@ async fn a_failed_commit_is_unavailable_and_leaves_nothing_behind() {
     let counted = vec![Verdict::Counted; results.len()];
     assert_eq!(worker.report(results).await.unwrap(), counted);
     assert_eq!(served.number("SELECT count(*) FROM games").await, all);
-    served.reaches("full", "finished").await;
+    served.wait_for_state("full", "finished").await;
 }
 
 /// A result that the store cannot take fails alone, whoever's transaction it was in.
@@ -481,8 +483,8 @@ async fn a_poisonous_result_fails_alone() {
                 Err(status) => {
                     assert_eq!(status.code(), Code::Internal, "{status:?}");
                     assert!(status.message().contains("poisoned"), "{status:?}");
-                    let number = |it: &mut v1::Result| game_of(it).number;
-                    assert!(results.clone().iter_mut().any(|it| number(it) == 0));
+                    let number = |result: &mut v1::Result| game_mut(result).number;
+                    assert!(results.clone().iter_mut().any(|result| number(result) == 0));
                     return 0;
                 }
             }
@@ -530,7 +532,8 @@ async fn answers_are_true_while_commits_fail() {
             loop {
                 match worker.report(results.clone()).await {
                     Ok(verdicts) => {
-                        counted += verdicts.iter().filter(|&&it| it == Verdict::Counted).count();
+                        counted +=
+                            verdicts.iter().filter(|&&verdict| verdict == Verdict::Counted).count();
                         break;
                     }
                     Err(status) => assert_eq!(status.code(), Code::Unavailable, "{status:?}"),
@@ -550,7 +553,7 @@ async fn answers_are_true_while_commits_fail() {
     let distinct = "SELECT count(DISTINCT number) FROM games";
     assert_eq!(served.number(distinct).await, 400);
     assert_eq!(served.number("SELECT count(*) FROM uncounted_games").await, 0);
-    served.reaches("storm", "finished").await;
+    served.wait_for_state("storm", "finished").await;
 }
 
 /// A second coordinator on the same file: the first ends itself at its next transaction.
@@ -638,7 +641,7 @@ async fn status_shows_who_works() {
     served.submit(&quick_sweep("status", 1_000)).await;
     let mut worker = HandWorker::new(&served).await;
     let grant = worker.granted().await;
-    let leased: u64 = grant.games.iter().map(|it| it.count).sum();
+    let leased: u64 = grant.games.iter().map(|range| range.count).sum();
     let results = worker.play(&grant).await;
     worker.report(results[..1].to_vec()).await.unwrap();
     let heartbeat = v1::HeartbeatRequest {
@@ -680,12 +683,12 @@ async fn an_experiment_of_another_engine_is_left_alone() {
     let served = site.serve().await;
     served.submit(&quick_sweep("newer", 2)).await;
     HandWorker::new(&served).await.work_until_done().await;
-    served.reaches("newer", "finished").await;
+    served.wait_for_state("newer", "finished").await;
     let older = served.summary("older").await;
     assert_eq!((&*older.state, older.games_settled), ("running", 0));
     let attention = served.status().await.attention;
-    let kinds = attention.iter().filter(|it| it.kind != "little_space");
-    let kinds: Vec<_> = kinds.map(|it| (&*it.kind, &*it.experiment)).collect();
+    let kinds = attention.iter().filter(|item| item.kind != "little_space");
+    let kinds: Vec<_> = kinds.map(|item| (&*item.kind, &*item.experiment)).collect();
     assert_eq!(kinds, [("other_engine", "older")]);
 
     // Nor are its failed games played again by this engine.

@@ -1,6 +1,6 @@
 //! Accuracy experiments: how well players choose, compared with a reference.
 
-use spelrum_engine::{Parameters, Value, values_say_who_wins};
+use spelrum_engine::{Parameters, Value, values_decide_winner};
 use spelrum_model::CellId;
 use spelrum_statistics::choice::{Accuracy, AccuracySums};
 
@@ -34,20 +34,21 @@ impl CellAccuracy {
     /// Computes accuracies from strata sorted by cell: for each cell over all strata, then for each stratum if there
     /// are several. Cells without choices are skipped.
     #[must_use]
-    pub fn of_strata(strata: &[Stratum]) -> Vec<Self> {
+    pub fn from_strata(strata: &[Stratum]) -> Vec<Self> {
         let mut all = Vec::new();
-        for of_cell in strata.chunk_by(|one, other| one.cell == other.cell) {
-            let Some(first) = of_cell.first() else { continue };
-            let mut whole = Stratum { plies: None, sums: AccuracySums::default(), ..first.clone() };
-            of_cell.iter().for_each(|stratum| whole.sums += stratum.sums);
-            let parts = of_cell.iter().filter(|_| of_cell.len() > 1);
-            all.extend([&whole].into_iter().chain(parts).filter_map(Self::of));
+        for cell_strata in strata.chunk_by(|a, b| a.cell == b.cell) {
+            let Some(first) = cell_strata.first() else { continue };
+            let mut cell_total =
+                Stratum { plies: None, sums: AccuracySums::default(), ..first.clone() };
+            cell_strata.iter().for_each(|stratum| cell_total.sums += stratum.sums);
+            let parts = cell_strata.iter().filter(|_| cell_strata.len() > 1);
+            all.extend([&cell_total].into_iter().chain(parts).filter_map(Self::from_stratum));
         }
         all
     }
 
-    fn of(Stratum { cell, reference, plies, sums }: &Stratum) -> Option<Self> {
-        let accuracy = Accuracy::of(sums)?;
+    fn from_stratum(Stratum { cell, reference, plies, sums }: &Stratum) -> Option<Self> {
+        let accuracy = Accuracy::from_sums(sums)?;
         Some(Self { cell: *cell, reference: reference.clone(), plies: *plies, accuracy })
     }
 }
@@ -72,7 +73,7 @@ pub fn reference_text(parameters_json: &str) -> String {
 /// Whether a reference's values state the winner, by its parameters in JSON.
 #[must_use]
 pub fn says_who_wins(parameters_json: &str) -> bool {
-    values_say_who_wins(&serde_json::from_str(parameters_json).unwrap_or_default())
+    values_decide_winner(&serde_json::from_str(parameters_json).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -86,7 +87,7 @@ mod tests {
         let sums = |chosen: &[usize]| {
             let mut sums = AccuracySums::default();
             chosen.iter().for_each(|&chosen| {
-                sums.add(&Choice::of(&[1, 0, -1], chosen).unwrap(), true);
+                sums.add(&Choice::new(&[1, 0, -1], chosen).unwrap(), true);
             });
             sums
         };
@@ -96,25 +97,34 @@ mod tests {
             plies,
             sums: sums(chosen),
         };
-        let of = CellAccuracy::of_strata(&[
+        let accuracies = CellAccuracy::from_strata(&[
             stratum(1, Some(2), &[0, 1]),
             stratum(1, Some(4), &[2, 2]),
             stratum(2, Some(2), &[0]),
             stratum(3, None, &[]),
         ]);
-        let shown: Vec<_> = of
+        let shown: Vec<_> = accuracies
             .iter()
-            .map(|it| (it.cell.0, &*it.reference, it.plies, it.accuracy.positions))
+            .map(|stratum| {
+                (stratum.cell.0, &*stratum.reference, stratum.plies, stratum.accuracy.positions)
+            })
             .collect();
         let (one, two) = ("reference of 1", "reference of 2");
         let expected =
             [(1, one, None, 4), (1, one, Some(2), 2), (1, one, Some(4), 2), (2, two, None, 1)];
         assert_eq!(shown, expected);
         // The order of sums differs.
-        let whole = Accuracy::of(&sums(&[0, 1, 2, 2])).unwrap();
-        assert_eq!((of[0].accuracy.best, of[0].accuracy.rank), (whole.best, whole.rank));
-        assert_eq!(of[0].accuracy.wins.map(|it| it.share), whole.wins.map(|it| it.share));
-        let wins: Vec<_> = of.iter().map(|it| it.accuracy.wins.unwrap().positions).collect();
+        let expected_total = Accuracy::from_sums(&sums(&[0, 1, 2, 2])).unwrap();
+        assert_eq!(
+            (accuracies[0].accuracy.best, accuracies[0].accuracy.rank),
+            (expected_total.best, expected_total.rank)
+        );
+        assert_eq!(
+            accuracies[0].accuracy.wins.map(|wins| wins.share),
+            expected_total.wins.map(|wins| wins.share)
+        );
+        let wins: Vec<_> =
+            accuracies.iter().map(|stratum| stratum.accuracy.wins.unwrap().positions).collect();
         assert_eq!(wins, [4, 2, 2, 1]);
     }
 

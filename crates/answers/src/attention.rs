@@ -109,7 +109,7 @@ impl AttentionKind {
     /// The kind with this name.
     #[must_use]
     pub fn named(name: &str) -> Self {
-        let known = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        known.unwrap_or_else(|| Self::Other(name.to_owned()))
+        let kind = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        kind.unwrap_or_else(|| Self::Other(name.to_owned()))
     }
 }

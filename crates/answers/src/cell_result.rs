@@ -151,7 +151,7 @@ impl CellResult {
     /// Returns which player is stronger.
     #[must_use]
     pub fn stronger(&self) -> Stronger {
-        Stronger::of(self.score.filter(|_| !self.is_self_play))
+        Stronger::from_score(self.score.filter(|_| !self.is_self_play))
     }
 
     /// Returns how much stronger the player is, from the interval of its score. Empty without a score, or in
@@ -161,18 +161,18 @@ impl CellResult {
         let Some(score) = self.score.filter(|_| !self.is_self_play) else {
             return CellStrength::default();
         };
-        let said = match self.openings {
+        let confidence = match self.openings {
             Some(openings) => openings.confidence(score.score),
             None => self.tally().confidence(),
         };
         let finite = |figure: f64| figure.is_finite().then_some(figure);
         CellStrength {
-            elo: finite(said.elo),
-            elo_low: finite(said.elo_low),
-            elo_high: finite(said.elo_high),
-            elo_error: finite((said.elo_high - said.elo_low) / 2.0),
+            elo: finite(confidence.elo),
+            elo_low: finite(confidence.elo_low),
+            elo_high: finite(confidence.elo_high),
+            elo_error: finite((confidence.elo_high - confidence.elo_low) / 2.0),
             nelo: finite(self.tally().strength().nelo + 0.0),
-            los: Some(said.los),
+            los: Some(confidence.los),
         }
     }
 
@@ -244,7 +244,7 @@ impl CellResult {
 impl Stronger {
     /// Derives the strength from an interval.
     #[must_use]
-    pub fn of(score: Option<ScoreInterval>) -> Self {
+    pub fn from_score(score: Option<ScoreInterval>) -> Self {
         match score {
             Some(score) if score.low > 0.5 => Self::Player,
             Some(score) if score.high < 0.5 => Self::Opponent,
@@ -307,12 +307,13 @@ mod tests {
 
     #[test]
     fn one_half_inside_the_interval_decides_nothing() {
-        let of = |low, high| Stronger::of(Some(ScoreInterval { score: 0.5, low, high }));
-        assert_eq!(Stronger::of(None), Stronger::Unclear);
-        assert_eq!(of(0.4, 0.6), Stronger::Unclear);
-        assert_eq!(of(0.5, 0.6), Stronger::Unclear);
-        assert_eq!(of(0.51, 0.6), Stronger::Player);
-        assert_eq!(of(0.3, 0.49), Stronger::Opponent);
+        let stronger =
+            |low, high| Stronger::from_score(Some(ScoreInterval { score: 0.5, low, high }));
+        assert_eq!(Stronger::from_score(None), Stronger::Unclear);
+        assert_eq!(stronger(0.4, 0.6), Stronger::Unclear);
+        assert_eq!(stronger(0.5, 0.6), Stronger::Unclear);
+        assert_eq!(stronger(0.51, 0.6), Stronger::Player);
+        assert_eq!(stronger(0.3, 0.49), Stronger::Opponent);
     }
 
     /// Identical pairs over few openings: every statement about strength follows from the one interval.
@@ -363,16 +364,16 @@ mod tests {
         assert_eq!(ended.sprt().unwrap().outcome, Some(SprtOutcome::NotJudged));
         assert_eq!(ended.ended_by_rule(), None);
         // A pair from one opening, repeated.
-        let one = CellResult {
+        let result = CellResult {
             stop: Some(stop(200)),
             openings_used: 1,
             distinct_games: 2,
             ..cell(true, [0, 100, 100], [0, 0, 0, 100, 0])
         };
-        assert!(one.is_one_game_again());
-        assert_eq!(one.sprt().unwrap().outcome, Some(SprtOutcome::NotJudged));
+        assert!(result.is_one_game_again());
+        assert_eq!(result.sprt().unwrap().outcome, Some(SprtOutcome::NotJudged));
         assert_eq!(
-            CellResult { stop: None, games_planned: 200, ..one }.state_for_claims(),
+            CellResult { stop: None, games_planned: 200, ..result }.state_for_claims(),
             StateOfCell::Repeats
         );
         // The verdict as of the first round that the test counts.
@@ -387,10 +388,10 @@ mod tests {
 
     #[test]
     fn failed_games_bound_the_score_from_both_sides() {
-        let mut whole = cell(true, [2, 4, 2], [0; 5]);
-        assert_eq!(whole.score_bounds(), None);
-        whole.games_failed = 2;
-        assert_eq!(whole.score_bounds(), Some([0.4, 0.6]));
+        let mut result = cell(true, [2, 4, 2], [0; 5]);
+        assert_eq!(result.score_bounds(), None);
+        result.games_failed = 2;
+        assert_eq!(result.score_bounds(), Some([0.4, 0.6]));
         let mut none = cell(true, [0; 3], [0; 5]);
         none.games_failed = 1;
         assert_eq!(none.score_bounds(), Some([0.0, 1.0]));

@@ -21,7 +21,7 @@ pub enum WhyExploratory {
 
 /// A claim of a report, with its judgement.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ToldClaim<'r> {
+pub struct ClaimAnswer<'r> {
     /// The claim.
     pub claim: &'r StatedClaim,
     /// Why the claim is outside the family of claims that are judged together; `None` for a claim inside.
@@ -44,7 +44,7 @@ impl WhyExploratory {
 impl Report {
     /// Returns its claims with their judgements: see [`judge`].
     #[must_use]
-    pub fn judged_claims(&self) -> Vec<ToldClaim<'_>> {
+    pub fn judged_claims(&self) -> Vec<ClaimAnswer<'_>> {
         if self.claims.is_empty() {
             return Vec::new();
         }
@@ -53,12 +53,12 @@ impl Report {
         let why: Vec<Option<WhyExploratory>> =
             self.claims.iter().map(|claim| claim.why_exploratory(&cells)).collect();
         let cell = |stated: &StatedCell| {
-            let found = cells.get(&stated.cell);
+            let result = cells.get(&stated.cell);
             CellOfClaim {
                 cell: stated.cell.0,
                 is_of_second: stated.player == Role::Opponent,
-                state: found.map_or(StateOfCell::Gone, |cell| cell.state_for_claims()),
-                score: found.and_then(|cell| cell.score_test()),
+                state: result.map_or(StateOfCell::Gone, |cell| cell.state_for_claims()),
+                score: result.and_then(|cell| cell.score_test()),
             }
         };
         let mut to_judge = Vec::with_capacity(self.claims.len());
@@ -71,8 +71,9 @@ impl Report {
             });
         }
         let judged = judge(&to_judge);
-        let told = self.claims.iter().zip(why).zip(judged);
-        told.map(|((claim, exploratory), judged)| ToldClaim { claim, exploratory, judged })
+        let statements = self.claims.iter().zip(why).zip(judged);
+        statements
+            .map(|((claim, exploratory), judged)| ClaimAnswer { claim, exploratory, judged })
             .collect()
     }
 }

@@ -34,7 +34,7 @@ pub struct ColourResult {
 impl ColourResult {
     /// Creates the result of these games; `by_opening` has the player's points in them.
     #[must_use]
-    pub fn of([wins, draws, losses]: [u64; 3], by_opening: &OpeningCounts) -> Self {
+    pub fn new([wins, draws, losses]: [u64; 3], by_opening: &OpeningCounts) -> Self {
         let score = first_mover(by_opening, wins + draws + losses, draws);
         Self { wins, draws, losses, score }
     }

@@ -53,7 +53,7 @@ impl CellsToCompare {
     #[must_use]
     pub fn on(axes: &[String]) -> Self {
         let grid: Vec<usize> =
-            (0..axes.len()).filter(|&axis| Role::of_axis(&axes[axis]).is_none()).collect();
+            (0..axes.len()).filter(|&axis| Role::from_axis(&axes[axis]).is_none()).collect();
         Self {
             axes: grid.iter().map(|&axis| axes[axis].clone()).collect(),
             grid,
@@ -65,11 +65,11 @@ impl CellsToCompare {
     /// Adds the next cell, with its definition up to the players and its results by opening, in the order of the
     /// openings' numbers.
     pub fn cell(&mut self, cell: &CellResult, definition_prefix: &str, openings: &[OpeningSums]) {
-        let seed = DefinitionJson::seed_of(definition_prefix).unwrap_or_default();
+        let seed = DefinitionJson::seed_from_prefix(definition_prefix).unwrap_or_default();
         // Under the same conditions pair k starts from the same opening.
-        let known = self.conditions.get_index_of(definition_prefix);
+        let index = self.conditions.get_index_of(definition_prefix);
         let conditions =
-            known.unwrap_or_else(|| self.conditions.insert_full(definition_prefix.to_owned()).0);
+            index.unwrap_or_else(|| self.conditions.insert_full(definition_prefix.to_owned()).0);
         // A player is not stronger than itself.
         let score = score(cell, conditions as u64, openings).filter(|_| !cell.is_self_play);
         let Some(score) = score else { return };
@@ -122,7 +122,7 @@ fn gives_the_seed(axis: usize, cells: &[ComparedCell<CellId>]) -> bool {
 fn score(cell: &CellResult, conditions: u64, openings: &[OpeningSums]) -> Option<Clustered> {
     const HALF_POINTS: f64 = 2.0;
     let games_of_unit = if cell.swap_sides { 2.0 } else { 1.0 };
-    let of = |sums: &OpeningSums| {
+    let opening_sum = |sums: &OpeningSums| {
         let (units, half_points) = sums.units(cell.swap_sides);
         let sum = half_points as f64 / HALF_POINTS / games_of_unit;
         (units > 0).then_some(OpeningSum {
@@ -131,7 +131,7 @@ fn score(cell: &CellResult, conditions: u64, openings: &[OpeningSums]) -> Option
             sum,
         })
     };
-    let openings: Vec<OpeningSum> = openings.iter().filter_map(of).collect();
+    let openings: Vec<OpeningSum> = openings.iter().filter_map(opening_sum).collect();
     match openings[..] {
         [_] if cell.swap_sides => Clustered::score_of_one_opening(&cell.pairs.0),
         [_] => Clustered::score_of_one_opening(&[cell.losses, cell.draws, cell.wins]),

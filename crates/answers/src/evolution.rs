@@ -46,11 +46,11 @@ impl KnownEvolution {
     /// Processes a note, ignoring other kinds than evolution's.
     pub(super) fn take(&mut self, note: Note) {
         match note {
-            Note::Generation(generation, of) => {
-                self.generations.insert(generation, of);
+            Note::Generation(generation, generation_note) => {
+                self.generations.insert(generation, generation_note);
             }
-            Note::Individual(generation, index, of) => {
-                self.individuals.insert((generation, index), of);
+            Note::Individual(generation, index, individual) => {
+                self.individuals.insert((generation, index), individual);
             }
             Note::Scored(generation, index, Scored { fitness, .. }) => {
                 self.fitness.insert((generation, index), fitness);
@@ -67,7 +67,8 @@ impl KnownEvolution {
     pub(super) fn evolution(mut self) -> Evolution {
         let mut family = Vec::new();
         let latest = self.generations.last_key_value();
-        let mut wanted: BTreeSet<u64> = latest.iter().map(|(_, it)| it.best_individual).collect();
+        let mut wanted: BTreeSet<u64> =
+            latest.iter().map(|(_, generation)| generation.best_individual).collect();
         let mut generation = latest.map_or(0, |(generation, _)| *generation);
         while !wanted.is_empty() && family.len() < FAMILY_MAX {
             let mut parents = BTreeSet::new();

@@ -205,11 +205,11 @@ pub fn attention_of_results(
     attention.extend(forfeits.iter().filter_map(attention_of_forfeits));
     attention.extend(lost.iter().map(of_lost));
     attention.extend(other_engine.iter().map(of_other_engine));
-    let is_stopped = |it: &&ExperimentSummary| {
-        forfeits.iter().any(|its| its.is_stopped && its.experiment == it.name)
+    let is_stopped = |experiment: &&ExperimentSummary| {
+        forfeits.iter().any(|player| player.is_stopped && player.experiment == experiment.name)
     };
-    let others = experiments.iter().filter(|it| !is_stopped(it));
-    attention.extend(others.filter_map(paused).take(NAMED_MAX));
+    let open = experiments.iter().filter(|experiment| !is_stopped(experiment));
+    attention.extend(open.filter_map(paused).take(NAMED_MAX));
     attention.extend(removals.iter().map(removal).take(NAMED_MAX));
     attention.extend(free_bytes.and_then(little_space));
     attention
@@ -223,9 +223,10 @@ pub fn attention_of_workers(
 ) {
     let Workforce { workers, largest, heartbeat_interval } = workforce;
     let silent_ms = silent_ms(heartbeat_interval);
-    attention.extend(nobody(experiments, workers, silent_ms, attention));
-    let named =
-        |it: &&LargestCell| experiments.iter().any(|named| named.name == it.cell.experiment);
+    attention.extend(no_workers(experiments, workers, silent_ms, attention));
+    let named = |largest_cell: &&LargestCell| {
+        experiments.iter().any(|experiment| experiment.name == largest_cell.cell.experiment)
+    };
     attention.extend(
         largest.iter().filter(named).filter_map(|cell| too_large(cell, workers, silent_ms)),
     );
@@ -238,8 +239,8 @@ pub fn attention_of_withheld(
     attention: &mut Vec<Attention>,
 ) {
     let named = |id| workers.iter().find(|worker| worker.worker == id);
-    let found = withheld.iter().filter_map(|(id, why)| of_withheld(named(*id)?, why));
-    attention.extend(found.take(NAMED_MAX));
+    let problems = withheld.iter().filter_map(|(id, why)| of_withheld(named(*id)?, why));
+    attention.extend(problems.take(NAMED_MAX));
 }
 
 /// Missing capabilities are not reported here but per waiting experiment.
@@ -249,7 +250,7 @@ fn of_withheld(worker: &WorkerSummary, why: &Withheld) -> Option<Attention> {
         Withheld::Excluded => (
             AttentionKind::Excluded,
             format!("worker {id} ({name} on {host}) is excluded and gets no games"),
-            format!("end it, or mend its machine and let it in: spelrum readmit {id}"),
+            format!("stop it, or repair its machine and readmit it: spelrum readmit {id}"),
         ),
         Withheld::Quarantined { faults, games, left_ms } => (
             AttentionKind::Quarantined,
@@ -263,20 +264,23 @@ fn of_withheld(worker: &WorkerSummary, why: &Withheld) -> Option<Attention> {
                  played by others: spelrum exclude {id}"
             ),
         ),
-        Withheld::Barred(Barred { engine, forfeits, games, of_others: [others, others_games] }) => {
-            (
-                AttentionKind::Barred,
-                format!(
-                    "worker {id} ({name} on {host}) gets no games of {engine}: it forfeited {forfeits} of {games} there, and \
-                 {others} of {others_games} at other workers; what it played with {engine} is taken out and played by \
-                 others"
-                ),
-                format!(
-                    "see what {engine} said there: spelrum sql \"SELECT * FROM barred\"; mend the machine and let it in: \
+        Withheld::Barred(Barred {
+            engine,
+            forfeits,
+            games,
+            of_others: [other_forfeits, other_games],
+        }) => (
+            AttentionKind::Barred,
+            format!(
+                "worker {id} ({name} on {host}) gets no games of {engine}: it forfeited {forfeits} of {games} there, and \
+                 {other_forfeits} of {other_games} at other workers; what it played with {engine} is taken out and \
+                 played by others"
+            ),
+            format!(
+                "see what {engine} said there: spelrum sql \"SELECT * FROM barred\"; mend the machine and let it in: \
                  spelrum readmit {id} --engine {engine}"
-                ),
-            )
-        }
+            ),
+        ),
         Withheld::Unmet(_) => return None,
     };
     Some(Attention { kind, experiment: None, count: 1, problem, remedy })
@@ -287,8 +291,7 @@ fn of_deviating(deviating: &DeviatingGames) -> Attention {
     let named = |NamedParty { worker, name, host }: &NamedParty| {
         format!("worker {worker} ({name} on {host})")
     };
-    let played_by =
-        played_by.as_ref().map_or_else(|| "a worker that is not known".to_owned(), named);
+    let played_by = played_by.as_ref().map_or_else(|| "an unknown worker".to_owned(), named);
     Attention {
         kind: AttentionKind::Deviating,
         experiment: Some(experiment.clone()),
@@ -300,16 +303,16 @@ fn of_deviating(deviating: &DeviatingGames) -> Attention {
             noun(*games, "it", "them"),
         ),
         remedy: format!(
-            "find out which on a machine that you trust: spelrum verify {experiment}; then let others play what it \
-             played: spelrum exclude WORKER"
+            "find out which one on a machine that you trust: spelrum verify {experiment}; then discard its results \
+             and have its games replayed elsewhere: spelrum exclude WORKER"
         ),
     }
 }
 
 fn of_conflicts(conflicts: &Conflicts) -> Attention {
     let Conflicts { experiment, results, workers, parties } = conflicts;
-    let party = |it: &ConflictParty| {
-        let ConflictParty { worker, name, host, conflicts } = it;
+    let party = |conflict_party: &ConflictParty| {
+        let ConflictParty { worker, name, host, conflicts } = conflict_party;
         format!("worker {worker} ({name} on {host}) is part of {conflicts}")
     };
     let mut parties: String = parties.iter().map(party).collect::<Vec<_>>().join(", ");
@@ -326,7 +329,7 @@ fn of_conflicts(conflicts: &Conflicts) -> Attention {
             noun(*workers, "worker differs", "workers differ"),
         ),
         remedy: format!(
-            "find out whose games come out otherwise: spelrum verify {experiment}; then let others play them: \
+            "find the worker whose games differ: spelrum verify {experiment}; then have them replayed elsewhere: \
              spelrum exclude WORKER"
         ),
     }
@@ -381,7 +384,7 @@ fn of_lost(lost: &LostGames) -> Attention {
     let suspects = match suspects {
         0 => String::new(),
         1 => "; 1 of them is suspected of ending its workers".to_owned(),
-        many => format!("; {many} of them are suspected of ending their workers"),
+        count => format!("; {count} of them are suspected of ending their workers"),
     };
     let lost = noun(*games, "game was", "games were");
     Attention {
@@ -395,15 +398,15 @@ fn of_lost(lost: &LostGames) -> Attention {
     }
 }
 
-fn of_other_engine(other: &OtherEngine) -> Attention {
+fn of_other_engine(experiment: &OtherEngine) -> Attention {
     Attention {
         kind: AttentionKind::OtherEngine,
-        experiment: Some(other.experiment.clone()),
+        experiment: Some(experiment.experiment.clone()),
         count: 1,
         problem: format!(
             "it was begun with revision {} of the engine, and this program has {ENGINE_REVISION}: \
-             none of its games are handed out",
-            other.engine_revision
+             its games are not handed out",
+            experiment.engine_revision
         ),
         remedy: "go on with the release it was begun with, or submit it under another name"
             .to_owned(),
@@ -417,28 +420,28 @@ fn paused(experiment: &ExperimentSummary) -> Option<Attention> {
         experiment: Some(experiment.name.clone()),
         count: left,
         problem: format!("it is paused, with {left} {} to play", noun(left, "game", "games")),
-        remedy: format!("let it go on: spelrum resume {}", experiment.name),
+        remedy: format!("resume it: spelrum resume {}", experiment.name),
     })
 }
 
 fn removal(removal: &Removal) -> Attention {
-    let Removal { experiment, what, games, games_done, is_shrinking } = removal;
-    let what = match what {
+    let Removal { experiment, removing, games, games_done, is_shrinking } = removal;
+    let removing = match removing {
         Removing::Moves => "its moves are being dropped",
         Removing::Everything => "it is being deleted",
     };
     let left = games.saturating_sub(*games_done);
     let problem = if *is_shrinking {
-        format!("{what}: the rows are gone, the file is shrinking")
+        format!("{removing}: the rows are gone, the file is shrinking")
     } else {
-        format!("{what}: {left} of {games} {} left", noun(*games, "game is", "games are"))
+        format!("{removing}: {left} of {games} {} left", noun(*games, "game is", "games are"))
     };
     Attention {
         kind: AttentionKind::Removal,
         experiment: Some(experiment.clone()),
         count: left,
         problem,
-        remedy: "nothing, while a coordinator has the database: it goes on by itself".to_owned(),
+        remedy: "no action needed while a coordinator has the database open: the removal continues by itself".to_owned(),
     }
 }
 
@@ -488,8 +491,8 @@ fn too_large(cell: &LargestCell, workers: &[WorkerSummary], silent_ms: u64) -> O
         experiment: Some(experiment.clone()),
         count: *memory_bytes,
         problem: format!(
-            "a game of cell {cell} ({first} against {second}) may take {} MiB of memory, and no \
-             worker that is here has so much for a slot: {} has most, {} MiB",
+            "a game of cell {cell} ({first} against {second}) may take {} MiB of memory, and no connected worker has \
+             that much for a slot: {} has most, {} MiB",
             memory_bytes.div_ceil(1 << 20),
             largest.name,
             slot_bytes(largest) >> 20
@@ -501,7 +504,7 @@ fn too_large(cell: &LargestCell, workers: &[WorkerSummary], silent_ms: u64) -> O
 }
 
 /// Games that wait while no worker is connected.
-fn nobody(
+fn no_workers(
     experiments: &[ExperimentSummary],
     workers: &[WorkerSummary],
     silent_ms: u64,
@@ -509,18 +512,21 @@ fn nobody(
 ) -> Option<Attention> {
     // A worker with another engine waits for another coordinator.
     let elsewhere = |name: &str| {
-        attention.iter().any(|it| {
-            it.kind == AttentionKind::OtherEngine && it.experiment.as_deref() == Some(name)
+        attention.iter().any(|problem| {
+            problem.kind == AttentionKind::OtherEngine
+                && problem.experiment.as_deref() == Some(name)
         })
     };
-    let waits = |it: &&ExperimentSummary| {
-        it.state == ExperimentState::Running && it.games_unsettled() > 0 && !elsewhere(&it.name)
+    let waits = |experiment: &&ExperimentSummary| {
+        experiment.state == ExperimentState::Running
+            && experiment.games_unsettled() > 0
+            && !elsewhere(&experiment.name)
     };
     let waiting: Vec<_> = experiments.iter().filter(waits).collect();
     if waiting.is_empty() || workers.iter().any(|worker| plays(worker, silent_ms)) {
         return None;
     }
-    let games: u64 = waiting.iter().map(|it| it.games_unsettled()).sum();
+    let games: u64 = waiting.iter().map(|experiment| experiment.games_unsettled()).sum();
     Some(Attention {
         kind: AttentionKind::NoWorkers,
         experiment: match &waiting[..] {
@@ -529,7 +535,7 @@ fn nobody(
         },
         count: games,
         problem: format!(
-            "{games} {} to be played, and no worker is here",
+            "{games} {} to be played, and no worker is connected",
             noun(games, "game waits", "games wait")
         ),
         remedy: "start one on any machine that reaches this one: spelrum worker --coordinator URL"

@@ -37,7 +37,7 @@ impl ForfeitKind {
 
     /// Returns the kind of a game that ended this way.
     #[must_use]
-    pub fn of(termination: Termination) -> Option<Self> {
+    pub fn from_termination(termination: Termination) -> Option<Self> {
         Self::named(termination.name())
     }
 
@@ -61,13 +61,13 @@ impl ForfeitKind {
     /// Formats a number of these, in words.
     #[must_use]
     pub fn counted(self, games: u64) -> String {
-        let (one, many) = match self {
+        let (singular, plural) = match self {
             Self::Crash => ("crash", "crashes"),
             Self::TimeForfeit => ("time forfeit", "time forfeits"),
             Self::Stall => ("stall", "stalls"),
             Self::IllegalMove => ("illegal move", "illegal moves"),
         };
-        format!("{games} {}", if games == 1 { one } else { many })
+        format!("{games} {}", if games == 1 { singular } else { plural })
     }
 }
 
@@ -132,26 +132,26 @@ pub struct ForfeitedGames {
 }
 
 /// Reports forfeits if there are many: a few happen to any engine that plays by the clock.
-pub(super) fn attention_of_forfeits(found: &ForfeitedGames) -> Option<Attention> {
-    let ForfeitedGames { experiment, forfeits, is_stopped } = found;
+pub(super) fn attention_of_forfeits(games: &ForfeitedGames) -> Option<Attention> {
+    let ForfeitedGames { experiment, forfeits, is_stopped } = games;
     if !is_stopped && !forfeits.is_notable() {
         return None;
     }
     let player = &forfeits.player;
-    let what = format!("{player} forfeited {}", forfeits.in_words());
+    let forfeited = format!("{player} forfeited {}", forfeits.in_words());
     let query = format!(
         "see what it said last: spelrum sql \"SELECT * FROM forfeited WHERE experiment = '{experiment}'\""
     );
     let (problem, remedy) = if *is_stopped {
         (
-            format!("it is paused, since {what}: more than its sweep allows"),
-            format!("{query}; then let it go on: spelrum resume {experiment}"),
+            format!("it is paused, since {forfeited}: more than its sweep allows"),
+            format!("{query}; then resume it: spelrum resume {experiment}"),
         )
     } else {
         let remedy = format!(
-            "{query}; if a machine is at fault, let others play its games: spelrum exclude WORKER"
+            "{query}; if a machine is at fault, have its games replayed elsewhere: spelrum exclude WORKER"
         );
-        (what, remedy)
+        (forfeited, remedy)
     };
     Some(Attention {
         kind: AttentionKind::Forfeits,
@@ -173,17 +173,17 @@ mod tests {
             ("bird".to_owned(), ForfeitKind::Stall, 1),
             ("fish".to_owned(), ForfeitKind::Crash, 2),
         ];
-        let found = forfeits_by_player(counts, |player| if player == "fish" { 100 } else { 1 });
-        let words: Vec<String> = found.iter().map(PlayerForfeits::in_words).collect();
+        let players = forfeits_by_player(counts, |player| if player == "fish" { 100 } else { 1 });
+        let words: Vec<String> = players.iter().map(PlayerForfeits::in_words).collect();
         assert_eq!(words, ["1 of 1 game: 1 stall", "3 of 100 games: 2 crashes, 1 time forfeit"]);
-        assert!(found.iter().all(PlayerForfeits::is_notable));
+        assert!(players.iter().all(PlayerForfeits::is_notable));
     }
 
     #[test]
     fn kinds_are_the_forfeits_that_are_no_decisions() {
-        let kinds = Termination::OF_ARBITER.iter().filter(|it| it.is_forfeit());
+        let kinds = Termination::OF_ARBITER.iter().filter(|termination| termination.is_forfeit());
         for &termination in kinds {
-            let kind = ForfeitKind::of(termination);
+            let kind = ForfeitKind::from_termination(termination);
             assert_eq!(kind.is_none(), termination == Termination::RESIGNATION);
             assert!(kind.is_none_or(|kind| kind.name() == termination.name()));
         }

@@ -106,7 +106,7 @@ impl SettledGame {
     /// # Errors
     /// If the definition is damaged, or of a form that this version does not support.
     pub fn definition(&self) -> Result<CellDefinition, DefinitionDamage> {
-        if DefinitionHash::of_json(&self.definition_json) != self.definition_hash {
+        if DefinitionHash::from_json(&self.definition_json) != self.definition_hash {
             return Err(DefinitionDamage::OtherHash);
         }
         serde_json::from_str(&self.definition_json)
@@ -153,7 +153,7 @@ pub enum MissingGame {
 impl MissingGame {
     /// Returns why a game of a cell is missing. `games_planned` is `None` if the cell does not exist.
     #[must_use]
-    pub fn why(game: GameId, games_planned: Option<u64>) -> Self {
+    pub fn new(game: GameId, games_planned: Option<u64>) -> Self {
         match games_planned {
             None => Self::Cell(game.cell),
             Some(games_planned) if game.number < games_planned => Self::Unsettled(game),
@@ -231,7 +231,7 @@ pub enum GamesOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GamesQuestion {
     /// Which games.
-    pub of: GamesOf,
+    pub scope: GamesOf,
     /// Filter.
     pub filter: GamesFilter,
     /// Order.
@@ -259,7 +259,7 @@ pub struct GamesPage {
 impl GamesPage {
     /// Creates a page of at most `games_max` of these games; one more than that means there is a next page.
     #[must_use]
-    pub fn of(mut games: Vec<GameSummary>, games_max: usize, order: GamesOrder) -> Self {
+    pub fn new(mut games: Vec<GameSummary>, games_max: usize, order: GamesOrder) -> Self {
         let goes_on = games.len() > games_max || order == GamesOrder::Settled;
         games.truncate(games_max);
         let cursor = |last: &GameSummary| GameCursor { game_id: last.game_id, game: last.game };
@@ -275,20 +275,20 @@ mod tests {
     #[test]
     fn a_missing_game_is_told_why() {
         let game = GameId { cell: CellId(3), number: 5 };
-        let said = |missing: MissingGame| format!("{missing}; {}", missing.remedy());
+        let text = |missing: MissingGame| format!("{missing}; {}", missing.remedy());
         assert_eq!(
-            said(MissingGame::why(game, Some(6))),
+            text(MissingGame::new(game, Some(6))),
             "it is not settled yet; wait for it, or play it: spelrum run FILE, or spelrum worker"
         );
         assert_eq!(
-            said(MissingGame::why(game, Some(5))),
+            text(MissingGame::new(game, Some(5))),
             "the cell's games have the numbers 0 to 4; give one of these as --number"
         );
         assert_eq!(
-            said(MissingGame::why(game, Some(0))),
+            text(MissingGame::new(game, Some(0))),
             "the cell has no games; choose another cell"
         );
-        assert!(said(MissingGame::why(game, None)).starts_with("there is no cell 3; list them"));
-        assert!(said(MissingGame::Id(9)).starts_with("there is no settled game of this id; list"));
+        assert!(text(MissingGame::new(game, None)).starts_with("there is no cell 3; list them"));
+        assert!(text(MissingGame::Id(9)).starts_with("there is no settled game of this id; list"));
     }
 }

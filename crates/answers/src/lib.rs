@@ -37,8 +37,8 @@
 //!
 //! let mut pace = Pace::default();
 //! // At each moment: games settled so far, and their total duration, in microseconds.
-//! pace.see(Duration::ZERO, 0, 0.0);
-//! pace.see(Duration::from_secs(10), 500, 40e6);
+//! pace.record(Duration::ZERO, 0, 0.0);
+//! pace.record(Duration::from_secs(10), 500, 40e6);
 //! assert_eq!(pace.games_per_second(), Some(50.0));
 //! ```
 
@@ -83,7 +83,7 @@ pub use cell_result::{
     CellMargin, CellResult, CellStop, CellStrength, SprtOutcome, SprtStanding, Stronger,
 };
 pub use cells::{CellCursor, CellsPage, SettledCells};
-pub use claims::{ToldClaim, WhyExploratory};
+pub use claims::{ClaimAnswer, WhyExploratory};
 pub use colours::{ColourResult, first_mover};
 pub use comparisons::{CellDifference, CellReplicates, CellsToCompare, Comparisons};
 pub use dates::date_time;
@@ -108,7 +108,8 @@ pub use openings::{MoverCounts, OpeningCursor, OpeningResults, OpeningSums, Open
 pub use overview::{CellGames, Lengths, Overview, WorkerShare};
 pub use pace::Pace;
 pub use phases::{
-    CellPhases, PhaseMoves, PhaseSums, PhaseTimes, PhaseUnit, Phases, PhasesOf, StandardisedTimes,
+    CellPhases, PhaseCounter, PhaseMoves, PhaseSums, PhaseTimes, PhaseUnit, Phases,
+    StandardisedTimes,
 };
 pub use places::{Opponents, Places, places_text};
 pub use progress::Progress;

@@ -29,9 +29,9 @@ pub struct MissingEngines {
     pub cell: CellId,
     /// Number of these cells.
     pub cells: u64,
-    what: Missing,
+    reason: Missing,
     /// What workers have of the engine, in words, and the number of further workers that have something.
-    instead: (Vec<String>, usize),
+    alternatives: (Vec<String>, usize),
 }
 
 /// What no worker has.
@@ -55,8 +55,9 @@ pub fn missing_engines(
     workers: &[WorkerSummary],
     heartbeat_interval: Duration,
 ) -> Vec<MissingEngines> {
-    let is_shown = |it: &&Wanted| {
-        !it.demands.engines.is_empty() && experiments.iter().any(|e| e.experiment == it.experiment)
+    let is_shown = |waiting: &&Wanted| {
+        !waiting.demands.engines.is_empty()
+            && experiments.iter().any(|e| e.experiment == waiting.experiment)
     };
     let wanted: Vec<&Wanted> = wanted.iter().filter(is_shown).collect();
     if wanted.is_empty() {
@@ -68,20 +69,21 @@ pub fn missing_engines(
         here.entry((&*worker.engines, slot_bytes(worker))).or_insert(worker);
     }
     let here: Vec<&WorkerSummary> = here.into_values().collect();
-    let mut found: BTreeMap<(ExperimentId, Missing), (CellId, u64)> = BTreeMap::new();
-    for it in wanted {
-        for what in missing(it, &here) {
-            let (cell, cells) = found.entry((it.experiment, what)).or_insert((it.cell, 0));
-            *cell = it.cell.min(*cell);
-            *cells += it.cells;
+    let mut cells_by_reason: BTreeMap<(ExperimentId, Missing), (CellId, u64)> = BTreeMap::new();
+    for waiting in wanted {
+        for reason in missing(waiting, &here) {
+            let (cell, cells) =
+                cells_by_reason.entry((waiting.experiment, reason)).or_insert((waiting.cell, 0));
+            *cell = waiting.cell.min(*cell);
+            *cells += waiting.cells;
         }
     }
-    let found = found.into_iter().take(NAMED_MAX);
-    let told = found.map(|((experiment, what), (cell, cells))| {
-        let instead = what.instead(&here);
-        MissingEngines { experiment, cell, cells, what, instead }
+    let reasons = cells_by_reason.into_iter().take(NAMED_MAX);
+    let missing = reasons.map(|((experiment, reason), (cell, cells))| {
+        let alternatives = reason.alternatives(&here);
+        MissingEngines { experiment, cell, cells, reason, alternatives }
     });
-    told.collect()
+    missing.collect()
 }
 
 /// Returns the parts of a demand that no worker meets; empty if a worker can play the games.
@@ -102,7 +104,7 @@ fn missing(wanted: &Wanted, here: &[&WorkerSummary]) -> Vec<Missing> {
         let can_hold = |worker: &&&WorkerSummary| slot_bytes(worker) >= needed(worker);
         let is_memory = !able.iter().any(can_hold) && here.iter().any(has_room);
         let least = able.into_iter().map(needed).min().filter(|_| is_memory);
-        return least.into_iter().map(|it| Missing::Memory(engines.to_vec(), it)).collect();
+        return least.into_iter().map(|bytes| Missing::Memory(engines.to_vec(), bytes)).collect();
     }
     let is_met = |need: &NeededEngine| {
         here.iter().any(|worker| worker.engines.iter().any(|offered| need.is_met_by(offered)))
@@ -130,15 +132,15 @@ pub fn attention_of_engines(
     cells: &[NamedCell],
     attention: &mut Vec<Attention>,
 ) {
-    attention.extend(missing.iter().filter_map(|it| {
-        let experiment = experiments.iter().find(|e| e.experiment == it.experiment)?;
-        let cell = cells.iter().find(|cell| cell.cell == it.cell)?;
+    attention.extend(missing.iter().filter_map(|missing_engines| {
+        let experiment = experiments.iter().find(|e| e.experiment == missing_engines.experiment)?;
+        let cell = cells.iter().find(|cell| cell.cell == missing_engines.cell)?;
         Some(Attention {
             kind: AttentionKind::MissingEngines,
             experiment: Some(experiment.name.clone()),
-            count: it.cells,
-            problem: it.problem(cell),
-            remedy: it.remedy(),
+            count: missing_engines.cells,
+            problem: missing_engines.problem(cell),
+            remedy: missing_engines.remedy(),
         })
     }));
 }
@@ -146,34 +148,35 @@ pub fn attention_of_engines(
 impl MissingEngines {
     fn problem(&self, NamedCell { cell, players: [first, second], .. }: &NamedCell) -> String {
         let example = format!("cell {cell} ({first} against {second})");
-        if let Missing::Ability(inability) = &self.what {
-            let who = match self.cells {
+        if let Missing::Ability(inability) = &self.reason {
+            let subject = match self.cells {
                 1 => example,
                 cells => format!("{cells} cells, such as {example}"),
             };
-            return format!("no worker can play {who}: {inability}");
+            return format!("no worker can play {subject}: {inability}");
         }
-        let who = match self.cells {
+        let subject = match self.cells {
             1 => format!("{example} needs"),
             cells => format!("{cells} cells, such as {example}, need"),
         };
-        let mut problem = match &self.what {
+        let mut problem = match &self.reason {
             Missing::Engine(engine) => {
-                format!("{who} {engine}, which no worker that is here has")
+                format!("{subject} {engine}, which no connected worker has")
             }
             Missing::Together(engines) => {
-                format!("{who} {} at once, which no worker that is here can run", list(engines))
+                format!("{subject} {} at once, which no connected worker can run", list(engines))
             }
             Missing::Memory(engines, bytes) => format!(
-                "{who} {} and up to {} MiB of memory for a slot, which no worker that is here has \
+                "{subject} {} and up to {} MiB of memory for a slot, which no connected worker has \
                  together",
                 list(engines),
                 bytes.div_ceil(1 << 20)
             ),
             Missing::Ability(inability) => inability.to_string(),
         };
-        let (instead, more) = &self.instead;
-        for (text, mark) in instead.iter().zip([":"].into_iter().chain(std::iter::repeat(";"))) {
+        let (alternatives, more) = &self.alternatives;
+        for (text, mark) in alternatives.iter().zip([":"].into_iter().chain(std::iter::repeat(";")))
+        {
             problem += &format!("{mark} {text}");
         }
         if *more > 0 {
@@ -183,12 +186,12 @@ impl MissingEngines {
     }
 
     fn remedy(&self) -> String {
-        match &self.what {
+        match &self.reason {
             Missing::Ability(inability) => {
                 let Inability { remedy, .. } = inability;
                 format!("{remedy}; or start a worker whose engine can: {COMMAND}")
             }
-            Missing::Engine(_) if self.instead.0.is_empty() => {
+            Missing::Engine(_) if self.alternatives.0.is_empty() => {
                 format!("start a worker on a machine that has it: {COMMAND}")
             }
             Missing::Engine(_) => format!(
@@ -207,14 +210,15 @@ impl MissingEngines {
 
 impl Missing {
     /// Returns what workers have of the engine.
-    fn instead(&self, here: &[&WorkerSummary]) -> (Vec<String>, usize) {
-        let mut told: Vec<String> = here.iter().filter_map(|it| self.instead_of(it)).collect();
-        let more = told.len().saturating_sub(WORKERS_NAMED_MAX);
-        told.truncate(WORKERS_NAMED_MAX);
-        (told, more)
+    fn alternatives(&self, here: &[&WorkerSummary]) -> (Vec<String>, usize) {
+        let mut offers: Vec<String> =
+            here.iter().filter_map(|worker| self.worker_alternative(worker)).collect();
+        let more = offers.len().saturating_sub(WORKERS_NAMED_MAX);
+        offers.truncate(WORKERS_NAMED_MAX);
+        (offers, more)
     }
 
-    fn instead_of(&self, worker: &WorkerSummary) -> Option<String> {
+    fn worker_alternative(&self, worker: &WorkerSummary) -> Option<String> {
         let offers = |needed: &[NeededEngine]| {
             let is_meant =
                 |offer: &&OfferedEngine| needed.iter().any(|need| need.engine == offer.engine);
@@ -227,7 +231,8 @@ impl Missing {
                     let hash = format!(", SHA-256 {first:02x}{second:02x}{third:02x}{fourth:02x}…");
                     let hash = need.sha256.map_or(String::new(), |_| hash);
                     // An awaited build is not one to compare with.
-                    let is_named = need.build.as_deref().is_some_and(|it| it != AWAITED_BUILD);
+                    let is_named =
+                        need.build.as_deref().is_some_and(|build| build != AWAITED_BUILD);
                     let build = match is_named.then(|| build_text(offer.build)) {
                         Some(build) => format!(", build {}", short(&build)),
                         None => String::new(),

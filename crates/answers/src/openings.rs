@@ -105,7 +105,7 @@ impl OpeningSums {
 impl OpeningsPage {
     /// Creates a page of at most this many of these rows, which are in order.
     #[must_use]
-    pub fn of(
+    pub fn new(
         rows: impl IntoIterator<Item = (CellCursor, OpeningSums)>,
         openings_max: usize,
     ) -> Self {

@@ -107,8 +107,8 @@ impl CellGames {
     /// Adds games of this length and ending.
     pub fn add(&mut self, plies: u32, termination: &str, games: u64) {
         *self.lengths.0.entry(plies).or_default() += games;
-        if let Some(known) = self.terminations.get_mut(termination) {
-            *known += games;
+        if let Some(count) = self.terminations.get_mut(termination) {
+            *count += games;
         } else {
             self.terminations.insert(termination.to_owned(), games);
         }
@@ -148,19 +148,20 @@ impl Lengths {
 mod tests {
     use super::*;
 
-    fn lengths(of: &[(u32, u64)]) -> Lengths {
-        Lengths(of.iter().copied().collect())
+    fn lengths(plies_and_games: &[(u32, u64)]) -> Lengths {
+        Lengths(plies_and_games.iter().copied().collect())
     }
 
     #[test]
     fn quantiles_are_lengths_of_games() {
-        let told = lengths(&[(9, 1), (10, 2), (20, 1)]);
-        assert_eq!((told.games(), told.mean()), (4, Some(12.25)));
-        let quantiles = [0, 25, 26, 50, 75, 76, 100].map(|it| told.quantile(it).unwrap());
+        let sample = lengths(&[(9, 1), (10, 2), (20, 1)]);
+        assert_eq!((sample.games(), sample.mean()), (4, Some(12.25)));
+        let quantiles =
+            [0, 25, 26, 50, 75, 76, 100].map(|hundredths| sample.quantile(hundredths).unwrap());
         assert_eq!(quantiles, [9, 9, 10, 10, 10, 20, 20]);
         assert_eq!((lengths(&[]).mean(), lengths(&[]).quantile(50)), (None, None));
-        let many = lengths(&[(1, u64::MAX / 4), (2, u64::MAX / 4)]);
-        assert_eq!(many.quantile(50), Some(1), "there is no overflow");
+        let lengths = lengths(&[(1, u64::MAX / 4), (2, u64::MAX / 4)]);
+        assert_eq!(lengths.quantile(50), Some(1), "there is no overflow");
     }
 
     #[test]
@@ -181,7 +182,7 @@ mod tests {
             plies: 9,
             wall_us: 10.0,
         };
-        let told = |workers| Overview {
+        let overview = |workers| Overview {
             experiment: ExperimentSummary {
                 experiment: spelrum_model::ExperimentId(1),
                 uuid: String::new(),
@@ -201,10 +202,14 @@ mod tests {
             worker_effects: Vec::new(),
             cells: Vec::new(),
         };
-        let one = told(vec![worker("A", "1"), worker("A", "1"), worker("", "1")]);
-        assert_eq!((one.cpu_models(), one.builds()), (1, 1), "one that does not say is no other");
-        let two = told(vec![worker("A", "1"), worker("B", "")]);
-        assert_eq!((two.cpu_models(), two.builds()), (2, 2));
-        assert_eq!((told(Vec::new()).cpu_models(), told(Vec::new()).builds()), (0, 0));
+        let machine = overview(vec![worker("A", "1"), worker("A", "1"), worker("", "1")]);
+        assert_eq!(
+            (machine.cpu_models(), machine.builds()),
+            (1, 1),
+            "one that does not say is no other"
+        );
+        let machines = overview(vec![worker("A", "1"), worker("B", "")]);
+        assert_eq!((machines.cpu_models(), machines.builds()), (2, 2));
+        assert_eq!((overview(Vec::new()).cpu_models(), overview(Vec::new()).builds()), (0, 0));
     }
 }

@@ -43,7 +43,7 @@ struct Seen {
 
 impl Pace {
     /// Records the number of games settled at this time, and their total duration, in microseconds.
-    pub fn see(&mut self, at: Duration, games: u64, wall_us: f64) {
+    pub fn record(&mut self, at: Duration, games: u64, wall_us: f64) {
         let now = Seen { at, games, wall_us };
         if let [.., before, last] = self.seen.make_contiguous()
             && last.at - before.at < (last.at - self.seen[0].at) / STEPS
@@ -118,7 +118,7 @@ mod tests {
     fn steady(pace: &mut Pace, from: u64, to: u64, games_before: u64, rate: u64) -> u64 {
         let mut games = games_before;
         for second in from..to {
-            pace.see(seconds(second), games, games as f64 * 1e5);
+            pace.record(seconds(second), games, games as f64 * 1e5);
             games += rate;
         }
         games
@@ -141,14 +141,14 @@ mod tests {
     fn few_games_are_seen_over_a_longer_time() {
         let mut pace = Pace::default();
         for minute in 0..60 {
-            pace.see(seconds(60 * minute), minute / 2, (minute / 2) as f64 * 1e8);
+            pace.record(seconds(60 * minute), minute / 2, (minute / 2) as f64 * 1e8);
         }
         let rate = pace.games_per_second().unwrap();
         assert!((rate * 120.0 - 1.0).abs() < 0.1, "{rate}");
         // Two slots are better evidence than a game and a half.
         pace = Pace::default();
-        pace.see(seconds(0), 0, 0.0);
-        pace.see(seconds(60), 2, 1e8);
+        pace.record(seconds(0), 0, 0.0);
+        pace.record(seconds(60), 2, 1e8);
         assert_eq!(pace.games_at_once(2), 2.0);
         assert!((pace.games_at_once(0) - 1e8 / 6e7).abs() < 1e-9);
     }
@@ -157,7 +157,7 @@ mod tests {
     fn what_is_kept_is_bounded() {
         let mut pace = Pace::default();
         for look in 0..200_000 {
-            pace.see(Duration::from_millis(200 * look), 0, 0.0);
+            pace.record(Duration::from_millis(200 * look), 0, 0.0);
         }
         assert!(pace.seen.len() < 8 * STEPS as usize, "{}", pace.seen.len());
         assert_eq!(pace.games_per_second(), None);

@@ -80,7 +80,7 @@ pub struct StandardisedTimes {
 
 /// Phases of a cell's moves, derived from its conditions.
 #[derive(Clone, Debug)]
-pub struct PhasesOf {
+pub struct PhaseCounter {
     rules: Rules,
     is_listed: bool,
     /// The phase of openings that are not listed.
@@ -112,7 +112,7 @@ impl PhaseUnit {
 
     /// Returns the unit for a game.
     #[must_use]
-    pub fn of(rules: &Rules) -> Self {
+    pub fn from_rules(rules: &Rules) -> Self {
         match empty_cells(rules, None) {
             Some(_) => Self::EmptyCells,
             None => Self::Plies,
@@ -121,15 +121,15 @@ impl PhaseUnit {
 
     /// Returns the unit for the game with this name; plies for an unknown game.
     #[must_use]
-    pub fn of_game(name: &str) -> Self {
-        Rules::from_name(name).map_or(Self::Plies, |rules| Self::of(&rules))
+    pub fn from_game_name(name: &str) -> Self {
+        Rules::from_name(name).map_or(Self::Plies, |rules| Self::from_rules(&rules))
     }
 
     /// Compares two phases by their order in a game.
-    fn order(self, one: u32, other: u32) -> Ordering {
+    fn order(self, a: u32, b: u32) -> Ordering {
         match self {
-            Self::EmptyCells => other.cmp(&one),
-            Self::Plies => one.cmp(&other),
+            Self::EmptyCells => b.cmp(&a),
+            Self::Plies => a.cmp(&b),
         }
     }
 }
@@ -137,21 +137,21 @@ impl PhaseUnit {
 /// Returns the empty cells of a position, or of the start; `None` in a game without cells, or if the position cannot
 /// be parsed.
 fn empty_cells(rules: &Rules, position: Option<&str>) -> Option<u32> {
-    fn of<G: Game>(rules: &Rules, position: Option<&str>) -> Option<u32> {
+    fn parse_and_count<G: Game>(rules: &Rules, position: Option<&str>) -> Option<u32> {
         let position = match position {
             Some(text) => G::parse(rules, text).ok()?,
             None => G::start(rules).ok()?,
         };
         position.empty_cells()
     }
-    with_game!(rules, G => of::<G>(rules, position))
+    with_game!(rules, G => parse_and_count::<G>(rules, position))
 }
 
-impl PhasesOf {
+impl PhaseCounter {
     /// Parses the start of a cell's definition, up to its players; `None` if it is invalid, or if its openings are at
     /// several distances from the start.
     #[must_use]
-    pub fn of_prefix(prefix: &str) -> Option<Self> {
+    pub fn from_prefix(prefix: &str) -> Option<Self> {
         let CellDefinition { rules, openings, .. } = DefinitionJson::conditions_of(prefix)?;
         let (is_listed, plies) = match openings {
             OpeningsRule::Start {} | OpeningsRule::Ending { .. } => (false, 0),
@@ -172,7 +172,7 @@ impl PhasesOf {
         let listed = opening.filter(|_| self.is_listed);
         let empty = listed.and_then(|position| empty_cells(&self.rules, Some(position)));
         let of_opening = empty.unwrap_or(self.opening);
-        match PhaseUnit::of(&self.rules) {
+        match PhaseUnit::from_rules(&self.rules) {
             PhaseUnit::EmptyCells => of_opening.saturating_sub(ply),
             PhaseUnit::Plies => of_opening + ply,
         }
@@ -192,15 +192,15 @@ impl PhaseSums {
 
     /// Returns the phases, from the start of the game on.
     #[must_use]
-    pub fn told(self, unit: PhaseUnit) -> Vec<PhaseTimes> {
+    pub fn times(self, unit: PhaseUnit) -> Vec<PhaseTimes> {
         let mean = |(searched_moves, us): (u64, f64)| PhaseMoves {
             searched_moves,
             wall_us_mean: if searched_moves == 0 { 0.0 } else { us / searched_moves as f64 },
         };
-        let of = self.moves.into_iter();
+        let by_phase = self.moves.into_iter();
         let mut phases: Vec<PhaseTimes> =
-            of.map(|(phase, moves)| PhaseTimes { phase, players: moves.map(mean) }).collect();
-        phases.sort_by(|one, other| unit.order(one.phase, other.phase));
+            by_phase.map(|(phase, moves)| PhaseTimes { phase, players: moves.map(mean) }).collect();
+        phases.sort_by(|a, b| unit.order(a.phase, b.phase));
         phases
     }
 }
@@ -265,7 +265,7 @@ mod tests {
         CellPhases { cell: CellId(1), axes: Vec::new(), player, opponent, phases }
     }
 
-    fn of(rules: Rules, openings: OpeningsRule) -> PhasesOf {
+    fn phases_of(rules: Rules, openings: OpeningsRule) -> PhaseCounter {
         let conditions = Conditions {
             seed: 1,
             rules,
@@ -276,7 +276,7 @@ mod tests {
             task: spelrum_model::Task::Game,
             openings_count: None,
         };
-        PhasesOf::of_prefix(DefinitionJson::new(&conditions).prefix()).unwrap()
+        PhaseCounter::from_prefix(DefinitionJson::new(&conditions).prefix()).unwrap()
     }
 
     /// Phases counted from the opening match the board.
@@ -287,18 +287,27 @@ mod tests {
             let Some(at_start) = start.empty_cells() else { return };
             let mut random = Random::from_key([5; 32]);
             for plies in [0, 2, 3] {
-                let drawn = of(rules.clone(), OpeningsRule::Random { plies });
+                let random_openings = phases_of(rules.clone(), OpeningsRule::Random { plies });
                 let mut position = start.clone();
                 let mut played = 0;
                 while !position.is_over() {
                     let empty = position.empty_cells().unwrap();
                     assert_eq!(empty, at_start - played, "{position}");
                     if played >= plies {
-                        assert_eq!(drawn.phase(None, played - plies), empty, "{position}");
+                        assert_eq!(
+                            random_openings.phase(None, played - plies),
+                            empty,
+                            "{position}"
+                        );
                     }
                     let positions = Arc::from([position.to_string()]);
-                    let listed = of(rules.clone(), OpeningsRule::Listed { positions });
-                    assert_eq!(listed.phase(Some(&position.to_string()), 0), empty, "{position}");
+                    let listed_openings =
+                        phases_of(rules.clone(), OpeningsRule::Listed { positions });
+                    assert_eq!(
+                        listed_openings.phase(Some(&position.to_string()), 0),
+                        empty,
+                        "{position}"
+                    );
                     let mv = position.random_move(&mut random);
                     position.play_unchecked(mv);
                     played += 1;
@@ -308,7 +317,7 @@ mod tests {
         let mut with_cells = 0;
         for game in Rules::games() {
             let rules = Rules::from_name(game.name).unwrap();
-            with_cells += u32::from(PhaseUnit::of(&rules) == PhaseUnit::EmptyCells);
+            with_cells += u32::from(PhaseUnit::from_rules(&rules) == PhaseUnit::EmptyCells);
             with_game!(&rules, G => play::<G>(&rules));
         }
         assert!(with_cells >= 3, "{with_cells}");
@@ -317,11 +326,14 @@ mod tests {
     #[test]
     fn plies_are_counted_where_no_cells_are() {
         let nim = || Rules::from_name("nim").unwrap();
-        assert_eq!(PhaseUnit::of_game("nim"), PhaseUnit::Plies);
-        assert_eq!(PhaseUnit::of_game("no game"), PhaseUnit::Plies);
-        assert_eq!(of(nim(), OpeningsRule::Start {}).phase(None, 3), 3);
-        assert_eq!(of(nim(), OpeningsRule::Random { plies: 2 }).phase(Some("ignored"), 3), 5);
-        assert!(PhasesOf::of_prefix("nothing").is_none());
+        assert_eq!(PhaseUnit::from_game_name("nim"), PhaseUnit::Plies);
+        assert_eq!(PhaseUnit::from_game_name("no game"), PhaseUnit::Plies);
+        assert_eq!(phases_of(nim(), OpeningsRule::Start {}).phase(None, 3), 3);
+        assert_eq!(
+            phases_of(nim(), OpeningsRule::Random { plies: 2 }).phase(Some("ignored"), 3),
+            5
+        );
+        assert!(PhaseCounter::from_prefix("nothing").is_none());
         for unit in [PhaseUnit::EmptyCells, PhaseUnit::Plies] {
             assert_eq!(PhaseUnit::named(unit.name()), Some(unit));
         }
@@ -334,14 +346,14 @@ mod tests {
             sums.add(phase, 1, 2, 10.0);
         }
         let phases = |unit| -> Vec<u32> {
-            sums.clone().told(unit).iter().map(|times| times.phase).collect()
+            sums.clone().times(unit).iter().map(|times| times.phase).collect()
         };
         assert_eq!(phases(PhaseUnit::EmptyCells), [9, 5, 3]);
         assert_eq!(phases(PhaseUnit::Plies), [3, 5, 9]);
-        let told = sums.told(PhaseUnit::Plies);
-        assert_eq!(told[0].players[1], PhaseMoves { searched_moves: 2, wall_us_mean: 5.0 });
-        assert_eq!(told[0].players[0], PhaseMoves::default());
-        assert_eq!(told[0].ratio(), None);
+        let times = sums.times(PhaseUnit::Plies);
+        assert_eq!(times[0].players[1], PhaseMoves { searched_moves: 2, wall_us_mean: 5.0 });
+        assert_eq!(times[0].players[0], PhaseMoves::default());
+        assert_eq!(times[0].ratio(), None);
     }
 
     /// One player sees the quick phase, the other the slow one; where they meet they are equal.
@@ -357,17 +369,17 @@ mod tests {
         ] {
             sums.add(phase, player, moves, moves as f64 * us);
         }
-        let told = cell(sums.told(PhaseUnit::EmptyCells)).standardised().unwrap();
-        assert_eq!(told.wall_us, [505.0, 505.0]);
-        assert_eq!((told.ratio(), told.moves_share), (Some(1.0), 0.8));
+        let times = cell(sums.times(PhaseUnit::EmptyCells)).standardised().unwrap();
+        assert_eq!(times.wall_us, [505.0, 505.0]);
+        assert_eq!((times.ratio(), times.moves_share), (Some(1.0), 0.8));
         assert_eq!(cell(Vec::new()).standardised(), None);
         let mut alone = PhaseSums::default();
         alone.add(3, 0, 5, 5.0);
-        assert_eq!(cell(alone.told(PhaseUnit::Plies)).standardised(), None);
+        assert_eq!(cell(alone.times(PhaseUnit::Plies)).standardised(), None);
         let mut timeless = PhaseSums::default();
         timeless.add(3, 0, 5, 5.0);
         timeless.add(3, 1, 5, 0.0);
-        let timeless = cell(timeless.told(PhaseUnit::Plies));
+        let timeless = cell(timeless.times(PhaseUnit::Plies));
         assert_eq!(timeless.standardised().unwrap().ratio(), None);
         assert_eq!(timeless.phases[0].ratio(), None);
     }
@@ -383,20 +395,20 @@ mod tests {
                 sums.add(phase, player, 1, us);
             }
             let mean_of = |phase: u32, player: usize| {
-                let its = moves.iter().filter(|it| (it.0, it.1) == (phase, player));
-                let its: Vec<f64> = its.map(|it| it.2).collect();
-                (!its.is_empty()).then(|| its.iter().sum::<f64>() / its.len() as f64)
+                let moves_there = moves.iter().filter(|mv| (mv.0, mv.1) == (phase, player));
+                let times: Vec<f64> = moves_there.map(|mv| mv.2).collect();
+                (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
             };
             let seen = |phase| Some([mean_of(phase, 0)?, mean_of(phase, 1)?]);
-            let shared: Vec<[f64; 2]> = moves.iter().filter_map(|it| seen(it.0)).collect();
-            let told = cell(sums.told(PhaseUnit::EmptyCells)).standardised();
-            prop_assert_eq!(told.is_some(), !shared.is_empty());
-            if let Some(told) = told {
+            let shared: Vec<[f64; 2]> = moves.iter().filter_map(|mv| seen(mv.0)).collect();
+            let standardised = cell(sums.times(PhaseUnit::EmptyCells)).standardised();
+            prop_assert_eq!(standardised.is_some(), !shared.is_empty());
+            if let Some(standardised) = standardised {
                 let count = shared.len() as f64;
-                prop_assert!((told.moves_share - count / moves.len() as f64).abs() < 1e-12);
+                prop_assert!((standardised.moves_share - count / moves.len() as f64).abs() < 1e-12);
                 for player in [0, 1] {
                     let mean = shared.iter().map(|means| means[player]).sum::<f64>() / count;
-                    prop_assert!((told.wall_us[player] - mean).abs() < 1e-6);
+                    prop_assert!((standardised.wall_us[player] - mean).abs() < 1e-6);
                 }
             }
         }

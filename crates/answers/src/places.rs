@@ -35,15 +35,15 @@ impl Places {
 
     /// Returns a cell's values; `None` on an axis that does not apply to the cell.
     #[must_use]
-    pub fn of(&self, cell: CellId) -> Vec<Option<String>> {
+    pub fn values(&self, cell: CellId) -> Vec<Option<String>> {
         self.values.get(&cell).cloned().unwrap_or_else(|| vec![None; self.axes.len()])
     }
 
     /// Returns the values as seen by one of its players: `player.depth` is its own, `opponent.depth` the other's.
     #[must_use]
     pub fn seen_by(&self, role: Role, cell: CellId) -> Vec<Option<String>> {
-        let values = self.of(cell);
-        let value = |(index, axis): (usize, &String)| match (role, Role::of_axis(axis)) {
+        let values = self.values(cell);
+        let value = |(index, axis): (usize, &String)| match (role, Role::from_axis(axis)) {
             (Role::Opponent, Some((axis_role, parameter))) => {
                 let other = axis_role.swapped().axis(parameter);
                 values[self.axes.iter().position(|axis| *axis == other)?].clone()
@@ -71,7 +71,7 @@ pub struct Opponents<'a>(BTreeMap<CellId, [&'a str; 2]>);
 impl<'a> Opponents<'a> {
     /// Reads the players of these cells.
     #[must_use]
-    pub fn of(cells: &'a [CellResult]) -> Self {
+    pub fn new(cells: &'a [CellResult]) -> Self {
         let players = |cell: &'a CellResult| [cell.player.as_str(), cell.opponent.as_str()];
         Self(cells.iter().map(|cell| (cell.cell, players(cell))).collect())
     }
@@ -100,11 +100,11 @@ mod tests {
         places.put(CellId(1), "depth", "2".to_owned());
         places.put(CellId(1), "opponent.nodes", "20".to_owned());
         places.put(CellId(1), "gone", "1".to_owned());
-        assert_eq!(places.of(CellId(1)), some([Some("2"), Some("10"), Some("20")]));
-        assert_eq!(places.of(CellId(1)), places.seen_by(Role::Player, CellId(1)));
+        assert_eq!(places.values(CellId(1)), some([Some("2"), Some("10"), Some("20")]));
+        assert_eq!(places.values(CellId(1)), places.seen_by(Role::Player, CellId(1)));
         let other = places.seen_by(Role::Opponent, CellId(1));
         assert_eq!(other, some([Some("2"), Some("20"), Some("10")]));
-        assert_eq!(places.of(CellId(2)), some([None; 3]));
+        assert_eq!(places.values(CellId(2)), some([None; 3]));
         let text = places_text(&axes, &other);
         assert_eq!(text.as_deref(), Some("depth=2, player.nodes=20, opponent.nodes=10"));
         assert_eq!(places_text(&axes, &some([None; 3])), None);

@@ -194,7 +194,7 @@ impl GamesToRate {
     #[must_use]
     pub fn on(axes: &[String], clusters_are: Clusters) -> Self {
         let grid: Vec<usize> =
-            (0..axes.len()).filter(|&axis| Role::of_axis(&axes[axis]).is_none()).collect();
+            (0..axes.len()).filter(|&axis| Role::from_axis(&axes[axis]).is_none()).collect();
         Self {
             axes: grid.iter().map(|&axis| axes[axis].clone()).collect(),
             grid,
@@ -281,22 +281,23 @@ impl GamesToRate {
         }
         // The less definite places within each place.
         let within = |place: &Place| -> Vec<Place> {
-            let own = mask(place);
-            let is_less = |other: &&Vec<bool>| {
-                **other != own && other.iter().zip(&own).all(|(&less, &more)| more || !less)
+            let own_mask = mask(place);
+            let is_less = |mask: &&Vec<bool>| {
+                **mask != own_mask && mask.iter().zip(&own_mask).all(|(&less, &more)| more || !less)
             };
-            let of = |other: &Vec<bool>| {
-                let values = place.iter().zip(other);
+            let reduced = |mask: &Vec<bool>| {
+                let values = place.iter().zip(mask);
                 values.map(|(value, &kept)| value.clone().filter(|_| kept)).collect()
             };
-            masks.iter().filter(is_less).map(of).collect()
+            masks.iter().filter(is_less).map(reduced).collect()
         };
         let dominated: BTreeSet<Place> = places.keys().flat_map(|place| within(place)).collect();
         let mut points = Vec::new();
-        for (&place, own) in places.iter().filter(|(place, _)| !dominated.contains(**place)) {
+        for (&place, cells_there) in places.iter().filter(|(place, _)| !dominated.contains(**place))
+        {
             let shared = within(place);
             let shared = shared.iter().filter_map(|place| places.get(place)).flatten();
-            let mut cells: Vec<usize> = own.iter().chain(shared).copied().collect();
+            let mut cells: Vec<usize> = cells_there.iter().chain(shared).copied().collect();
             cells.sort_unstable();
             points.push((place.clone(), cells));
         }
@@ -354,13 +355,14 @@ impl GamesToRate {
         }
         let components =
             rate(names.len(), RATED_PLAYERS_MAX, &tallies).ok_or(RatingsLimit::Players)?;
-        let told = Told { names: &names, met: &met, anchors, clusters_are: self.clusters_are };
-        Ok(components.iter().map(|component| told.group(point, component)).collect())
+        let players =
+            PointPlayers { names: &names, met: &met, anchors, clusters_are: self.clusters_are };
+        Ok(components.iter().map(|component| players.group(point, component)).collect())
     }
 }
 
 /// The data of a point's players.
-struct Told<'a> {
+struct PointPlayers<'a> {
     names: &'a IndexSet<&'a str, FixedState>,
     /// Results of every pair that met, the earlier player's wins first.
     met: &'a BTreeMap<(usize, usize), [u64; 3]>,
@@ -368,7 +370,7 @@ struct Told<'a> {
     clusters_are: Clusters,
 }
 
-impl Told<'_> {
+impl PointPlayers<'_> {
     fn group(&self, point: &[Option<String>], component: &Component) -> RatedGroup {
         let members = component.players();
         let reference: Vec<usize> =

@@ -15,7 +15,7 @@ pub struct Removal {
     /// The experiment's name, which may no longer be its own.
     pub experiment: String,
     /// The part that is removed.
-    pub what: Removing,
+    pub removing: Removing,
     /// Games to process.
     pub games: u64,
     /// Of these, games processed.

@@ -119,7 +119,7 @@ impl Scaled {
     /// Whether limits were scaled in counted games of a cell.
     #[must_use]
     pub fn is_scaled(&self, cell: CellId) -> bool {
-        self.cells.binary_search_by_key(&cell, |it| it.cell).is_ok()
+        self.cells.binary_search_by_key(&cell, |factor| factor.cell).is_ok()
     }
 }
 
@@ -236,12 +236,12 @@ impl Report {
     #[must_use]
     pub fn failures(&self) -> Vec<CellFailures<'_>> {
         let replayed: BTreeMap<CellId, u64> =
-            self.replayed.iter().map(|it| (it.cell, it.games)).collect();
-        let of = self.cells.iter().map(|cell| {
+            self.replayed.iter().map(|replays| (replays.cell, replays.games)).collect();
+        let cells = self.cells.iter().map(|cell| {
             let replayed = replayed.get(&cell.cell).copied().unwrap_or_default();
             CellFailures { cell, replayed }
         });
-        of.filter(|it| it.cell.games_failed + it.replayed > 0).collect()
+        cells.filter(|failures| failures.cell.games_failed + failures.replayed > 0).collect()
     }
 }
 
@@ -274,7 +274,7 @@ impl Costs {
 impl MoveCost {
     /// Returns the costs of the player with this name in a cell; `None` in a cell without a result.
     #[must_use]
-    pub fn of(
+    pub fn new(
         cell: CellId,
         player: String,
         costs: Costs,

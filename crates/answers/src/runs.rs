@@ -45,19 +45,19 @@ pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
     }
     let mut runs = BTreeMap::<u64, Known>::new();
     for Noted { run, note } in notes {
-        let known = runs.entry(run).or_default();
+        let run = runs.entry(run).or_default();
         match note {
-            Note::Begun(begun) => known.begun = Some(begun),
+            Note::Begun(begun) => run.begun = Some(begun),
             Note::Estimated(step, Estimated { estimates }) => {
-                if known.latest.as_ref().is_none_or(|(latest, _)| *latest < step) {
-                    known.latest = Some((step, estimates));
+                if run.latest.as_ref().is_none_or(|(latest, _)| *latest < step) {
+                    run.latest = Some((step, estimates));
                 }
             }
-            Note::Confirmed(confirmed) => known.confirmed = Some(confirmed),
-            Note::Ended(ended) => known.ended = Some(ended),
+            Note::Confirmed(confirmed) => run.confirmed = Some(confirmed),
+            Note::Ended(ended) => run.ended = Some(ended),
             Note::Tried(..) => {}
             note @ (Note::Individual(..) | Note::Scored(..) | Note::Generation(..)) => {
-                known.evolution.take(note);
+                run.evolution.take(note);
             }
         }
     }
@@ -65,7 +65,8 @@ pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
         let begun = begun?;
         let is_evolution = begun.kind == CourseKind::Evolve;
         let evolution = is_evolution.then(|| evolution.evolution());
-        let (steps, estimates) = latest.map_or((0, Vec::new()), |(step, it)| (step + 1, it));
+        let (steps, estimates) =
+            latest.map_or((0, Vec::new()), |(step, estimates)| (step + 1, estimates));
         let player = ended.as_ref().and_then(|ended| ended.player.as_ref());
         let player_json = player.map(canonical_json);
         let ended = ended.is_some();

@@ -52,35 +52,36 @@ type Key<'a> = (&'a str, &'a str, Vec<Option<&'a str>>);
 impl<'a> SideBySide<'a> {
     /// Matches the cells of two reports by their players' names and their values on the axes that both have.
     #[must_use]
-    pub fn of(first: &'a Report, second: &'a Report) -> Self {
+    pub fn new(first: &'a Report, second: &'a Report) -> Self {
         let axes: Vec<String> =
             first.axes.iter().filter(|axis| second.axes.contains(axis)).cloned().collect();
         let [first_places, second_places] = [first, second].map(|report| places(report, &axes));
-        let of = |cell: &'a CellResult, places: &[usize]| -> Key<'a> {
+        let key_of = |cell: &'a CellResult, places: &[usize]| -> Key<'a> {
             (&cell.player, &cell.opponent, on(&cell.axes, places))
         };
         let by_key = |cells: &'a [CellResult], places: &[usize]| {
-            let mut found: BTreeMap<Key<'a>, Vec<&'a CellResult>> = BTreeMap::new();
+            let mut cells_by_key: BTreeMap<Key<'a>, Vec<&'a CellResult>> = BTreeMap::new();
             for cell in cells {
-                found.entry(of(cell, places)).or_default().push(cell);
+                cells_by_key.entry(key_of(cell, places)).or_default().push(cell);
             }
-            found
+            cells_by_key
         };
         let ours = by_key(&first.cells, &first_places);
         let theirs = by_key(&second.cells, &second_places);
         let pair = |key: &Key<'a>| match (ours.get(key)?.as_slice(), theirs.get(key)?.as_slice()) {
-            ([one], [other]) => Some([*one, *other]),
+            ([first_cell], [second_cell]) => Some([*first_cell, *second_cell]),
             (_, _) => None,
         };
         let mut cells = Vec::new();
         let mut unmatched = [Vec::new(), Vec::new()];
         for cell in &first.cells {
-            match pair(&of(cell, &first_places)) {
-                Some(cells_of) => cells.push(MatchedCells::of(cells_of, &first_places)),
+            match pair(&key_of(cell, &first_places)) {
+                Some(pair_of_cells) => cells.push(MatchedCells::new(pair_of_cells, &first_places)),
                 None => unmatched[0].push(cell),
             }
         }
-        let alone = second.cells.iter().filter(|it| pair(&of(it, &second_places)).is_none());
+        let alone =
+            second.cells.iter().filter(|cell| pair(&key_of(cell, &second_places)).is_none());
         unmatched[1].extend(alone);
         let moves = moves(first, second, &cells);
         Self { axes, cells, moves, unmatched }
@@ -89,7 +90,7 @@ impl<'a> SideBySide<'a> {
 
 /// Returns the index of each of these axes in a report.
 fn places(report: &Report, axes: &[String]) -> Vec<usize> {
-    axes.iter().filter_map(|axis| report.axes.iter().position(|it| it == axis)).collect()
+    axes.iter().filter_map(|axis| report.axes.iter().position(|name| name == axis)).collect()
 }
 
 fn on<'a>(values: &'a [Option<String>], places: &[usize]) -> Vec<Option<&'a str>> {
@@ -103,17 +104,18 @@ fn moves<'a>(
     cells: &[MatchedCells<'a>],
 ) -> Vec<MatchedMoves<'a>> {
     let by_cell = |report: &'a Report| -> BTreeMap<_, &'a MoveCost> {
-        report.moves.iter().map(|it| ((it.cell, &*it.player), it)).collect()
+        report.moves.iter().map(|cost| ((cost.cell, &*cost.player), cost)).collect()
     };
     let [ours, theirs] = [first, second].map(by_cell);
     let mut moves = Vec::new();
     for matched in cells {
-        let [one, other] = matched.cells;
-        let names = [&*one.player, &*one.opponent];
-        for name in &names[..if one.is_self_play { 1 } else { 2 }] {
-            let found = (ours.get(&(one.cell, *name)), theirs.get(&(other.cell, *name)));
-            if let (Some(&one), Some(&other)) = found {
-                let (axes, moves_of) = (matched.axes.clone(), [one, other]);
+        let [first_cell, second_cell] = matched.cells;
+        let names = [&*first_cell.player, &*first_cell.opponent];
+        for name in &names[..if first_cell.is_self_play { 1 } else { 2 }] {
+            let costs =
+                (ours.get(&(first_cell.cell, *name)), theirs.get(&(second_cell.cell, *name)));
+            if let (Some(&first_cost), Some(&second_cost)) = costs {
+                let (axes, moves_of) = (matched.axes.clone(), [first_cost, second_cost]);
                 moves.push(MatchedMoves { axes, moves: moves_of, ratio: ratio(moves_of) });
             }
         }
@@ -122,10 +124,10 @@ fn moves<'a>(
 }
 
 impl<'a> MatchedCells<'a> {
-    fn of(cells: [&'a CellResult; 2], places: &[usize]) -> Self {
+    fn new(cells: [&'a CellResult; 2], places: &[usize]) -> Self {
         let [first, second] = cells.map(|cell| cell.score);
         Self {
-            axes: on(&cells[0].axes, places).iter().map(|it| it.map(str::to_owned)).collect(),
+            axes: on(&cells[0].axes, places).iter().map(|value| value.map(str::to_owned)).collect(),
             cells,
             difference: first.zip(second).map(|(first, second)| difference(first, second)),
         }
@@ -134,43 +136,44 @@ impl<'a> MatchedCells<'a> {
     /// Whether the interval shows which of the two scores is greater.
     #[must_use]
     pub fn is_clear(&self) -> bool {
-        self.difference.is_some_and(|it| it.low > 0.0 || it.high < 0.0)
+        self.difference.is_some_and(|interval| interval.low > 0.0 || interval.high < 0.0)
     }
 }
 
 /// Difference of two scores from independent samples.
 fn difference(first: ScoreInterval, second: ScoreInterval) -> Interval {
     let value = first.score - second.score;
-    let low = apart(first.score - first.low, second.high - second.score);
-    let high = apart(first.high - first.score, second.score - second.low);
+    let low = root_of_squares(first.score - first.low, second.high - second.score);
+    let high = root_of_squares(first.high - first.score, second.score - second.low);
     Interval { value, low: (value - low).max(-1.0), high: (value + high).min(1.0) }
 }
 
 /// Distance of a bound of the difference, from the distances of the bounds of both parts.
-fn apart(one: f64, other: f64) -> f64 {
-    (one * one + other * other).sqrt()
+fn root_of_squares(a: f64, b: f64) -> f64 {
+    (a * a + b * b).sqrt()
 }
 
 /// Ratio of mean times, with an interval on the logarithmic scale where both have one above 0.
 fn ratio(moves: [&MoveCost; 2]) -> Option<OverGames> {
-    let [first, second] = moves.map(|it| {
-        let of_moves = OverGames { value: it.costs.wall_us_mean, interval: None };
-        it.costs.wall_us_game_mean.unwrap_or(of_moves)
+    let [first, second] = moves.map(|cost| {
+        let of_moves = OverGames { value: cost.costs.wall_us_mean, interval: None };
+        cost.costs.wall_us_game_mean.unwrap_or(of_moves)
     });
     if first.value <= 0.0 || second.value <= 0.0 {
         return None;
     }
-    let log = |it: OverGames| {
-        let interval = it.interval.filter(|interval| interval.low > 0.0)?;
-        Some([it.value, interval.low, interval.high].map(libm::log))
+    let log = |mean: OverGames| {
+        let interval = mean.interval.filter(|interval| interval.low > 0.0)?;
+        Some([mean.value, interval.low, interval.high].map(libm::log))
     };
     let value = first.value / second.value;
-    let interval =
-        log(first).zip(log(second)).map(|([one, one_low, one_high], [other, low, high])| {
-            let below = apart(one - one_low, high - other);
-            let above = apart(one_high - one, other - low);
+    let interval = log(first).zip(log(second)).map(
+        |([first_log, first_low, first_high], [second_log, low, high])| {
+            let below = root_of_squares(first_log - first_low, high - second_log);
+            let above = root_of_squares(first_high - first_log, second_log - low);
             Interval { value, low: value * libm::exp(-below), high: value * libm::exp(above) }
-        });
+        },
+    );
     Some(OverGames { value, interval })
 }
 
@@ -187,11 +190,16 @@ mod tests {
     fn differences_are_those_of_the_literature() {
         let first = ScoreInterval { score: 0.8, low: 0.691_76, high: 0.876_81 };
         let second = ScoreInterval { score: 0.6, low: 0.490_33, high: 0.700_30 };
-        let told = difference(first, second);
-        assert!((told.value - 0.2).abs() < 1e-12);
-        assert!((told.low - 0.0524).abs() < 1e-4 && (told.high - 0.3339).abs() < 1e-4, "{told:?}");
+        let interval = difference(first, second);
+        assert!((interval.value - 0.2).abs() < 1e-12);
+        assert!(
+            (interval.low - 0.0524).abs() < 1e-4 && (interval.high - 0.3339).abs() < 1e-4,
+            "{interval:?}"
+        );
         let back = difference(second, first);
-        assert!((back.low + told.high).abs() < 1e-12 && (back.high + told.low).abs() < 1e-12);
+        assert!(
+            (back.low + interval.high).abs() < 1e-12 && (back.high + interval.low).abs() < 1e-12
+        );
         let sure = ScoreInterval { score: 1.0, low: 0.9, high: 1.0 };
         let never = ScoreInterval { score: 0.0, low: 0.0, high: 0.1 };
         assert_eq!(difference(sure, never).high, 1.0);
@@ -295,26 +303,28 @@ mod tests {
         let first = report(&["depth", "mode"], first, moves);
         let moves = vec![cost(8, "b", 1.0, 0.5, 2.0), cost(8, "a", 5.0, 2.5, 10.0)];
         let second = report(&["kind", "depth"], second, moves);
-        let told = SideBySide::of(&first, &second);
-        assert_eq!(told.axes, ["depth"]);
+        let matched = SideBySide::new(&first, &second);
+        assert_eq!(matched.axes, ["depth"]);
         let ids: Vec<[i64; 2]> =
-            told.cells.iter().map(|it| it.cells.map(|cell| cell.cell.0)).collect();
+            matched.cells.iter().map(|pair| pair.cells.map(|cell| cell.cell.0)).collect();
         assert_eq!(ids, [[1, 8], [2, 7]]);
-        let unmatched: [Vec<i64>; 2] =
-            told.unmatched.each_ref().map(|it| it.iter().map(|cell| cell.cell.0).collect());
+        let unmatched: [Vec<i64>; 2] = matched
+            .unmatched
+            .each_ref()
+            .map(|cells| cells.iter().map(|cell| cell.cell.0).collect());
         assert_eq!(unmatched, [vec![3, 4], vec![9, 10]], "two are at one place: which is meant?");
-        let difference = told.cells[0].difference.unwrap();
-        assert!((difference.value - 0.3).abs() < 1e-12 && told.cells[0].is_clear());
+        let difference = matched.cells[0].difference.unwrap();
+        assert!((difference.value - 0.3).abs() < 1e-12 && matched.cells[0].is_clear());
         assert!((difference.low - (0.3 - 0.02_f64.sqrt())).abs() < 1e-12);
-        let [of_a, of_b] = &told.moves[..] else { panic!("{:?}", told.moves) };
-        let ratio = of_a.ratio.unwrap();
+        let [moves_of_a, moves_of_b] = &matched.moves[..] else { panic!("{:?}", matched.moves) };
+        let ratio = moves_of_a.ratio.unwrap();
         assert!((ratio.value - 4.0).abs() < 1e-12);
         // Each is within a factor of 2.
         let interval = ratio.interval.unwrap();
         let factor = libm::pow(2.0, 2.0_f64.sqrt());
         assert!((interval.high / 4.0 - factor).abs() < 1e-9);
         assert!((interval.low * factor / 4.0 - 1.0).abs() < 1e-9);
-        let ratio = of_b.ratio.unwrap();
+        let ratio = moves_of_b.ratio.unwrap();
         assert_eq!((ratio.value, ratio.interval), (3.0, None));
     }
 }

@@ -35,11 +35,13 @@ fn of_holding(silent: &[&WorkerSummary]) -> Option<Attention> {
     let longest = silent.iter().max_by_key(|worker| worker.silent_ms)?;
     let games: u64 = silent.iter().map(|worker| worker.leased_games).sum();
     let noun = noun(games, "game", "games");
-    let (who, time) = (named(longest), time(longest.silent_ms));
+    let (longest_name, time) = (named(longest), time(longest.silent_ms));
     let problem = match silent.len() {
-        1 => format!("{who} holds {games} {noun} and has been silent for {time}"),
-        many => {
-            format!("{many} workers hold {games} {noun} and are silent, longest {who} (for {time})")
+        1 => format!("{longest_name} holds {games} {noun} and has been silent for {time}"),
+        count => {
+            format!(
+                "{count} workers hold {games} {noun} and are silent, longest {longest_name} (for {time})"
+            )
         }
     };
     Some(Attention {
@@ -65,15 +67,16 @@ fn of_lost(lost: &[&WorkerSummary]) -> Option<Attention> {
                 named(only)
             )
         }
-        many => {
-            let names: Vec<_> = many.iter().take(NAMES_MAX).map(|worker| named(worker)).collect();
-            let more = match many.len().saturating_sub(NAMES_MAX) {
+        workers => {
+            let names: Vec<_> =
+                workers.iter().take(NAMES_MAX).map(|worker| named(worker)).collect();
+            let more = match workers.len().saturating_sub(NAMES_MAX) {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
             format!(
                 "{} workers are silent, and their {games} {noun} went back to be played by others: {}{more}",
-                many.len(),
+                workers.len(),
                 names.join(", ")
             )
         }
@@ -136,8 +139,8 @@ mod tests {
     fn problems(workers: &[WorkerSummary]) -> Vec<(u64, String)> {
         let mut attention = Vec::new();
         attention_of_silent(workers, BEAT, &mut attention);
-        assert!(attention.iter().all(|it| it.kind == AttentionKind::SilentWorkers));
-        attention.into_iter().map(|it| (it.count, it.problem)).collect()
+        assert!(attention.iter().all(|problem| problem.kind == AttentionKind::SilentWorkers));
+        attention.into_iter().map(|problem| (problem.count, problem.problem)).collect()
     }
 
     #[test]
@@ -146,8 +149,8 @@ mod tests {
             [worker("a", 15_000, 4, 0), worker("b", 99_000, 0, 0), worker("c", 1_000, 4, 0)];
         let holds = "worker 7 (a on rack) holds 4 games and has been silent for 15 s";
         assert_eq!(problems(&workers), [(1, holds.to_owned())]);
-        let one = "worker 7 (a on rack) holds 1 game and has been silent for 15 s";
-        assert_eq!(problems(&[worker("a", 15_000, 1, 0)]), [(1, one.to_owned())]);
+        let text = "worker 7 (a on rack) holds 1 game and has been silent for 15 s";
+        assert_eq!(problems(&[worker("a", 15_000, 1, 0)]), [(1, text.to_owned())]);
         let workers = [worker("a", 15_000, 4, 0), worker("b", 25_000, 2, 0)];
         let two = "2 workers hold 6 games and are silent, longest worker 7 (b on rack) (for 25 s)";
         assert_eq!(problems(&workers), [(2, two.to_owned())]);
@@ -156,14 +159,14 @@ mod tests {
     #[test]
     fn lost_workers_are_named_for_an_hour() {
         let lost = |silent_ms| problems(&[worker("a", silent_ms, 0, 8)]);
-        let said = "worker 7 (a on rack) has been silent for 59 min; its 8 games went back to be \
+        let text = "worker 7 (a on rack) has been silent for 59 min; its 8 games went back to be \
                     played by others";
-        assert_eq!(lost(3_599_999), [(1, said.to_owned())]);
+        assert_eq!(lost(3_599_999), [(1, text.to_owned())]);
         assert_eq!(lost(3_600_000), []);
         // Its lease expired although the worker answers.
         assert_eq!(lost(1_000), []);
-        let many: Vec<_> = (0..7).map(|_| worker("a", 60_000, 0, 1)).collect();
-        let [(7, problem)] = &problems(&many)[..] else { panic!("one for all") };
+        let workers: Vec<_> = (0..7).map(|_| worker("a", 60_000, 0, 1)).collect();
+        let [(7, problem)] = &problems(&workers)[..] else { panic!("one for all") };
         assert!(problem.starts_with("7 workers are silent, and their 7 games went"), "{problem}");
         assert!(problem.ends_with(", worker 7 (a on rack) and 2 more"), "{problem}");
     }

@@ -61,7 +61,7 @@ pub struct ExperimentsPage {
 impl ExperimentsPage {
     /// Creates a page of at most this many of these experiments; one more than that means there is a next page.
     #[must_use]
-    pub fn of(mut experiments: Vec<ExperimentSummary>, experiments_max: usize) -> Self {
+    pub fn new(mut experiments: Vec<ExperimentSummary>, experiments_max: usize) -> Self {
         let has_more = experiments.len() > experiments_max;
         experiments.truncate(experiments_max);
         let next = has_more.then(|| experiments.last().map(|last| last.experiment)).flatten();

@@ -141,7 +141,7 @@ pub struct CostedPlayer {
 impl CostedPlayer {
     /// Reads a player's parameters in canonical JSON. Invalid parameters set no property.
     #[must_use]
-    pub fn of(parameters_json: &str) -> Self {
+    pub fn from_json(parameters_json: &str) -> Self {
         let parameters: Parameters = serde_json::from_str(parameters_json).unwrap_or_default();
         let time_limit_us = match parameters.get("move_time_us") {
             Some(Value::Integer(us)) => u64::try_from(*us).ok(),
@@ -155,7 +155,8 @@ impl CostedPlayer {
         Self {
             time_limit_us,
             has_full_tree: has_full_tree(&parameters),
-            is_compared_by_cpu: !is_limited && algorithm.is_some_and(disturbance::is_known_of),
+            is_compared_by_cpu: !is_limited
+                && algorithm.is_some_and(disturbance::is_cpu_time_known),
         }
     }
 }
@@ -187,9 +188,9 @@ mod tests {
         ) {
             times_us.sort_unstable();
             let all = times_us.len();
-            let told = times(&times_us);
+            let times = times(&times_us);
             let shares = (1..=all).map(|rank| rank as f64 / all as f64);
-            let quantiles: Vec<f64> = shares.map(|share| told.quantile_us(share)).collect();
+            let quantiles: Vec<f64> = shares.map(|share| times.quantile_us(share)).collect();
             for (quantile, &time_us) in quantiles.iter().zip(&times_us) {
                 let bucket = time_bucket(time_us);
                 prop_assert!(*quantile >= bucket_from_us(bucket) as f64);
@@ -226,34 +227,35 @@ mod tests {
     /// The middle of their bucket would be 1,087.5: less than their mean.
     #[test]
     fn nearly_equal_times_have_no_90_percent_below_their_mean() {
-        let told = times(&[1_139, 1_140, 1_141, 1_140, 1_140, 1_140, 1_140, 1_140, 1_140, 1_140]);
-        assert!(told.quantile_us(0.9) >= 1_140.0, "{told:?}");
-        assert!((told.quantile_us(0.5) - 1_140.0).abs() < 2.0, "{told:?}");
+        let nearly_equal =
+            times(&[1_139, 1_140, 1_141, 1_140, 1_140, 1_140, 1_140, 1_140, 1_140, 1_140]);
+        assert!(nearly_equal.quantile_us(0.9) >= 1_140.0, "{nearly_equal:?}");
+        assert!((nearly_equal.quantile_us(0.5) - 1_140.0).abs() < 2.0, "{nearly_equal:?}");
         assert_eq!(times(&[77_777]).quantile_us(0.5), 77_777.0);
         assert_eq!(MoveTimes::new([], 0.0).quantile_us(0.5), 0.0);
     }
 
     #[test]
     fn players_are_known_by_their_parameters() {
-        let of = |json| CostedPlayer::of(json);
+        let player = |json| CostedPlayer::from_json(json);
         let free = CostedPlayer { is_compared_by_cpu: true, ..CostedPlayer::default() };
         let fixed = CostedPlayer { has_full_tree: true, ..free };
         let timed = CostedPlayer { time_limit_us: Some(4_000), ..CostedPlayer::default() };
-        assert_eq!(of(r#"{"algorithm":"minimax","depth":3}"#), fixed);
-        assert_eq!(of(r#"{"algorithm":"minimax"}"#), free);
-        assert_eq!(of(r#"{"algorithm":"alpha-beta","depth":3,"iterative":false}"#), fixed);
+        assert_eq!(player(r#"{"algorithm":"minimax","depth":3}"#), fixed);
+        assert_eq!(player(r#"{"algorithm":"minimax"}"#), free);
+        assert_eq!(player(r#"{"algorithm":"alpha-beta","depth":3,"iterative":false}"#), fixed);
         let iterative =
             r#"{"algorithm":"alpha-beta","depth":3,"iterative":true,"move_time_us":4000}"#;
-        assert_eq!(of(iterative), timed);
-        assert_eq!(of(r#"{"algorithm":"genetic-minimax","depth":3}"#), fixed);
+        assert_eq!(player(iterative), timed);
+        assert_eq!(player(r#"{"algorithm":"genetic-minimax","depth":3}"#), fixed);
         let deepening = r#"{"algorithm":"genetic-minimax","deepen":true,"depth":3}"#;
-        assert_eq!(of(deepening), free);
+        assert_eq!(player(deepening), free);
         let mcts = r#"{"algorithm":"mcts","move_time_us":4000}"#;
-        assert_eq!(of(mcts), timed);
+        assert_eq!(player(mcts), timed);
         // An external engine's processor time is unknown, and a clock is a limit.
-        let outside = r#"{"algorithm":"uci","clock":"60s","engine":"fish"}"#;
-        assert_eq!(of(outside), CostedPlayer::default());
-        assert_eq!(of(r#"{"algorithm":"gtp","engine":"bird"}"#), CostedPlayer::default());
-        assert_eq!(of("nothing"), CostedPlayer::default());
+        let external = r#"{"algorithm":"uci","clock":"60s","engine":"fish"}"#;
+        assert_eq!(player(external), CostedPlayer::default());
+        assert_eq!(player(r#"{"algorithm":"gtp","engine":"bird"}"#), CostedPlayer::default());
+        assert_eq!(player("nothing"), CostedPlayer::default());
     }
 }

@@ -58,25 +58,27 @@ pub fn unplaced(
     if here.is_empty() {
         return Vec::new();
     }
-    let mut found: BTreeMap<(ExperimentId, Reason<'_>), (CellId, u64, Why)> = BTreeMap::new();
-    for it in wanted {
-        let is_shown = experiments.iter().any(|e| e.experiment == it.experiment);
-        if let Some(why) = why(&it.demands, &here).filter(|_| is_shown) {
+    let mut cells_by_reason: BTreeMap<(ExperimentId, Reason<'_>), (CellId, u64, Why)> =
+        BTreeMap::new();
+    for waiting in wanted {
+        let is_shown = experiments.iter().any(|e| e.experiment == waiting.experiment);
+        if let Some(why) = why(&waiting.demands, &here).filter(|_| is_shown) {
             let reason = match &why {
-                Why::Labels(..) => Reason::Labels(&it.demands.require),
+                Why::Labels(..) => Reason::Labels(&waiting.demands.require),
                 Why::Bound(Unmet::QuotaPeriod { .. }) => Reason::Quota,
                 Why::Bound(_) => Reason::Speed,
             };
-            let of = found.entry((it.experiment, reason));
-            let of = of.or_insert_with(|| (it.cell, 0, why.clone()));
-            of.1 += it.cells;
-            if it.cell < of.0 {
-                (of.0, of.2) = (it.cell, why);
+            let entry = cells_by_reason.entry((waiting.experiment, reason));
+            let example = entry.or_insert_with(|| (waiting.cell, 0, why.clone()));
+            example.1 += waiting.cells;
+            if waiting.cell < example.0 {
+                (example.0, example.2) = (waiting.cell, why);
             }
         }
     }
-    let told = found.into_iter().take(NAMED_MAX);
-    told.map(|((experiment, _), (cell, cells, why))| Unplaced { experiment, cell, cells, why })
+    let reasons = cells_by_reason.into_iter().take(NAMED_MAX);
+    reasons
+        .map(|((experiment, _), (cell, cells, why))| Unplaced { experiment, cell, cells, why })
         .collect()
 }
 
@@ -101,7 +103,8 @@ fn why(demands: &Demands, here: &[&Offer]) -> Option<Why> {
     }
     Some(bound.map_or_else(
         || {
-            let is_nowhere = |it: &&WantedLabel| !here.iter().any(|of| it.is_met_by(&of.labels));
+            let is_nowhere =
+                |label: &&WantedLabel| !here.iter().any(|offer| label.is_met_by(&offer.labels));
             let missing = demands.require.iter().find(is_nowhere).cloned();
             Why::Labels(demands.require.clone(), missing)
         },
@@ -116,15 +119,15 @@ pub fn attention_of_placement(
     cells: &[NamedCell],
     attention: &mut Vec<Attention>,
 ) {
-    attention.extend(unplaced.iter().filter_map(|it| {
-        let experiment = experiments.iter().find(|e| e.experiment == it.experiment)?;
-        let cell = cells.iter().find(|cell| cell.cell == it.cell)?;
+    attention.extend(unplaced.iter().filter_map(|cells_there| {
+        let experiment = experiments.iter().find(|e| e.experiment == cells_there.experiment)?;
+        let cell = cells.iter().find(|cell| cell.cell == cells_there.cell)?;
         Some(Attention {
             kind: AttentionKind::Unplaced,
             experiment: Some(experiment.name.clone()),
-            count: it.cells,
-            problem: it.problem(cell),
-            remedy: it.remedy(),
+            count: cells_there.cells,
+            problem: cells_there.problem(cell),
+            remedy: cells_there.remedy(),
         })
     }));
 }
@@ -132,22 +135,24 @@ pub fn attention_of_placement(
 impl Unplaced {
     fn problem(&self, NamedCell { cell, players: [first, second], .. }: &NamedCell) -> String {
         let example = format!("cell {cell} ({first} against {second})");
-        let who = match self.cells {
+        let subject = match self.cells {
             1 => format!("{example} is"),
             cells => format!("{cells} cells, such as {example}, are"),
         };
         match &self.why {
             Why::Labels(_, Some(label)) => {
-                format!("{who} for workers with the label {label}, which none that is here has")
+                format!(
+                    "{subject} for workers with the label {label}, which no connected worker has"
+                )
             }
             Why::Labels(require, None) => format!(
-                "{who} for workers with the {} {}, which none that is here has together",
+                "{subject} for workers with the {} {}, which no connected worker has together",
                 noun(require.len() as u64, "label", "labels"),
                 list(require)
             ),
             Why::Bound(unmet) => {
                 let whom = bound(unmet).map(|(whom, _)| whom).unwrap_or_default();
-                format!("{who} for {whom}: none that is here is such a one")
+                format!("{subject} for {whom}: no connected worker qualifies")
             }
         }
     }
@@ -202,7 +207,7 @@ pub fn bound(unmet: &Unmet) -> Option<(String, String)> {
         Unmet::Engines | Unmet::Label(_) | Unmet::Measured(_) => return None,
         Unmet::QuotaPeriod { most_us, period_us } => (
             format!(
-                "workers with quiet slots, or whose quota of CPU time comes at least every {}, not every {}",
+                "workers with exclusive slots, or whose CPU quota is renewed at least every {}, not every {}",
                 milliseconds(*most_us),
                 milliseconds(*period_us)
             ),

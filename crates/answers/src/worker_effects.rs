@@ -107,7 +107,10 @@ pub fn worker_effects(workers: &[NamedStart<'_>], games: &[ComparedGame]) -> Vec
     }
     if ids.len() > WORKERS_MAX {
         let mut played = vec![0_u64; ids.len()];
-        games.iter().filter_map(|game| starts.get(&game.worker)).for_each(|&it| played[it] += 1);
+        games
+            .iter()
+            .filter_map(|game| starts.get(&game.worker))
+            .for_each(|&worker| played[worker] += 1);
         let mut most: Vec<usize> = (0..ids.len()).collect();
         most.sort_by_key(|&place| (core::cmp::Reverse(played[place]), place));
         most.truncate(WORKERS_MAX);
@@ -132,18 +135,18 @@ pub fn worker_effects(workers: &[NamedStart<'_>], games: &[ComparedGame]) -> Vec
             // The first mover has other moves to make.
             let stratum = (game.cell, 2 * role + u8::from(moves_first));
             let time = if moves.cpu_us > 0.0 { moves.cpu_us } else { moves.wall_us };
-            let (sums, of) = match moves.is_timed {
+            let (sums, amount) = match moves.is_timed {
                 true => (&mut nodes, moves.nodes),
                 false => (&mut times, time),
             };
-            if moves.moves > 0 && of > 0.0 {
-                sums.add(stratum, worker, libm::log(of / moves.moves as f64));
+            if moves.moves > 0 && amount > 0.0 {
+                sums.add(stratum, worker, libm::log(amount / moves.moves as f64));
             }
         }
     }
     [(Measure::Score, scores), (Measure::Time, times), (Measure::Nodes, nodes)]
         .into_iter()
-        .filter_map(|(measure, sums)| sums.told(measure, &ids))
+        .filter_map(|(measure, sums)| sums.effects(measure, &ids))
         .collect()
 }
 
@@ -165,10 +168,10 @@ impl Sums {
         sum.squares += measured * measured;
     }
 
-    fn told(self, measure: Measure, ids: &[WorkerId]) -> Option<WorkerEffects> {
+    fn effects(self, measure: Measure, ids: &[WorkerId]) -> Option<WorkerEffects> {
         let sums: Vec<WorkerSum> = self.sums.into_values().collect();
-        let mut between = BetweenWorkers::of(&sums)?;
-        let workers = between.effects.iter().map(|it| ids[it.worker]).collect();
+        let mut between = BetweenWorkers::from_sums(&sums)?;
+        let workers = between.effects.iter().map(|effect| ids[effect.worker]).collect();
         for (place, effect) in between.effects.iter_mut().enumerate() {
             effect.worker = place;
         }
@@ -210,7 +213,7 @@ impl Measure {
 impl WorkerEffects {
     /// Whether workers differ significantly.
     #[must_use]
-    pub fn are_worth_a_warning(&self) -> bool {
+    pub fn are_significant(&self) -> bool {
         self.between.p_value < P_VALUE_WARNED_OF
     }
 }
@@ -228,7 +231,7 @@ mod tests {
 
     /// Games of a cell by workers in turn; the slow worker takes three times as long and loses a point in ten.
     fn games(cell: i64, is_timed: bool) -> Vec<ComparedGame> {
-        let one = |number: u64| {
+        let game = |number: u64| {
             let is_slow = number / 2 % 3 == 1;
             let worker = WorkerId(if is_slow {
                 2
@@ -258,18 +261,18 @@ mod tests {
                 moves: [moves, other],
             }
         };
-        (0..120).map(one).collect()
+        (0..120).map(game).collect()
     }
 
     #[test]
     fn a_slower_worker_shows_in_times_and_not_in_scores() {
-        let told = worker_effects(&WORKERS, &[games(4, false), games(5, false)].concat());
-        let measures: Vec<Measure> = told.iter().map(|it| it.measure).collect();
+        let effects = worker_effects(&WORKERS, &[games(4, false), games(5, false)].concat());
+        let measures: Vec<Measure> = effects.iter().map(|effect| effect.measure).collect();
         assert_eq!(measures, [Measure::Score, Measure::Time]);
-        let (score, time) = (&told[0], &told[1]);
+        let (score, time) = (&effects[0], &effects[1]);
         assert_eq!(time.workers, [WorkerId(1), WorkerId(2)], "one that was started again is one");
         assert_eq!((score.units, time.units), (120, 240));
-        assert!(!score.are_worth_a_warning() && time.are_worth_a_warning());
+        assert!(!score.are_significant() && time.are_significant());
         let [fast, slow] = time.between.effects[..] else { panic!("two workers") };
         assert!((slow.effect - fast.effect - libm::log(3.0)).abs() < 0.02, "{time:?}");
         assert_eq!((fast.worker, slow.worker), (0, 1));
@@ -277,24 +280,24 @@ mod tests {
 
     #[test]
     fn where_time_is_limited_nodes_are_compared() {
-        let told = worker_effects(&WORKERS, &games(4, true));
-        let measures: Vec<Measure> = told.iter().map(|it| it.measure).collect();
+        let effects = worker_effects(&WORKERS, &games(4, true));
+        let measures: Vec<Measure> = effects.iter().map(|effect| effect.measure).collect();
         assert_eq!(measures, [Measure::Score, Measure::Nodes]);
-        let [fast, slow] = told[1].between.effects[..] else { panic!("two workers") };
+        let [fast, slow] = effects[1].between.effects[..] else { panic!("two workers") };
         assert!((slow.effect - fast.effect + libm::log(3.0)).abs() < 0.02);
     }
 
     /// A pair is one unit, and only of one worker; without pairs a game is.
     #[test]
     fn units_are_pairs_of_one_worker() {
-        let of = |swap_sides| {
+        let units = |swap_sides| {
             let mut games = games(4, false);
             games.iter_mut().for_each(|game| game.swap_sides = swap_sides);
             games[1].worker = WorkerId(2);
             games.remove(60);
             worker_effects(&WORKERS, &games)[0].units
         };
-        assert_eq!((of(true), of(false)), (58, 119));
+        assert_eq!((units(true), units(false)), (58, 119));
     }
 
     #[test]
@@ -308,7 +311,7 @@ mod tests {
     /// The comparison takes the cube of their number.
     #[test]
     fn of_very_many_workers_those_with_most_games_are_compared() {
-        let names: Vec<String> = (0..1_000).map(|it| it.to_string()).collect();
+        let names: Vec<String> = (0..1_000).map(|index| index.to_string()).collect();
         let workers: Vec<NamedStart<'_>> =
             (0..).zip(&names).map(|(id, name)| (WorkerId(id), [&**name, "host"])).collect();
         let all: Vec<ComparedGame> = (0..30_i64)
@@ -322,15 +325,15 @@ mod tests {
                 ComparedGame { worker, ..game }
             })
             .collect();
-        let told = worker_effects(&workers, &all);
-        assert_eq!(told[0].workers.len(), 256);
-        let of_most = told[0].workers.iter().filter(|it| it.0 % 4 == 0).count();
+        let effects = worker_effects(&workers, &all);
+        assert_eq!(effects[0].workers.len(), 256);
+        let of_most = effects[0].workers.iter().filter(|worker| worker.0 % 4 == 0).count();
         assert!(of_most >= 250, "{of_most}");
     }
 
     #[test]
     fn a_sample_has_pairs_of_every_cell() {
-        let of = [0, 1, 3, 25_000, 1_000_000].map(compared_games);
-        assert_eq!(of, [50_000, 50_000, 16_666, 2, 2]);
+        let games = [0, 1, 3, 25_000, 1_000_000].map(compared_games);
+        assert_eq!(games, [50_000, 50_000, 16_666, 2, 2]);
     }
 }

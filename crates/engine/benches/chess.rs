@@ -121,21 +121,23 @@ fn looking(criterion: &mut Criterion) {
     let (material, positional) = (ChessMaterial::default(), ChessPositional::default());
     let mut group = criterion.benchmark_group("chess positions");
     group.throughput(Throughput::Elements(positions.len() as u64));
-    let mut of = |name: &str, ask: &dyn Fn(&Chess) -> u64| {
+    let mut measure = |name: &str, query: &dyn Fn(&Chess) -> u64| {
         group.bench_function(name, |bencher| {
-            bencher.iter(|| positions.iter().fold(0, |sum: u64, it| sum.wrapping_add(ask(it))));
+            bencher.iter(|| {
+                positions.iter().fold(0, |sum: u64, position| sum.wrapping_add(query(position)))
+            });
         });
     };
-    of("material", &|it| material.evaluate(it) as u64);
-    of("positional", &|it| positional.evaluate(it) as u64);
-    of("whether it is over", &|it| u64::from(it.is_over()));
-    of("count moves", &|it| u64::from(it.legal_move_count()));
-    of("canonical key", &|it| it.canonical_key());
-    of("table key", &|it| it.table_key());
-    of("exchanges of all captures", &|it| {
+    measure("material", &|position| material.evaluate(position) as u64);
+    measure("positional", &|position| positional.evaluate(position) as u64);
+    measure("whether it is over", &|position| u64::from(position.is_over()));
+    measure("count moves", &|position| u64::from(position.legal_move_count()));
+    measure("canonical key", &|position| position.canonical_key());
+    measure("table key", &|position| position.table_key());
+    measure("exchanges of all captures", &|position| {
         let mut moves = Vec::new();
-        it.tactical_moves(&mut moves);
-        moves.into_iter().map(|mv| it.exchange(mv) as u64).fold(0, u64::wrapping_add)
+        position.tactical_moves(&mut moves);
+        moves.into_iter().map(|mv| position.exchange(mv) as u64).fold(0, u64::wrapping_add)
     });
     group.finish();
 }

@@ -56,7 +56,7 @@ fn trees(criterion: &mut Criterion) {
             bench.iter(|| {
                 let mut sum = 0.0;
                 for step in 0..1_000_u32 {
-                    let features = [0.0, 1.0, 2.0, 3.0].map(|it| f64::from(step & 63) + it);
+                    let features = [0.0, 1.0, 2.0, 3.0].map(|offset| f64::from(step & 63) + offset);
                     sum += expression.evaluate(&features);
                 }
                 black_box(sum)
@@ -91,7 +91,10 @@ fn games(criterion: &mut Criterion) {
             let evaluation = ExpressionEvaluation::<G>::new(&formula, view);
             group.bench_function(title, |bench| {
                 bench.iter(|| {
-                    positions.iter().map(|it| i64::from(evaluation.evaluate(it))).sum::<i64>()
+                    positions
+                        .iter()
+                        .map(|position| i64::from(evaluation.evaluate(position)))
+                        .sum::<i64>()
                 });
             });
         }

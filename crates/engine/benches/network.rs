@@ -118,15 +118,15 @@ impl Plain {
 fn plain_inputs(inputs: usize) -> Vec<Vec<f32>> {
     let mut random = Random::from_key([1; 32]);
     let of_squares = inputs == 256;
-    let one = |_| {
+    let row_of_inputs = |_| {
         if !of_squares {
             return (0..inputs).map(|_| random.unit() as f32).collect();
         }
-        let mut one = vec![0.0; inputs];
-        (0..4).for_each(|man| one[64 * man + random.below(64) as usize] = 1.0);
-        one
+        let mut row = vec![0.0; inputs];
+        (0..4).for_each(|man| row[64 * man + random.below(64) as usize] = 1.0);
+        row
     };
-    (0..1_000).map(one).collect()
+    (0..1_000).map(row_of_inputs).collect()
 }
 
 fn ratios(_: &mut Criterion) {
@@ -135,33 +135,34 @@ fn ratios(_: &mut Criterion) {
         let recipe = recipe(shape);
         let mut ours = Duration::MAX;
         for _ in 0..RUNS {
-            let mut told = Vec::new();
-            black_box(train(&recipe, &table, &Timeless, |_| told.push(cpu())).unwrap());
-            ours = ours.min((told[EPOCHS] - told[0]) / (EPOCHS * EXAMPLES) as u32);
+            let mut epoch_times = Vec::new();
+            black_box(train(&recipe, &table, &Timeless, |_| epoch_times.push(cpu())).unwrap());
+            ours = ours.min((epoch_times[EPOCHS] - epoch_times[0]) / (EPOCHS * EXAMPLES) as u32);
         }
-        let (given, mut plain) = (plain_inputs(inputs), Plain::new(inputs, hidden));
-        let mut its = Duration::MAX;
+        let (rows, mut plain) = (plain_inputs(inputs), Plain::new(inputs, hidden));
+        let mut plain_time = Duration::MAX;
         for _ in 0..RUNS {
             let begun = cpu();
-            given.iter().for_each(|inputs| plain.learn(black_box(inputs), 0.4, 0.1));
-            its = its.min((cpu() - begun) / given.len() as u32);
+            rows.iter().for_each(|inputs| plain.learn(black_box(inputs), 0.4, 0.1));
+            plain_time = plain_time.min((cpu() - begun) / rows.len() as u32);
         }
-        tell(&format!("{name}: learns"), ours, its);
+        print_rates(&format!("{name}: learns"), ours, plain_time);
 
         let evaluation = evaluation(recipe);
         let positions = positions(&table);
         let mut times = [Duration::MAX; 2];
         for _ in 0..RUNS {
             let begun = cpu();
-            let sum: i64 = positions.iter().map(|it| i64::from(evaluation.evaluate(it))).sum();
+            let sum: i64 =
+                positions.iter().map(|position| i64::from(evaluation.evaluate(position))).sum();
             black_box(sum);
             times[0] = times[0].min((cpu() - begun) / positions.len() as u32);
             let begun = cpu();
-            let sum: f32 = given.iter().map(|it| plain.forward(it)[hidden.len() + 1][0]).sum();
+            let sum: f32 = rows.iter().map(|row| plain.forward(row)[hidden.len() + 1][0]).sum();
             black_box(sum);
-            times[1] = times[1].min((cpu() - begun) / given.len() as u32);
+            times[1] = times[1].min((cpu() - begun) / rows.len() as u32);
         }
-        tell(&format!("{name}: values"), times[0], times[1]);
+        print_rates(&format!("{name}: values"), times[0], times[1]);
     }
 }
 
@@ -172,17 +173,17 @@ fn evaluation(recipe: Recipe) -> NetworkEvaluation {
     evaluation
 }
 
-fn tell(what: &str, ours: Duration, plain: Duration) {
+fn print_rates(label: &str, ours: Duration, plain: Duration) {
     let [ours, plain] = [ours, plain].map(|took| 1.0 / took.as_secs_f64());
     println!(
-        "{what} {ours:.0} positions/s, a plain network {plain:.0}: {:.1} times as many",
+        "{label} {ours:.0} positions/s, a plain network {plain:.0}: {:.1} times as many",
         ours / plain
     );
 }
 
 fn positions(table: &EndgameTable) -> Vec<Chess> {
     let drawn = table.positions().step_by(table.len() / 3_000).take(2_000);
-    drawn.map(|it| Chess::parse(&Chess::rules(), &table.fen(&it)).unwrap()).collect()
+    drawn.map(|position| Chess::parse(&Chess::rules(), &table.fen(&position)).unwrap()).collect()
 }
 
 fn evaluating(criterion: &mut Criterion) {
@@ -197,7 +198,10 @@ fn evaluating(criterion: &mut Criterion) {
         let evaluation = evaluation(recipe(shape));
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                positions.iter().map(|it| i64::from(evaluation.evaluate(it))).sum::<i64>()
+                positions
+                    .iter()
+                    .map(|position| i64::from(evaluation.evaluate(position)))
+                    .sum::<i64>()
             });
         });
     }

@@ -36,7 +36,8 @@ fn main() {
 fn time_all_moves(rules: &Rules, least: u32) {
     println!("marbles  all moves: mean  median      max  of differing value");
     for marbles in (least..=34).rev().step_by(2) {
-        let positions = random_positions(rules, marbles, |it| it.winning_move().is_none());
+        let positions =
+            random_positions(rules, marbles, |position| position.winning_move().is_none());
         let mut differing = vec![false; positions.len()];
         let all_moves = times(&positions, |index, position, budget| {
             let mut values = Vec::new();

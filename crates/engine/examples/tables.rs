@@ -30,10 +30,10 @@ fn main() {
         let endgame = name.parse().unwrap_or_else(|error| panic!("{name}: {error}"));
         let begun = cpu();
         let table = EndgameTable::make(&endgame, |_| {});
-        let made = cpu() - begun;
+        let making = cpu() - begun;
         let counts = table.counts();
-        let counted = cpu() - begun - made;
-        println!("{name}: {} places made in {made:?}, counted in {counted:?}", table.len());
+        let counting = cpu() - begun - making;
+        println!("{name}: {} places made in {making:?}, counted in {counting:?}", table.len());
         for side in &counts.sides {
             println!(
                 "  legal {} wins {} draws {} losses {} mates {} stalemates {} longest {:?} {:?}",
@@ -86,7 +86,7 @@ fn look_up(table: &EndgameTable) {
         sum +=
             squares.iter().map(|(side, at)| each(table.value_at(*side, &at[..men]))).sum::<u64>();
     }
-    tell("squares", rounds, cpu() - begun, sum);
+    print_rate("squares", rounds, cpu() - begun, sum);
     let chess: Vec<Chess> = drawn
         .iter()
         .map(|position| Chess::parse(&Chess::rules(), &table.fen(position)).expect("a position"))
@@ -96,13 +96,13 @@ fn look_up(table: &EndgameTable) {
     for _ in 0..rounds {
         sum += chess.iter().map(|position| each(table.value(position))).sum::<u64>();
     }
-    tell("positions of chess", rounds, cpu() - begun, sum);
+    print_rate("positions of chess", rounds, cpu() - begun, sum);
 }
 
-fn tell(what: &str, rounds: usize, took: Duration, sum: u64) {
+fn print_rate(unit: &str, rounds: usize, took: Duration, sum: u64) {
     black_box(sum);
     let millions = (rounds * POSITIONS) as f64 / took.as_secs_f64() / 1e6;
-    println!("  {millions:.1} million look-ups a second by {what}");
+    println!("  {millions:.1} million look-ups a second by {unit}");
 }
 
 fn cpu() -> Duration {

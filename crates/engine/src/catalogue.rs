@@ -88,12 +88,13 @@ impl Rules {
     /// A game by its name, under these rules; those that are not named are as usual.
     ///
     /// # Errors
-    /// If no game has this name, or as [`Rules::of`].
+    /// If no game has this name, or as [`Rules::new`].
     pub fn from_parameters(name: &str, given: &Parameters) -> Result<Self, RulesError> {
-        let mut made = with_game!(each G => (G::NAME == name).then(|| Self::of::<G>(given)))
-            .into_iter()
-            .flatten();
-        made.next().unwrap_or_else(|| Err(unknown_game(name)))
+        let mut rules_by_name =
+            with_game!(each G => (G::NAME == name).then(|| Self::new::<G>(given)))
+                .into_iter()
+                .flatten();
+        rules_by_name.next().unwrap_or_else(|| Err(unknown_game(name)))
     }
 
     /// The game's evaluations with their parameters, the default first: more parameters for players

@@ -121,13 +121,13 @@ pub mod tables;
 pub use crate::core::expression;
 pub use play::tree;
 
-pub use crate::core::book::{BookError, BookFormat, BookPosition, text_of_file};
+pub use crate::core::book::{BookError, BookFormat, BookPosition, decode_text_file};
+pub use crate::core::external::{
+    AWAITED_BUILD, EXTERNAL_ALGORITHMS, ExternalRules, GtpBoard, HASH_OPTION, Protocol, hash_bytes,
+};
 pub use crate::core::host::{Host, Timeless};
 pub use crate::core::knowledge::{Knowledge, Losing, Sifted};
 pub use crate::core::limits::EndedBy;
-pub use crate::core::outside::{
-    AWAITED_BUILD, GtpBoard, HASH_OPTION, OUTSIDE_ALGORITHMS, OutsideRules, Protocol, hash_bytes,
-};
 pub use crate::core::parameters::{
     ClockRule, EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind,
     Parameters, Promise, RecipeInfo, Settings, TimeLeft, Value, format_duration_us, nearest,
@@ -151,20 +151,20 @@ pub use play::arbiter::{
 };
 pub use play::move_values::{MoveValue, MoveValues, MoveValuesError, check_reference, move_values};
 pub use play::notation::{
-    Played, book_entries, book_positions, legal_moves, move_heard, moves_told, parse_legal_move,
-    written_moves,
+    Played, book_entries, book_positions, engine_moves, legal_moves, parse_engine_move,
+    parse_legal_move, written_moves,
 };
 pub use play::perft::{DistinctPositions, Perft, distinct_positions, perft};
 pub use play::player::Player;
 pub use play::records::{GameRecord, MoveRecord, Outcome, SearchReport};
 pub use play::referee::{Irregularity, referee, referee_margin};
 pub use play::replay::{ReplayedPosition, replay_moves};
-pub use play::seat::{Answer, Fault, OutsidePlayer, Seat, TextTurn, Turn, seat_of};
+pub use play::seat::{Answer, ExternalPlayer, Fault, Seat, TextTurn, Turn, seat_of};
 pub use play::solve::{SolveError, Solved, solve};
 pub use play::speed::{Spell, spells};
 pub use search::registry::{
     ALGORITHMS, has_full_tree, meaning_of, memory_bytes_of, parameters_of, presets_of,
-    values_say_who_wins,
+    values_decide_winner,
 };
 
 /// Identifies the engine's play: it changes whenever the same setup could give other moves, nodes

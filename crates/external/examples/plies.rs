@@ -30,8 +30,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         println!("usage: plies FILE WHITE BLACK NODES GAMES");
         return Ok(ExitCode::from(2));
     };
-    let pool =
-        Pool::new(EngineFile::read(Path::new(&first))?, Guard::of_this_program(&["guard"])?, 2);
+    let pool = Pool::new(
+        EngineFile::read(Path::new(&first))?,
+        Guard::from_running_program(&["guard"])?,
+        2,
+    );
     let limits = Limits { nodes: Some(nodes.parse()?), ..Limits::default() };
     let conditions = Conditions { limits, ..Conditions::default() };
     let (started, cpu) = (Instant::now(), own_cpu());

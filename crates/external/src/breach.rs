@@ -27,12 +27,12 @@ pub enum BreachKind {
 impl fmt::Display for BreachKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Junk => "lines that are no message",
-            Self::Interleaved => "a message behind something else on its line",
-            Self::LongLine => "a line too long to be kept whole",
+            Self::Junk => "lines that are not messages",
+            Self::Interleaved => "a message after other text on its line",
+            Self::LongLine => "a line that was too long and is truncated",
             Self::Garbled => "a message with parts that cannot be read",
             Self::UpperCase => "a move in upper case",
-            Self::Unasked => "an answer that nobody had asked for",
+            Self::Unasked => "an unrequested answer",
             Self::WrongId => "an answer to another question",
         })
     }
@@ -41,7 +41,7 @@ impl fmt::Display for BreachKind {
 /// The breaches of one engine: each kind once, with its first text and its count.
 #[derive(Clone, Debug, Default)]
 pub struct Breaches {
-    found: BTreeMap<BreachKind, Breach>,
+    breaches: BTreeMap<BreachKind, Breach>,
     unreported: Vec<BreachKind>,
 }
 
@@ -67,11 +67,11 @@ impl Breaches {
     pub const SAID_BYTES_MAX: usize = 200;
 
     /// Notes a breach.
-    pub fn note(&mut self, kind: BreachKind, said: &str) {
+    pub fn note(&mut self, kind: BreachKind, line: &str) {
         let unreported = &mut self.unreported;
-        let breach = self.found.entry(kind).or_insert_with(|| {
+        let breach = self.breaches.entry(kind).or_insert_with(|| {
             unreported.push(kind);
-            Breach { kind, said: shown(said, Self::SAID_BYTES_MAX), times: 0 }
+            Breach { kind, said: shown(line, Self::SAID_BYTES_MAX), times: 0 }
         });
         breach.times += 1;
     }
@@ -79,18 +79,18 @@ impl Breaches {
     /// Breaches of kinds that were not returned before, which are worth a warning.
     pub fn take_new(&mut self) -> Vec<Breach> {
         let unreported = std::mem::take(&mut self.unreported);
-        unreported.iter().filter_map(|kind| self.found.get(kind).cloned()).collect()
+        unreported.iter().filter_map(|kind| self.breaches.get(kind).cloned()).collect()
     }
 
     /// All, in the order of their kinds.
     pub fn iter(&self) -> impl Iterator<Item = &Breach> {
-        self.found.values()
+        self.breaches.values()
     }
 
     /// The breach of a kind, if any.
     #[must_use]
-    pub fn of(&self, kind: BreachKind) -> Option<&Breach> {
-        self.found.get(&kind)
+    pub fn get(&self, kind: BreachKind) -> Option<&Breach> {
+        self.breaches.get(&kind)
     }
 }
 
@@ -105,9 +105,12 @@ mod tests {
         breaches.note(BreachKind::Junk, "world");
         breaches.note(BreachKind::UpperCase, "E2E4");
         let texts: Vec<_> = breaches.take_new().iter().map(ToString::to_string).collect();
-        assert_eq!(texts, ["lines that are no message: `hello `", "a move in upper case: `E2E4`"]);
+        assert_eq!(
+            texts,
+            ["lines that are not messages: `hello `", "a move in upper case: `E2E4`"]
+        );
         breaches.note(BreachKind::Junk, "again");
         assert_eq!(breaches.take_new(), []);
-        assert_eq!(breaches.of(BreachKind::Junk).unwrap().times, 3);
+        assert_eq!(breaches.get(BreachKind::Junk).unwrap().times, 3);
     }
 }

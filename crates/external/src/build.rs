@@ -15,7 +15,7 @@ const DOMAIN: &str = "spelrum engine build v1";
 ///
 /// # Errors
 /// If one of the files is missing or cannot be read.
-pub fn build_of(spec: &EngineSpec) -> Result<[u8; 32], FailureKind> {
+pub fn hash_build(spec: &EngineSpec) -> Result<[u8; 32], FailureKind> {
     let EngineSpec { protocol, args, environment, set, gtp, .. } = spec;
     let mut build = Build(Sha256::new());
     build.text(DOMAIN);
@@ -84,8 +84,8 @@ mod tests {
         std::fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
     }
 
-    fn number(it: i64) -> OptionValue {
-        OptionValue::Number(it)
+    fn number(value: i64) -> OptionValue {
+        OptionValue::Number(value)
     }
 
     #[test]
@@ -96,10 +96,10 @@ mod tests {
             write(file, text);
         }
         let spec = plain("dev", Protocol::Uci, program.clone());
-        let base = build_of(&spec).unwrap();
-        assert_eq!(build_of(&spec).unwrap(), base);
+        let base = hash_build(&spec).unwrap();
+        assert_eq!(hash_build(&spec).unwrap(), base);
         let set = |name: &str, value| [(name.to_owned(), value)].into();
-        let others = [
+        let variants = [
             EngineSpec { files: vec![first.clone()], ..spec.clone() },
             EngineSpec { files: vec![second.clone()], ..spec.clone() },
             EngineSpec { files: vec![first.clone(), second.clone()], ..spec.clone() },
@@ -116,10 +116,10 @@ mod tests {
             },
             EngineSpec { protocol: Protocol::Gtp, ..spec.clone() },
         ];
-        let mut builds: Vec<_> = others.iter().map(|spec| build_of(spec).unwrap()).collect();
+        let mut builds: Vec<_> = variants.iter().map(|spec| hash_build(spec).unwrap()).collect();
         builds.push(base);
         write(&program, "another program");
-        builds.push(build_of(&spec).unwrap());
+        builds.push(hash_build(&spec).unwrap());
         let count = builds.len();
         builds.sort_unstable();
         builds.dedup();
@@ -137,7 +137,7 @@ mod tests {
             let spec = plain("dev", Protocol::Uci, program);
             let at_once = if folder == here.path() { 1 } else { 7 };
             let directory = folder.to_owned();
-            build_of(&EngineSpec { files: vec![file], at_once, directory, ..spec }).unwrap()
+            hash_build(&EngineSpec { files: vec![file], at_once, directory, ..spec }).unwrap()
         });
         assert_eq!(builds[0], builds[1]);
     }
@@ -151,13 +151,13 @@ mod tests {
         write(&program, "one");
         let alone = plain("dev", Protocol::Uci, script);
         let spec = EngineSpec { files: vec![program.clone()], ..alone.clone() };
-        let before = [&alone, &spec].map(|engine| build_of(engine).unwrap());
+        let before = [&alone, &spec].map(|engine| hash_build(engine).unwrap());
         write(&program, "two");
-        let after = [&alone, &spec].map(|engine| build_of(engine).unwrap());
+        let after = [&alone, &spec].map(|engine| hash_build(engine).unwrap());
         assert_eq!(before[0], after[0], "its files do not name the other program");
         assert_ne!(before[1], after[1]);
         std::fs::remove_file(&program).unwrap();
-        let missing = build_of(&spec).unwrap_err().to_string();
+        let missing = hash_build(&spec).unwrap_err().to_string();
         assert!(missing.contains("dev"), "{missing}");
     }
 }

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use crate::breach::Breaches;
+use crate::detected_protocol::DetectedProtocol;
 use crate::diagnosis::Diagnosis;
 use crate::failure::{EngineFailure, Exit, FailureKind, Phase};
 use crate::program::unusable_file;
 use crate::spec::{EngineSpec, Protocol};
-use crate::spoken::Spoken;
 use crate::text::shown;
 
 /// Words by which an engine refers to its network file …
@@ -29,11 +29,11 @@ const ABSENT: [&str; 12] = [
 ];
 
 impl EngineFailure {
-    /// The diagnosis of an engine's failure. `spoken` is the protocol that it answers, if it was probed.
+    /// The diagnosis of an engine's failure. `detected` is the protocol that it answers, if it was probed.
     #[must_use]
-    pub fn diagnose(&self, spec: &EngineSpec, spoken: Option<Spoken>) -> Diagnosis {
+    pub fn diagnose(&self, spec: &EngineSpec, detected: Option<DetectedProtocol>) -> Diagnosis {
         let spec = &spec.in_place(0);
-        if let Some(diagnosis) = spoken.and_then(|it| it.diagnosis(spec.protocol)) {
+        if let Some(diagnosis) = detected.and_then(|detected| detected.diagnosis(spec.protocol)) {
             return diagnosis;
         }
         let by_hand = || {
@@ -70,8 +70,8 @@ impl EngineFailure {
             ),
             FailureKind::Crash(exit) => self.crash(*exit, spec, by_hand),
             FailureKind::NoAnswer { asked, awaited, within: _ } => {
-                let said = self.said().next();
-                let problem = match said {
+                let first_line = self.printed_lines().next();
+                let problem = match first_line {
                     None => format!("it printed nothing: {}", self.kind),
                     Some(line) => format!("{}; it printed `{}`", self.kind, shown_line(line)),
                 };
@@ -115,7 +115,7 @@ impl EngineFailure {
     }
 
     fn crash(&self, exit: Exit, spec: &EngineSpec, by_hand: impl Fn() -> String) -> Diagnosis {
-        let lines = || self.said();
+        let lines = || self.printed_lines();
         if let Some(library) = lines().find_map(missing_library) {
             return Diagnosis::new(
                 format!("it needs the shared library {library}, which is not on this machine"),
@@ -131,11 +131,11 @@ impl EngineFailure {
         }
         // A file that the system does not recognise as a program goes to a shell, whose error differs.
         if self.during == Phase::Start
-            && let Some(diagnosis) = unusable_file(&spec.command, self.guard_said().is_some())
+            && let Some(diagnosis) = unusable_file(&spec.command, self.guard_message().is_some())
         {
             return diagnosis;
         }
-        if let Some(problem) = self.guard_said() {
+        if let Some(problem) = self.guard_message() {
             return Diagnosis {
                 problem: format!("the system cannot run it: {}", shown_line(problem)),
                 remedy: by_hand(),
@@ -149,7 +149,8 @@ impl EngineFailure {
         }
         let is_of_network = |line: &&str| {
             let line = line.to_ascii_lowercase();
-            NETWORK.iter().any(|it| line.contains(it)) && ABSENT.iter().any(|it| line.contains(it))
+            NETWORK.iter().any(|text| line.contains(text))
+                && ABSENT.iter().any(|text| line.contains(text))
         };
         if let Some(line) = lines().find(is_of_network) {
             return Diagnosis::new(
@@ -165,21 +166,21 @@ impl EngineFailure {
             None => " at once".to_owned(),
         };
         let last = match lines().last() {
-            Some(line) => format!("; the last that it said: `{}`", shown_line(line)),
-            None => ", and said nothing".to_owned(),
+            Some(line) => format!("; its last output: `{}`", shown_line(line)),
+            None => ", without output".to_owned(),
         };
         Diagnosis { problem: format!("it ended ({exit}){at}{last}"), remedy: by_hand() }
     }
 
     /// The engine's last own words on standard output and error: neither empty, nor its guard's.
-    fn said(&self) -> impl DoubleEndedIterator<Item = &str> {
+    fn printed_lines(&self) -> impl DoubleEndedIterator<Item = &str> {
         let lines = self.transcript.lines().filter_map(|line| {
-            let said = line.strip_prefix("! ").filter(|it| !it.starts_with("guard: "));
-            said.or_else(|| line.strip_prefix("< "))
+            let error_line = line.strip_prefix("! ").filter(|line| !line.starts_with("guard: "));
+            error_line.or_else(|| line.strip_prefix("< "))
         });
         lines
             .map(|line| line.strip_prefix("info string ").unwrap_or(line).trim())
-            .filter(|it| !it.is_empty())
+            .filter(|line| !line.is_empty())
     }
 
     /// The last line sent to it.
@@ -188,9 +189,9 @@ impl EngineFailure {
     }
 
     /// The guard's reason for not starting it.
-    fn guard_said(&self) -> Option<&str> {
-        let said = self.transcript.lines().find_map(|line| line.strip_prefix("! guard: "));
-        said.filter(|_| self.during == Phase::Start)
+    fn guard_message(&self) -> Option<&str> {
+        let message = self.transcript.lines().find_map(|line| line.strip_prefix("! guard: "));
+        message.filter(|_| self.during == Phase::Start)
     }
 }
 

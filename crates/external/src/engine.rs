@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::breach::Breach;
-use crate::build::build_of;
+use crate::build::hash_build;
 use crate::failure::{EngineFailure, Exit, FailureKind, Phase};
 use crate::guard::{EXHAUSTED, Guard};
 use crate::identity::{Identity, hash_program};
@@ -33,14 +33,14 @@ pub struct Engine {
     speaker: Speaker,
     is_lost: bool,
     /// The hardware threads it is pinned to.
-    kept_on: Option<BTreeSet<u32>>,
+    pinned_cpus: Option<BTreeSet<u32>>,
     /// Declared after the process, which is gone when the place is free.
     _place: Place,
 }
 
 /// How an engine ended after `quit`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parting {
+pub struct CloseReport {
     /// Whether it ended by itself in time; otherwise it was killed.
     pub ended_by_itself: bool,
     /// The time until then.
@@ -109,7 +109,7 @@ impl Engine {
             .check_options(options)
             .map_err(|refused| failed(FailureKind::NotAllowed(refused), String::new()))?;
         let sha256 = hash_program(&spec.command).map_err(|kind| failed(kind, String::new()))?;
-        let build = build_of(spec).map_err(|kind| failed(kind, String::new()))?;
+        let build = hash_build(spec).map_err(|kind| failed(kind, String::new()))?;
         // Its build is the same in every place.
         let placed = spec.in_place(place.number());
         if spec.has_directory_for_each_place() {
@@ -123,13 +123,13 @@ impl Engine {
             Ok(speaker) => {
                 let (name, author) = speaker.name_and_author();
                 let identity = Identity { name, author, sha256, build };
-                let (spec, is_lost, kept_on, _place) = (placed, false, None, place);
-                Ok(Self { spec, options, identity, process, speaker, is_lost, kept_on, _place })
+                let (spec, is_lost, pinned_cpus, _place) = (placed, false, None, place);
+                Ok(Self { spec, options, identity, process, speaker, is_lost, pinned_cpus, _place })
             }
             Err(kind) => {
                 // Its output at the end belongs to the explanation.
                 process.end();
-                Err(failed(of_guard(kind, &process.transcript()), process.transcript()))
+                Err(failed(recognize_exhaustion(kind, &process.transcript()), process.transcript()))
             }
         }
     }
@@ -268,11 +268,11 @@ impl Engine {
     }
 
     /// The same, with a report.
-    pub fn part(mut self) -> Parting {
+    pub fn part(mut self) -> CloseReport {
         let (patience, asked) = (self.spec.patience.quit, Instant::now());
         let ended_by_itself = self.process.close("quit\n", patience);
         let took = asked.elapsed();
-        Parting { ended_by_itself, took, transcript: self.transcript() }
+        CloseReport { ended_by_itself, took, transcript: self.transcript() }
     }
 
     /// The peak memory, in bytes, of its present processes together; `None` if unknown.
@@ -294,13 +294,13 @@ impl Engine {
     }
 
     /// The hardware threads that it is pinned to, if any.
-    pub(crate) const fn kept_on(&self) -> Option<&BTreeSet<u32>> {
-        self.kept_on.as_ref()
+    pub(crate) const fn pinned_cpus(&self) -> Option<&BTreeSet<u32>> {
+        self.pinned_cpus.as_ref()
     }
 
     /// Records its hardware threads.
-    pub(crate) fn now_runs_on(&mut self, cpus: BTreeSet<u32>) {
-        self.kept_on = Some(cpus);
+    pub(crate) fn set_pinned_cpus(&mut self, cpus: BTreeSet<u32>) {
+        self.pinned_cpus = Some(cpus);
     }
 
     /// The guard, from which all its processes descend.
@@ -316,9 +316,13 @@ impl Engine {
         Ok(())
     }
 
-    fn end<T>(&mut self, said: Result<T, FailureKind>, during: Phase) -> Result<T, EngineFailure> {
+    fn end<T>(
+        &mut self,
+        result: Result<T, FailureKind>,
+        during: Phase,
+    ) -> Result<T, EngineFailure> {
         // An engine that answers, even late, is still in step.
-        self.is_lost = match &said {
+        self.is_lost = match &result {
             Ok(_) => false,
             Err(kind) => !matches!(
                 kind,
@@ -331,7 +335,7 @@ impl Engine {
         if self.is_lost {
             self.process.end();
         }
-        said.map_err(|kind| self.failure(kind, during))
+        result.map_err(|kind| self.failure(kind, during))
     }
 
     fn failure(&self, kind: FailureKind, during: Phase) -> EngineFailure {
@@ -358,12 +362,12 @@ fn mebibytes(count: i64) -> u64 {
 }
 
 /// The failure of an engine at its start: its guard may report that the system had no room for it.
-fn of_guard(kind: FailureKind, transcript: &str) -> FailureKind {
+fn recognize_exhaustion(kind: FailureKind, transcript: &str) -> FailureKind {
     if kind != FailureKind::Crash(Exit::Code(EXHAUSTED.into())) {
         return kind;
     }
-    let said = transcript.lines().find_map(|line| line.strip_prefix("! guard: "));
-    said.map_or(kind, |said| FailureKind::Exhausted(said.to_owned()))
+    let message = transcript.lines().find_map(|line| line.strip_prefix("! guard: "));
+    message.map_or(kind, |message| FailureKind::Exhausted(message.to_owned()))
 }
 
 #[cfg(test)]
@@ -374,11 +378,11 @@ mod tests {
     #[test]
     fn a_guard_that_finds_no_room_is_told_from_an_engine_that_ends() {
         let ended = || FailureKind::Crash(Exit::Code(75));
-        let said = "! guard: Resource temporarily unavailable (os error 11)\n";
+        let transcript = "! guard: Resource temporarily unavailable (os error 11)\n";
         let exhausted = "Resource temporarily unavailable (os error 11)".to_owned();
-        assert_eq!(of_guard(ended(), said), FailureKind::Exhausted(exhausted));
-        assert_eq!(of_guard(ended(), "! no net\n"), ended());
+        assert_eq!(recognize_exhaustion(ended(), transcript), FailureKind::Exhausted(exhausted));
+        assert_eq!(recognize_exhaustion(ended(), "! no net\n"), ended());
         let refused = FailureKind::Crash(Exit::Code(126));
-        assert_eq!(of_guard(refused.clone(), said), refused);
+        assert_eq!(recognize_exhaustion(refused.clone(), transcript), refused);
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn is_exhaustion(error: &io::Error) -> bool {
 impl EngineFailure {
     /// Whether the engine never started to play: no game is lost by it.
     #[must_use]
-    pub const fn is_of_start(&self) -> bool {
+    pub const fn is_startup_failure(&self) -> bool {
         !matches!(self.during, Phase::Move)
     }
 
@@ -180,7 +180,7 @@ pub enum Exit {
 impl Exit {
     /// For an engine whose guard ended this way: [`guard`](crate::guard) passes a signal on as shells do.
     /// There are 64 of them; a greater status is the program's own, as by `exit(-1)`.
-    pub(crate) fn of_guarded(status: ExitStatus) -> Self {
+    pub(crate) fn from_guard_status(status: ExitStatus) -> Self {
         match status.code() {
             Some(code @ 129..=192) => Self::Signal(code - 128),
             Some(code) => Self::Code(code),
@@ -193,7 +193,7 @@ impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Code(code) => write!(f, "exit status {code}"),
-            Self::Signal(signal) => match name_of(*signal) {
+            Self::Signal(signal) => match signal_name(*signal) {
                 Some(name) => write!(f, "signal {signal}, {name}"),
                 None => write!(f, "signal {signal}"),
             },
@@ -203,7 +203,7 @@ impl fmt::Display for Exit {
 }
 
 /// Signals of faulty programs, and of deliberate kills.
-fn name_of(signal: i32) -> Option<&'static str> {
+fn signal_name(signal: i32) -> Option<&'static str> {
     Some(match signal {
         1 => "SIGHUP",
         2 => "SIGINT",
@@ -242,11 +242,11 @@ mod tests {
     #[test]
     fn a_status_is_a_signal_where_there_is_such_a_signal() {
         use std::os::unix::process::ExitStatusExt as _;
-        let exit = |code: i32| Exit::of_guarded(ExitStatus::from_raw(code << 8));
+        let exit = |code: i32| Exit::from_guard_status(ExitStatus::from_raw(code << 8));
         assert_eq!([exit(0), exit(128)], [Exit::Code(0), Exit::Code(128)]);
         assert_eq!([exit(137), exit(192)], [Exit::Signal(9), Exit::Signal(64)]);
         assert_eq!([exit(193), exit(255)], [Exit::Code(193), Exit::Code(255)]);
-        assert_eq!(Exit::of_guarded(ExitStatus::from_raw(9)), Exit::Unknown);
+        assert_eq!(Exit::from_guard_status(ExitStatus::from_raw(9)), Exit::Unknown);
     }
 
     #[test]

@@ -79,7 +79,9 @@ impl EngineFile {
         }
         let length = metadata.len();
         if length > FILE_BYTES_MAX {
-            return Err(unreadable(format!("it has {length} bytes, which is no list of engines")));
+            return Err(unreadable(format!(
+                "it has {length} bytes, which is too many for an engines file"
+            )));
         }
         let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
         let path = std::path::absolute(path).map_err(|error| unreadable(error.to_string()))?;
@@ -91,22 +93,22 @@ impl EngineFile {
     /// # Errors
     /// As [`EngineFile::read`].
     pub fn parse(text: &str, path: &Path) -> Result<Self, EngineFileError> {
-        let error = |wrong: Wrong| EngineFileError {
+        let error = |wrong: FileProblem| EngineFileError {
             path: path.to_owned(),
-            place: wrong.at.map(|span| place_of(text, span.start)),
+            place: wrong.at.map(|span| line_and_column(text, span.start)),
             problem: wrong.problem,
             remedy: wrong.remedy,
         };
-        let raw: RawFile = toml::from_str(text).map_err(|it| {
-            error(Wrong {
-                at: it.span(),
-                problem: it.message().replace('\n', "; "),
-                remedy: "docs/engines.md lists what the file may say".to_owned(),
+        let raw: RawFile = toml::from_str(text).map_err(|parse_error| {
+            error(FileProblem {
+                at: parse_error.span(),
+                problem: parse_error.message().replace('\n', "; "),
+                remedy: "docs/engines.md documents the format".to_owned(),
             })
         })?;
         let folder = path.parent().unwrap_or(Path::new("/"));
         if raw.engines.len() > ENGINES_MAX {
-            return Err(error(Wrong {
+            return Err(error(FileProblem {
                 at: None,
                 problem: format!("it has {} engines", raw.engines.len()),
                 remedy: format!("name at most {ENGINES_MAX} in one file"),
@@ -146,21 +148,21 @@ impl FromIterator<EngineSpec> for EngineFile {
     }
 }
 
-fn place_of(text: &str, at: usize) -> (usize, usize) {
+fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(at)];
     let line_start = before.rfind('\n').map_or(0, |end| end + 1);
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
 /// The problem and its place.
-struct Wrong {
+struct FileProblem {
     at: Option<Range<usize>>,
     problem: String,
     remedy: String,
 }
 
-fn wrong<T>(at: Range<usize>, problem: impl Into<String>, remedy: &str) -> Result<T, Wrong> {
-    Err(Wrong { at: Some(at), problem: problem.into(), remedy: remedy.to_owned() })
+fn wrong<T>(at: Range<usize>, problem: impl Into<String>, remedy: &str) -> Result<T, FileProblem> {
+    Err(FileProblem { at: Some(at), problem: problem.into(), remedy: remedy.to_owned() })
 }
 
 #[derive(Deserialize)]
@@ -197,7 +199,7 @@ struct RawEngine {
 }
 
 impl RawEngine {
-    fn into_spec(self, name: &Spanned<String>, folder: &Path) -> Result<EngineSpec, Wrong> {
+    fn into_spec(self, name: &Spanned<String>, folder: &Path) -> Result<EngineSpec, FileProblem> {
         let patience = self.patience()?;
         let (options, set) = (self.options()?, self.set()?);
         let at_once = match &self.at_once {
@@ -216,14 +218,14 @@ impl RawEngine {
             self.memory.as_ref().map(|text| read(text, units::memory)).transpose()?;
         for text in self.args.iter().chain(self.environment.values()) {
             if text.as_ref().contains('\0') {
-                return wrong(text.span(), "a zero byte ends a text too early", "leave it out");
+                return wrong(text.span(), "the text contains a NUL byte", "leave it out");
             }
         }
         for variable in self.environment.keys() {
             if variable.as_ref().is_empty() || variable.as_ref().contains(['=', '\0']) {
                 return wrong(
                     variable.span(),
-                    format!("`{}` is no name of a variable", variable.as_ref()),
+                    format!("`{}` is not a valid variable name", variable.as_ref()),
                     "leave out `=`",
                 );
             }
@@ -236,9 +238,9 @@ impl RawEngine {
         let files = self.files.into_iter().map(|file| folder.join(file.into_inner())).collect();
         let environment = self.environment.into_iter();
         Ok(EngineSpec {
-            name: name_of(name)?,
+            name: parse_name(name)?,
             protocol: self.protocol,
-            command: command_of(&self.command, folder)?,
+            command: resolve_command(&self.command, folder)?,
             args: self.args.into_iter().map(Spanned::into_inner).collect(),
             files,
             directory: self.directory.map_or(folder.to_owned(), |directory| folder.join(directory)),
@@ -253,7 +255,7 @@ impl RawEngine {
         })
     }
 
-    fn patience(&self) -> Result<Patience, Wrong> {
+    fn patience(&self) -> Result<Patience, FileProblem> {
         let mut patience = Patience::default();
         for (field, given) in [
             (&mut patience.startup, &self.startup_timeout),
@@ -269,7 +271,7 @@ impl RawEngine {
         Ok(patience)
     }
 
-    fn options(&self) -> Result<Vec<AllowedOption>, Wrong> {
+    fn options(&self) -> Result<Vec<AllowedOption>, FileProblem> {
         let mut options = match self.protocol {
             Protocol::Uci => EngineSpec::usual_options(),
             Protocol::Gtp => Vec::new(),
@@ -286,7 +288,7 @@ impl RawEngine {
         Ok(options)
     }
 
-    fn set(&self) -> Result<Options, Wrong> {
+    fn set(&self) -> Result<Options, FileProblem> {
         if let (Protocol::Gtp, Some(name)) = (self.protocol, self.set.keys().next()) {
             return wrong(
                 name.span(),
@@ -301,7 +303,7 @@ impl RawEngine {
         set.collect()
     }
 
-    fn dialect(&self) -> Result<Dialect, Wrong> {
+    fn dialect(&self) -> Result<Dialect, FileProblem> {
         let Some(dialect) = &self.gtp else { return Ok(Dialect::default()) };
         if self.protocol != Protocol::Gtp {
             return wrong(dialect.span(), "the engine does not speak GTP", "leave `gtp` out");
@@ -314,13 +316,13 @@ impl RawEngine {
     }
 }
 
-fn name_of(name: &Spanned<String>) -> Result<String, Wrong> {
+fn parse_name(name: &Spanned<String>) -> Result<String, FileProblem> {
     let text = name.as_ref();
     let is_good = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     if text.is_empty() || text.len() > NAME_BYTES_MAX || !text.bytes().all(is_good) {
         return wrong(
             name.span(),
-            format!("`{text}` is no name for an engine"),
+            format!("`{text}` is not a valid engine name"),
             "use up to 64 letters, digits, `-`, `_` and `.`",
         );
     }
@@ -328,7 +330,7 @@ fn name_of(name: &Spanned<String>) -> Result<String, Wrong> {
 }
 
 /// A command with a `/` is a path from the file's folder; otherwise it is looked up in `PATH`.
-fn command_of(command: &Spanned<String>, folder: &Path) -> Result<PathBuf, Wrong> {
+fn resolve_command(command: &Spanned<String>, folder: &Path) -> Result<PathBuf, FileProblem> {
     let text = command.as_ref();
     if text.is_empty() || text.contains('\0') {
         return wrong(command.span(), "the command is empty", "write the path of a program");
@@ -341,7 +343,7 @@ fn command_of(command: &Spanned<String>, folder: &Path) -> Result<PathBuf, Wrong
             wrong(
                 command.span(),
                 format!("there is no program `{text}` in the PATH"),
-                "write its whole path, such as /usr/games/stockfish",
+                "write its full path, such as /usr/games/stockfish",
             )
         },
         Ok,
@@ -357,18 +359,21 @@ fn in_path(path: &OsStr, name: &str) -> Option<PathBuf> {
         .find(|program| program.is_file() && access(program, Access::EXEC_OK).is_ok())
 }
 
-fn read<T>(text: &Spanned<String>, unit: fn(&str) -> Result<T, NoAmount>) -> Result<T, Wrong> {
+fn read<T>(
+    text: &Spanned<String>,
+    unit: fn(&str) -> Result<T, NoAmount>,
+) -> Result<T, FileProblem> {
     unit(text.as_ref()).or_else(|NoAmount { problem, remedy }| wrong(text.span(), problem, remedy))
 }
 
-fn one_line(what: &str, text: &Spanned<String>) -> Result<(), Wrong> {
+fn one_line(name: &str, text: &Spanned<String>) -> Result<(), FileProblem> {
     if text.as_ref().contains(char::is_control) {
-        return wrong(text.span(), format!("{what} has several lines"), "write it in one line");
+        return wrong(text.span(), format!("{name} has several lines"), "write it in one line");
     }
     Ok(())
 }
 
-fn option_value(value: &Value, at: &Range<usize>) -> Result<OptionValue, Wrong> {
+fn option_value(value: &Value, at: &Range<usize>) -> Result<OptionValue, FileProblem> {
     match value {
         Value::Boolean(flag) => Ok(OptionValue::Flag(*flag)),
         Value::Integer(number) => Ok(OptionValue::Number(*number)),
@@ -394,7 +399,7 @@ fn allowed(
     name: &str,
     rule: &Spanned<Value>,
     protocol: Protocol,
-) -> Result<Option<AllowedOption>, Wrong> {
+) -> Result<Option<AllowedOption>, FileProblem> {
     let at = rule.span();
     if *rule.as_ref() == Value::Boolean(false) {
         return Ok(None);
@@ -534,11 +539,11 @@ gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], lim
             ),
             (format!("{uci}comand = 3"), "4:1: unknown field `comand`, expected one of "),
             (format!("{uci}at_once = 0"), "4:11: `at_once` is 0"),
-            (format!("{uci}stop_timeout = \"5\""), "4:16: `5` is no duration"),
-            (format!("{uci}stop_timeout = \"0s\""), "4:16: `0s` is no time at all"),
-            (format!("{uci}stop_timeout = \"5: x\""), "4:16: `5: x` is no duration"),
-            (format!("{uci}memory = \"5GB\""), "4:10: `5GB` is no amount of memory"),
-            (format!("{uci}memory = \"0MiB\""), "4:10: `0MiB` is no memory at all"),
+            (format!("{uci}stop_timeout = \"5\""), "4:16: `5` is not a duration"),
+            (format!("{uci}stop_timeout = \"0s\""), "4:16: `0s` is zero"),
+            (format!("{uci}stop_timeout = \"5: x\""), "4:16: `5: x` is not a duration"),
+            (format!("{uci}memory = \"5GB\""), "4:10: `5GB` is not an amount of memory"),
+            (format!("{uci}memory = \"0MiB\""), "4:10: `0MiB` is zero"),
             (format!("{uci}options.A = 3"), "4:13: `A` has a value, not a rule"),
             (
                 format!("{uci}options.A = {{ min = 3, max = 1 }}"),
@@ -561,9 +566,9 @@ gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], lim
             (format!("{uci}gtp = {{ ids = false }}"), "4:7: the engine does not speak GTP"),
             (
                 format!("{uci}environment = {{ \"A=B\" = \"\" }}"),
-                "4:17: `A=B` is no name of a variable",
+                "4:17: `A=B` is not a valid variable name",
             ),
-            (format!("{uci}args = [\"a\\u0000b\"]"), "4:9: a zero byte ends a text too early"),
+            (format!("{uci}args = [\"a\\u0000b\"]"), "4:9: the text contains a NUL byte"),
             (format!("{gtp}set.A = 1"), "4:5: GTP has no options"),
             (
                 format!("{gtp}options.level = {{ min = 1, max = 2 }}"),
@@ -572,7 +577,7 @@ gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], lim
             (format!("{gtp}gtp.setup = [\"a\\nb\"]"), "4:1: a command has several lines"),
             (
                 "[engines.\"a b\"]\nprotocol = \"uci\"\ncommand = \"/sf\"".to_owned(),
-                "1:10: `a b` is no name for an engine",
+                "1:10: `a b` is not a valid engine name",
             ),
             (
                 "[engines.sf]\nprotocol = \"uci\"\ncommand = \"\"".to_owned(),
@@ -604,8 +609,8 @@ gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], lim
             let mode = std::fs::Permissions::from_mode(mode);
             std::fs::set_permissions(place.join("engine"), mode).unwrap();
         }
-        let own = Path::new(".");
-        let path = std::env::join_paths([own, Path::new(""), &first, &second]).unwrap();
+        let here = Path::new(".");
+        let path = std::env::join_paths([here, Path::new(""), &first, &second]).unwrap();
         assert_eq!(in_path(&path, "engine"), Some(second.join("engine")));
         // A program that runs from the tests' working directory, by a path relative to it.
         let way = Path::new(&"../".repeat(64)).join(second.strip_prefix("/").unwrap());
@@ -623,7 +628,7 @@ gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], lim
         let long = " ".repeat(2 << 20);
         std::fs::write(&path, long).unwrap();
         let error = EngineFile::read(&path).unwrap_err();
-        assert!(error.to_string().ends_with("which is no list of engines"), "{error}");
+        assert!(error.to_string().ends_with("which is too many for an engines file"), "{error}");
         std::fs::write(&path, [0xff]).unwrap();
         assert!(EngineFile::read(&path).is_err());
         std::fs::write(&path, "").unwrap();

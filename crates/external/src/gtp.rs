@@ -94,7 +94,7 @@ impl Client {
 
     /// The line to send for a command. [`Client::take`] returns its answer next.
     pub fn ask(&mut self, command: &dyn fmt::Display) -> String {
-        self.wait_on();
+        self.keep_waiting();
         if !self.has_ids {
             return command.to_string();
         }
@@ -104,7 +104,7 @@ impl Client {
     }
 
     /// Waits for another answer to the last command: the received one did not count.
-    pub fn wait_on(&mut self) {
+    pub fn keep_waiting(&mut self) {
         self.is_waiting = true;
         // An unfinished answer was not for this command.
         self.answer = None;
@@ -123,8 +123,8 @@ impl Client {
         // Control characters are ignored, and a tab is a blank.
         let clean = |c: char| match c {
             '\t' => Some(' '),
-            it if it.is_control() => None,
-            it => Some(it),
+            c if c.is_control() => None,
+            c => Some(c),
         };
         let text: String = line.text.chars().filter_map(clean).collect();
         let text = text.trim_matches(' ');
@@ -219,34 +219,34 @@ mod tests {
         (answer, client.breaches().iter().map(|breach| breach.kind).collect())
     }
 
-    fn said(text: &str) -> Vec<Response> {
+    fn response(text: &str) -> Vec<Response> {
         vec![Response { text: Ok(text.to_owned()) }]
     }
 
     #[test]
     fn answers_end_with_an_empty_line() {
-        assert_eq!(answers(true, &["=1 GNU Go", ""]), (said("GNU Go"), vec![]));
-        assert_eq!(answers(true, &["", "# hello", "=1", "\r"]), (said(""), vec![]));
-        assert_eq!(answers(true, &["=1 a", "b ", "\tc", "", ""]), (said("a\nb\nc"), vec![]));
+        assert_eq!(answers(true, &["=1 GNU Go", ""]), (response("GNU Go"), vec![]));
+        assert_eq!(answers(true, &["", "# hello", "=1", "\r"]), (response(""), vec![]));
+        assert_eq!(answers(true, &["=1 a", "b ", "\tc", "", ""]), (response("a\nb\nc"), vec![]));
         assert_eq!(answers(true, &["=1 a"]), (vec![], vec![]));
         let refused = vec![Response { text: Err("unknown command".to_owned()) }];
         assert_eq!(answers(true, &["?1 unknown command", ""]), (refused.clone(), vec![]));
         assert_eq!(answers(false, &["? unknown command", ""]), (refused, vec![]));
-        assert_eq!(answers(false, &["= D3\r", "\r"]), (said("D3"), vec![]));
-        assert_eq!(answers(false, &["=D3", ""]), (said("D3"), vec![]));
-        assert_eq!(answers(false, &["= 7", ""]), (said("7"), vec![]));
+        assert_eq!(answers(false, &["= D3\r", "\r"]), (response("D3"), vec![]));
+        assert_eq!(answers(false, &["=D3", ""]), (response("D3"), vec![]));
+        assert_eq!(answers(false, &["= 7", ""]), (response("7"), vec![]));
     }
 
     #[test]
     fn answers_of_engines_with_their_own_numbers_are_understood() {
         // As in Edax.
-        assert_eq!(answers(true, &["= 1 D3", ""]), (said("D3"), vec![BreachKind::Garbled]));
-        assert_eq!(answers(true, &["= 1", ""]), (said(""), vec![BreachKind::Garbled]));
-        assert_eq!(answers(false, &["= 12 D3", ""]), (said("D3"), vec![BreachKind::Garbled]));
-        assert_eq!(answers(true, &["= D3", ""]), (said("D3"), vec![]));
+        assert_eq!(answers(true, &["= 1 D3", ""]), (response("D3"), vec![BreachKind::Garbled]));
+        assert_eq!(answers(true, &["= 1", ""]), (response(""), vec![BreachKind::Garbled]));
+        assert_eq!(answers(false, &["= 12 D3", ""]), (response("D3"), vec![BreachKind::Garbled]));
+        assert_eq!(answers(true, &["= D3", ""]), (response("D3"), vec![]));
         // An old answer, then the current one.
         let lines = ["=7 old", "", "=1 D3", ""];
-        assert_eq!(answers(true, &lines), (said("D3"), vec![BreachKind::WrongId]));
+        assert_eq!(answers(true, &lines), (response("D3"), vec![BreachKind::WrongId]));
     }
 
     #[test]
@@ -254,20 +254,21 @@ mod tests {
         let lines = ["level 3", "=1 D3", "", "=1 D3", ""];
         assert_eq!(
             answers(true, &lines),
-            (said("D3"), vec![BreachKind::Junk, BreachKind::Unasked])
+            (response("D3"), vec![BreachKind::Junk, BreachKind::Unasked])
         );
     }
 
     #[test]
     fn ornaments_and_what_was_never_ended_are_no_answers() {
         let lines = ["==== An engine ====", "", "???", "= D3", ""];
-        assert_eq!(answers(false, &lines), (said("D3"), vec![BreachKind::Junk]));
+        assert_eq!(answers(false, &lines), (response("D3"), vec![BreachKind::Junk]));
         // No command is pending, and no empty line follows.
         let mut client = Client::new(false);
         assert_eq!(client.take(&line("= welcome")), None);
         client.ask(&"name");
-        let answer: Vec<_> = ["= D3", ""].iter().filter_map(|it| client.take(&line(it))).collect();
-        assert_eq!(answer, said("D3"));
+        let answer: Vec<_> =
+            ["= D3", ""].iter().filter_map(|text| client.take(&line(text))).collect();
+        assert_eq!(answer, response("D3"));
     }
 
     #[test]

@@ -65,13 +65,13 @@ impl Guard {
     ///
     /// # Errors
     /// If the system does not report the running program.
-    pub fn of_this_program(words: &[&str]) -> io::Result<Self> {
-        Ok(Self::of_program(this_program()?, words))
+    pub fn from_running_program(words: &[&str]) -> io::Result<Self> {
+        Ok(Self::from_program(running_program()?, words))
     }
 
     /// Uses another program, in which [`run`] is called for these words.
     #[must_use]
-    pub fn of_program(program: PathBuf, words: &[&str]) -> Self {
+    pub fn from_program(program: PathBuf, words: &[&str]) -> Self {
         Self { program, words: words.iter().map(OsString::from).collect() }
     }
 
@@ -84,8 +84,8 @@ impl Guard {
         command.current_dir(&spec.directory).env_clear();
         // Scripts that start an engine look there for their programs.
         let path = std::env::var_os("PATH").map(|path| ("PATH".to_owned(), path));
-        let own = spec.environment.iter().map(|(name, value)| (name.clone(), value.into()));
-        for (name, value) in path.into_iter().chain(own) {
+        let environment = spec.environment.iter().map(|(name, value)| (name.clone(), value.into()));
+        for (name, value) in path.into_iter().chain(environment) {
             command.env(format!("{ENGINES_OWN}{name}"), value);
         }
         // A Ctrl-C of the terminal is for the worker, which may finish its games first.
@@ -99,10 +99,10 @@ impl Guard {
 ///
 /// # Errors
 /// If the system does not report it.
-pub fn this_program() -> io::Result<PathBuf> {
-    let own = PathBuf::from("/proc/self/exe");
-    if own.exists() {
-        return Ok(own);
+pub fn running_program() -> io::Result<PathBuf> {
+    let link = PathBuf::from("/proc/self/exe");
+    if link.exists() {
+        return Ok(link);
     }
     std::env::current_exe().or_else(|unknown| {
         let started = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
@@ -122,7 +122,7 @@ pub fn run(words: &[&str], args: impl IntoIterator<Item = OsString>) -> ExitCode
     let done = match stage.as_ref().and_then(|stage| stage.to_str()) {
         Some(WATCH) => watch(words, args.collect()),
         Some(BECOME) => Err(become_engine(args)),
-        _ => Err(io::Error::other("it is started by a worker, for an engine")),
+        _ => Err(io::Error::other("only a worker can run this command, to start an engine")),
     };
     done.unwrap_or_else(|error| {
         // Standard error is the engine's, and ends in its transcript.
@@ -140,7 +140,7 @@ pub fn run(words: &[&str], args: impl IntoIterator<Item = OsString>) -> ExitCode
 /// The first stage: starts the second, and supervises it.
 fn watch(words: &[&str], args: Vec<OsString>) -> io::Result<ExitCode> {
     adopt_orphans();
-    let mut engine = Command::new(this_program()?)
+    let mut engine = Command::new(running_program()?)
         .args(words)
         .args([BECOME, &getpid().as_raw_nonzero().to_string()])
         .args(args)
@@ -222,13 +222,14 @@ fn wait_for_end(engine: &Child) -> io::Result<Ended> {
 
 /// The second stage: sets up what the engine inherits, then becomes the engine.
 fn become_engine(mut args: impl Iterator<Item = OsString>) -> io::Error {
-    let mut word = || args.next().ok_or_else(|| io::Error::other("a word is missing"));
+    let mut word = || args.next().ok_or_else(|| io::Error::other("an argument is missing"));
     let prepared = (|| {
         let (guard, memory, program) = (word()?, word()?, word()?);
         die_with_guard(&guard)?;
         if memory != UNBOUNDED {
             let bytes = memory.to_str().and_then(|bytes| bytes.parse().ok());
-            let bytes = bytes.ok_or_else(|| io::Error::other("the memory is no number"))?;
+            let bytes =
+                bytes.ok_or_else(|| io::Error::other("the memory limit is not a number"))?;
             // The parent may have set a lower limit, which cannot be raised.
             let bytes = getrlimit(Resource::As).maximum.map_or(bytes, |most| most.min(bytes));
             let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
@@ -240,11 +241,11 @@ fn become_engine(mut args: impl Iterator<Item = OsString>) -> io::Error {
     })();
     match prepared {
         Ok(program) => {
-            let own = std::env::vars_os().filter_map(|(name, value)| {
+            let environment = std::env::vars_os().filter_map(|(name, value)| {
                 let name = name.as_bytes().strip_prefix(ENGINES_OWN.as_bytes())?;
                 Some((OsStr::from_bytes(name).to_owned(), value))
             });
-            let error = Command::new(&program).args(args).env_clear().envs(own).exec();
+            let error = Command::new(&program).args(args).env_clear().envs(environment).exec();
             io::Error::new(error.kind(), format!("{}: {error}", program.display()))
         }
         Err(error) => error,
@@ -344,14 +345,14 @@ fn reap_orphans(engine: Pid) {
 /// that may have any characters.
 #[cfg(target_os = "linux")]
 fn children() -> Vec<Pid> {
-    let own = getpid().as_raw_nonzero().to_string();
+    let own_id = getpid().as_raw_nonzero().to_string();
     let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
     let is_child = |pid: &i32| {
         let stat = std::fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
         let stat = String::from_utf8_lossy(&stat);
         let behind_name = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
-        behind_name.split(' ').nth(1) == Some(own.as_str())
+        behind_name.split(' ').nth(1) == Some(own_id.as_str())
     };
     pids.filter(is_child).filter_map(Pid::from_raw).collect()
 }
@@ -368,8 +369,8 @@ fn left_behind(engine: Pid) -> Vec<String> {
         let name = before.split_once('(')?.1;
         (!behind.starts_with('Z')).then(|| crate::text::shown(name, 64))
     };
-    let others = children().into_iter().filter(|process| *process != engine);
-    others.filter_map(name).collect()
+    let orphans = children().into_iter().filter(|process| *process != engine);
+    orphans.filter_map(name).collect()
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -401,7 +402,7 @@ mod tests {
     fn the_environment_of_an_engine_is_not_its_guards() {
         let mut spec = plain("sf", Protocol::Uci, "/sf".into());
         spec.environment = [("LD_PRELOAD".to_owned(), "/own.so".to_owned())].into();
-        let command = Guard::of_program("/spelrum".into(), &["guard"]).command(&spec);
+        let command = Guard::from_program("/spelrum".into(), &["guard"]).command(&spec);
         let names: Vec<_> = command.get_envs().map(|(name, _)| name.to_owned()).collect();
         assert!(names.contains(&"SPELRUM_ENGINE_LD_PRELOAD".into()), "{names:?}");
         let is_for_engine = |name: &OsString| name.as_bytes().starts_with(b"SPELRUM_ENGINE_");

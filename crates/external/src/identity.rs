@@ -23,7 +23,7 @@ pub struct Identity {
     pub author: String,
     /// The SHA-256 of its program; for a script that starts another program, the script's.
     pub sha256: [u8; 32],
-    /// Its build: see [`build_of`](crate::build_of).
+    /// Its build: see [`hash_build`](crate::hash_build).
     pub build: [u8; 32],
 }
 
@@ -89,9 +89,9 @@ fn stamp(metadata: &Metadata) -> Stamp {
 /// The SHA-256 of a file, which is read only if its stamp is unknown.
 fn hash_known(path: &Path, metadata: &Metadata) -> io::Result<[u8; 32]> {
     let stamp = stamp(metadata);
-    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((of, hash)) = known().get(path)
-        && *of == stamp
+    let cache = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((cached_stamp, hash)) = cache().get(path)
+        && *cached_stamp == stamp
     {
         return Ok(*hash);
     }
@@ -99,11 +99,11 @@ fn hash_known(path: &Path, metadata: &Metadata) -> io::Result<[u8; 32]> {
     // A recently written file may be written again with the same stamp: clocks of file systems are coarse.
     let changed = UNIX_EPOCH + Duration::from_secs(metadata.ctime().try_into().unwrap_or(0));
     if changed.elapsed().is_ok_and(|age| age >= SETTLED_AFTER) {
-        let mut known = known();
-        if known.len() >= KNOWN_MAX {
-            known.clear();
+        let mut cache = cache();
+        if cache.len() >= KNOWN_MAX {
+            cache.clear();
         }
-        known.insert(path.to_owned(), (stamp, hash));
+        cache.insert(path.to_owned(), (stamp, hash));
     }
     Ok(hash)
 }

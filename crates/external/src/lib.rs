@@ -28,7 +28,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let file = EngineFile::read(Path::new("engines.toml"))?;
 //! // The program calls `guard::run` where it is started with these words.
-//! let pool = Pool::new(file, Guard::of_this_program(&["guard"])?, 2);
+//! let pool = Pool::new(file, Guard::from_running_program(&["guard"])?, 2);
 //! let limits = Limits { move_time: Some(Duration::from_millis(100)), ..Limits::default() };
 //! let conditions = Conditions { limits, ..Conditions::default() };
 //! let mut room = pool.reserve(&["stockfish"], &|| false)?;
@@ -47,6 +47,7 @@
 
 mod breach;
 mod build;
+mod detected_protocol;
 mod diagnose;
 mod diagnosis;
 mod engine;
@@ -65,23 +66,22 @@ mod processes;
 mod program;
 mod situation;
 mod spec;
-mod spoken;
 pub mod text;
 pub mod uci;
 mod units;
 
 pub use breach::{Breach, BreachKind, Breaches};
-pub use build::build_of;
+pub use build::hash_build;
+pub use detected_protocol::DetectedProtocol;
 pub use diagnosis::Diagnosis;
-pub use engine::{Engine, Parting};
+pub use engine::{CloseReport, Engine};
 pub use failure::{EngineFailure, Exit, FailureKind, Phase};
 pub use file::{EngineFile, EngineFileError};
 pub use guard::{Guard, LEFT_BEHIND};
 pub use identity::Identity;
-pub use open_files::{engines_within, files_of_engines, open_files, raise_open_files};
-pub use pool::{Bounds, Lent, NoRoom, Pool, Reservation};
+pub use open_files::{engines_for_files, files_for_engines, open_files, raise_open_files};
+pub use pool::{Bounds, LeasedEngine, NoRoom, Pool, Reservation};
 pub use situation::{Choice, Clock, Colour, Conditions, Limits, Remaining, Situation, Start};
 pub use spec::{
     AllowedOption, EngineSpec, OptionRefused, OptionRule, OptionValue, Options, Patience, Protocol,
 };
-pub use spoken::Spoken;

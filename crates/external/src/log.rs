@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crate::spec::EngineSpec;
-use crate::text::Voice;
+use crate::text::LineSource;
 
 /// The log of one process: its lines with the seconds since it was started.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Log {
     }
 
     /// Adds a line.
-    pub(crate) fn add(&mut self, voice: Voice, text: &str) {
+    pub(crate) fn add(&mut self, voice: LineSource, text: &str) {
         let at = self.started.elapsed().as_secs_f64();
         if let Some(file) = &mut self.file
             && writeln!(file, "{at:.6} {}{text}", voice.mark()).is_err()
@@ -57,16 +57,16 @@ mod tests {
         let logs = folder.path().join("logs");
         let spec = crate::spec::tests::plain("a/../b c", Protocol::Uci, "/sf".into());
         let mut log = Log::start(&logs, &spec, 7).unwrap();
-        log.add(Voice::Us, "go depth 1");
-        log.add(Voice::Output, "bestmove e2e4");
+        log.add(LineSource::Us, "go depth 1");
+        log.add(LineSource::Output, "bestmove e2e4");
         let files: Vec<_> =
             fs::read_dir(&logs).unwrap().map(|entry| entry.unwrap().path()).collect();
         let [file] = files.as_slice() else { panic!("{files:?}") };
         let name = file.file_name().unwrap().to_str().unwrap();
         assert!(name.starts_with("a_.._b_c-") && name.ends_with("-7.log"), "{name}");
         let text = fs::read_to_string(file).unwrap();
-        let said: Vec<_> = text.lines().map(|line| line.split_once(' ').unwrap().1).collect();
-        assert_eq!(said, ["> go depth 1", "< bestmove e2e4"]);
+        let lines: Vec<_> = text.lines().map(|line| line.split_once(' ').unwrap().1).collect();
+        assert_eq!(lines, ["> go depth 1", "< bestmove e2e4"]);
         assert!(Log::start(file, &spec, 7).is_err(), "a file is no folder");
     }
 }

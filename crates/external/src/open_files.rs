@@ -27,13 +27,13 @@ pub fn raise_open_files(needed: u64) -> u64 {
 
 /// Open files for this many engines, with the process's others.
 #[must_use]
-pub const fn files_of_engines(engines: u64, beside: u64) -> u64 {
+pub const fn files_for_engines(engines: u64, beside: u64) -> u64 {
     beside.saturating_add(engines.saturating_mul(PER_ENGINE))
 }
 
 /// Engines for which this many open files suffice, with the process's others.
 #[must_use]
-pub const fn engines_within(files: u64, beside: u64) -> u64 {
+pub const fn engines_for_files(files: u64, beside: u64) -> u64 {
     files.saturating_sub(beside) / PER_ENGINE
 }
 
@@ -52,9 +52,9 @@ mod tests {
 
     #[test]
     fn engines_have_the_files_that_are_left() {
-        assert_eq!(engines_within(files_of_engines(80, 96), 96), 80);
-        assert_eq!(engines_within(128, 96), 8);
-        assert_eq!(engines_within(64, 96), 0);
-        assert_eq!(files_of_engines(u64::MAX, 96), u64::MAX);
+        assert_eq!(engines_for_files(files_for_engines(80, 96), 96), 80);
+        assert_eq!(engines_for_files(128, 96), 8);
+        assert_eq!(engines_for_files(64, 96), 0);
+        assert_eq!(files_for_engines(u64::MAX, 96), u64::MAX);
     }
 }

@@ -35,12 +35,12 @@ impl Engine {
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn keep_on(&mut self, cpus: &BTreeSet<u32>) -> io::Result<()> {
-        if self.kept_on() == Some(cpus) {
+    pub fn pin_to(&mut self, cpus: &BTreeSet<u32>) -> io::Result<()> {
+        if self.pinned_cpus() == Some(cpus) {
             return Ok(());
         }
-        system::keep(self.guard_id(), cpus)?;
-        self.now_runs_on(cpus.clone());
+        system::pin_tree(self.guard_id(), cpus)?;
+        self.set_pinned_cpus(cpus.clone());
         Ok(())
     }
 }
@@ -59,7 +59,7 @@ mod system {
     /// The most scans for new processes.
     const LOOKS_MAX: usize = 10;
 
-    pub(super) fn keep(root: u32, cpus: &BTreeSet<u32>) -> io::Result<()> {
+    pub(super) fn pin_tree(root: u32, cpus: &BTreeSet<u32>) -> io::Result<()> {
         let mut mask = CpuSet::new();
         for &cpu in cpus.iter().filter(|&&cpu| (cpu as usize) < CpuSet::MAX_CPU) {
             mask.set(cpu as usize);
@@ -93,7 +93,7 @@ mod system {
     use std::collections::BTreeSet;
     use std::io;
 
-    pub(super) fn keep(_: u32, _: &BTreeSet<u32>) -> io::Result<()> {
+    pub(super) fn pin_tree(_: u32, _: &BTreeSet<u32>) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

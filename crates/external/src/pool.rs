@@ -9,7 +9,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::build::build_of;
+use crate::build::hash_build;
 use crate::engine::{Engine, hash_bytes};
 use crate::failure::{EngineFailure, FailureKind, Phase};
 use crate::file::EngineFile;
@@ -48,7 +48,7 @@ pub struct Bounds {
 #[derive(Debug, Default)]
 struct State {
     /// The engines in use or about to be, and the bytes of their hash tables.
-    lent: (usize, u64),
+    in_use: (usize, u64),
     /// The number of starting engines.
     starting: usize,
 
@@ -77,7 +77,7 @@ struct Room {
 
 /// An engine in use. When this is dropped it returns to the pool, or ends if it is lost.
 #[derive(Debug)]
-pub struct Lent {
+pub struct LeasedEngine {
     engine: Option<Engine>,
     /// Its counted bytes among those in use.
     hash_bytes: u64,
@@ -91,7 +91,7 @@ pub enum NoRoom {
     #[error("this machine has no engine `{0}`")]
     Unknown(String),
     /// The game needs more of one than may run at once.
-    #[error("the game needs {needed} of `{engine}` at once, and {at_once} may run here")]
+    #[error("the game needs {needed} instances of `{engine}`, but at most {at_once} may run here")]
     TooMany {
         /// The engine.
         engine: String,
@@ -151,7 +151,7 @@ impl Pool {
         loop {
             let has_room = all.iter().all(|(name, needed)| {
                 let at_once = self.0.file.get(name).map_or(0, |spec| spec.at_once);
-                state.promised(name) + needed <= at_once
+                state.reserved_or_leaving(name) + needed <= at_once
             });
             if has_room {
                 for (name, needed) in &all {
@@ -171,7 +171,7 @@ impl Pool {
     /// Ends the idle engines.
     pub fn close_idle(&self) {
         let leaving = self.0.lock().dismiss(|_| true);
-        self.0.see_off(leaving);
+        self.0.close_dismissed(leaving);
     }
 }
 
@@ -190,7 +190,7 @@ impl Reservation {
         options: &Options,
         conditions: &Conditions,
         aborted: Aborted<'_>,
-    ) -> Result<Lent, EngineFailure> {
+    ) -> Result<LeasedEngine, EngineFailure> {
         let pool = &self.room.pool;
         let spec = pool.file.get(name).cloned();
         let open = self.open.get_mut(name).filter(|open| **open > 0);
@@ -209,10 +209,10 @@ impl Reservation {
         }
         // If the files cannot be read, possibly in the middle of a change, the running build
         // counts.
-        let build = build_of(&spec).ok();
+        let build = hash_build(&spec).ok();
         while let Some(engine) = pool.take_idle(&spec, &options, conditions) {
             let hash_bytes = engine.hash_bytes();
-            let mut engine = self.lend(Some(engine), hash_bytes);
+            let mut engine = self.lease(Some(engine), hash_bytes);
             if !engine.is_usable() {
                 continue;
             }
@@ -230,15 +230,15 @@ impl Reservation {
         }
         let hash_bytes = hash_bytes(&spec, &options).unwrap_or(0);
         pool.make_room(&spec, hash_bytes);
-        let mut lent = self.lend(None, hash_bytes);
-        lent.engine = Some(pool.start(&spec, &options, aborted)?);
-        lent.new_game(conditions, aborted)?;
-        Ok(lent)
+        let mut engine = self.lease(None, hash_bytes);
+        engine.engine = Some(pool.start(&spec, &options, aborted)?);
+        engine.new_game(conditions, aborted)?;
+        Ok(engine)
     }
 
     /// An engine that is already counted among those in use.
-    fn lend(&self, engine: Option<Engine>, hash_bytes: u64) -> Lent {
-        Lent { engine, hash_bytes, room: Arc::clone(&self.room) }
+    fn lease(&self, engine: Option<Engine>, hash_bytes: u64) -> LeasedEngine {
+        LeasedEngine { engine, hash_bytes, room: Arc::clone(&self.room) }
     }
 }
 
@@ -261,27 +261,27 @@ impl Drop for Room {
 
 impl State {
     /// The number of a name that is in use or promised, without idle ones.
-    fn promised(&self, name: &str) -> u32 {
+    fn reserved_or_leaving(&self, name: &str) -> u32 {
         let count = |counts: &BTreeMap<String, u32>| counts.get(name).copied().unwrap_or(0);
         count(&self.reserved) + count(&self.leaving)
     }
 
     /// Counts one more in use.
-    const fn lend(&mut self, hash_bytes: u64) {
-        let (count, bytes) = self.lent;
-        self.lent = (count + 1, bytes.saturating_add(hash_bytes));
+    const fn lease(&mut self, hash_bytes: u64) {
+        let (count, bytes) = self.in_use;
+        self.in_use = (count + 1, bytes.saturating_add(hash_bytes));
     }
 
     /// The number that run or are about to, and the bytes of their hash tables.
     fn running(&self) -> (usize, u64) {
-        let (count, bytes) = self.lent;
+        let (count, bytes) = self.in_use;
         let idle = self.idle.iter().map(Engine::hash_bytes).fold(0, u64::saturating_add);
         (count + self.idle.len(), bytes.saturating_add(idle))
     }
 
     /// Takes out idle engines, which count as leaving until they have ended.
-    fn dismiss(&mut self, which: impl FnMut(&mut Engine) -> bool) -> Vec<Engine> {
-        let leaving: Vec<_> = self.idle.extract_if(.., which).collect();
+    fn dismiss(&mut self, is_leaving: impl FnMut(&mut Engine) -> bool) -> Vec<Engine> {
+        let leaving: Vec<_> = self.idle.extract_if(.., is_leaving).collect();
         for engine in &leaving {
             *self.leaving.entry(engine.spec().name.clone()).or_insert(0) += 1;
         }
@@ -310,7 +310,7 @@ impl Shared {
                 && engine.suits(conditions)
         })?;
         let engine = state.idle.remove(at);
-        state.lend(engine.hash_bytes());
+        state.lease(engine.hash_bytes());
         Some(engine)
     }
 
@@ -340,7 +340,7 @@ impl Shared {
             if leaving.is_empty() {
                 return Err(failure);
             }
-            self.see_off(leaving);
+            self.close_dismissed(leaving);
             start()
         })
     }
@@ -352,7 +352,7 @@ impl Shared {
             let mut state = self.lock();
             let is_it = |engine: &Engine| engine.spec().name == spec.name;
             // The promised ones include the one about to be started.
-            let room = spec.at_once.saturating_sub(state.promised(&spec.name)) as usize;
+            let room = spec.at_once.saturating_sub(state.reserved_or_leaving(&spec.name)) as usize;
             let idle = state.idle.iter().filter(|engine| is_it(engine)).count();
             let mut excess = idle.saturating_sub(room);
             let mut leaving = state.dismiss(|engine| {
@@ -360,7 +360,7 @@ impl Shared {
                 excess -= usize::from(leaves);
                 leaves
             });
-            state.lend(hash_bytes);
+            state.lease(hash_bytes);
             let (mut running, mut bytes) = state.running();
             leaving.extend(state.dismiss(|engine| {
                 let leaves = running > self.bounds.running || bytes > self.bounds.hash_bytes;
@@ -372,14 +372,14 @@ impl Shared {
             }));
             leaving
         };
-        self.see_off(leaving);
+        self.close_dismissed(leaving);
         let state = self.lock();
-        let is_full = |state: &mut State| state.promised(&spec.name) > spec.at_once;
+        let is_full = |state: &mut State| state.reserved_or_leaving(&spec.name) > spec.at_once;
         drop(self.has_room.wait_while(state, is_full));
     }
 
     /// Ends dismissed engines. They may take their time; other callers do not wait for that.
-    fn see_off(&self, leaving: Vec<Engine>) {
+    fn close_dismissed(&self, leaving: Vec<Engine>) {
         for engine in leaving {
             let name = engine.spec().name.clone();
             engine.close();
@@ -391,14 +391,14 @@ impl Shared {
     }
 }
 
-impl Lent {
+impl LeasedEngine {
     /// Ends the engine instead of giving it back.
     pub fn discard(mut self) {
         self.engine = None;
     }
 }
 
-impl Deref for Lent {
+impl Deref for LeasedEngine {
     type Target = Engine;
 
     fn deref(&self) -> &Engine {
@@ -406,20 +406,20 @@ impl Deref for Lent {
     }
 }
 
-impl DerefMut for Lent {
+impl DerefMut for LeasedEngine {
     fn deref_mut(&mut self) -> &mut Engine {
         self.engine.as_mut().unwrap_or_else(|| unreachable!("it is taken only when it is dropped"))
     }
 }
 
-impl Drop for Lent {
+impl Drop for LeasedEngine {
     fn drop(&mut self) {
         let pool = &self.room.pool;
-        let engine = self.engine.take().and_then(|mut it| it.is_usable().then_some(it));
+        let engine = self.engine.take().and_then(|mut engine| engine.is_usable().then_some(engine));
         let leaving = {
             let mut state = pool.lock();
-            let (count, bytes) = state.lent;
-            state.lent = (count.saturating_sub(1), bytes.saturating_sub(self.hash_bytes));
+            let (count, bytes) = state.in_use;
+            state.in_use = (count.saturating_sub(1), bytes.saturating_sub(self.hash_bytes));
             state.idle.extend(engine);
             let mut excess = state.idle.len().saturating_sub(pool.bounds.idle);
             state.dismiss(|_| {
@@ -428,7 +428,7 @@ impl Drop for Lent {
                 leaves
             })
         };
-        pool.see_off(leaving);
+        pool.close_dismissed(leaving);
     }
 }
 

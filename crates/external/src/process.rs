@@ -19,7 +19,7 @@ use crate::failure::{Exit, FailureKind, is_exhaustion};
 use crate::guard::{GIVES_UP as GUARD_GIVES_UP, Guard};
 use crate::log::Log;
 use crate::spec::{EngineSpec, Protocol};
-use crate::text::{Assembler, Line, Transcript, Voice};
+use crate::text::{Assembler, Line, LineSource, Transcript};
 
 /// An engine's process and its guard.
 #[derive(Debug)]
@@ -133,14 +133,14 @@ impl Process {
 
     /// Writes lines, each with its end, and returns the time at which the last of it was handed over: before
     /// that call, since the engine may run as soon as the system has it.
-    pub(crate) fn say(
+    pub(crate) fn send(
         &mut self,
         text: &str,
         deadline: Instant,
         aborted: Aborted<'_>,
     ) -> Result<Instant, Lost> {
         for line in text.lines() {
-            note(&mut self.transcript, &mut self.log, Voice::Us, line);
+            note(&mut self.transcript, &mut self.log, LineSource::Us, line);
         }
         let mut rest = text.as_bytes();
         loop {
@@ -222,7 +222,7 @@ impl Process {
     /// itself.
     pub(crate) fn close(&mut self, farewell: &str, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
-        if self.is_running() && self.say(farewell, deadline, &|| false).is_ok() {
+        if self.is_running() && self.send(farewell, deadline, &|| false).is_ok() {
             self.wait_for_exit(deadline);
         }
         let ended_by_itself = self.has_exited();
@@ -249,7 +249,7 @@ impl Process {
         if !self.has_exited() {
             // Then the kernel kills the engine.
             let _ = self.guard.kill();
-            self.exit = self.guard.wait().ok().map(Exit::of_guarded);
+            self.exit = self.guard.wait().ok().map(Exit::from_guard_status);
         }
         // Its remaining output, for the transcript. A process that outlived it may print for ever.
         self.read_the_rest();
@@ -274,7 +274,7 @@ impl Process {
         if self.exit.is_none()
             && let Ok(Some(status)) = self.guard.try_wait()
         {
-            self.exit = Some(Exit::of_guarded(status));
+            self.exit = Some(Exit::from_guard_status(status));
         }
         self.exit.is_some()
     }
@@ -321,7 +321,7 @@ impl Process {
             self.output.read(&mut self.buffer, ends_at_cr, |line, at| {
                 // Empty lines have a meaning in GTP, and are ignored otherwise.
                 if !line.text.is_empty() {
-                    note(transcript, log, Voice::Output, &line.text);
+                    note(transcript, log, LineSource::Output, &line.text);
                 }
                 if !(ends_at_cr && line.text.is_empty()) {
                     lines.push_back(Timed { line, at });
@@ -332,7 +332,7 @@ impl Process {
             let (transcript, log) = (&mut self.transcript, &mut self.log);
             self.errors.read(&mut self.buffer, true, |line, _| {
                 if !line.text.is_empty() {
-                    note(transcript, log, Voice::Errors, &line.text);
+                    note(transcript, log, LineSource::Errors, &line.text);
                 }
             });
         }
@@ -347,7 +347,7 @@ impl Drop for Process {
 }
 
 /// Keeps a line: the last ones for explanations, all of them for a log.
-fn note(transcript: &mut Transcript, log: &mut Option<Log>, voice: Voice, text: &str) {
+fn note(transcript: &mut Transcript, log: &mut Option<Log>, voice: LineSource, text: &str) {
     transcript.add(voice, text);
     if let Some(log) = log {
         log.add(voice, text);
@@ -402,8 +402,8 @@ mod tests {
 
     /// A process that has ended or is about to, and the destination of its errors.
     fn ended() -> (Process, io::PipeWriter) {
-        let own = std::env::current_exe().unwrap();
-        let mut guard = std::process::Command::new(own);
+        let program = std::env::current_exe().unwrap();
+        let mut guard = std::process::Command::new(program);
         guard.arg("--help").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let (errors, writer) = io::pipe().unwrap();
         let process = Process {

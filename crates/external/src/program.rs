@@ -51,9 +51,9 @@ pub(crate) fn unusable_file(path: &Path, refused: bool) -> Option<Diagnosis> {
         return Some(Diagnosis::new(format!("{shown} is empty"), "install the engine anew"));
     }
     if head.starts_with(b"\x7fELF") {
-        return of_elf(&head, path);
+        return diagnose_elf(&head, path);
     }
-    let other = match head.get(..4)? {
+    let system = match head.get(..4)? {
         [b'M', b'Z', ..] => "Windows",
         [0xcf, 0xfa, 0xed, 0xfe] | [0xca, 0xfe, 0xba, 0xbe] => "macOS",
         _ if std::str::from_utf8(&head).is_ok() => {
@@ -73,13 +73,13 @@ pub(crate) fn unusable_file(path: &Path, refused: bool) -> Option<Diagnosis> {
         }
     };
     Some(Diagnosis::new(
-        format!("{shown} is a program for {other}"),
+        format!("{shown} is a program for {system}"),
         format!("take a build for {} on {}", std::env::consts::OS, std::env::consts::ARCH),
     ))
 }
 
 /// For a program in this system's format: another processor, or a missing loader.
-fn of_elf(head: &[u8], path: &Path) -> Option<Diagnosis> {
+fn diagnose_elf(head: &[u8], path: &Path) -> Option<Diagnosis> {
     let is_little = head.get(5) == Some(&1);
     let pair: [u8; 2] = head.get(18..20)?.try_into().ok()?;
     let machine = if is_little { u16::from_le_bytes(pair) } else { u16::from_be_bytes(pair) };

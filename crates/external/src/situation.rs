@@ -16,7 +16,7 @@ pub enum Colour {
 impl Colour {
     /// The other side.
     #[must_use]
-    pub const fn other(self) -> Self {
+    pub const fn opponent(self) -> Self {
         match self {
             Self::Black => Self::White,
             Self::White => Self::Black,
@@ -75,7 +75,7 @@ pub struct Clock {
 impl Clock {
     /// The time of a side.
     #[must_use]
-    pub const fn of(&self, colour: Colour) -> Remaining {
+    pub const fn remaining(&self, colour: Colour) -> Remaining {
         match colour {
             Colour::White => self.white,
             Colour::Black => self.black,

@@ -175,7 +175,7 @@ impl EngineSpec {
                         key(&allowed.name),
                         self.name
                     ),
-                    remedy: "case does not tell options apart; leave one out".to_owned(),
+                    remedy: "option names are case-insensitive; remove one".to_owned(),
                 });
             }
         }
@@ -201,13 +201,13 @@ impl EngineSpec {
             problem: format!("engine `{}` does not allow `{}`, only {may}", self.name, key(name)),
             remedy: format!(
                 "{}remove it from the sweep, or allow it under the engine's `options` in the engines file",
-                self.meant(name)
+                self.suggest_option(name)
             ),
         }
     }
 
     /// A similar option, as a question.
-    fn meant(&self, name: &str) -> String {
+    fn suggest_option(&self, name: &str) -> String {
         const LIKE_ENOUGH: f64 = 0.5;
         let name = name.to_lowercase();
         let likeness = |option: &AllowedOption| {
@@ -337,14 +337,14 @@ pub(crate) mod tests {
     #[test]
     fn options_are_set_within_what_is_allowed() {
         let number = OptionValue::Number;
-        let one = |name: &str, value| Ok(Options::from([(name.to_owned(), value)]));
-        assert_eq!(check("hash", number(64)), one("Hash", number(64)));
+        let single = |name: &str, value| Ok(Options::from([(name.to_owned(), value)]));
+        assert_eq!(check("hash", number(64)), single("Hash", number(64)));
         assert_eq!(
             check("Clear Hash", OptionValue::Flag(true)),
-            one("Clear Hash", OptionValue::Flag(true))
+            single("Clear Hash", OptionValue::Flag(true))
         );
         let text = OptionValue::Text("b.nnue".to_owned());
-        assert_eq!(check("EvalFile", text.clone()), one("EvalFile", text));
+        assert_eq!(check("EvalFile", text.clone()), single("EvalFile", text));
         for (name, value, error) in [
             (
                 "Hash",
@@ -395,7 +395,7 @@ pub(crate) mod tests {
         let spec = plain("sf", Protocol::Uci, "/sf".into());
         assert_eq!(
             spec.check_options(&twice).unwrap_err().to_string(),
-            "`options.Hash` of engine `sf` is set twice; case does not tell options apart; leave one out"
+            "`options.Hash` of engine `sf` is set twice; option names are case-insensitive; remove one"
         );
     }
 }

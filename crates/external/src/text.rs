@@ -75,16 +75,16 @@ impl Assembler {
 /// A foreign text made safe to store and display: truncated to this many bytes, with a blank for every
 /// control character.
 #[must_use]
-pub fn shown(said: &str, bytes_max: usize) -> String {
-    let cut = said.floor_char_boundary(bytes_max);
+pub fn shown(text: &str, bytes_max: usize) -> String {
+    let cut = text.floor_char_boundary(bytes_max);
     let mut shown = String::with_capacity(cut);
-    shown.extend(said[..cut].chars().map(|c| if c.is_control() { ' ' } else { c }));
+    shown.extend(text[..cut].chars().map(|c| if c.is_control() { ' ' } else { c }));
     shown
 }
 
 /// The source of a line of a [`Transcript`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Voice {
+pub enum LineSource {
     /// This program, to the engine.
     Us,
     /// The engine, on its standard output.
@@ -93,7 +93,7 @@ pub enum Voice {
     Errors,
 }
 
-impl Voice {
+impl LineSource {
     pub(crate) const fn mark(self) -> &'static str {
         match self {
             Self::Us => "> ",
@@ -117,7 +117,7 @@ impl Transcript {
     pub const LINE_BYTES_MAX: usize = 400;
 
     /// Adds a line, and drops as many old ones as necessary.
-    pub fn add(&mut self, voice: Voice, text: &str) {
+    pub fn add(&mut self, voice: LineSource, text: &str) {
         let mut line = voice.mark().to_owned();
         line.push_str(&shown(text, Self::LINE_BYTES_MAX));
         if text.len() > Self::LINE_BYTES_MAX {
@@ -145,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    fn lines_of(chunks: &[&[u8]]) -> Vec<String> {
+    fn split_lines(chunks: &[&[u8]]) -> Vec<String> {
         let (mut assembler, mut lines) = (Assembler::default(), Vec::new());
         for chunk in chunks {
             assembler.take(chunk, |line| lines.push(line.text));
@@ -156,7 +156,10 @@ mod tests {
 
     #[test]
     fn lines_end_in_each_way_and_may_come_in_pieces() {
-        assert_eq!(lines_of(&[b"a\nb\rc\r\n", b"d", b"e\n", b"f"]), ["a", "b", "c", "", "de", "f"]);
+        assert_eq!(
+            split_lines(&[b"a\nb\rc\r\n", b"d", b"e\n", b"f"]),
+            ["a", "b", "c", "", "de", "f"]
+        );
         let (mut assembler, mut lines) = (Assembler::default(), Vec::new());
         assembler.take_keeping_cr(b"= D3\r\n\r\n= \n\n", |line| lines.push(line.text));
         assert_eq!(lines, ["= D3", "", "= ", ""]);
@@ -178,9 +181,9 @@ mod tests {
     fn a_transcript_keeps_the_end() {
         let mut transcript = Transcript::default();
         for number in 0..10_000 {
-            transcript.add(Voice::Output, &format!("info depth {number} \u{1b}[31m"));
+            transcript.add(LineSource::Output, &format!("info depth {number} \u{1b}[31m"));
         }
-        transcript.add(Voice::Errors, &"é".repeat(1_000));
+        transcript.add(LineSource::Errors, &"é".repeat(1_000));
         let text = transcript.text();
         assert!(text.len() <= Transcript::BYTES_MAX, "{}", text.len());
         assert!(text.contains("< info depth 9999  [31m\n"), "{text}");
@@ -194,7 +197,7 @@ mod tests {
             cut in 0_usize..300,
         ) {
             let (a, b) = bytes.split_at(cut.min(bytes.len()));
-            prop_assert_eq!(lines_of(&[&bytes]), lines_of(&[a, b]));
+            prop_assert_eq!(split_lines(&[&bytes]), split_lines(&[a, b]));
         }
     }
 }

@@ -7,9 +7,9 @@ mod message;
 mod option;
 mod server;
 mod serving;
-mod words;
+mod tokens;
 
-pub use client::{Answer, Client, Event, Found};
+pub use client::{Answer, Client, Event, SearchInfo};
 pub use command::{Command, CommandError, Go, Start, whole_ms};
 pub use message::{BestMove, Bound, Info, Message, Score, ScoreValue, is_move};
 pub use option::{Declared, Kind};

@@ -13,13 +13,14 @@ pub(crate) struct NoAmount {
 
 /// A positive duration such as `250ms`, `1.5s` or `2m`.
 pub(crate) fn duration(text: &str) -> Result<Duration, NoAmount> {
-    let wrong = |what: &str, remedy| NoAmount { problem: format!("`{text}` is {what}"), remedy };
-    let needs = || wrong("no duration", "write a number with a unit, such as 250ms, 1.5s or 2m");
+    let wrong =
+        |problem: &str, remedy| NoAmount { problem: format!("`{text}` is {problem}"), remedy };
+    let needs = || wrong("not a duration", "write a number with a unit, such as 250ms, 1.5s or 2m");
     let (number, us) = [("µs", 1), ("us", 1), ("ms", 1_000), ("s", 1_000_000), ("m", 60_000_000)]
         .into_iter()
         .find_map(|(unit, us)| Some((text.strip_suffix(unit)?, us)))
         .ok_or_else(needs)?;
-    let (whole, parts) = number.split_once('.').unwrap_or((number, ""));
+    let (units, parts) = number.split_once('.').unwrap_or((number, ""));
     if parts.len() > 6 || number.ends_with('.') {
         return Err(needs());
     }
@@ -27,15 +28,15 @@ pub(crate) fn duration(text: &str) -> Result<Duration, NoAmount> {
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
         if is_number { text.parse::<u64>().ok() } else { None }
     };
-    let whole = digits(whole).and_then(|whole| whole.checked_mul(us)).ok_or_else(needs)?;
+    let units = digits(units).and_then(|units| units.checked_mul(us)).ok_or_else(needs)?;
     let part = if parts.is_empty() {
         0
     } else {
         let scale = 10_u64.pow(u32::try_from(parts.len()).unwrap_or(0));
         digits(parts).ok_or_else(needs)? * us / scale
     };
-    match whole.saturating_add(part) {
-        0 => Err(wrong("no time at all", "write at least 1us")),
+    match units.saturating_add(part) {
+        0 => Err(wrong("zero", "write at least 1us")),
         us if us > 24 * 3_600_000_000 => Err(wrong("more than a day", "write at most 1440m")),
         us => Ok(Duration::from_micros(us)),
     }
@@ -43,16 +44,17 @@ pub(crate) fn duration(text: &str) -> Result<Duration, NoAmount> {
 
 /// An amount of memory such as `900MiB` or `4GiB`, in bytes.
 pub(crate) fn memory(text: &str) -> Result<u64, NoAmount> {
-    let wrong = |what: &str, remedy| NoAmount { problem: format!("`{text}` is {what}"), remedy };
+    let wrong =
+        |problem: &str, remedy| NoAmount { problem: format!("`{text}` is {problem}"), remedy };
     let number = [("MiB", 20), ("GiB", 30)].into_iter().find_map(|(unit, shift)| {
         let number = text.strip_suffix(unit)?.trim_end_matches(' ');
         Some(u64::from(number.parse::<u32>().ok()?) << shift)
     });
     match number {
         Some(bytes) if bytes > 0 => Ok(bytes),
-        Some(_) => Err(wrong("no memory at all", "write at least 1MiB")),
+        Some(_) => Err(wrong("zero", "write at least 1MiB")),
         None => Err(wrong(
-            "no amount of memory",
+            "not an amount of memory",
             "write a whole number of MiB or GiB, such as 900MiB or 4GiB",
         )),
     }
@@ -77,13 +79,16 @@ mod tests {
         }
         for text in ["", "s", "5", "-1s", "1.s", "1,5s", "1e3s", "99999999999999999999s", "+1s"] {
             let wrong = duration(text).unwrap_err();
-            assert_eq!(wrong.problem, format!("`{text}` is no duration"));
+            assert_eq!(wrong.problem, format!("`{text}` is not a duration"));
             assert_eq!(wrong.remedy, "write a number with a unit, such as 250ms, 1.5s or 2m");
         }
-        let said =
+        let error =
             |text| duration(text).map_err(|error| (error.problem, error.remedy)).unwrap_err();
-        assert_eq!(said("0s"), ("`0s` is no time at all".to_owned(), "write at least 1us"));
-        assert_eq!(said("1441m"), ("`1441m` is more than a day".to_owned(), "write at most 1440m"));
+        assert_eq!(error("0s"), ("`0s` is zero".to_owned(), "write at least 1us"));
+        assert_eq!(
+            error("1441m"),
+            ("`1441m` is more than a day".to_owned(), "write at most 1440m")
+        );
     }
 
     #[test]
@@ -91,11 +96,11 @@ mod tests {
         assert_eq!(memory("900MiB"), Ok(900 << 20));
         assert_eq!(memory("4 GiB"), Ok(4 << 30));
         let none = memory("0MiB").unwrap_err();
-        assert_eq!(none.problem, "`0MiB` is no memory at all");
+        assert_eq!(none.problem, "`0MiB` is zero");
         assert_eq!(none.remedy, "write at least 1MiB");
         for text in ["", "4", "4GB", "MiB", "-1MiB", "1.5GiB"] {
             let wrong = memory(text).unwrap_err();
-            assert_eq!(wrong.problem, format!("`{text}` is no amount of memory"));
+            assert_eq!(wrong.problem, format!("`{text}` is not an amount of memory"));
             assert_eq!(wrong.remedy, "write a whole number of MiB or GiB, such as 900MiB or 4GiB");
         }
     }

@@ -27,6 +27,6 @@ impl Allocation {
     /// The order with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
+        Self::ALL.into_iter().find(|allocation| allocation.name() == name)
     }
 }

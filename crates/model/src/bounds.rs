@@ -106,7 +106,7 @@ fn check_move(record: &MoveRecord, player: &Player) -> Result<(), String> {
     if switches > wall_us.saturating_add(SWITCHES_TOLERANCE) {
         return Err(format!("it was interrupted {switches} times in {wall_us} µs"));
     }
-    if player.outside().is_some() {
+    if player.external().is_some() {
         // A worker cannot verify an external engine's own figures.
         return Ok(());
     }
@@ -117,16 +117,16 @@ fn check_move(record: &MoveRecord, player: &Player) -> Result<(), String> {
     }
     let most = nodes_within(*wall_us);
     let limits = player.limits();
-    for (what, count, limit) in [
+    for (noun, count, limit) in [
         ("nodes", search.nodes, limits.nodes),
         ("evaluations", search.evaluations, limits.evaluations),
     ] {
         // A search increments its count before each step, and stops at its limit.
         if let Some(limit) = limit.filter(|&limit| count > limit) {
-            return Err(format!("it has {count} {what}, and its player's limit is {limit}"));
+            return Err(format!("it has {count} {noun}, and its player's limit is {limit}"));
         }
         if count > most {
-            return Err(format!("it has {count} {what} in {wall_us} µs, and no thread is so fast"));
+            return Err(format!("it has {count} {noun} in {wall_us} µs, and no thread is so fast"));
         }
     }
     if search.depth > DEPTH_MAX {
@@ -160,9 +160,9 @@ mod tests {
     use super::*;
 
     fn player(more: &[(&str, Value)]) -> Player {
-        let own =
+        let given =
             [("algorithm", Value::Text("alpha-beta".to_owned())), ("depth", Value::Integer(4))];
-        let all = own.iter().chain(more).cloned();
+        let all = given.iter().chain(more).cloned();
         let parameters: Parameters = all.map(|(key, value)| (key.to_owned(), value)).collect();
         Player::from_parameters(&TicTacToe::rules(), &parameters).unwrap()
     }

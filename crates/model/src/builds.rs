@@ -28,9 +28,9 @@ struct Written {
 /// Splits a sweep's text into its author's text and the appended builds, if any.
 #[must_use]
 pub fn split(text: &str) -> (&str, Builds) {
-    let Some((own, written)) = text.rsplit_once(MARK) else { return (text, Builds::new()) };
+    let Some((sweep_text, written)) = text.rsplit_once(MARK) else { return (text, Builds::new()) };
     match toml::from_str::<Written>(written) {
-        Ok(Written { builds }) => (own, builds),
+        Ok(Written { builds }) => (sweep_text, builds),
         // The table was edited later, on purpose.
         Err(_) => (text, Builds::new()),
     }
@@ -38,11 +38,11 @@ pub fn split(text: &str) -> (&str, Builds) {
 
 /// A sweep's own text with these builds appended.
 #[must_use]
-pub fn with_builds(own: &str, builds: &Builds) -> String {
+pub fn with_builds(sweep_text: &str, builds: &Builds) -> String {
     if builds.is_empty() {
-        return own.to_owned();
+        return sweep_text.to_owned();
     }
-    let mut text = [own, MARK, "[builds]\n"].concat();
+    let mut text = [sweep_text, MARK, "[builds]\n"].concat();
     for (engine, build) in builds {
         // A JSON string is also a TOML string.
         let [engine, build] = [engine, build].map(crate::seeds::canonical_json);
@@ -87,11 +87,11 @@ mod tests {
 
     #[test]
     fn builds_are_written_behind_a_sweep_and_read_again() {
-        let own = "name = \"t\"\n[players.a]\nalgorithm = \"uci\"";
-        let written = with_builds(own, &builds("ab12"));
-        assert_eq!(split(&written), (own, builds("ab12")));
-        assert_eq!(split(own), (own, Builds::new()));
-        assert_eq!(with_builds(own, &Builds::new()), own);
+        let sweep_text = "name = \"t\"\n[players.a]\nalgorithm = \"uci\"";
+        let written = with_builds(sweep_text, &builds("ab12"));
+        assert_eq!(split(&written), (sweep_text, builds("ab12")));
+        assert_eq!(split(sweep_text), (sweep_text, Builds::new()));
+        assert_eq!(with_builds(sweep_text, &Builds::new()), sweep_text);
         assert_eq!(with_builds(split(&written).0, &builds("cd34")).matches("[builds]").count(), 1);
         let changed = written + "games = [";
         assert_eq!(split(&changed), (&*changed, Builds::new()));

@@ -147,16 +147,16 @@ pub struct Inability {
 impl GameRequest {
     /// The game of these rules.
     #[must_use]
-    pub fn of_rules(rules: &Rules) -> Self {
+    pub fn from_rules(rules: &Rules) -> Self {
         let mut values = rules.values();
         let chess960 =
             values.any(|(info, value)| info.name == "chess960" && *value == Value::Bool(true));
-        Self { chess960, ..Self::of_game(rules.name()) }
+        Self { chess960, ..Self::from_game_name(rules.name()) }
     }
 
     /// A game under its usual rules. A game that no current engine supports makes no demands.
     #[must_use]
-    pub fn of_game(name: &str) -> Self {
+    pub fn from_game_name(name: &str) -> Self {
         let board = Rules::from_name(name).ok().and_then(|rules| rules.game().gtp_board);
         let board_size = board.map(|board| board.size);
         Self { name: name.to_owned(), chess960: false, board_size }
@@ -166,7 +166,7 @@ impl GameRequest {
 impl EngineRequest {
     /// The demands of a player with these fully spelt-out parameters; `None` for a built-in player.
     #[must_use]
-    pub fn of_parameters(parameters: &Parameters, game: GameRequest) -> Option<Self> {
+    pub fn from_parameters(parameters: &Parameters, game: GameRequest) -> Option<Self> {
         let text = |name: &str| match parameters.get(name) {
             Some(Value::Text(text)) => Some(text.clone()),
             Some(_) | None => None,
@@ -174,7 +174,7 @@ impl EngineRequest {
         let protocol = Protocol::named(&text("algorithm")?)?;
         let options = match parameters.get("options") {
             Some(Value::Table(options)) => {
-                let set = options.iter().map(|(name, value)| (name.clone(), said(value)));
+                let set = options.iter().map(|(name, value)| (name.clone(), option_text(value)));
                 set.collect()
             }
             Some(_) | None => Vec::new(),
@@ -206,7 +206,8 @@ impl EngineRequest {
     /// none.
     #[must_use]
     pub fn unmet_by(&self, capabilities: &Capabilities) -> Option<Inability> {
-        let option = || self.options.iter().find_map(|it| self.option_unmet(capabilities, it));
+        let option =
+            || self.options.iter().find_map(|option| self.option_unmet(capabilities, option));
         match self.protocol {
             Protocol::Uci => self.chess960_unmet(capabilities).or_else(option),
             Protocol::Gtp => {
@@ -222,7 +223,7 @@ impl EngineRequest {
     ) -> Option<Inability> {
         let declared = declared.as_ref().filter(|_| self.game.chess960 && !is_cut)?;
         let knows = named(declared, CHESS960_OPTION)
-            .is_some_and(|it| matches!(it.kind, OptionKind::Check { .. }));
+            .is_some_and(|option| matches!(option.kind, OptionKind::Check { .. }));
         (!knows).then(|| Inability {
             problem: format!("{} does not play Chess960", self.engine),
             remedy: "take another engine for this player, or leave chess960 out of the game's rules",
@@ -241,7 +242,7 @@ impl EngineRequest {
                 return (!is_cut).then(|| Inability {
                     problem: format!(
                         "{engine} has no option `{name}`; it has {}",
-                        near(declared, name)
+                        nearest_names(declared, name)
                     ),
                     remedy: "change `options` of this player in the sweep",
                 });
@@ -257,7 +258,7 @@ impl EngineRequest {
             return (!is_cut).then(|| Inability {
                 problem: format!(
                     "option `{name}` of {engine} may not be set by a sweep on that machine; it allows {}",
-                    near(settable, name)
+                    nearest_names(settable, name)
                 ),
                 remedy,
             });
@@ -279,9 +280,10 @@ impl EngineRequest {
             );
         }
         let knows = |command: &str| {
-            gtp.commands.is_empty() || is_cut || gtp.commands.iter().any(|it| it == command)
+            gtp.commands.is_empty() || is_cut || gtp.commands.iter().any(|known| known == command)
         };
-        if let Some(command) = ["clear_board", "play", "genmove"].into_iter().find(|it| !knows(it))
+        if let Some(command) =
+            ["clear_board", "play", "genmove"].into_iter().find(|command| !knows(command))
         {
             return inability(
                 format!("{engine} does not know the GTP command `{command}`"),
@@ -289,10 +291,10 @@ impl EngineRequest {
             );
         }
         let limits = gtp.limits;
-        let untold = |what: &str, name: &str| {
+        let untold = |limit: &str, name: &str| {
             inability(
                 format!(
-                    "{engine} has no command for {what}: no line of its `gtp.limits` has `{name}`"
+                    "{engine} has no command for {limit}: no line of its `gtp.limits` has `{name}`"
                 ),
                 "add such a line in the engines file, or bound this player's moves by something else",
             )
@@ -331,14 +333,15 @@ impl EngineOption {
             OptionKind::Button if value == "true" => return None,
             OptionKind::Text { .. } => return None,
             OptionKind::Spin { min, max, .. } => {
-                let is_within = value.parse().is_ok_and(|it: i64| (*min..=*max).contains(&it));
+                let is_within =
+                    value.parse().is_ok_and(|number: i64| (*min..=*max).contains(&number));
                 if is_within {
                     return None;
                 }
                 if min == max { format!("{min}") } else { format!("from {min} to {max}") }
             }
             OptionKind::Combo { choices, .. } => {
-                if choices.iter().any(|it| it.eq_ignore_ascii_case(value)) {
+                if choices.iter().any(|choice| choice.eq_ignore_ascii_case(value)) {
                     return None;
                 }
                 format!("one of {}", list(choices.iter().map(String::as_str)))
@@ -357,7 +360,7 @@ impl EngineOption {
             OptionKind::Check { default } | OptionKind::Text { default } => default.len(),
             OptionKind::Spin { default, .. } => default.len() + 2 * size_of::<i64>(),
             OptionKind::Combo { default, choices } => {
-                default.len() + choices.iter().map(|it| it.len() + 2).sum::<usize>()
+                default.len() + choices.iter().map(|choice| choice.len() + 2).sum::<usize>()
             }
             OptionKind::Button => 0,
         };
@@ -389,8 +392,11 @@ impl Capabilities {
         };
         let mut is_cut = self.is_cut;
         let mut cut = |options: &mut Vec<EngineOption>| {
-            let kept =
-                options.iter().take(CAPABILITIES_MAX).take_while(|it| keep(it.bytes())).count();
+            let kept = options
+                .iter()
+                .take(CAPABILITIES_MAX)
+                .take_while(|option| keep(option.bytes()))
+                .count();
             is_cut |= kept < options.len();
             options.truncate(kept);
         };
@@ -398,7 +404,9 @@ impl Capabilities {
         // Options that decide which games a worker gets come first, so that they survive a cut.
         let first = [CHESS960_OPTION, HASH_OPTION, THREADS_OPTION];
         if let Some(declared) = &mut self.declared {
-            declared.sort_by_key(|it| !first.iter().any(|name| it.name.eq_ignore_ascii_case(name)));
+            declared.sort_by_key(|option| {
+                !first.iter().any(|name| option.name.eq_ignore_ascii_case(name))
+            });
             cut(declared);
         }
         if let Some(gtp) = &mut self.gtp {
@@ -407,7 +415,7 @@ impl Capabilities {
                 .commands
                 .iter()
                 .take(CAPABILITIES_MAX)
-                .take_while(|it| keep(it.len() + 2))
+                .take_while(|command| keep(command.len() + 2))
                 .count();
             is_cut |= kept < all;
             gtp.commands.truncate(kept);
@@ -419,16 +427,20 @@ impl Capabilities {
     /// Whether the list is within the bounds.
     #[must_use]
     pub fn is_within_bounds(&self) -> bool {
-        let count = |it: &Self| {
-            let declared = it.declared.as_ref().map(Vec::len);
-            (declared, it.settable.len(), it.gtp.as_ref().map(|gtp| gtp.commands.len()))
+        let count = |capabilities: &Self| {
+            let declared = capabilities.declared.as_ref().map(Vec::len);
+            (
+                declared,
+                capabilities.settable.len(),
+                capabilities.gtp.as_ref().map(|gtp| gtp.commands.len()),
+            )
         };
         count(&self.clone().within_bounds()) == count(self)
     }
 }
 
 /// A value as a text.
-fn said(value: &Value) -> String {
+fn option_text(value: &Value) -> String {
     match value {
         Value::Text(text) => text.clone(),
         Value::Bool(flag) => flag.to_string(),
@@ -439,24 +451,24 @@ fn said(value: &Value) -> String {
 }
 
 fn named<'a>(options: &'a [EngineOption], name: &str) -> Option<&'a EngineOption> {
-    options.iter().find(|it| it.name.eq_ignore_ascii_case(name))
+    options.iter().find(|option| option.name.eq_ignore_ascii_case(name))
 }
 
 /// Some options, the closest in spelling to a name first.
-fn near(options: &[EngineOption], name: &str) -> String {
+fn nearest_names(options: &[EngineOption], name: &str) -> String {
     if options.is_empty() {
         return "none".to_owned();
     }
     let name = name.to_ascii_lowercase();
     let distance = |other: &str| strsim::osa_distance(&name, &other.to_ascii_lowercase());
-    let mut names: Vec<&str> = options.iter().map(|it| it.name.as_str()).collect();
+    let mut names: Vec<&str> = options.iter().map(|option| option.name.as_str()).collect();
     names.sort_by_key(|other| distance(other));
     list(names.into_iter())
 }
 
 fn list<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(NAMED_MAX);
-    let mut texts: Vec<String> = names.take(NAMED_MAX).map(|it| format!("`{it}`")).collect();
+    let mut texts: Vec<String> = names.take(NAMED_MAX).map(|name| format!("`{name}`")).collect();
     if more > 0 {
         texts.push(format!("{more} more"));
     }

@@ -67,7 +67,7 @@ pub struct Change {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellExample {
     /// The change to the cell.
-    pub what: CellChange,
+    pub change: CellChange,
     /// Its place on the axes: `depth=3, rules=old`.
     pub axes: String,
     /// The name of its first player.
@@ -265,7 +265,7 @@ impl StoredDefinition {
     /// The hash of the definition without builds.
     fn unbuilt_hash(&self) -> DefinitionHash {
         let [first, second] = self.players.each_ref().map(|json| without_build(json).0);
-        DefinitionHash::of_json(&[&self.prefix, &*first, ",", &second, "]}"].concat())
+        DefinitionHash::from_json(&[&self.prefix, &*first, ",", &second, "]}"].concat())
     }
 }
 
@@ -330,7 +330,10 @@ impl<'p> Comparison<'p> {
         let still: BTreeSet<CellId> = self.known.iter().map(|known| known.cell).collect();
         let by_hash = self.unbuilt_cells();
         for cell in named.into_iter().filter(|cell| !still.contains(&cell.cell)) {
-            let number = cell.engines.as_ref().and_then(|it| by_hash.get(&it.unbuilt_hash()));
+            let number = cell
+                .engines
+                .as_ref()
+                .and_then(|definition| by_hash.get(&definition.unbuilt_hash()));
             match number {
                 Some(&number) => self.supersede(cell, number),
                 None => self.dropped.push(cell),
@@ -347,7 +350,8 @@ impl<'p> Comparison<'p> {
         let definitions: Vec<DefinitionJson> =
             plan.conditions.iter().map(DefinitionJson::new).collect();
         let cells = plan.cells.iter().enumerate();
-        let with_engines = cells.filter(|(_, cell)| cell.players.iter().any(|it| it.is_outside()));
+        let with_engines =
+            cells.filter(|(_, cell)| cell.players.iter().any(|player| player.is_external()));
         let hashes = with_engines.map(|(number, cell)| {
             let [first, second] =
                 cell.players.each_ref().map(|player| without_build(&player.parameters_json).0);
@@ -370,17 +374,17 @@ impl<'p> Comparison<'p> {
             names.iter_mut().zip(&definition.players).zip(&planned.players)
         {
             let now_json = &player.parameters_json;
-            let [(_, before), (_, now)] = [json, now_json].map(|it| without_build(it));
+            let [(_, before), (_, now)] = [json, now_json].map(|json| without_build(json));
             if before == now {
                 continue;
             }
             *name = former_name(name, before);
             let need = serde_json::from_str(now_json).ok();
-            let need = need.as_ref().and_then(NeededEngine::of_parameters);
+            let need = need.as_ref().and_then(NeededEngine::from_parameters);
             if let Some(need) = need.filter(|_| !cell.is_superseded) {
-                let [before, now] = [before, now].map(|it| it.map(str::to_owned));
-                let is_same = |it: &&mut BuildChange| {
-                    it.engine == need.engine && it.before == before && it.now == now
+                let [before, now] = [before, now].map(|build| build.map(str::to_owned));
+                let is_same = |change: &&mut BuildChange| {
+                    change.engine == need.engine && change.before == before && change.now == now
                 };
                 let changed = &mut self.change.builds_changed;
                 match changed.iter_mut().find(is_same) {
@@ -407,23 +411,28 @@ impl<'p> Comparison<'p> {
 
     /// Adds one of them as an example.
     pub fn name_dropped(&mut self, cell: CellId, axes: String, players: [String; 2]) {
-        let Some(of) = self.dropped.iter().find(|dropped| dropped.cell == cell) else { return };
+        let Some(dropped_cell) = self.dropped.iter().find(|dropped| dropped.cell == cell) else {
+            return;
+        };
         let [player, opponent] = players;
-        self.change.give_example(CellChange::Dropped, |what| CellExample {
-            what,
+        self.change.give_example(CellChange::Dropped, |change| CellExample {
+            change,
             axes,
             player,
             opponent,
-            games_settled: of.games_settled,
-            games_planned: of.games,
+            games_settled: dropped_cell.games_settled,
+            games_planned: dropped_cell.games,
         });
     }
 
     /// Adds the experiment's settings apart from its cells.
     pub fn see_settings(&mut self, before: &Settings) {
         let plan = self.plan;
-        let now: BTreeSet<String> =
-            plan.conditions.iter().map(|of| DefinitionJson::new(of).prefix().to_owned()).collect();
+        let now: BTreeSet<String> = plan
+            .conditions
+            .iter()
+            .map(|conditions| DefinitionJson::new(conditions).prefix().to_owned())
+            .collect();
         let stop_differs = self.rules_differ();
         let change = &mut self.change;
         change.rules_changed = before.definition_prefixes != now;
@@ -443,7 +452,7 @@ impl<'p> Comparison<'p> {
         .into_iter()
         .filter_map(|(what, differs)| differs.then_some(what))
         .collect();
-        change.examples.sort_by_key(|example| example.what);
+        change.examples.sort_by_key(|example| example.change);
     }
 
     /// Checks that the plan extends the experiment.
@@ -493,8 +502,8 @@ impl<'p> Comparison<'p> {
         let (places, change) = (&self.places, &mut self.change);
         change.games_kept += games_settled;
         change.axes_changed |= place_differs;
-        let example = |what| CellExample {
-            what,
+        let example = |change| CellExample {
+            change,
             axes: places.text(new),
             player: first_name.to_string(),
             opponent: second_name.to_string(),
@@ -529,8 +538,8 @@ impl<'p> Comparison<'p> {
         let cell = &self.plan.cells[number];
         let [player, opponent] = &cell.player_names;
         let places = &self.places;
-        self.change.give_example(CellChange::Added, |what| CellExample {
-            what,
+        self.change.give_example(CellChange::Added, |change| CellExample {
+            change,
             axes: places.text(cell),
             player: player.to_string(),
             opponent: opponent.to_string(),
@@ -542,9 +551,13 @@ impl<'p> Comparison<'p> {
 }
 
 impl Change {
-    fn give_example(&mut self, what: CellChange, example: impl FnOnce(CellChange) -> CellExample) {
-        if self.examples.iter().filter(|given| given.what == what).count() < EXAMPLES_MAX {
-            self.examples.push(example(what));
+    fn give_example(
+        &mut self,
+        change: CellChange,
+        example: impl FnOnce(CellChange) -> CellExample,
+    ) {
+        if self.examples.iter().filter(|example| example.change == change).count() < EXAMPLES_MAX {
+            self.examples.push(example(change));
         }
     }
 }

@@ -61,7 +61,7 @@ impl Task {
 
     /// The task with this name.
     #[must_use]
-    pub fn of_experiments(name: &str) -> Option<Self> {
+    pub fn from_experiments(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|task| task.experiments() == name)
     }
 

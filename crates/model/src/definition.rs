@@ -72,7 +72,7 @@ impl CellDefinition {
     /// The hash that names the cell in leases and in the database.
     #[must_use]
     pub fn hash(&self) -> DefinitionHash {
-        DefinitionHash::of_json(&self.canonical_json())
+        DefinitionHash::from_json(&self.canonical_json())
     }
 
     /// The cell's seed, below 2^53: derived from its definition alone, never from its place in a grid. Builds of
@@ -102,7 +102,7 @@ impl DefinitionJson {
     /// The prefix of cells of these conditions.
     #[must_use]
     pub fn new(conditions: &Conditions) -> Self {
-        Self::of_definition(CellDefinition {
+        Self::from_definition(CellDefinition {
             format: CellDefinition::FORMAT,
             seed: conditions.seed,
             rules: conditions.rules.clone(),
@@ -116,7 +116,7 @@ impl DefinitionJson {
     }
 
     /// The prefix of cells that differ from this one only in their players.
-    pub(crate) fn of_definition(definition: CellDefinition) -> Self {
+    pub(crate) fn from_definition(definition: CellDefinition) -> Self {
         let mut prefix =
             CellDefinition { players: Default::default(), ..definition }.canonical_json();
         prefix.truncate(prefix.len() - "{},{}]}".len());
@@ -147,7 +147,7 @@ impl DefinitionJson {
 
     /// The seed in such a prefix; `None` if invalid.
     #[must_use]
-    pub fn seed_of(prefix: &str) -> Option<u64> {
+    pub fn seed_from_prefix(prefix: &str) -> Option<u64> {
         #[derive(serde::Deserialize)]
         struct Seeded {
             seed: u64,
@@ -182,7 +182,7 @@ impl DefinitionJson {
 impl DefinitionHash {
     /// The hash of a definition in canonical JSON.
     #[must_use]
-    pub fn of_json(canonical_json: &str) -> Self {
+    pub fn from_json(canonical_json: &str) -> Self {
         Self(Sha256::digest(canonical_json.as_bytes()).into())
     }
 }
@@ -251,7 +251,7 @@ mod tests {
     }
 
     fn adjudication() -> Adjudication {
-        let [score, moves] = [600, 3].map(|it| NonZeroU32::new(it).unwrap());
+        let [score, moves] = [600, 3].map(|number| NonZeroU32::new(number).unwrap());
         Adjudication {
             resign: Some(ResignRule { score, moves, both: true }),
             draw: Some(DrawRule { score: 10, moves, after: 40, restart: false }),
@@ -296,12 +296,15 @@ mod tests {
             let [first, second] =
                 [0, 1].map(|player| seeds::canonical_json(&definition.players[player]));
             assert_eq!(json.with_players(&first, &second), definition.canonical_json());
-            assert_eq!(DefinitionJson::seed_of(json.prefix()), Some(definition.seed));
-            let told = DefinitionJson::conditions_of(json.prefix()).unwrap();
-            assert_eq!((&told.rules, &told.openings), (&definition.rules, &definition.openings));
-            assert_eq!(told.adjudication, adjudication);
+            assert_eq!(DefinitionJson::seed_from_prefix(json.prefix()), Some(definition.seed));
+            let conditions = DefinitionJson::conditions_of(json.prefix()).unwrap();
+            assert_eq!(
+                (&conditions.rules, &conditions.openings),
+                (&definition.rules, &definition.openings)
+            );
+            assert_eq!(conditions.adjudication, adjudication);
             assert!(DefinitionJson::conditions_of(&json.prefix()[1..]).is_none());
-            assert_eq!(DefinitionJson::seed_of(&json.prefix()[1..]), None);
+            assert_eq!(DefinitionJson::seed_from_prefix(&json.prefix()[1..]), None);
             let both = (definition.hash(), definition.cell_seed());
             assert_eq!(json.hash_and_seed(&first, &second), both);
         }
@@ -366,12 +369,12 @@ mod tests {
         let resign = r#""resign":{"score":600,"moves":3,"both":true}"#;
         let draw = r#""draw":{"score":10,"moves":3,"after":40}"#;
         let tables = r#""tables":true"#;
-        let whole = adjudication();
+        let all_rules = adjudication();
         for (rule, json) in [
-            (whole, [resign, ",", draw].concat()),
-            (Adjudication { draw: None, ..whole }, resign.to_owned()),
-            (Adjudication { resign: None, ..whole }, draw.to_owned()),
-            (Adjudication { tables: true, ..whole }, [resign, ",", draw, ",", tables].concat()),
+            (all_rules, [resign, ",", draw].concat()),
+            (Adjudication { draw: None, ..all_rules }, resign.to_owned()),
+            (Adjudication { resign: None, ..all_rules }, draw.to_owned()),
+            (Adjudication { tables: true, ..all_rules }, [resign, ",", draw, ",", tables].concat()),
             (Adjudication { tables: true, ..Adjudication::default() }, tables.to_owned()),
         ] {
             let with = CellDefinition { adjudication: Some(rule), ..definition() };
@@ -381,7 +384,7 @@ mod tests {
             assert_eq!(with.canonical_json(), json);
             assert_eq!(serde_json::from_str::<CellDefinition>(&json).unwrap(), with);
         }
-        let with = CellDefinition { adjudication: Some(whole), ..definition() };
+        let with = CellDefinition { adjudication: Some(all_rules), ..definition() };
         assert_eq!(with.hash().to_string(), GOLDEN_ADJUDICATED_HASH);
         // A run of zero moves is invalid.
         let json = with.canonical_json();

@@ -100,7 +100,7 @@ pub enum Unmet {
 
 /// The rank of games for a worker by their preferences, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Liking {
+pub enum Preference {
     /// The worker has all preferred labels.
     Preferred,
     /// The games prefer no labels.
@@ -118,14 +118,14 @@ impl Demands {
 
     /// An equal value already in use; `None` if empty. Up to 100,000 cells may make the same demands.
     #[must_use]
-    pub fn shared(self, known: &mut BTreeSet<Arc<Self>>) -> Option<Arc<Self>> {
+    pub fn shared(self, demands_seen: &mut BTreeSet<Arc<Self>>) -> Option<Arc<Self>> {
         if self.is_nothing() {
             return None;
         }
-        let found = known.get(&self).map(Arc::clone);
-        Some(found.unwrap_or_else(|| {
+        let existing = demands_seen.get(&self).map(Arc::clone);
+        Some(existing.unwrap_or_else(|| {
             let demands = Arc::new(self);
-            known.insert(Arc::clone(&demands));
+            demands_seen.insert(Arc::clone(&demands));
             demands
         }))
     }
@@ -148,7 +148,7 @@ impl Demands {
     /// cell's memory.
     #[must_use]
     pub fn unset_hash_bytes(&self, offered: &[OfferedEngine]) -> u64 {
-        let unset = self.requests.iter().filter(|it| it.number_of(HASH_OPTION).is_none());
+        let unset = self.requests.iter().filter(|request| request.number_of(HASH_OPTION).is_none());
         let bytes = unset.filter_map(|request| {
             let capabilities = capabilities_for(request, offered)?;
             capabilities.number_of(HASH_OPTION).map(hash_bytes)
@@ -172,13 +172,13 @@ impl Demands {
 
     /// The rank of the games for a worker.
     #[must_use]
-    pub fn liking(&self, offer: &Offer) -> Liking {
+    pub fn preference(&self, offer: &Offer) -> Preference {
         if self.prefer.is_empty() {
-            Liking::Indifferent
+            Preference::Indifferent
         } else if self.prefer.iter().all(|label| label.is_met_by(&offer.labels)) {
-            Liking::Preferred
+            Preference::Preferred
         } else {
-            Liking::Disliked
+            Preference::Disliked
         }
     }
 }
@@ -188,8 +188,9 @@ fn capabilities_for<'a>(
     request: &EngineRequest,
     offered: &'a [OfferedEngine],
 ) -> Option<&'a Capabilities> {
-    let is_meant =
-        |it: &&OfferedEngine| it.engine == request.engine && it.protocol == request.protocol;
+    let is_meant = |engine: &&OfferedEngine| {
+        engine.engine == request.engine && engine.protocol == request.protocol
+    };
     offered.iter().find(is_meant)?.capabilities.as_deref()
 }
 
@@ -207,8 +208,10 @@ impl SpeedBounds {
     #[must_use]
     pub fn unmet_by(&self, speeds: &[Speed]) -> Option<Unmet> {
         let game = || self.game.clone();
-        let known = speeds.iter().find(|it| it.game == self.game && it.age_ms <= SPEED_SLOW_MS);
-        let Some(&Speed { nodes_per_second, noise_permille, age_ms, .. }) = known else {
+        let speed = speeds
+            .iter()
+            .find(|measured| measured.game == self.game && measured.age_ms <= SPEED_SLOW_MS);
+        let Some(&Speed { nodes_per_second, noise_permille, age_ms, .. }) = speed else {
             return Some(Unmet::Measured(game()));
         };
         let slow = self.speed_min.filter(|&least| nodes_per_second < least);
@@ -268,15 +271,15 @@ mod tests {
         let request = |hash: Option<&str>| EngineRequest {
             engine: "fish".to_owned(),
             protocol: Protocol::Uci,
-            options: hash.map(|it| ("hash".to_owned(), it.to_owned())).into_iter().collect(),
+            options: hash.map(|mib| ("hash".to_owned(), mib.to_owned())).into_iter().collect(),
             game: GameRequest::default(),
             depth: true,
             nodes: false,
             move_time_us: None,
             clock: false,
         };
-        let requests = |of: [Option<&str>; 2]| Demands {
-            requests: of.map(request).into(),
+        let requests = |hash_sizes: [Option<&str>; 2]| Demands {
+            requests: hash_sizes.map(request).into(),
             ..Demands::default()
         };
         let kind = OptionKind::Spin { default: "512".to_owned(), min: 1, max: 4_096 };
@@ -294,7 +297,7 @@ mod tests {
             build: [0; 32],
         };
         let here = [fish(Some(Arc::new(Capabilities { declared, ..Capabilities::default() })))];
-        let mib = |of| requests(of).unset_hash_bytes(&here) >> 20;
+        let mib = |hash_sizes| requests(hash_sizes).unset_hash_bytes(&here) >> 20;
         assert_eq!(mib([None, None]), 1_024);
         assert_eq!(mib([None, Some("64")]), 512);
         assert_eq!(mib([Some("64"), Some("64")]), 0);

@@ -48,24 +48,28 @@ impl Difference {
             let moves = recorded.moves?;
             let differs = |(ply, mv): (u32, &MoveRecord)| {
                 let recorded = usize::try_from(ply).ok().and_then(|ply| moves.get(ply));
-                Self::of_moves(ply, recorded, mv)
+                Self::between_moves(ply, recorded, mv)
             };
             (0..).zip(&played.moves).find_map(differs)
         };
-        Self::of_openings(recorded.opening, opening)
+        Self::between_openings(recorded.opening, opening)
             .or_else(of_moves)
-            .or_else(|| Self::of_ends(recorded.end, played))
+            .or_else(|| Self::between_ends(recorded.end, played))
     }
 
     /// Compares two openings.
     #[must_use]
-    pub fn of_openings(recorded: &str, played: &str) -> Option<Self> {
-        Self::of(None, [field("opening", recorded, played)])
+    pub fn between_openings(recorded: &str, played: &str) -> Option<Self> {
+        Self::from_fields(None, [field("opening", recorded, played)])
     }
 
     /// Compares two moves without their times. The record may lack the ply.
     #[must_use]
-    pub fn of_moves(ply: u32, recorded: Option<&MoveRecord>, played: &MoveRecord) -> Option<Self> {
+    pub fn between_moves(
+        ply: u32,
+        recorded: Option<&MoveRecord>,
+        played: &MoveRecord,
+    ) -> Option<Self> {
         let Some(recorded) = recorded else {
             let more = DifferentField {
                 name: "move".into(),
@@ -86,7 +90,7 @@ impl Difference {
             };
             return Some(Self { ply: Some(ply), fields: vec![nodes] });
         }
-        Self::of(
+        Self::from_fields(
             Some(ply),
             [
                 field("side", recorded.mover, played.mover),
@@ -105,14 +109,14 @@ impl Difference {
 
     /// Compares the ends of two games.
     #[must_use]
-    pub fn of_ends(recorded: &GameEnd, played: &GameRecord) -> Option<Self> {
-        Self::of(
+    pub fn between_ends(recorded: &GameEnd, played: &GameRecord) -> Option<Self> {
+        Self::from_fields(
             None,
             [
                 field(
                     "first_side",
-                    names::of_side(recorded.first_side),
-                    names::of_side(played.first_side),
+                    names::side_name(recorded.first_side),
+                    names::side_name(played.first_side),
                 ),
                 field("outcome", json!(recorded.outcome), json!(played.outcome)),
                 field("margin", recorded.margin, played.margin),
@@ -123,7 +127,10 @@ impl Difference {
         )
     }
 
-    fn of<const N: usize>(ply: Option<u32>, fields: [Option<DifferentField>; N]) -> Option<Self> {
+    fn from_fields<const N: usize>(
+        ply: Option<u32>,
+        fields: [Option<DifferentField>; N],
+    ) -> Option<Self> {
         let fields: Vec<_> = fields.into_iter().flatten().collect();
         (!fields.is_empty()).then_some(Self { ply, fields })
     }

@@ -4,7 +4,7 @@
 //! processes meanwhile, or a CPU quota is used up, the move takes longer than the player thought: the difference is
 //! *robbed*, i.e. CPU time lost to other processes. The worker reports both times; this module evaluates them.
 
-use spelrum_engine::{MoveRecord, OUTSIDE_ALGORITHMS};
+use spelrum_engine::{EXTERNAL_ALGORITHMS, MoveRecord};
 
 use crate::speed::Scaling;
 
@@ -72,7 +72,7 @@ impl TimedCell {
     /// Whether a result is kept as disturbed and its game replayed: it was disturbed, and replays are left after the
     /// `before` disturbed results kept so far.
     #[must_use]
-    pub fn plays_again(&self, number: u64, moves: &[MoveRecord], before: u64) -> bool {
+    pub fn needs_replay(&self, number: u64, moves: &[MoveRecord], before: u64) -> bool {
         before < u64::from(self.timing.replays_max)
             && self.robbed_share(number, moves).is_some_and(|share| self.disturbs(share))
     }
@@ -80,24 +80,24 @@ impl TimedCell {
 
 /// The time of one player in a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TimeHad {
+pub struct PlayerTime {
     /// The wall time of its moves, in microseconds.
     pub wall_us: u64,
     /// The part of it lost to other processes.
     pub robbed_us: u64,
 }
 
-impl TimeHad {
+impl PlayerTime {
     /// The times of the player that moved first in a game, and of the other.
     #[must_use]
-    pub fn of(moves: &[MoveRecord]) -> [Self; 2] {
-        let mut had = [Self::default(); 2];
+    pub fn from_moves(moves: &[MoveRecord]) -> [Self; 2] {
+        let mut times = [Self::default(); 2];
         for mv in moves {
-            let its = &mut had[usize::from(mv.mover != 0)];
-            its.wall_us = its.wall_us.saturating_add(mv.wall_us);
-            its.robbed_us = its.robbed_us.saturating_add(robbed_us(mv));
+            let time = &mut times[usize::from(mv.mover != 0)];
+            time.wall_us = time.wall_us.saturating_add(mv.wall_us);
+            time.robbed_us = time.robbed_us.saturating_add(robbed_us(mv));
         }
-        had
+        times
     }
 
     /// The share that the player lost: 0 to 1.
@@ -112,14 +112,14 @@ fn robbed_us(mv: &MoveRecord) -> u64 {
     if robbed > FLOOR_US { robbed } else { 0 }
 }
 
-/// The larger share of time lost by a player of a timed game. `None` if neither player's CPU time is known; `known`
-/// states for the first mover and the other whether it is.
+/// The larger share of time lost by a player of a timed game. `None` if neither player's CPU time is known;
+/// `has_cpu_times` states for the first mover and the other whether it is.
 #[must_use]
-pub fn robbed_share(moves: &[MoveRecord], known: [bool; 2]) -> Option<f64> {
-    let shares = TimeHad::of(moves).map(TimeHad::robbed_share);
+pub fn robbed_share(moves: &[MoveRecord], has_cpu_times: [bool; 2]) -> Option<f64> {
+    let shares = PlayerTime::from_moves(moves).map(PlayerTime::robbed_share);
     shares
         .into_iter()
-        .zip(known)
+        .zip(has_cpu_times)
         .filter(|(_, is_known)| *is_known)
         .map(|(share, _)| share)
         .reduce(f64::max)
@@ -127,8 +127,8 @@ pub fn robbed_share(moves: &[MoveRecord], known: [bool; 2]) -> Option<f64> {
 
 /// Whether a player's CPU time is known: not for an external engine, which thinks in its own processes.
 #[must_use]
-pub fn is_known_of(algorithm: &str) -> bool {
-    !OUTSIDE_ALGORITHMS.contains(&algorithm)
+pub fn is_cpu_time_known(algorithm: &str) -> bool {
+    !EXTERNAL_ALGORITHMS.contains(&algorithm)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use spelrum_engine::{AWAITED_BUILD, OutsideRules, Parameters, Protocol, Value};
+use spelrum_engine::{AWAITED_BUILD, ExternalRules, Parameters, Protocol, Value};
 
 use crate::builds;
 use crate::capabilities::Capabilities;
@@ -91,7 +91,7 @@ impl EngineIdentity {
 
     /// Parses 64 hexadecimal digits.
     #[must_use]
-    pub fn sha256_of_hex(digits: &str) -> Option<[u8; 32]> {
+    pub fn parse_sha256(digits: &str) -> Option<[u8; 32]> {
         digits.parse().ok().map(|DefinitionHash(bytes)| bytes)
     }
 }
@@ -99,7 +99,7 @@ impl EngineIdentity {
 impl NeededEngine {
     /// The engine that a player needs.
     #[must_use]
-    pub fn of(rules: &OutsideRules) -> Self {
+    pub fn from_rules(rules: &ExternalRules) -> Self {
         Self {
             engine: rules.engine.clone(),
             protocol: rules.protocol,
@@ -111,7 +111,7 @@ impl NeededEngine {
 
     /// The engine that a player with these fully spelt-out parameters needs; `None` for a built-in player.
     #[must_use]
-    pub fn of_parameters(parameters: &Parameters) -> Option<Self> {
+    pub fn from_parameters(parameters: &Parameters) -> Option<Self> {
         let text = |name: &str| match parameters.get(name) {
             Some(Value::Text(text)) => Some(text.clone()),
             Some(_) | None => None,
@@ -145,15 +145,15 @@ impl NeededEngine {
 
     /// The same need without a build.
     #[must_use]
-    pub fn of_any_build(&self) -> Self {
+    pub fn with_any_build(&self) -> Self {
         Self { build: None, ..self.clone() }
     }
 
     /// Whether a program is allowed under this name: its version and its hash are as required.
     #[must_use]
     pub fn admits(&self, identity: &EngineIdentity) -> bool {
-        self.version.as_ref().is_none_or(|it| identity.name.contains(it.as_str()))
-            && self.sha256.is_none_or(|it| it == identity.sha256)
+        self.version.as_ref().is_none_or(|version| identity.name.contains(version.as_str()))
+            && self.sha256.is_none_or(|sha256| sha256 == identity.sha256)
     }
 }
 
@@ -224,8 +224,8 @@ mod tests {
 
     #[test]
     fn a_game_needs_all_its_engines_at_once() {
-        let (one, two) = (offered("fish", 1), offered("bird", 2));
-        let machine = [one, two];
+        let (fish, two) = (offered("fish", 1), offered("bird", 2));
+        let machine = [fish, two];
         assert!(can_play(&[], &[]));
         assert!(can_play(&[needed("fish"), needed("bird")], &machine));
         assert!(can_play(&[needed("bird"), needed("bird")], &machine));
@@ -239,7 +239,8 @@ mod tests {
     #[test]
     fn versions_and_hashes_are_demanded() {
         let fish = offered("fish", 1);
-        let version = |it: &str| NeededEngine { version: Some(it.to_owned()), ..needed("fish") };
+        let version =
+            |version: &str| NeededEngine { version: Some(version.to_owned()), ..needed("fish") };
         assert!(version("15.1").is_met_by(&fish));
         assert!(!version("16").is_met_by(&fish));
         let sha256 = |byte| NeededEngine { sha256: Some([byte; 32]), ..needed("fish") };
@@ -251,13 +252,13 @@ mod tests {
     #[test]
     fn a_build_is_demanded_by_how_it_begins() {
         let fish = offered("fish", 1);
-        let build = |it: &str| NeededEngine { build: Some(it.to_owned()), ..needed("fish") };
+        let build = |build: &str| NeededEngine { build: Some(build.to_owned()), ..needed("fish") };
         assert!(build(&"ab".repeat(32)).is_met_by(&fish) && build("abababab").is_met_by(&fish));
         assert!(!build("abababac").is_met_by(&fish));
         assert!(needed("fish").is_met_by(&fish) && !build(AWAITED_BUILD).is_met_by(&fish));
         assert_eq!(build(&"ab".repeat(32)).to_string(), "fish (uci), build abababab");
         assert_eq!(build(AWAITED_BUILD).to_string(), "fish (uci)");
-        assert!(build(AWAITED_BUILD).of_any_build().is_met_by(&fish));
+        assert!(build(AWAITED_BUILD).with_any_build().is_met_by(&fish));
     }
 
     #[test]
@@ -267,10 +268,10 @@ mod tests {
             "07".repeat(32)
         );
         let parameters: Parameters = serde_json::from_str(&json).unwrap();
-        let need = NeededEngine::of_parameters(&parameters).unwrap();
+        let need = NeededEngine::from_parameters(&parameters).unwrap();
         let version = Some("15".to_owned());
         assert_eq!(need, NeededEngine { version, sha256: Some([7; 32]), ..needed("fish") });
         let ours = Parameters::from([("algorithm".to_owned(), Value::Text("random".to_owned()))]);
-        assert_eq!(NeededEngine::of_parameters(&ours), None);
+        assert_eq!(NeededEngine::from_parameters(&ours), None);
     }
 }

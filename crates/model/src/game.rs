@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use spelrum_engine::tables::TableValue;
 use spelrum_engine::{
-    Board, GameRecord, GameSetup, Host, Irregularity, MoveValue, MoveValuesError, Outcome,
-    OutsidePlayer, Parameters, Participant, PlayError, Player, Termination, Value, Watch,
+    Board, ExternalPlayer, GameRecord, GameSetup, Host, Irregularity, MoveValue, MoveValuesError,
+    Outcome, Parameters, Participant, PlayError, Player, Termination, Value, Watch,
     check_reference, legal_moves, move_values, play_between, play_watched, referee,
 };
 
-use crate::apart;
-use crate::apart::{Apart, ListedPositions};
 use crate::bounds::check_record;
 use crate::conditions::Task;
 use crate::definition::{CellDefinition, DefinitionHash};
 use crate::engines::{EngineIdentity, Forfeit, NeededEngine};
 use crate::openings::{KnownValues, Openings, OpeningsCache, SharedConditions};
 use crate::seeds;
+use crate::split_definition;
+use crate::split_definition::{ListedPositions, SplitDefinition};
 
 /// A cell ready to be played: players parsed, openings at hand. Shared by a worker's slots.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct PlayableCell {
     players: [Player; 2],
     openings: Arc<Openings>,
     /// For choices: known values of moves, shared by all cells with these positions and this reference.
-    known: Arc<KnownValues>,
+    known_values: Arc<KnownValues>,
     /// Data shared with cells that list the same positions under the same conditions.
     shared: Option<Arc<SharedConditions>>,
 }
@@ -62,29 +62,29 @@ impl PlayableCell {
     /// # Errors
     /// If the text is not a definition, and see [`PlayableCell::new`].
     pub fn from_json(json: &str, openings: &OpeningsCache) -> Result<Self, DefinitionError> {
-        if let Some(apart) = Apart::of(json) {
-            let read = || ListedPositions::from_json(apart.positions_json);
-            let positions = openings.listed(apart.hash).or_else(|| Some(openings.supply(read()?)));
+        if let Some(split) = SplitDefinition::from_json(json) {
+            let read = || ListedPositions::from_json(split.positions_json);
+            let positions = openings.listed(split.hash).or_else(|| Some(openings.supply(read()?)));
             let positions = positions
                 .ok_or_else(|| DefinitionError("its openings are not texts".to_owned()))?;
-            return Self::from_apart(&apart.json, &positions, openings).map(|(cell, _)| cell);
+            return Self::from_split(&split.json, &positions, openings).map(|(cell, _)| cell);
         }
         let definition =
             serde_json::from_str(json).map_err(|error| DefinitionError(error.to_string()))?;
         Self::with_cache(definition, openings)
     }
 
-    /// Parses a definition whose positions are stored apart ([`Apart`]), sharing what it can with other cells. Also
-    /// returns the hash of the complete definition.
+    /// Parses a definition whose positions are stored separately ([`SplitDefinition`]), sharing what it can with other
+    /// cells. Also returns the hash of the complete definition.
     ///
     /// # Errors
     /// If the text is not such a definition, or belongs to other positions, and see [`PlayableCell::new`].
-    pub fn from_apart(
+    pub fn from_split(
         json: &str,
         positions: &Arc<ListedPositions>,
         openings: &OpeningsCache,
     ) -> Result<(Self, DefinitionHash), DefinitionError> {
-        let (prefix, players) = apart::split(json)
+        let (prefix, players) = split_definition::split(json)
             .ok_or_else(|| DefinitionError("its players are missing".to_owned()))?;
         let shared = openings.conditions(prefix, positions).map_err(DefinitionError)?;
         let players: [Arc<Parameters>; 2] =
@@ -134,11 +134,11 @@ impl PlayableCell {
         if definition.task == Task::Choice {
             check_choice(&definition, &players[1])?;
         }
-        let known = cache.known_values(&definition);
+        let known_values = cache.known_values(&definition);
         let openings = openings(&definition)?;
         let cell_seed = cell_seed.unwrap_or_else(|| definition.cell_seed());
         let (definition, shared) = (Arc::new(definition), None);
-        Ok(Self { definition, cell_seed, players, openings, known, shared })
+        Ok(Self { definition, cell_seed, players, openings, known_values, shared })
     }
 
     /// The positions stored apart from its definition, if any.
@@ -173,13 +173,13 @@ impl PlayableCell {
     /// The same cell with its players' time scaled to this many thousandths. Games without a time limit stay the same.
     #[must_use]
     pub fn with_time_factor(&self, permille: u32) -> Self {
-        let Self { definition, cell_seed, players, openings, known, shared } = self;
+        let Self { definition, cell_seed, players, openings, known_values, shared } = self;
         Self {
             definition: Arc::clone(definition),
             cell_seed: *cell_seed,
             players: players.each_ref().map(|player| player.with_time_factor(permille)),
             openings: Arc::clone(openings),
-            known: Arc::clone(known),
+            known_values: Arc::clone(known_values),
             shared: shared.clone(),
         }
     }
@@ -207,7 +207,7 @@ impl PlayableCell {
     /// Whether a player is an external engine: only [`PlayableCell::play_with`] plays such games.
     #[must_use]
     pub fn has_engines(&self) -> bool {
-        self.players.iter().any(|player| player.outside().is_some())
+        self.players.iter().any(|player| player.external().is_some())
     }
 
     /// Derives the game with this number (invariant 1): its opening from its pair, the first mover from its parity, the
@@ -272,7 +272,7 @@ impl PlayableCell {
     ) -> Result<(), Irregularity> {
         let loser = usize::from(outcome == Outcome::Win);
         let game = self.derive(number);
-        if termination.is_forfeit() && self.players_of(&game)[loser].outside().is_none() {
+        if termination.is_forfeit() && self.players_of(&game)[loser].external().is_none() {
             let word = termination.name();
             return Err(Irregularity::new(format!("its loser cannot lose by {word}")));
         }
@@ -296,7 +296,7 @@ impl PlayableCell {
         let game = self.derive(number);
         for (side, (player, engine)) in self.players_of(&game).into_iter().zip(engines).enumerate()
         {
-            match (player.outside(), engine) {
+            match (player.external(), engine) {
                 (None, None) => {}
                 (None, Some(_)) => {
                     return wrong(format!(
@@ -308,7 +308,7 @@ impl PlayableCell {
                     return wrong(format!("it is not told which program was `{engine}`"));
                 }
                 (Some(rules), Some(identity)) => {
-                    let needed = NeededEngine::of(rules);
+                    let needed = NeededEngine::from_rules(rules);
                     if !needed.admits(identity) {
                         let (name, hash) = (&identity.name, identity.sha256_short());
                         return wrong(format!("{name:?} ({hash}…) is not {needed}"));
@@ -339,13 +339,14 @@ impl PlayableCell {
             return Ok(Vec::new());
         }
         let rules = &self.definition.rules;
-        if let Some(values) = self.known.of(opening) {
+        if let Some(values) = self.known_values.get(opening) {
             let moves = legal_moves(rules, opening)?;
             return Ok(moves.into_iter().zip(values.iter()).map(named).collect());
         }
         let [_, reference] = &self.players;
         let moves = move_values(rules, opening, reference, host)?.moves;
-        self.known.keep(opening, moves.iter().map(|it| it.value).collect());
+        self.known_values
+            .keep(opening, moves.iter().map(|valued_move| valued_move.value).collect());
         Ok(moves)
     }
 
@@ -364,8 +365,8 @@ impl PlayableCell {
         let moves = legal_moves(&self.definition.rules, opening)
             .map_err(|error| Irregularity::new(error.to_string()))?;
         if moves.len() != values.len() {
-            let (there, told) = (moves.len(), values.len());
-            let problem = format!("its position has {there} legal moves, and {told} have values");
+            let (legal, valued) = (moves.len(), values.len());
+            let problem = format!("its position has {legal} legal moves, and {valued} have values");
             return Err(Irregularity::new(problem));
         }
         let [_, reference] = &self.definition.players;
@@ -377,17 +378,17 @@ impl PlayableCell {
             Some(_) | None => u64::from(u32::MAX / 2 + 1),
         };
         if let Some(MoveValue { mv, value }) =
-            values.iter().find(|told| told.value.unsigned_abs() > most)
+            values.iter().find(|entry| entry.value.unsigned_abs() > most)
         {
             let problem =
                 format!("no reference like this one values a move like `{mv}` at {value}");
             return Err(Irregularity::new(problem));
         }
-        match moves.iter().zip(values).find(|(mv, told)| **mv != told.mv) {
+        match moves.iter().zip(values).find(|(mv, entry)| **mv != entry.mv) {
             None => Ok(()),
-            Some((mv, told)) => Err(Irregularity::new(format!(
+            Some((mv, entry)) => Err(Irregularity::new(format!(
                 "it has a value of `{}` where the move `{mv}` stands",
-                told.mv
+                entry.mv
             ))),
         }
     }
@@ -438,7 +439,7 @@ impl PlayableCell {
     pub fn play_with(
         &self,
         game: &DerivedGame,
-        outside: [Option<&mut dyn OutsidePlayer>; 2],
+        external: [Option<&mut dyn ExternalPlayer>; 2],
         host: &dyn Host,
     ) -> Result<GameRecord, PlayError> {
         let board = Board {
@@ -447,9 +448,9 @@ impl PlayableCell {
             max_plies: self.definition.max_plies,
             adjudication: self.definition.adjudication,
         };
-        let sides = self.players_of(game).into_iter().zip(game.keys).zip(outside);
-        let mut participants = sides.map(|((player, key), outside)| match outside {
-            Some(outside) => Participant::Outside(outside),
+        let sides = self.players_of(game).into_iter().zip(game.keys).zip(external);
+        let mut participants = sides.map(|((player, key), external)| match external {
+            Some(external) => Participant::External(external),
             None => Participant::Player { player, key },
         });
         let (Some(first), Some(second)) = (participants.next(), participants.next()) else {

@@ -52,7 +52,6 @@
 //! ```
 
 mod allocation;
-mod apart;
 pub mod bounds;
 pub mod builds;
 pub mod capabilities;
@@ -78,13 +77,13 @@ mod played;
 pub mod repeat;
 pub mod seeds;
 pub mod speed;
+mod split_definition;
 mod training;
 mod verification;
 pub mod wanted;
 pub mod withheld;
 
 pub use allocation::Allocation;
-pub use apart::{Apart, ListedPositions};
 pub use conditions::{Conditions, OpeningsRule, Task, ToMove};
 pub use definition::{CellDefinition, DefinitionHash, DefinitionJson, HashError};
 pub use difference::{Difference, DifferentField, Recorded};
@@ -98,6 +97,7 @@ pub use plan::{
     Role, SkippedEntries,
 };
 pub use played::PlayedGame;
+pub use split_definition::{ListedPositions, SplitDefinition};
 pub use training::{FinishedTraining, TrainedNetwork, TrainingDefinition};
 pub use verification::{
     PlayableVerification, PlayedVerification, VerificationDefinition, draw, stops,

@@ -17,7 +17,7 @@ const ENDS: [EndedBy; 8] = [
 
 /// The name of a search's end.
 #[must_use]
-pub const fn of_ended_by(ended_by: EndedBy) -> &'static str {
+pub const fn ended_by_name(ended_by: EndedBy) -> &'static str {
     match ended_by {
         EndedBy::Depth => "depth",
         EndedBy::Nodes => "nodes",
@@ -33,12 +33,12 @@ pub const fn of_ended_by(ended_by: EndedBy) -> &'static str {
 /// The search's end with this name.
 #[must_use]
 pub fn ended_by(name: &str) -> Option<EndedBy> {
-    ENDS.into_iter().find(|&it| of_ended_by(it) == name)
+    ENDS.into_iter().find(|&end| ended_by_name(end) == name)
 }
 
 /// The name of an outcome.
 #[must_use]
-pub const fn of_outcome(outcome: Outcome) -> &'static str {
+pub const fn outcome_name(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Win => "win",
         Outcome::Draw => "draw",
@@ -49,12 +49,14 @@ pub const fn of_outcome(outcome: Outcome) -> &'static str {
 /// The outcome with this name.
 #[must_use]
 pub fn outcome(name: &str) -> Option<Outcome> {
-    [Outcome::Win, Outcome::Draw, Outcome::Loss].into_iter().find(|&it| of_outcome(it) == name)
+    [Outcome::Win, Outcome::Draw, Outcome::Loss]
+        .into_iter()
+        .find(|&outcome| outcome_name(outcome) == name)
 }
 
 /// The name of a side of a game.
 #[must_use]
-pub const fn of_side(side: Side) -> &'static str {
+pub const fn side_name(side: Side) -> &'static str {
     match side {
         Side::First => "first",
         Side::Second => "second",
@@ -64,7 +66,7 @@ pub const fn of_side(side: Side) -> &'static str {
 /// The side with this name.
 #[must_use]
 pub fn side(name: &str) -> Option<Side> {
-    [Side::First, Side::Second].into_iter().find(|&it| of_side(it) == name)
+    [Side::First, Side::Second].into_iter().find(|&side| side_name(side) == name)
 }
 
 #[cfg(test)]
@@ -75,16 +77,16 @@ mod tests {
     /// fails.
     #[test]
     fn names_are_the_engines_and_read_back() {
-        for it in ENDS {
-            assert_eq!(serde_json::to_value(it).unwrap(), of_ended_by(it));
-            assert_eq!(ended_by(of_ended_by(it)), Some(it));
+        for end in ENDS {
+            assert_eq!(serde_json::to_value(end).unwrap(), ended_by_name(end));
+            assert_eq!(ended_by(ended_by_name(end)), Some(end));
         }
-        for it in [Outcome::Win, Outcome::Draw, Outcome::Loss] {
-            assert_eq!(serde_json::to_value(it).unwrap(), of_outcome(it));
-            assert_eq!(outcome(of_outcome(it)), Some(it));
+        for game_outcome in [Outcome::Win, Outcome::Draw, Outcome::Loss] {
+            assert_eq!(serde_json::to_value(game_outcome).unwrap(), outcome_name(game_outcome));
+            assert_eq!(outcome(outcome_name(game_outcome)), Some(game_outcome));
         }
-        for it in [Side::First, Side::Second] {
-            assert_eq!(side(of_side(it)), Some(it));
+        for game_side in [Side::First, Side::Second] {
+            assert_eq!(side(side_name(game_side)), Some(game_side));
         }
         assert_eq!((side("white"), ended_by(""), outcome("Win")), (None, None, None));
     }

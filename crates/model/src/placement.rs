@@ -58,7 +58,7 @@ impl Placement {
             require: self.require.clone(),
             prefer: self.prefer.clone(),
             speed: timed.and_then(|timed| self.speed_bounds(timed.game)),
-            quota: timed.and_then(|it| self.quota_bound(it.move_limit_us?)),
+            quota: timed.and_then(|games| self.quota_bound(games.move_limit_us?)),
         }
     }
 

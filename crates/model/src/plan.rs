@@ -113,22 +113,22 @@ impl Plan {
     /// course, those of its longest cells.
     #[must_use]
     pub fn repeated_games(&self) -> Option<RepeatedGames> {
-        let mut found: Option<RepeatedGames> = None;
+        let mut repeated: Option<RepeatedGames> = None;
         for cell in self.all_cells().filter(|cell| cell.repeats) {
-            let of = &self.conditions[cell.conditions];
-            let Some(openings) = of.openings_count else { continue };
-            let different = openings.saturating_mul(if of.swap_sides { 2 } else { 1 });
-            let others = cell.games.saturating_sub(different);
-            if others > 0 {
+            let conditions = &self.conditions[cell.conditions];
+            let Some(openings) = conditions.openings_count else { continue };
+            let different = openings.saturating_mul(if conditions.swap_sides { 2 } else { 1 });
+            let surplus = cell.games.saturating_sub(different);
+            if surplus > 0 {
                 let before =
-                    found.unwrap_or(RepeatedGames { openings, different, cells: 0, others: 0 });
+                    repeated.unwrap_or(RepeatedGames { openings, different, cells: 0, repeats: 0 });
                 let [openings, different] =
                     [openings.min(before.openings), different.min(before.different)];
-                let (cells, others) = (before.cells + 1, before.others + others);
-                found = Some(RepeatedGames { openings, different, cells, others });
+                let (cells, repeats) = (before.cells + 1, before.repeats + surplus);
+                repeated = Some(RepeatedGames { openings, different, cells, repeats });
             }
         }
-        found
+        repeated
     }
 
     /// Number of cells that end before the stop rule is first read: they have fewer pairs than [`FIRST_CHECKPOINT`], or
@@ -183,7 +183,7 @@ pub struct RepeatedGames {
     /// The number of such cells.
     pub cells: u64,
     /// Their games that would be repeats.
-    pub others: u64,
+    pub repeats: u64,
 }
 
 /// A pairing whose players have the same parameters as another's.
@@ -265,7 +265,7 @@ impl Plan {
             return self.foreseen().memory_bytes_with(offered);
         }
         let of_player = |parameters: &Parameters| {
-            let request = EngineRequest::of_parameters(parameters, GameRequest::default());
+            let request = EngineRequest::from_parameters(parameters, GameRequest::default());
             let demands = Demands { requests: request.into_iter().collect(), ..Demands::default() };
             memory_bytes_of(parameters).saturating_add(demands.unset_hash_bytes(offered))
         };
@@ -299,8 +299,8 @@ impl Plan {
         if self.any_build || self.names_builds {
             return BTreeSet::new();
         }
-        let needs = self.players.iter().filter(|player| player.is_outside());
-        let needs = needs.filter_map(|player| NeededEngine::of_parameters(&player.parameters()));
+        let needs = self.players.iter().filter(|player| player.is_external());
+        let needs = needs.filter_map(|player| NeededEngine::from_parameters(&player.parameters()));
         needs.filter(|need| need.build.is_none()).collect()
     }
 
@@ -328,19 +328,21 @@ impl Plan {
     pub fn engine_demands(&self) -> BTreeSet<Demands> {
         let foreseen = self.foreseen();
         let parameters: BTreeMap<&PlannedPlayer, Parameters> =
-            foreseen.players.iter().map(|it| (&**it, it.parameters())).collect();
+            foreseen.players.iter().map(|player| (&**player, player.parameters())).collect();
         let of_cell = |cell: &PlannedCell| {
-            let players = || cell.players.iter().map(|it| &parameters[&**it]);
-            let game = GameRequest::of_rules(&foreseen.conditions[cell.conditions].rules);
+            let players = || cell.players.iter().map(|player| &parameters[&**player]);
+            let game = GameRequest::from_rules(&foreseen.conditions[cell.conditions].rules);
             Demands {
-                engines: players().filter_map(NeededEngine::of_parameters).collect(),
+                engines: players().filter_map(NeededEngine::from_parameters).collect(),
                 requests: players()
-                    .filter_map(|it| EngineRequest::of_parameters(it, game.clone()))
+                    .filter_map(|parameters| {
+                        EngineRequest::from_parameters(parameters, game.clone())
+                    })
                     .collect(),
                 ..Demands::default()
             }
         };
-        foreseen.cells.iter().map(of_cell).filter(|it| !it.engines.is_empty()).collect()
+        foreseen.cells.iter().map(of_cell).filter(|cell| !cell.engines.is_empty()).collect()
     }
 
     fn all_cells(&self) -> impl Iterator<Item = &PlannedCell> {
@@ -416,8 +418,8 @@ impl Plan {
         let axes = axes
             .iter()
             .map(|(name, value)| {
-                let known = self.axes.iter().position(|axis| axis.name == *name);
-                let axis = known.unwrap_or_else(|| {
+                let position = self.axes.iter().position(|axis| axis.name == *name);
+                let axis = position.unwrap_or_else(|| {
                     self.axes.push(PlannedAxis { name: (*name).to_owned(), values: Vec::new() });
                     self.axes.len() - 1
                 });
@@ -446,7 +448,7 @@ impl Plan {
 }
 
 fn number_of<T: PartialEq>(items: &mut Vec<T>, item: T) -> usize {
-    items.iter().position(|known| *known == item).unwrap_or_else(|| {
+    items.iter().position(|other| *other == item).unwrap_or_else(|| {
         items.push(item);
         items.len() - 1
     })

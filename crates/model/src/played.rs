@@ -49,7 +49,7 @@ pub struct PlayedGame {
 impl PlayedGame {
     /// Creates a game played by built-in players.
     #[must_use]
-    pub fn here(
+    pub fn new(
         game: GameId,
         derived: &DerivedGame,
         record: GameRecord,
@@ -154,20 +154,24 @@ fn check_move(mv: &MoveRecord) -> Result<(), String> {
     number("a move's involuntary_switches", mv.involuntary_switches.unwrap_or(0))
 }
 
-fn text(what: &str, value: &str, bytes_max: usize) -> Result<(), String> {
-    if value.is_empty() { Err(format!("{what} is empty")) } else { within(what, value, bytes_max) }
+fn text(field: &str, value: &str, bytes_max: usize) -> Result<(), String> {
+    if value.is_empty() {
+        Err(format!("{field} is empty"))
+    } else {
+        within(field, value, bytes_max)
+    }
 }
 
 /// Checks a text that may be empty.
-fn within(what: &str, value: &str, bytes_max: usize) -> Result<(), String> {
+fn within(field: &str, value: &str, bytes_max: usize) -> Result<(), String> {
     match value.len() {
-        length if length > bytes_max => Err(format!("{what} has {length} bytes")),
+        length if length > bytes_max => Err(format!("{field} has {length} bytes")),
         // A database of C strings would end the text there.
-        _ if value.contains('\0') => Err(format!("{what} contains a NUL character")),
+        _ if value.contains('\0') => Err(format!("{field} contains a NUL character")),
         _ => Ok(()),
     }
 }
 
-fn number(what: &str, value: u64) -> Result<(), String> {
-    if value > NUMBER_MAX { Err(format!("{what} is not below 2^53")) } else { Ok(()) }
+fn number(field: &str, value: u64) -> Result<(), String> {
+    if value > NUMBER_MAX { Err(format!("{field} is not below 2^53")) } else { Ok(()) }
 }

@@ -107,21 +107,21 @@ pub fn sample_key(seed: u64) -> Key {
 #[must_use]
 pub fn course_seed(seed: u64, run: u64, cell: u64) -> u64 {
     let inputs = [seed, run, cell].map(u64::to_be_bytes);
-    cell_seed_of(derive("spelrum course seed v1", &inputs.each_ref().map(|it| it.as_slice())))
+    cell_seed_of(derive("spelrum course seed v1", &inputs.each_ref().map(|input| input.as_slice())))
 }
 
 /// The seed of the cells of a series in a run. Below [`SEED_END`].
 #[must_use]
-pub fn series_seed(seed: u64, run: u64, one: u64, other: u64) -> u64 {
-    let inputs = [seed, run, one, other].map(u64::to_be_bytes);
-    cell_seed_of(derive("spelrum series seed v1", &inputs.each_ref().map(|it| it.as_slice())))
+pub fn series_seed(seed: u64, run: u64, first: u64, second: u64) -> u64 {
+    let inputs = [seed, run, first, second].map(u64::to_be_bytes);
+    cell_seed_of(derive("spelrum series seed v1", &inputs.each_ref().map(|input| input.as_slice())))
 }
 
 /// The key of the random numbers that a step of a run of `[tune]` draws.
 #[must_use]
 pub fn tuning_key(seed: u64, run: u64, step: u64) -> Key {
     let inputs = [seed, run, step].map(u64::to_be_bytes);
-    derive("spelrum tuning v1", &inputs.each_ref().map(|it| it.as_slice()))
+    derive("spelrum tuning v1", &inputs.each_ref().map(|input| input.as_slice()))
 }
 
 /// The key of the random numbers that draw games to verify.
@@ -133,7 +133,7 @@ pub(crate) fn verification_key(seed: u64) -> Key {
 #[must_use]
 pub fn evolution_key(seed: u64, run: u64, generation: u64) -> Key {
     let inputs = [seed, run, generation].map(u64::to_be_bytes);
-    derive("spelrum evolution v1", &inputs.each_ref().map(|it| it.as_slice()))
+    derive("spelrum evolution v1", &inputs.each_ref().map(|input| input.as_slice()))
 }
 
 /// JSON without white space: fields in their declared order, maps by key, floats in the shortest

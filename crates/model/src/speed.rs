@@ -31,15 +31,15 @@ impl Speed {
     /// The speed from slots that just searched this game simultaneously; `None` if any slot has no result.
     #[must_use]
     pub fn measured(game: &str, slots: &[Vec<Spell>]) -> Option<Self> {
-        let is_empty = |spells: &Vec<Spell>| spells.iter().all(|it| it.nodes == 0);
+        let is_empty = |spells: &Vec<Spell>| spells.iter().all(|spell| spell.nodes == 0);
         if slots.is_empty() || slots.iter().any(is_empty) {
             return None;
         }
-        let spells = || slots.iter().flatten().filter(|it| !it.wall.is_zero());
-        let nodes: u64 = spells().map(|it| it.nodes).sum();
-        let seconds: f64 = spells().map(|it| it.wall.as_secs_f64()).sum();
+        let spells = || slots.iter().flatten().filter(|spell| !spell.wall.is_zero());
+        let nodes: u64 = spells().map(|spell| spell.nodes).sum();
+        let seconds: f64 = spells().map(|spell| spell.wall.as_secs_f64()).sum();
         let speed = nodes as f64 / seconds;
-        let rates = || spells().map(|it| it.nodes as f64 / it.wall.as_secs_f64());
+        let rates = || spells().map(|spell| spell.nodes as f64 / spell.wall.as_secs_f64());
         let squares: f64 = rates().map(|rate| (rate - speed) * (rate - speed)).sum();
         let noise = (squares / rates().count() as f64).sqrt() / speed;
         Some(Self {
@@ -145,20 +145,27 @@ mod tests {
     #[test]
     fn a_slower_machine_has_longer_limits() {
         let scaling = Scaling { reference: 2_000_000, factor_max_permille: 4_000 };
-        let of = |speed| scaling.factor_permille(speed);
-        assert_eq!([of(2_000_000), of(1_000_000), of(4_000_000)], [1_000, 2_000, 500]);
-        assert_eq!(of(1_999_000), 1_001, "rounded to the nearest");
+        let permille = |speed| scaling.factor_permille(speed);
+        assert_eq!(
+            [permille(2_000_000), permille(1_000_000), permille(4_000_000)],
+            [1_000, 2_000, 500]
+        );
+        assert_eq!(permille(1_999_000), 1_001, "rounded to the nearest");
         // Within both bounds for any speed.
-        assert_eq!([of(499_999), of(1), of(0), of(u64::MAX)], [4_000, 4_000, 4_000, 250]);
+        assert_eq!(
+            [permille(499_999), permille(1), permille(0), permille(u64::MAX)],
+            [4_000, 4_000, 4_000, 250]
+        );
         let none = Scaling { reference: u64::MAX, factor_max_permille: 0 };
         assert_eq!([none.factor_permille(1), none.factor_permille(u64::MAX)], [1_000, 1_000]);
         let most = Scaling { reference: u64::MAX, factor_max_permille: u32::MAX };
         assert_eq!(most.factor_permille(1), u32::MAX);
         assert_eq!(Scaling { reference: 1, ..most }.factor_permille(u64::MAX), 1);
-        let bound = [1, 250, 251, 1_000, 3_999, 4_000, 9_000].map(|it| scaling.is_bound(it));
+        let bound =
+            [1, 250, 251, 1_000, 3_999, 4_000, 9_000].map(|factor| scaling.is_bound(factor));
         assert_eq!(bound, [true, true, false, false, false, true, true]);
-        let one = Scaling { factor_max_permille: 1_000, ..scaling };
-        assert!(one.is_bound(1_000));
+        let fixed = Scaling { factor_max_permille: 1_000, ..scaling };
+        assert!(fixed.is_bound(1_000));
         let can_be =
             |factor_permille| ScaledTime { factor_permille, nodes_per_second: 1 }.check().is_ok();
         assert_eq!([9, 10, 100_000, 100_001].map(can_be), [false, true, true, false]);

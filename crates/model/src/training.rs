@@ -47,13 +47,13 @@ impl TrainingDefinition {
 
     /// The trainings of the network of a player with these fully spelt-out parameters; empty without a network.
     #[must_use]
-    pub fn of_player(parameters: &Parameters) -> Option<Self> {
+    pub fn from_parameters(parameters: &Parameters) -> Option<Self> {
         recipe_of(parameters).map(Self::new)
     }
 
     /// Whether a definition is one of a training, judged by its beginning.
     #[must_use]
-    pub fn is_one(json: &str) -> bool {
+    pub fn is_training(json: &str) -> bool {
         json.starts_with(Self::JSON_PREFIX)
     }
 
@@ -86,7 +86,7 @@ impl TrainingDefinition {
     /// The hash that names the training and its network.
     #[must_use]
     pub fn hash(&self) -> DefinitionHash {
-        DefinitionHash::of_json(&self.canonical_json())
+        DefinitionHash::from_json(&self.canonical_json())
     }
 
     /// The recipe.
@@ -103,7 +103,7 @@ pub struct TrainedNetwork {
     pub bytes: Vec<u8>,
     /// The course of the training of each of its networks.
     pub runs: Vec<Run>,
-    /// The learning curve, thinned out if long: see [`TrainedNetwork::of`].
+    /// The learning curve, thinned out if long: see [`TrainedNetwork::from_trained`].
     pub epochs: Vec<Epoch>,
     /// The errors on each side's positions.
     pub sides: Vec<SideErrors>,
@@ -120,7 +120,7 @@ impl TrainedNetwork {
     /// Creates the result of a training. A long learning curve keeps every second epoch, or every fourth and so on,
     /// with the first, the last and the best.
     #[must_use]
-    pub fn of(trained: Trained) -> Self {
+    pub fn from_trained(trained: Trained) -> Self {
         let Trained { network, epochs, runs, sides, distances, squares } = trained;
         let mut kept = Vec::new();
         for run in &runs {
@@ -157,15 +157,15 @@ pub struct FinishedTraining {
 impl FinishedTraining {
     /// A training done by this worker.
     #[must_use]
-    pub fn here(task: GameId, trained: Trained, started_unix_us: i64, wall_us: u64) -> Self {
+    pub fn new(task: GameId, trained: Trained, started_unix_us: i64, wall_us: u64) -> Self {
         let sha256 = trained.network.sha256();
-        let trained = Some(TrainedNetwork::of(trained));
+        let trained = Some(TrainedNetwork::from_trained(trained));
         Self { task, engine_revision: ENGINE_REVISION, sha256, started_unix_us, wall_us, trained }
     }
 
     /// A network that was already trained, with this hash.
     #[must_use]
-    pub const fn found(task: GameId, sha256: [u8; 32], started_unix_us: i64) -> Self {
+    pub const fn already_trained(task: GameId, sha256: [u8; 32], started_unix_us: i64) -> Self {
         Self {
             task,
             engine_revision: ENGINE_REVISION,
@@ -244,26 +244,31 @@ impl TrainingDefinition {
                 && is_epoch(epoch.epoch)
                 && is_error(epoch.training_error)
                 && is_error(epoch.validation_error)
-        }) && places.is_sorted_by(|one, next| one < next)
+        }) && places.is_sorted_by(|current, next| current < next)
             && epochs.len() <= networks * EPOCHS_MAX;
-        let sides_hold = sides.iter().all(|it| {
-            are_validated(it.network, it.positions)
-                && is_mean(it.mean_plies)
-                && is_mean(it.spread)
-                && is_error(it.error)
-        }) && sides
-            .is_sorted_by(|one, next| (one.network, one.to_move) < (next.network, next.to_move));
-        let distances_hold = distances.iter().all(|it| {
-            are_validated(it.network, it.positions)
-                && it.plies <= PLIES_MAX
-                && is_error(it.error)
-                && it.nearer.is_finite()
-        }) && distances
-            .is_sorted_by(|one, next| (one.network, one.plies) < (next.network, next.plies));
-        let squares_hold = squares.iter().all(|it| {
-            are_validated(it.network, it.positions) && it.square < 64 && is_error(it.error)
-        }) && squares
-            .is_sorted_by(|one, next| (one.network, one.square) < (next.network, next.square));
+        let sides_hold = sides.iter().all(|side| {
+            are_validated(side.network, side.positions)
+                && is_mean(side.mean_plies)
+                && is_mean(side.spread)
+                && is_error(side.error)
+        }) && sides.is_sorted_by(|current, next| {
+            (current.network, current.to_move) < (next.network, next.to_move)
+        });
+        let distances_hold = distances.iter().all(|distance| {
+            are_validated(distance.network, distance.positions)
+                && distance.plies <= PLIES_MAX
+                && is_error(distance.error)
+                && distance.nearer.is_finite()
+        }) && distances.is_sorted_by(|current, next| {
+            (current.network, current.plies) < (next.network, next.plies)
+        });
+        let squares_hold = squares.iter().all(|square| {
+            are_validated(square.network, square.positions)
+                && square.square < 64
+                && is_error(square.error)
+        }) && squares.is_sorted_by(|current, next| {
+            (current.network, current.square) < (next.network, next.square)
+        });
         let parts = [
             (runs_hold, "its runs"),
             (epochs_hold, "its learning curve"),
@@ -273,8 +278,8 @@ impl TrainingDefinition {
         ];
         match parts.iter().find(|(holds, _)| !holds) {
             None => Ok(()),
-            Some((_, what)) => {
-                Err(Irregularity::new(format!("{what} cannot be those of its recipe")))
+            Some((_, figures)) => {
+                Err(Irregularity::new(format!("{figures} cannot be those of its recipe")))
             }
         }
     }
@@ -300,17 +305,17 @@ mod tests {
     fn golden_definition() {
         let json = training(r#"{"ending": "KRK", "hidden": [4]}"#).canonical_json();
         insta::assert_snapshot!(json);
-        assert!(TrainingDefinition::is_one(&json));
+        assert!(TrainingDefinition::is_training(&json));
     }
 
     #[test]
     fn what_is_written_is_read_again() {
-        let one = training(r#"{"ending": "KBNK", "seed": 7}"#);
-        let json = one.canonical_json();
+        let definition = training(r#"{"ending": "KBNK", "seed": 7}"#);
+        let json = definition.canonical_json();
         let read = TrainingDefinition::from_json(&json).unwrap();
-        assert_eq!((read.canonical_json(), read.hash()), (json.clone(), one.hash()));
+        assert_eq!((read.canonical_json(), read.hash()), (json.clone(), definition.hash()));
         let other = training(r#"{"ending": "KBNK", "seed": 8}"#);
-        assert_ne!(other.hash(), one.hash());
+        assert_ne!(other.hash(), definition.hash());
         let error = |json: &str| TrainingDefinition::from_json(json).unwrap_err().to_string();
         assert!(error(&json.replace(":1,", ":2,")).contains("format 2"));
         assert!(error(&json.replace("KBNK", "KBNQ")).contains("recipe"));

@@ -48,7 +48,7 @@ impl VerificationDefinition {
 
     /// Whether a definition is one of a verification, judged by its beginning.
     #[must_use]
-    pub fn is_one(json: &str) -> bool {
+    pub fn is_verification(json: &str) -> bool {
         json.starts_with(Self::JSON_PREFIX)
     }
 
@@ -89,7 +89,7 @@ impl VerificationDefinition {
     /// The hash that names the verification.
     #[must_use]
     pub fn hash(&self) -> DefinitionHash {
-        DefinitionHash::of_json(&self.canonical_json())
+        DefinitionHash::from_json(&self.canonical_json())
     }
 }
 
@@ -231,14 +231,14 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        let one = definition();
-        let json = one.canonical_json();
-        assert!(VerificationDefinition::is_one(&json));
+        let written = definition();
+        let json = written.canonical_json();
+        assert!(VerificationDefinition::is_verification(&json));
         let read = VerificationDefinition::from_json(&json).unwrap();
-        assert_eq!((&read, read.hash()), (&one, one.hash()));
+        assert_eq!((&read, read.hash()), (&written, written.hash()));
         let other = VerificationDefinition { number: 8, ..definition() };
         let again = VerificationDefinition { ordered_before: 1, ..definition() };
-        assert!(other.hash() != one.hash() && again.hash() != one.hash());
+        assert!(other.hash() != written.hash() && again.hash() != written.hash());
         let error = |json: &str| VerificationDefinition::from_json(json).unwrap_err().to_string();
         assert!(error(&json.replacen(":1,", ":2,", 1)).contains("format 2"));
         assert!(error(&json.replace(",7,[", ",9007199254740992,[")).contains("number"));
@@ -264,7 +264,7 @@ mod tests {
         let mut drawn = [0; 7];
         for seed in 0..700 {
             for game in draw(&cells, 3, seed) {
-                drawn[all.iter().position(|it| *it == game).unwrap()] += 1;
+                drawn[all.iter().position(|drawn_game| *drawn_game == game).unwrap()] += 1;
             }
         }
         assert!(drawn.iter().all(|&times| (240..360).contains(&times)), "{drawn:?}");

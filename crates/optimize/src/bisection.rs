@@ -69,9 +69,9 @@ impl Bisection {
     /// The next query: the `number`th of `at_once` quantiles around the median.
     #[must_use]
     pub fn ask(&self, number: u64, at_once: u64) -> f64 {
-        let apart = (1 + number % at_once.max(1)) as f64 / (at_once.max(1) + 1) as f64;
+        let share = (1 + number % at_once.max(1)) as f64 / (at_once.max(1) + 1) as f64;
         // The middle half: points far from the root carry little information.
-        self.value(self.quantile(&self.roots(), 0.25 + apart / 2.0))
+        self.value(self.quantile(&self.roots(), 0.25 + share / 2.0))
     }
 
     /// Adds the answer at a point.
@@ -82,12 +82,16 @@ impl Bisection {
         }
         let scored = (0_u32..).zip(pairs.0);
         let score = |points: u32| f64::from(points) / 4.0;
-        let mean = scored.clone().map(|(it, of)| score(it) * of as f64).sum::<f64>() / count;
-        let square = |of: f64| of * of;
+        let mean =
+            scored.clone().map(|(points, weight)| score(points) * weight as f64).sum::<f64>()
+                / count;
+        let square = |number: f64| number * number;
         // A single pair shows no variance. With several, both sums exclude the part absorbed by their own mean, so that
         // many small answers weigh as much as few large ones.
         if count > 1.0 {
-            let varied = scored.map(|(it, of)| square(score(it) - mean) * of as f64).sum::<f64>();
+            let varied = scored
+                .map(|(points, weight)| square(score(points) - mean) * weight as f64)
+                .sum::<f64>();
             self.varied += varied;
             self.coins += mean * (1.0 - mean) * (count - 1.0) + varied / count;
         }
@@ -107,7 +111,7 @@ impl Bisection {
     #[must_use]
     pub fn root(&self) -> Root {
         let roots = self.roots();
-        let [low, value, high] = [0.025, 0.5, 0.975].map(|it| self.quantile(&roots, it));
+        let [low, value, high] = [0.025, 0.5, 0.975].map(|share| self.quantile(&roots, share));
         Root {
             value: self.value(value),
             low: (low >= 0.0).then(|| self.value(low)),
@@ -262,9 +266,9 @@ mod tests {
                 held += u64::from(low <= root && root <= high);
                 length += high - low;
             }
-            let of = format!("{width} {draws} {steps} {pairs}: {held} of {seeds}");
-            println!("{of}, {}", length / seeds as f64);
-            assert!(held * 100 >= seeds * 85, "{of}");
+            let case = format!("{width} {draws} {steps} {pairs}: {held} of {seeds}");
+            println!("{case}, {}", length / seeds as f64);
+            assert!(held * 100 >= seeds * 85, "{case}");
         }
     }
 

@@ -78,8 +78,8 @@ impl Constants {
             .map(|i| libm::log((population as f64 + 1.0) / 2.0) - libm::log(i as f64))
             .collect();
         let sum: f64 = raw.iter().sum();
-        let weights: Vec<f64> = raw.iter().map(|it| it / sum).collect();
-        let mu_eff = 1.0 / weights.iter().map(|it| it * it).sum::<f64>();
+        let weights: Vec<f64> = raw.iter().map(|weight| weight / sum).collect();
+        let mu_eff = 1.0 / weights.iter().map(|weight| weight * weight).sum::<f64>();
         let n = n as f64;
         let c_sigma = (mu_eff + 2.0) / (n + mu_eff + 5.0);
         let c_1 = 2.0 / ((n + 1.3) * (n + 1.3) + mu_eff);
@@ -105,11 +105,11 @@ pub fn usual_population(dimensions: &[Dimension]) -> u64 {
 }
 
 fn coordinates_of(dimensions: &[Dimension]) -> usize {
-    let of = |dimension: &Dimension| match dimension {
-        Dimension::Choice { of } => *of,
+    let coordinates = |dimension: &Dimension| match dimension {
+        Dimension::Choice { options } => *options,
         Dimension::Real | Dimension::Whole { .. } => 1,
     };
-    dimensions.iter().map(of).sum::<usize>().max(1)
+    dimensions.iter().map(coordinates).sum::<usize>().max(1)
 }
 
 impl CmaEs {
@@ -119,9 +119,10 @@ impl CmaEs {
         let mut mean = Vec::new();
         for (dimension, level) in dimensions.iter().zip(&start) {
             match (*dimension, *level) {
-                (Dimension::Choice { of }, Level::Choice(chosen)) => {
+                (Dimension::Choice { options }, Level::Choice(chosen)) => {
                     mean.extend(
-                        (0..of).map(|it| if it == chosen { 0.5 + HEAD_START } else { 0.5 }),
+                        (0..options)
+                            .map(|option| if option == chosen { 0.5 + HEAD_START } else { 0.5 }),
                     );
                 }
                 (_, Level::Part(part)) => mean.push(part.clamp(0.0, 1.0)),
@@ -134,7 +135,7 @@ impl CmaEs {
             (0..n).map(|i| (0..n).map(|j| if i == j { 1.0 } else { 0.0 }).collect()).collect();
         Self {
             constants: Constants::new(n, population),
-            eigen: Eigen::of(&covariance),
+            eigen: Eigen::from_matrix(&covariance),
             covariance,
             dimensions,
             start,
@@ -152,12 +153,12 @@ impl CmaEs {
         let sample = |_| {
             let mut coordinates = self.draw(random);
             for _ in 0..REDRAWS {
-                if coordinates.iter().all(|it| (0.0..=1.0).contains(it)) {
+                if coordinates.iter().all(|coordinate| (0.0..=1.0).contains(coordinate)) {
                     break;
                 }
                 coordinates = self.draw(random);
             }
-            coordinates.iter_mut().for_each(|it| *it = it.clamp(0.0, 1.0));
+            coordinates.iter_mut().for_each(|coordinate| *coordinate = coordinate.clamp(0.0, 1.0));
             let levels = self.levels(&coordinates);
             Sample { coordinates, levels }
         };
@@ -184,8 +185,8 @@ impl CmaEs {
         }
         let middle = known.iter().sum::<f64>() / known.len() as f64;
         let mut order: Vec<usize> = (0..samples.len()).collect();
-        let of = |place: &usize| fitness.get(*place).copied().flatten().unwrap_or(middle);
-        order.sort_by(|one, other| of(other).total_cmp(&of(one)));
+        let fitness_of = |place: &usize| fitness.get(*place).copied().flatten().unwrap_or(middle);
+        order.sort_by(|first, second| fitness_of(second).total_cmp(&fitness_of(first)));
         let best: Vec<&[f64]> = order
             .iter()
             .take(self.constants.weights.len())
@@ -222,7 +223,8 @@ impl CmaEs {
             let whitened: f64 = (0..n).map(|k| vectors[i][k] * turned[k]).sum();
             self.path_sigma[i] = (1.0 - c_sigma) * self.path_sigma[i] + decay * whitened;
         }
-        let length = self.path_sigma.iter().map(|it| it * it).sum::<f64>().sqrt();
+        let length =
+            self.path_sigma.iter().map(|component| component * component).sum::<f64>().sqrt();
         let age = libm::pow(1.0 - c_sigma, 2.0 * self.generation as f64);
         let is_short = length / (1.0 - age).sqrt() < (1.4 + 2.0 / (n as f64 + 1.0)) * chi;
         let h = if is_short { 1.0 } else { 0.0 };
@@ -242,7 +244,7 @@ impl CmaEs {
         self.sigma *= libm::exp(((c_sigma / d_sigma) * (length / chi - 1.0)).min(1.0));
         self.sigma = self.sigma.clamp(1e-12, 1.0);
         self.keep_spread();
-        self.eigen = Eigen::of(&self.covariance);
+        self.eigen = Eigen::from_matrix(&self.covariance);
     }
 
     /// Keeps the spread of whole numbers and choices large enough to try others.
@@ -252,7 +254,7 @@ impl CmaEs {
             let (coordinates, least) = match *dimension {
                 Dimension::Real => (1, 0.0),
                 Dimension::Whole { steps } => (1, (STEP_SPREAD / steps as f64).min(SIGMA)),
-                Dimension::Choice { of } => (of, CHOICE_SPREAD),
+                Dimension::Choice { options } => (options, CHOICE_SPREAD),
             };
             for i in at..at + coordinates {
                 let variance = (least / self.sigma) * (least / self.sigma);
@@ -271,7 +273,7 @@ impl CmaEs {
     fn levels(&self, coordinates: &[f64]) -> Vec<Level> {
         let mut left = coordinates;
         let mut level = |(dimension, start): (&Dimension, &Level)| {
-            let count = if let Dimension::Choice { of } = dimension { *of } else { 1 };
+            let count = if let Dimension::Choice { options } = dimension { *options } else { 1 };
             let (own, rest) = left.split_at(count);
             left = rest;
             match (dimension, start) {

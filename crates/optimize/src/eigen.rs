@@ -17,7 +17,7 @@ pub(super) struct Eigen {
 impl Eigen {
     /// Decomposes a symmetric matrix.
     #[expect(clippy::needless_range_loop, reason = "formulas of matrices have indices")]
-    pub(super) fn of(matrix: &[Vec<f64>]) -> Self {
+    pub(super) fn from_matrix(matrix: &[Vec<f64>]) -> Self {
         let n = matrix.len();
         let mut a = matrix.to_vec();
         let mut b: Vec<Vec<f64>> =
@@ -90,7 +90,7 @@ mod tests {
                     matrix[j][i] = matrix[i][j];
                 }
             }
-            let Eigen { values, vectors } = Eigen::of(&matrix);
+            let Eigen { values, vectors } = Eigen::from_matrix(&matrix);
             for i in 0..n {
                 for j in 0..n {
                     let again: f64 =
@@ -105,7 +105,9 @@ mod tests {
             let mut values = values;
             twin.sort_by(f64::total_cmp);
             values.sort_by(f64::total_cmp);
-            assert!(values.iter().zip(&twin).all(|(one, other)| (one - other).abs() < 1e-10));
+            assert!(
+                values.iter().zip(&twin).all(|(found, expected)| (found - expected).abs() < 1e-10)
+            );
         }
     }
 }

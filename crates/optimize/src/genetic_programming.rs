@@ -63,7 +63,7 @@ impl Limits {
 ///
 /// # Panics
 /// If there are none.
-fn one_of<T: Copy>(items: &[T], random: &mut Random) -> T {
+fn draw_one<T: Copy>(items: &[T], random: &mut Random) -> T {
     items[below(items.len(), random)]
 }
 

@@ -13,7 +13,7 @@ pub enum Dimension {
     /// One of several options without an order, at least 2.
     Choice {
         /// The number of options.
-        of: usize,
+        options: usize,
     },
 }
 
@@ -57,7 +57,7 @@ mod tests {
     fn whole_numbers_are_rounded_to() {
         let whole = Dimension::Whole { steps: 4 };
         assert_eq!(
-            [-1.0, 0.1, 0.13, 0.6, 7.0].map(|it| whole.rounded(it)),
+            [-1.0, 0.1, 0.13, 0.6, 7.0].map(|part| whole.rounded(part)),
             [0.0, 0.0, 0.25, 0.5, 1.0]
         );
         assert_eq!(Dimension::Real.rounded(0.13), 0.13);

@@ -60,7 +60,7 @@ pub struct Perturbed {
 
 impl Schedule {
     /// The perturbation and the step of an iteration.
-    fn at(&self, iteration: u64) -> (f64, f64) {
+    fn gains(&self, iteration: u64) -> (f64, f64) {
         let all = self.iterations.max(1) as f64;
         let stability = all / 10.0;
         let number = iteration as f64 + 1.0;
@@ -76,7 +76,7 @@ impl Spsa {
     #[must_use]
     pub fn new(dimensions: Vec<Dimension>, start: Vec<Level>, schedule: Schedule) -> Self {
         let theta = dimensions.iter().zip(&start).map(|(dimension, level)| match *dimension {
-            Dimension::Choice { of } => vec![0.5; of],
+            Dimension::Choice { options } => vec![0.5; options],
             Dimension::Real | Dimension::Whole { .. } => match *level {
                 Level::Part(part) => vec![part.clamp(0.0, 1.0)],
                 Level::Choice(_) => vec![0.5],
@@ -89,13 +89,13 @@ impl Spsa {
     /// The settings of an iteration; `random` must be used for this iteration only.
     #[must_use]
     pub fn perturb(&self, iteration: u64, random: &mut Random) -> Perturbed {
-        let (c, r) = self.schedule.at(iteration);
+        let (c, r) = self.schedule.gains(iteration);
         let mut perturbed = Perturbed { sides: [Vec::new(), Vec::new()], moves: Vec::new() };
         for (dimension, theta) in self.dimensions.iter().zip(&self.theta) {
             let (levels, by) = match *dimension {
-                Dimension::Choice { of } => {
+                Dimension::Choice { options } => {
                     let weights = theta.iter().map(|weight| weight.max(WEIGHT_LEAST)).collect();
-                    (two_of(of, weights, random), CHOICE_PERTURBATION)
+                    (draw_two(options, weights, random), CHOICE_PERTURBATION)
                 }
                 Dimension::Real => {
                     let c = c.min(0.5);
@@ -108,8 +108,8 @@ impl Spsa {
                     let c = (c * steps).max(0.5).min(steps / 2.0);
                     let (sign, up) = (sign(random), random.unit());
                     let centre = (theta[0] * steps).clamp(c, steps - c);
-                    let whole = |number: f64| (number + up).floor().clamp(0.0, steps) / steps;
-                    let sides = [whole(centre + sign * c), whole(centre - sign * c)];
+                    let rounded = |number: f64| (number + up).floor().clamp(0.0, steps) / steps;
+                    let sides = [rounded(centre + sign * c), rounded(centre - sign * c)];
                     (sides.map(Level::Part), sign * c / steps)
                 }
             };
@@ -128,9 +128,9 @@ impl Spsa {
             let by = moves[place] * won;
             let mut shift = |at: usize, by: f64| theta[at] = (theta[at] + by).clamp(0.0, 1.0);
             match (plus[place], minus[place]) {
-                (Level::Choice(one), Level::Choice(other)) => {
-                    shift(one, by);
-                    shift(other, -by);
+                (Level::Choice(plus_option), Level::Choice(minus_option)) => {
+                    shift(plus_option, by);
+                    shift(minus_option, -by);
                 }
                 _ => shift(0, by),
             }
@@ -157,7 +157,7 @@ fn sign(random: &mut Random) -> f64 {
 }
 
 /// Two different options, drawn one after the other in proportion to their weights.
-fn two_of(of: usize, mut weights: Vec<f64>, random: &mut Random) -> [Level; 2] {
+fn draw_two(options: usize, mut weights: Vec<f64>, random: &mut Random) -> [Level; 2] {
     let mut draw = |weights: &[f64]| {
         let mut left = random.unit() * weights.iter().sum::<f64>();
         for (place, weight) in weights.iter().enumerate() {
@@ -166,11 +166,11 @@ fn two_of(of: usize, mut weights: Vec<f64>, random: &mut Random) -> [Level; 2] {
                 return place;
             }
         }
-        weights.iter().rposition(|weight| *weight > 0.0).unwrap_or(of - 1)
+        weights.iter().rposition(|weight| *weight > 0.0).unwrap_or(options - 1)
     };
-    let one = draw(&weights);
-    weights[one] = 0.0;
-    [one, draw(&weights)].map(Level::Choice)
+    let first_option = draw(&weights);
+    weights[first_option] = 0.0;
+    [first_option, draw(&weights)].map(Level::Choice)
 }
 
 #[cfg(test)]

@@ -102,7 +102,7 @@ impl<'a> From<&'a WorkerSummary> for Worker<'a> {
             lost_games: worker.lost_games,
             engines: worker.engines.iter().map(Into::into).collect(),
             engines_total: worker.engines_total,
-            labels: worker.labels.iter().map(|it| (&*it.name, &*it.value)).collect(),
+            labels: worker.labels.iter().map(|label| (&*label.name, &*label.value)).collect(),
             credential: worker.credential.as_deref(),
         }
     }
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn engines_are_told_by_worker() {
+    fn engines_are_listed_by_worker() {
         let fish = worker("a", &[("fish", "Fish 16"), ("bird", "")], 1_002);
         let all = [fish, worker("b", &[], 0), worker("c", &[], 3)];
         assert_eq!(

@@ -84,7 +84,8 @@ mod tests {
     #[test]
     fn a_match_is_shown_with_score_elo_and_stop_rule() {
         let sprt = Sprt::new(0.0, 20.0, 0.05, 0.05, EloModel::Normalized).unwrap();
-        let rules = [None, Some(StopRule::Sprt(sprt)), Some(StopRule::of_precision(0.03).unwrap())];
+        let rules =
+            [None, Some(StopRule::Sprt(sprt)), Some(StopRule::from_precision(0.03).unwrap())];
         let texts = rules.map(|rule| open_match(&axes(), &[cell(100, rule)]));
         insta::assert_snapshot!(texts.join("\n"));
     }
@@ -101,14 +102,14 @@ mod tests {
 
     #[test]
     fn elo_is_shown_once_its_error_is_known() {
-        let one = CellResult {
+        let cell = CellResult {
             pairs: PairCounts([0, 0, 1, 0, 0]),
             wins: 1,
             losses: 1,
             draws: 0,
             ..cell(2, None)
         };
-        let text = open_match(&axes(), &[one]);
+        let text = open_match(&axes(), &[cell]);
         assert!(text.contains("62.5 %") && !text.contains("Elo"), "{text}");
     }
 

@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use spelrum_engine::Random;
-use spelrum_scheduling::course::{CellOutcome, Course, Decision, NewCell, course_of};
+use spelrum_scheduling::course::{CellOutcome, Course, Decision, NewCell, course_from_plan};
 use spelrum_sweep::{SweepText, plan_sweep};
 
 /// Microseconds from the end of a pair of games until it is settled and its slot has the next.
@@ -49,11 +49,11 @@ struct Cell {
 /// Games, microseconds until all are played, and those in which slots played.
 fn simulated(slots: usize, runs: u64) -> (u64, u64, u64) {
     let plan = plan_sweep(&SweepText::new("waits.toml", sweep(runs))).unwrap();
-    let mut course = course_of(&plan).unwrap();
+    let mut course = course_from_plan(&plan).unwrap();
     let mut random = Random::from_key([slots as u8 ^ runs as u8; 32]);
     let mut cells = BTreeMap::<u64, Cell>::new();
     let mut waiting = VecDeque::<u64>::new();
-    let (mut added, mut told) = (0, 0);
+    let (mut added, mut reported) = (0, 0);
     let mut ask = |course: &mut dyn Course,
                    cells: &mut BTreeMap<u64, Cell>,
                    waiting: &mut VecDeque<u64>| match course.decide() {
@@ -92,12 +92,12 @@ fn simulated(slots: usize, runs: u64) -> (u64, u64, u64) {
         cell.pairs_left -= 1;
         cell.outcome.games += 2;
         cell.outcome.wins += u64::from(random.below(3));
-        while let Some(first) = cells.get(&told)
+        while let Some(first) = cells.get(&reported)
             && first.pairs_left == 0
         {
             course.tell(&first.outcome);
-            cells.remove(&told);
-            told += 1;
+            cells.remove(&reported);
+            reported += 1;
             if !ask(&mut *course, &mut cells, &mut waiting) {
                 break;
             }

@@ -1,8 +1,8 @@
 //! Experiments that are not finished when their games are: the outcomes of their cells decide which cells
 //! they get next.
 //!
-//! A [`Course`] returns cells and receives their outcomes; [`Led`] is a course under way. Both are pure: the
-//! experiment's owner executes [`Led::next`] in one transaction with the results that it follows from, and
+//! A [`Course`] returns cells and receives their outcomes; [`LedCourse`] is a course under way. Both are pure: the
+//! experiment's owner executes [`LedCourse::next`] in one transaction with the results that it follows from, and
 //! acknowledges it.
 //!
 //! A course receives *settled* cells (no game left to play) in the order of their numbers, each once,
@@ -21,7 +21,7 @@ mod tests;
 mod tune;
 
 pub use outcome::CellOutcome;
-pub use runs::course_of;
+pub use runs::course_from_plan;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -92,7 +92,7 @@ pub struct NewCell {
 impl NewCell {
     /// A cell of a plan.
     #[must_use]
-    pub fn of(plan: &Plan, cell: &PlannedCell) -> Self {
+    pub fn from_planned(plan: &Plan, cell: &PlannedCell) -> Self {
         let place = plan.place(cell).map(|(axis, value)| (axis.to_owned(), value.clone()));
         Self {
             definition: plan.definition(cell),
@@ -110,25 +110,25 @@ impl NewCell {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CourseFault {
     /// The course waits although it has received every outcome.
-    #[error("it waits for results, and none are to come")]
+    #[error("it waits for results, but none are pending")]
     WaitsForNothing,
     /// The course repeatedly requests no cells.
-    #[error("it asks for cells and names none")]
+    #[error("it requested an empty list of cells")]
     AddsNothing,
     /// The request differs from the stored one.
-    #[error("it asks for other cells than before")]
+    #[error("its requested cells differ from the stored ones")]
     OtherThanBefore,
     /// A cell's seed is out of range.
-    #[error("a cell that it asks for has the seed {0}, which is too large")]
+    #[error("a requested cell has the seed {0}, which is too large")]
     LargeSeed(u64),
     /// A cell lies on an axis that the experiment lacks.
-    #[error("a cell that it asks for has a place on the axis {0:?}, which the sweep has not")]
+    #[error("a requested cell has a place on the axis {0:?}, which the sweep lacks")]
     UnknownAxis(String),
     /// A cell has no games, or half a pair.
-    #[error("a cell that it asks for has {0} games; it needs whole pairs, one at least")]
+    #[error("a requested cell has {0} games; it needs whole pairs, at least one")]
     NotInPairs(u64),
     /// Two cells are identical.
-    #[error("it asks for a cell that the experiment has already, of {0} against {1}")]
+    #[error("it requested a cell that the experiment already has, of {0} against {1}")]
     AgainTheSame(String, String),
     /// Too many cells.
     #[error("the experiment would have {0} cells, and {max} are allowed", max = spelrum_model::change::CELLS_EVER_MAX)]
@@ -138,9 +138,9 @@ pub enum CourseFault {
 impl CourseFault {
     /// The experiment already has one of these cells.
     #[must_use]
-    pub fn of_cells(plan: &Plan) -> Self {
+    pub fn from_cells(plan: &Plan) -> Self {
         let names = plan.cells.first().map(|cell| cell.player_names.each_ref());
-        let [first, second] = names.map(|it| it.map(ToString::to_string)).unwrap_or_default();
+        let [first, second] = names.map(|names| names.map(ToString::to_string)).unwrap_or_default();
         Self::AgainTheSame(first, second)
     }
 }
@@ -148,9 +148,9 @@ impl CourseFault {
 /// The owner's next step for an experiment's course.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// Records that the course has this cell's outcome, and [passes it on](Led::tell).
+    /// Records that the course has this cell's outcome, and [passes it on](LedCourse::tell).
     Tell(CellId),
-    /// Stores the cells of this plan as the experiment's next ones, and [confirms](Led::added).
+    /// Stores the cells of this plan as the experiment's next ones, and [confirms](LedCourse::added).
     Add(Box<Plan>),
     /// Closes the experiment: no more cells come. The fault is the reason, unless the course ended by itself.
     Close(Option<CourseFault>),
@@ -167,13 +167,13 @@ struct Frame {
 }
 
 /// A course under way.
-pub struct Led {
+pub struct LedCourse {
     course: Box<dyn Course>,
     frame: Frame,
     /// The experiment's cells, in the order of their numbers.
     cells: Vec<CellId>,
     /// Number of cells whose outcomes the course has.
-    told: usize,
+    outcome_count: usize,
     /// Whether a decision was made since the last outcome.
     asked: bool,
 }
@@ -186,10 +186,10 @@ pub struct StoredCell {
     /// For a requested cell: how many outcomes the course had then, and the request.
     pub added: Option<(u64, NewCell)>,
     /// The outcome that the course received.
-    pub told: Option<CellOutcome>,
+    pub outcome: Option<CellOutcome>,
 }
 
-impl Led {
+impl LedCourse {
     /// Starts a course for this plan's sweep and cells.
     #[must_use]
     pub fn begin(course: Box<dyn Course>, plan: &Plan, cells: Vec<CellId>) -> Self {
@@ -198,25 +198,25 @@ impl Led {
             stop: plan.stop,
             axes: plan.axes.iter().map(|axis| axis.name.clone()).collect(),
         };
-        Self { course, frame, cells, told: 0, asked: false }
+        Self { course, frame, cells, outcome_count: 0, asked: false }
     }
 
     /// Resumes a course after a restart: `course` is a new one, `cells` are the experiment's, in the order of
     /// their numbers.
     #[must_use]
     pub fn restore(course: Box<dyn Course>, plan: &Plan, cells: Vec<StoredCell>) -> Self {
-        let ids = cells.iter().map(|it| it.cell).collect();
+        let ids = cells.iter().map(|cell| cell.cell).collect();
         let mut led = Self { asked: true, ..Self::begin(course, plan, ids) };
         let mut outcomes = Vec::new();
         let mut added: Vec<(u64, NewCell)> = Vec::new();
-        for StoredCell { added: new, told, .. } in cells {
-            outcomes.extend(told);
+        for StoredCell { added: new, outcome, .. } in cells {
+            outcomes.extend(outcome);
             added.extend(new);
         }
         let mut added = added.into_iter().peekable();
-        let mut adopt = |course: &mut dyn Course, told: usize| {
+        let mut adopt = |course: &mut dyn Course, outcome_count: usize| {
             let mut here = Vec::new();
-            while let Some((_, new)) = added.next_if(|(after, _)| *after <= told as u64) {
+            while let Some((_, new)) = added.next_if(|(after, _)| *after <= outcome_count as u64) {
                 here.push(new);
             }
             course.adopt(&here);
@@ -224,8 +224,8 @@ impl Led {
         adopt(&mut *led.course, 0);
         for outcome in outcomes {
             led.course.tell(&outcome);
-            led.told += 1;
-            adopt(&mut *led.course, led.told);
+            led.outcome_count += 1;
+            adopt(&mut *led.course, led.outcome_count);
         }
         led
     }
@@ -238,8 +238,8 @@ impl Led {
 
     /// Number of cells whose outcomes the course has.
     #[must_use]
-    pub const fn told(&self) -> usize {
-        self.told
+    pub const fn outcome_count(&self) -> usize {
+        self.outcome_count
     }
 
     /// The next step. `is_settled` returns whether a cell has no game left to play.
@@ -258,7 +258,7 @@ impl Led {
                 Decision::Wait => {}
             }
         }
-        match self.cells.get(self.told) {
+        match self.cells.get(self.outcome_count) {
             Some(&cell) if is_settled(cell) => Step::Tell(cell),
             Some(_) => Step::Wait,
             None => Step::Close(Some(CourseFault::WaitsForNothing)),
@@ -273,7 +273,7 @@ impl Led {
     /// Passes on the outcome of the next settled cell.
     pub fn tell(&mut self, outcome: &CellOutcome) {
         self.course.tell(outcome);
-        self.told += 1;
+        self.outcome_count += 1;
         self.asked = false;
     }
 
@@ -283,13 +283,13 @@ impl Led {
     }
 }
 
-impl fmt::Debug for Led {
+impl fmt::Debug for LedCourse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { course: _, frame, cells, told, asked } = self;
-        f.debug_struct("Led")
+        let Self { course: _, frame, cells, outcome_count, asked } = self;
+        f.debug_struct("LedCourse")
             .field("frame", frame)
             .field("cells", cells)
-            .field("told", told)
+            .field("outcome_count", outcome_count)
             .field("asked", asked)
             .finish_non_exhaustive()
     }

@@ -88,14 +88,14 @@ fn ascent(tallies: &[Tally]) -> (Vec<f64>, u32) {
         steps += 1;
         let (mut gradient, mut games) = (vec![0.0; at.len()], vec![0.0; at.len()]);
         let mut add = |lead: &[(usize, f64)], [won, drawn, lost]: [f64; 3]| {
-            let by: f64 = lead.iter().map(|&(of, sign)| sign * at[of]).sum();
+            let by: f64 = lead.iter().map(|&(parameter, sign)| sign * at[parameter]).sum();
             let chances = [(by / 2.0).exp(), f64::exp(at[draws]), (-by / 2.0).exp()];
             let sum: f64 = chances.iter().sum();
             let count = won + drawn + lost;
             let points = (won - lost) / 2.0 - count * (chances[0] - chances[2]) / sum / 2.0;
-            for &(of, sign) in lead {
-                gradient[of] += sign * points;
-                games[of] += count;
+            for &(parameter, sign) in lead {
+                gradient[parameter] += sign * points;
+                games[parameter] += count;
             }
             gradient[draws] += drawn - count * chances[1] / sum;
             games[draws] += count;
@@ -104,11 +104,11 @@ fn ascent(tallies: &[Tally]) -> (Vec<f64>, u32) {
             add(&[(first as usize, 1.0), (second as usize, -1.0), (first_move, 1.0)], counts);
         }
         let mut largest: f64 = 0.0;
-        for of in 0..at.len() {
+        for parameter in 0..at.len() {
             // No parameter's curvature is more than a quarter for each game; half the step that this
             // allows, since others move too.
-            let step = 2.0 * gradient[of] / games[of];
-            at[of] += step;
+            let step = 2.0 * gradient[parameter] / games[parameter];
+            at[parameter] += step;
             largest = largest.max(step.abs());
         }
         if largest < 1e-8 || steps == 10_000 {

@@ -68,8 +68,8 @@ impl BetweenWorkers {
     /// Estimates effects from these sums. `None` if no two workers share a stratum, if no degrees of freedom are left
     /// for chance, or if chance is zero because all units of a worker in a stratum are equal.
     #[must_use]
-    pub fn of(sums: &[WorkerSum]) -> Option<Self> {
-        let table = Table::of(sums)?;
+    pub fn from_sums(sums: &[WorkerSum]) -> Option<Self> {
+        let table = Table::from_sums(sums)?;
         let eigen = SymmetricEigen::new(table.compared.clone());
         let largest = eigen.eigenvalues.iter().copied().fold(0.0, f64::max);
         // For each axis: its weight and its sum of squares.
@@ -77,8 +77,8 @@ impl BetweenWorkers {
             (Vec::new(), DMatrix::zeros(table.workers.len(), table.workers.len()));
         for (value, axis) in eigen.eigenvalues.iter().zip(eigen.eigenvectors.column_iter()) {
             if *value > NOTHING * largest {
-                let found = axis.dot(&table.above);
-                axes.push((*value, found * found / value));
+                let projection = axis.dot(&table.above);
+                axes.push((*value, projection * projection / value));
                 inverse += axis * axis.transpose() / *value;
             }
         }
@@ -167,7 +167,7 @@ const ROUNDING: f64 = 1e-10;
 
 impl Table {
     /// Uses the strata that at least two workers share for effects; the others only for chance.
-    fn of(sums: &[WorkerSum]) -> Option<Self> {
+    fn from_sums(sums: &[WorkerSum]) -> Option<Self> {
         let mut sums: Vec<WorkerSum> = sums.iter().copied().filter(|sum| sum.units > 0.0).collect();
         sums.sort_by_key(|sum| (sum.stratum, sum.worker));
         debug_assert!(
@@ -176,7 +176,8 @@ impl Table {
         );
         let strata: Vec<&[WorkerSum]> = sums.chunk_by(|a, b| a.stratum == b.stratum).collect();
         let shared = strata.iter().filter(|stratum| stratum.len() > 1);
-        let mut workers: Vec<usize> = shared.flat_map(|it| it.iter()).map(|it| it.worker).collect();
+        let mut workers: Vec<usize> =
+            shared.flat_map(|stratum| stratum.iter()).map(|sum| sum.worker).collect();
         workers.sort_unstable();
         workers.dedup();
         if workers.is_empty() {
@@ -188,22 +189,22 @@ impl Table {
         let mut above = DVector::zeros(count);
         let (mut units, mut squares, mut all) = (0.0, 0.0, 0.0);
         for stratum in &strata {
-            let total: f64 = stratum.iter().map(|it| it.units).sum();
-            let sum: f64 = stratum.iter().map(|it| it.sum).sum();
-            let of_squares: f64 = stratum.iter().map(|it| it.squares).sum();
+            let total: f64 = stratum.iter().map(|sum| sum.units).sum();
+            let sum: f64 = stratum.iter().map(|sum| sum.sum).sum();
+            let of_squares: f64 = stratum.iter().map(|sum| sum.squares).sum();
             units += total;
             squares += of_squares - sum * sum / total;
             all += of_squares;
             if stratum.len() == 1 {
                 continue;
             }
-            for one in *stratum {
-                let Some(row) = place(one.worker) else { continue };
-                above[row] += one.sum - one.units * sum / total;
-                compared[(row, row)] += one.units;
-                for other in *stratum {
-                    let Some(column) = place(other.worker) else { continue };
-                    compared[(row, column)] -= one.units * other.units / total;
+            for first in *stratum {
+                let Some(row) = place(first.worker) else { continue };
+                above[row] += first.sum - first.units * sum / total;
+                compared[(row, row)] += first.units;
+                for second in *stratum {
+                    let Some(column) = place(second.worker) else { continue };
+                    compared[(row, column)] -= first.units * second.units / total;
                 }
             }
         }
@@ -214,12 +215,12 @@ impl Table {
     /// Each worker's effect, by least squares.
     fn effects(&self, inverse: &DMatrix<f64>, chance: f64) -> Vec<WorkerEffect> {
         let effects = inverse * &self.above;
-        let of = |(row, &worker): (usize, &usize)| WorkerEffect {
+        let worker_effect = |(row, &worker): (usize, &usize)| WorkerEffect {
             worker,
             effect: effects[row],
             error: (chance * inverse[(row, row)]).sqrt(),
         };
-        self.workers.iter().enumerate().map(of).collect()
+        self.workers.iter().enumerate().map(worker_effect).collect()
     }
 }
 
@@ -290,8 +291,8 @@ mod tests {
         let mut chance = Chance::new(1);
         for round in 0..40 {
             let units = draw(&mut chance, 2 + round % 4, 1 + round % 3, 0.7);
-            let Some(found) = BetweenWorkers::of(&sums(&units)) else { continue };
-            let of = |column: usize, is_stratum: bool| {
+            let Some(estimate) = BetweenWorkers::from_sums(&sums(&units)) else { continue };
+            let indicator = |column: usize, is_stratum: bool| {
                 DVector::from_iterator(
                     units.len(),
                     units.iter().map(|&(stratum, worker, _)| {
@@ -300,11 +301,12 @@ mod tests {
                 )
             };
             let columns = |count: usize, is_stratum| {
-                let all: Vec<_> = (0..count).map(|column| of(column, is_stratum)).collect();
-                DMatrix::from_columns(&all)
+                let indicators: Vec<_> =
+                    (0..count).map(|column| indicator(column, is_stratum)).collect();
+                DMatrix::from_columns(&indicators)
             };
             let (strata, workers) = (columns(3, true), columns(5, false));
-            let measured = DVector::from_iterator(units.len(), units.iter().map(|it| it.2));
+            let measured = DVector::from_iterator(units.len(), units.iter().map(|unit| unit.2));
             let hat = &strata * strata.clone().pseudo_inverse(1e-9).unwrap();
             let left = DMatrix::identity(units.len(), units.len()) - hat;
             let compared = workers.transpose() * &left * &workers;
@@ -316,13 +318,13 @@ mod tests {
             let rank = compared.rank(1e-7);
             let chance = (measured.dot(&(&left * &measured)) - square(0.0))
                 / (units.len() - strata.rank(1e-9) - rank) as f64;
-            assert!(close(found.within * found.within, chance), "{found:?}");
+            assert!(close(estimate.within * estimate.within, chance), "{estimate:?}");
             let distribution =
                 FisherSnedecor::new(rank as f64, (units.len() - strata.rank(1e-9) - rank) as f64)
                     .unwrap();
             let statistic =
                 |deviation: f64| square(deviation * deviation / chance) / rank as f64 / chance;
-            let Interval { value, low, high } = found.deviation;
+            let Interval { value, low, high } = estimate.deviation;
             for (deviation, is, should_be) in [
                 (value, statistic(value), 1.0),
                 (low, distribution.cdf(statistic(low)), 0.975),
@@ -330,14 +332,14 @@ mod tests {
             ] {
                 assert!(
                     close(is, should_be) || (deviation == 0.0 && is < should_be),
-                    "{is} is not {should_be}: {found:?}"
+                    "{is} is not {should_be}: {estimate:?}"
                 );
             }
             // They solve the normal equations, and their mean is 0.
             let mut effects = DVector::zeros(5);
-            found.effects.iter().for_each(|it| effects[it.worker] = it.effect);
+            estimate.effects.iter().for_each(|effect| effects[effect.worker] = effect.effect);
             let solved = (&compared * &effects - &above).amax();
-            assert!(solved < 1e-9 * (1.0 + above.amax()), "{effects} leave {solved}: {found:?}");
+            assert!(solved < 1e-9 * (1.0 + above.amax()), "{effects} leave {solved}: {estimate:?}");
             assert!(effects.sum().abs() < 1e-9, "{effects}");
         }
     }
@@ -353,18 +355,19 @@ mod tests {
                 WorkerSum { stratum: 5, worker, units: 10.0, sum: 10.0 * mean, squares }
             })
             .collect();
-        let found = BetweenWorkers::of(&sums).unwrap();
+        let estimate = BetweenWorkers::from_sums(&sums).unwrap();
         // Chance: 27 degrees of freedom, a sum of squares of 27; workers: 2 and 140 / 3.
         let f = 140.0 / 6.0;
         let distribution = FisherSnedecor::new(2.0, 27.0).unwrap();
         let bound = |quantile| ((f / distribution.inverse_cdf(quantile) - 1.0) / 10.0).sqrt();
-        assert!(close(found.within, 1.0));
-        assert!(close(found.deviation.value, ((f - 1.0) / 10.0).sqrt()), "{found:?}");
+        assert!(close(estimate.within, 1.0));
+        assert!(close(estimate.deviation.value, ((f - 1.0) / 10.0).sqrt()), "{estimate:?}");
         assert!(
-            close(found.deviation.low, bound(0.975)) && close(found.deviation.high, bound(0.025))
+            close(estimate.deviation.low, bound(0.975))
+                && close(estimate.deviation.high, bound(0.025))
         );
-        assert!(close(found.p_value, distribution.sf(f)));
-        let effects: Vec<f64> = found.effects.iter().map(|it| it.effect).collect();
+        assert!(close(estimate.p_value, distribution.sf(f)));
+        let effects: Vec<f64> = estimate.effects.iter().map(|effect| effect.effect).collect();
         assert!(close(effects[0], -4.0 / 3.0) && close(effects[2], 5.0 / 3.0), "{effects:?}");
     }
 
@@ -373,17 +376,17 @@ mod tests {
     fn intervals_keep_their_promise() {
         let mut chance = Chance::new(2);
         for (workers, strata, deviation) in [(2, 3, 0.5), (4, 2, 0.0), (6, 3, 0.3), (5, 1, 2.0)] {
-            let (mut in_it, mut told, mut noticed) = (0, 0, 0);
+            let (mut covering, mut estimated, mut noticed) = (0, 0, 0);
             for _ in 0..2_000 {
                 let units = draw(&mut chance, workers, strata, deviation);
-                let Some(found) = BetweenWorkers::of(&sums(&units)) else { continue };
-                told += 1;
-                let Interval { low, high, .. } = found.deviation;
-                in_it += usize::from(low <= deviation && deviation <= high);
-                noticed += usize::from(found.p_value < 0.05);
+                let Some(estimate) = BetweenWorkers::from_sums(&sums(&units)) else { continue };
+                estimated += 1;
+                let Interval { low, high, .. } = estimate.deviation;
+                covering += usize::from(low <= deviation && deviation <= high);
+                noticed += usize::from(estimate.p_value < 0.05);
             }
-            assert!(told > 1_900, "{workers} workers: {told} told");
-            let share = f64::from(in_it as u32) / f64::from(told);
+            assert!(estimated > 1_900, "{workers} workers: {estimated} told");
+            let share = f64::from(covering as u32) / f64::from(estimated);
             // Without any variance only the lower tail can miss. With few units the variance of chance is poorly
             // determined, and the interval is wide.
             let expected = if deviation > 0.0 { 0.95..0.98 } else { 0.975..0.975 };
@@ -392,14 +395,14 @@ mod tests {
                 (least..=most).contains(&share),
                 "{workers} workers, {deviation}: {share} of intervals"
             );
-            let share = f64::from(noticed as u32) / f64::from(told);
+            let share = f64::from(noticed as u32) / f64::from(estimated);
             assert!(deviation > 0.0 || (share - 0.05).abs() < 0.016, "{share} noticed");
         }
     }
 
     #[test]
     fn nothing_is_said_of_what_is_not_compared() {
-        let one = |stratum, worker, units, sum, squares| WorkerSum {
+        let worker_sum = |stratum, worker, units, sum, squares| WorkerSum {
             stratum,
             worker,
             units,
@@ -409,20 +412,24 @@ mod tests {
         let none: [&[WorkerSum]; 5] = [
             &[],
             // A single worker, and two that share no stratum.
-            &[one(0, 0, 9.0, 3.0, 4.0)],
-            &[one(0, 0, 9.0, 3.0, 4.0), one(1, 1, 9.0, 5.0, 4.0)],
+            &[worker_sum(0, 0, 9.0, 3.0, 4.0)],
+            &[worker_sum(0, 0, 9.0, 3.0, 4.0), worker_sum(1, 1, 9.0, 5.0, 4.0)],
             // No degrees of freedom for chance, or zero chance.
-            &[one(0, 0, 1.0, 3.0, 9.0), one(0, 1, 1.0, 2.0, 4.0)],
-            &[one(0, 0, 5.0, 5.0, 5.0), one(0, 1, 5.0, 10.0, 20.0)],
+            &[worker_sum(0, 0, 1.0, 3.0, 9.0), worker_sum(0, 1, 1.0, 2.0, 4.0)],
+            &[worker_sum(0, 0, 5.0, 5.0, 5.0), worker_sum(0, 1, 5.0, 10.0, 20.0)],
         ];
         for sums in none {
-            assert_eq!(BetweenWorkers::of(sums), None, "{sums:?}");
+            assert_eq!(BetweenWorkers::from_sums(sums), None, "{sums:?}");
         }
         // Units played by a single worker determine chance.
-        let more = [one(0, 0, 2.0, 3.0, 5.0), one(0, 1, 2.0, 3.0, 5.0), one(1, 7, 9.0, 3.0, 4.0)];
-        let found = BetweenWorkers::of(&more).unwrap();
-        assert_eq!(found.deviation.low, 0.0);
-        assert_eq!(found.effects.iter().map(|it| it.worker).collect::<Vec<_>>(), [0, 1]);
+        let more = [
+            worker_sum(0, 0, 2.0, 3.0, 5.0),
+            worker_sum(0, 1, 2.0, 3.0, 5.0),
+            worker_sum(1, 7, 9.0, 3.0, 4.0),
+        ];
+        let estimate = BetweenWorkers::from_sums(&more).unwrap();
+        assert_eq!(estimate.deviation.low, 0.0);
+        assert_eq!(estimate.effects.iter().map(|effect| effect.worker).collect::<Vec<_>>(), [0, 1]);
     }
 
     /// The order of the sums and an offset of a stratum change nothing.
@@ -430,10 +437,11 @@ mod tests {
     fn offsets_of_strata_take_nothing_away() {
         let mut chance = Chance::new(3);
         let units = draw(&mut chance, 4, 3, 1.0);
-        let found = BetweenWorkers::of(&sums(&units)).unwrap();
-        let moved = units.iter().rev().map(|&(s, w, it)| (s, w, it + 3.0 * s as f64)).collect();
-        let again = BetweenWorkers::of(&sums(&moved)).unwrap();
-        assert!(close(found.deviation.value, again.deviation.value));
-        assert!(close(found.deviation.high, again.deviation.high));
+        let estimate = BetweenWorkers::from_sums(&sums(&units)).unwrap();
+        let moved =
+            units.iter().rev().map(|&(s, w, value)| (s, w, value + 3.0 * s as f64)).collect();
+        let moved_estimate = BetweenWorkers::from_sums(&sums(&moved)).unwrap();
+        assert!(close(estimate.deviation.value, moved_estimate.deviation.value));
+        assert!(close(estimate.deviation.high, moved_estimate.deviation.high));
     }
 }

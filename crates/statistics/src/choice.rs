@@ -2,7 +2,7 @@
 //! best move, the rank of its moves, its loss and, if the values show who wins, how often it keeps a win; beside a
 //! random mover in the same positions.
 //!
-//! A position whose moves all have the same value carries no information and is skipped ([`Choice::of`]).
+//! A position whose moves all have the same value carries no information and is skipped ([`Choice::new`]).
 //! `docs/statistics.md` has the formulas.
 
 use std::ops::AddAssign;
@@ -43,7 +43,7 @@ impl Choice {
     /// The choice of the move with this index, given the values of all legal moves. `None` if all values are equal, so
     /// that there was no choice, or if the index is out of range.
     #[must_use]
-    pub fn of(values: &[i64], chosen: usize) -> Option<Self> {
+    pub fn new(values: &[i64], chosen: usize) -> Option<Self> {
         let value = *values.get(chosen)?;
         let [best, worst] = [*values.iter().max()?, *values.iter().min()?];
         if best == worst {
@@ -162,7 +162,7 @@ pub struct SkillSums {
 }
 
 impl AccuracySums {
-    /// Adds a choice. `says_who_wins`: whether the reference's values show who wins (`values_say_who_wins` of the
+    /// Adds a choice. `says_who_wins`: whether the reference's values show who wins (`values_decide_winner` of the
     /// engine); otherwise wins are unknown.
     pub fn add(&mut self, choice: &Choice, says_who_wins: bool) {
         let best = f64::from(u8::from(choice.is_best()));
@@ -196,7 +196,7 @@ impl AccuracySums {
         let Self { positions, .. } = *self;
         let sums =
             RatioSums { base: positions, sum, base_squared: positions, products: sum, squares };
-        Some(Estimate::of(&Ratio::of(sums)?, ends.map(|end| end / positions)))
+        Some(Estimate::from_ratio(&Ratio::from_sums(sums)?, ends.map(|end| end / positions)))
     }
 }
 
@@ -271,14 +271,14 @@ impl SkillSums {
 
     fn skill(&self) -> Option<Estimate> {
         let Self { gain, room, gain_squared, gain_room, room_squared } = *self;
-        let ratio = Ratio::of(RatioSums {
+        let ratio = Ratio::from_sums(RatioSums {
             base: room,
             sum: gain,
             base_squared: room_squared,
             products: gain_room,
             squares: gain_squared,
         })?;
-        Some(Estimate::of(&ratio, [1.0, 0.0]).clamped(f64::NEG_INFINITY, 1.0))
+        Some(Estimate::from_ratio(&ratio, [1.0, 0.0]).clamped(f64::NEG_INFINITY, 1.0))
     }
 }
 
@@ -324,14 +324,14 @@ pub struct WinsKept {
 }
 
 impl WinsKept {
-    fn of(sums: &WinSums) -> Option<Self> {
+    fn from_sums(sums: &WinSums) -> Option<Self> {
         let WinSums { positions, kept, random, skill } = *sums;
         if positions < 1.0 {
             return None;
         }
         Some(Self {
             positions: positions as u64,
-            share: Estimate::of_share(kept, positions),
+            share: Estimate::from_share(kept, positions),
             random: random / positions,
             skill: skill.skill()?,
         })
@@ -341,7 +341,7 @@ impl WinsKept {
 impl Accuracy {
     /// Figures from sums; `None` without choices.
     #[must_use]
-    pub fn of(sums: &AccuracySums) -> Option<Self> {
+    pub fn from_sums(sums: &AccuracySums) -> Option<Self> {
         let AccuracySums {
             positions, best, rank, loss, random_best, random_rank, random_loss, ..
         } = *sums;
@@ -352,7 +352,7 @@ impl Accuracy {
         let of_loss = sums.mean(loss, sums.loss_squared, [0.0, random_loss])?;
         Some(Self {
             positions: positions as u64,
-            best: Estimate::of_share(best, positions),
+            best: Estimate::from_share(best, positions),
             rank: of_rank.clamped(1.0, f64::INFINITY),
             loss: of_loss.clamped(0.0, f64::INFINITY),
             random_best: random_best / positions,
@@ -361,7 +361,7 @@ impl Accuracy {
             best_skill: sums.best_skill.skill()?,
             rank_skill: sums.rank_skill.skill()?,
             loss_skill: sums.loss_skill.skill()?,
-            wins: WinsKept::of(&sums.wins),
+            wins: WinsKept::from_sums(&sums.wins),
         })
     }
 }
@@ -377,7 +377,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// A share of positions, with the interval of a score.
-    fn of_share(part: f64, positions: f64) -> Self {
+    fn from_share(part: f64, positions: f64) -> Self {
         let counts = [positions - part, 0.0, part].map(|choices| choices.round() as u64);
         let share = GameCounts(counts).interval();
         let interval = Interval { value: share.score, low: share.low, high: share.high };
@@ -387,7 +387,7 @@ impl Estimate {
     /// A ratio over positions, given its values for a perfect and for a random player. Its interval adds one position
     /// with a best choice and one as expected of a random mover (compare Agresti and Coull 1998, who add successes and
     /// failures): otherwise few equal choices would leave no doubt.
-    fn of(ratio: &Ratio, ends: [f64; 2]) -> Self {
+    fn from_ratio(ratio: &Ratio, ends: [f64; 2]) -> Self {
         let Ratio { value, variance, freedom, .. } = *ratio;
         let [least, most] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
         let between = value.clamp(least, most);
@@ -397,16 +397,16 @@ impl Estimate {
         let shift = (ends[0] + ends[1] - 2.0 * value) / (positions + 2.0);
         let interval = ratio.interval(variance + added, freedom);
         // The figure lies within in theory, up to rounding.
-        let interval = interval.map(|it| Interval {
+        let interval = interval.map(|interval| Interval {
             value,
-            low: (it.low + shift).min(value),
-            high: (it.high + shift).max(value),
+            low: (interval.low + shift).min(value),
+            high: (interval.high + shift).max(value),
         });
         Self { value, interval }
     }
 
     fn clamped(self, least: f64, most: f64) -> Self {
-        Self { interval: self.interval.map(|it| it.clamped(least, most)), ..self }
+        Self { interval: self.interval.map(|interval| interval.clamped(least, most)), ..self }
     }
 }
 

@@ -83,7 +83,7 @@ impl Clustered {
     #[must_use]
     pub fn score_of_one_opening(counts: &[u64]) -> Option<Self> {
         let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
-        let moments = super::moments::Moments::of(&counts);
+        let moments = super::moments::Moments::from_counts(&counts);
         if moments.count <= 0.0 {
             return None;
         }
@@ -220,11 +220,11 @@ mod tests {
     use super::*;
 
     fn sums(weights: &[(u64, u32, f64)]) -> Vec<OpeningSum> {
-        let of = |&(k, weight, mean): &(u64, u32, f64)| {
+        let opening_sum = |&(k, weight, mean): &(u64, u32, f64)| {
             let weight = f64::from(weight);
             OpeningSum { opening: (0, k), weight, sum: weight * mean }
         };
-        weights.iter().map(of).collect()
+        weights.iter().map(opening_sum).collect()
     }
 
     proptest! {

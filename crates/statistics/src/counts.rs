@@ -30,7 +30,7 @@ impl OpeningSpread {
     /// Tests of the mean score by the same interval, inverted.
     #[must_use]
     pub fn test(&self, score: f64) -> ScoreTest {
-        ScoreTest::of(Wilson::over_openings(score, self))
+        ScoreTest::new(Wilson::over_openings(score, self))
     }
 }
 
@@ -53,13 +53,13 @@ impl PairCounts {
     /// Tests of the mean score by the same interval, inverted.
     #[must_use]
     pub fn test(&self) -> ScoreTest {
-        ScoreTest::of(self.wilson())
+        ScoreTest::new(self.wilson())
     }
 
     /// The difference in strength as match runners print it, over pairs.
     #[must_use]
     pub fn strength(&self) -> Strength {
-        Strength::of(&self.moments(), 2.0)
+        Strength::from_moments(&self.moments(), 2.0)
     }
 
     /// The worth of one of these pairs as evidence, at most 1, if openings repeat and the pairs from one are alike: the
@@ -76,11 +76,11 @@ impl PairCounts {
     }
 
     fn wilson(&self) -> Wilson {
-        Wilson::of(&self.0.map(|pairs| pairs as f64))
+        Wilson::from_counts(&self.0.map(|pairs| pairs as f64))
     }
 
     fn moments(&self) -> Moments {
-        Moments::of(&self.0.map(|pairs| pairs as f64))
+        Moments::from_counts(&self.0.map(|pairs| pairs as f64))
     }
 }
 
@@ -102,13 +102,13 @@ impl GameCounts {
     /// Tests of the mean score by the same interval, inverted.
     #[must_use]
     pub fn test(&self) -> ScoreTest {
-        ScoreTest::of(self.wilson())
+        ScoreTest::new(self.wilson())
     }
 
     /// The difference in strength as match runners print it, over games.
     #[must_use]
     pub fn strength(&self) -> Strength {
-        Strength::of(&Moments::of(&self.0.map(|games| games as f64)), 1.0)
+        Strength::from_moments(&Moments::from_counts(&self.0.map(|games| games as f64)), 1.0)
     }
 
     /// The worth of one of these games if openings repeat, as for pairs.
@@ -124,6 +124,6 @@ impl GameCounts {
     }
 
     fn wilson(&self) -> Wilson {
-        Wilson::of(&self.0.map(|games| games as f64))
+        Wilson::from_counts(&self.0.map(|games| games as f64))
     }
 }

@@ -42,7 +42,7 @@ impl ScoreInterval {
 
     /// The interval of the other player.
     #[must_use]
-    pub fn of_opponent(&self) -> Self {
+    pub fn seen_by_opponent(&self) -> Self {
         Self { score: 1.0 - self.score, low: 1.0 - self.high, high: 1.0 - self.low }
     }
 }
@@ -53,7 +53,7 @@ impl ScoreInterval {
 pub struct ScoreTest(Wilson);
 
 impl ScoreTest {
-    pub(super) const fn of(wilson: Wilson) -> Self {
+    pub(super) const fn new(wilson: Wilson) -> Self {
         Self(wilson)
     }
 
@@ -98,8 +98,8 @@ const HALF_A_UNIT: f64 = 0.5;
 
 impl Wilson {
     /// From the number of units (pairs or games) with each score from 0 to 1 in equal steps.
-    pub(super) fn of<const CLASSES: usize>(counts: &[f64; CLASSES]) -> Self {
-        let Moments { count, mean: score, .. } = Moments::of(counts);
+    pub(super) fn from_counts<const CLASSES: usize>(counts: &[f64; CLASSES]) -> Self {
+        let Moments { count, mean: score, .. } = Moments::from_counts(counts);
         if count < 2.0 {
             return Self { score, tosses: count, freedom: None };
         }
@@ -107,7 +107,7 @@ impl Wilson {
         for extreme in [0, CLASSES - 1] {
             smoothed[extreme] += HALF_A_UNIT;
         }
-        let Moments { mean, variance, .. } = Moments::of(&smoothed);
+        let Moments { mean, variance, .. } = Moments::from_counts(&smoothed);
         Self::smoothed(score, count, mean, variance)
     }
 

@@ -37,7 +37,7 @@ impl MarginSums {
     #[must_use]
     pub fn mean(&self) -> Option<OverGames> {
         let Self { games: base, sum, games_squared: base_squared, products, squares } = *self;
-        let mean = Ratio::of(RatioSums { base, sum, base_squared, products, squares })?;
+        let mean = Ratio::from_sums(RatioSums { base, sum, base_squared, products, squares })?;
         let interval = mean.interval(mean.variance, mean.freedom);
         Some(OverGames { value: mean.value, interval })
     }
@@ -75,15 +75,15 @@ mod tests {
         #[test]
         fn whole_pairs_give_students_interval(pairs in prop::collection::vec(-128_i64..=128, 2..60)) {
             let units: Vec<(u64, i64)> = pairs.iter().map(|&sum| (2, sum)).collect();
-            let told = sums(&units).mean().unwrap();
+            let estimate = sums(&units).mean().unwrap();
             let count = pairs.len() as f64;
             let means: Vec<f64> = pairs.iter().map(|&sum| sum as f64 / 2.0).collect();
             let mean = means.iter().sum::<f64>() / count;
-            let squares: f64 = means.iter().map(|it| (it - mean) * (it - mean)).sum();
+            let squares: f64 = means.iter().map(|value| (value - mean) * (value - mean)).sum();
             let error = student_quantile_95(count - 1.0).unwrap()
                 * (squares / (count - 1.0) / count).sqrt();
-            let interval = told.interval.unwrap();
-            prop_assert!((told.value - mean).abs() < 1e-9);
+            let interval = estimate.interval.unwrap();
+            prop_assert!((estimate.value - mean).abs() < 1e-9);
             prop_assert!((interval.low - (mean - error)).abs() < 1e-6, "{interval:?} {error}");
             prop_assert!((interval.high - (mean + error)).abs() < 1e-6);
         }
@@ -94,11 +94,11 @@ mod tests {
             units in prop::collection::vec((0_u64..=4, -200_i64..=200), 1..30),
         ) {
             let other: Vec<(u64, i64)> = units.iter().map(|&(games, sum)| (games, -sum)).collect();
-            let (own, other) = (sums(&units).mean(), sums(&other).mean());
-            prop_assert_eq!(own.map(|it| it.value), other.map(|it| -it.value));
-            let ends = |it: OverGames| it.interval.map(|it| (it.low, it.high));
-            let turned = other.and_then(ends).map(|(low, high)| (-high, -low));
-            prop_assert_eq!(own.and_then(ends), turned);
+            let (mean, other_mean) = (sums(&units).mean(), sums(&other).mean());
+            prop_assert_eq!(mean.map(|figure| figure.value), other_mean.map(|figure| -figure.value));
+            let ends = |figure: OverGames| figure.interval.map(|interval| (interval.low, interval.high));
+            let turned = other_mean.and_then(ends).map(|(low, high)| (-high, -low));
+            prop_assert_eq!(mean.and_then(ends), turned);
         }
     }
 

@@ -12,7 +12,7 @@ pub(super) struct Moments {
 
 impl Moments {
     /// From the number of units with each score.
-    pub(super) fn of(counts: &[f64]) -> Self {
+    pub(super) fn from_counts(counts: &[f64]) -> Self {
         let count: f64 = counts.iter().sum();
         if count == 0.0 {
             return Self { count, mean: 0.5, variance: 0.0 };

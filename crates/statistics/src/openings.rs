@@ -74,8 +74,8 @@ impl OpeningCounts {
     /// The mean score per game, for units of this many games; 0.5 without any.
     #[must_use]
     pub fn mean(&self, games_of_unit: u64) -> f64 {
-        let units: f64 = self.0.iter().map(|(&units, it)| (units * it.openings) as f64).sum();
-        let half_points: f64 = self.0.values().map(|it| it.half_points as f64).sum();
+        let units: f64 = self.0.iter().map(|(&units, group)| (units * group.openings) as f64).sum();
+        let half_points: f64 = self.0.values().map(|group| group.half_points as f64).sum();
         if units == 0.0 { 0.5 } else { half_points / (2.0 * games_of_unit as f64 * units) }
     }
 

@@ -91,7 +91,7 @@ impl PlayerTimeSums {
     /// A sum per game, given its products with the games and its squares. `None` without games.
     fn ratio(&self, sum: f64, products: f64, squares: f64) -> Option<Ratio> {
         let Self { games: base, games_squared: base_squared, .. } = *self;
-        Ratio::of(RatioSums { base, sum, base_squared, products, squares })
+        Ratio::from_sums(RatioSums { base, sum, base_squared, products, squares })
     }
 }
 
@@ -120,7 +120,7 @@ impl TimeSums {
         let interval = mean.interval(mean.variance, mean.freedom);
         Some(OverGames {
             value: mean.value,
-            interval: interval.map(|it| Interval { low: it.low.max(0.0), ..it }),
+            interval: interval.map(|interval| Interval { low: interval.low.max(0.0), ..interval }),
         })
     }
 
@@ -143,7 +143,9 @@ impl TimeSums {
         let (own, other) = if player == 0 { (first, second) } else { (second, first) };
         let difference = Ratio { value: own.value - other.value, ..own };
         let interval = difference.interval(variance, first.freedom.min(second.freedom));
-        let interval = interval.map(|it| it.map(libm::exp)).filter(|it| it.high.is_finite());
+        let interval = interval
+            .map(|interval| interval.map(libm::exp))
+            .filter(|interval| interval.high.is_finite());
         Some(OverGames { value: libm::exp(difference.value), interval })
     }
 }
@@ -189,17 +191,17 @@ mod tests {
     fn plainly(
         games: &[Game],
         player: usize,
-        of: fn(f64) -> f64,
+        figure: fn(f64) -> f64,
     ) -> Option<(f64, BTreeMap<u64, f64>, f64)> {
-        let its: Vec<(u64, f64)> =
-            games.iter().filter_map(|game| Some((game.0, of(game.1[player]?)))).collect();
-        let count = its.len() as f64;
-        let mean = its.iter().map(|(_, it)| it).sum::<f64>() / count;
+        let values: Vec<(u64, f64)> =
+            games.iter().filter_map(|game| Some((game.0, figure(game.1[player]?)))).collect();
+        let count = values.len() as f64;
+        let mean = values.iter().map(|(_, value)| value).sum::<f64>() / count;
         let mut openings: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
-        for &(opening, it) in &its {
+        for &(opening, value) in &values {
             let (games, residual) = openings.entry(opening).or_default();
             *games += 1.0;
-            *residual += (it - mean) / count;
+            *residual += (value - mean) / count;
         }
         let shares = openings.values().map(|(games, _)| games / count);
         let effective = 1.0 / shares.map(|share| share * share).sum::<f64>();
@@ -209,14 +211,14 @@ mod tests {
         (count > 0.0).then(|| (mean, parts.collect(), effective - 1.0))
     }
 
-    fn close(told: Option<Interval>, plain: Option<Interval>) -> Result<(), TestCaseError> {
-        prop_assert_eq!(told.is_some(), plain.is_some(), "{:?} {:?}", told, plain);
-        let (Some(told), Some(plain)) = (told, plain) else { return Ok(()) };
+    fn close(figure: Option<Interval>, plain: Option<Interval>) -> Result<(), TestCaseError> {
+        prop_assert_eq!(figure.is_some(), plain.is_some(), "{:?} {:?}", figure, plain);
+        let (Some(figure), Some(plain)) = (figure, plain) else { return Ok(()) };
         let size = plain.value.abs().max(plain.high.abs()).max(1.0);
-        for (told, plain) in
-            [(told.value, plain.value), (told.low, plain.low), (told.high, plain.high)]
+        for (bound, plain_bound) in
+            [(figure.value, plain.value), (figure.low, plain.low), (figure.high, plain.high)]
         {
-            prop_assert!((told - plain).abs() <= 1e-6 * size, "{} {}", told, plain);
+            prop_assert!((bound - plain_bound).abs() <= 1e-6 * size, "{} {}", bound, plain_bound);
         }
         Ok(())
     }
@@ -240,9 +242,9 @@ mod tests {
             for games in 1..=40_u64 {
                 let times = |us: f64| {
                     // Added one by one, or all at once.
-                    let add = |of: f64| match games % 3 {
-                        0 => (0..games).map(|_| of).sum(),
-                        _ => of * games as f64,
+                    let add = |us: f64| match games % 3 {
+                        0 => (0..games).map(|_| us).sum(),
+                        _ => us * games as f64,
                     };
                     GameTimes {
                         games,
@@ -252,12 +254,12 @@ mod tests {
                 };
                 sums.add([&times(own), &times(other)]);
             }
-            for told in [sums.game_mean(0), sums.game_mean(1), sums.ratio(0), sums.ratio(1)] {
-                let told = told.unwrap();
-                let Interval { low, high, .. } = told.interval.unwrap();
+            for figure in [sums.game_mean(0), sums.game_mean(1), sums.ratio(0), sums.ratio(1)] {
+                let figure = figure.unwrap();
+                let Interval { low, high, .. } = figure.interval.unwrap();
                 assert_eq!(
                     (low.to_bits(), high.to_bits()),
-                    (told.value.to_bits(), told.value.to_bits())
+                    (figure.value.to_bits(), figure.value.to_bits())
                 );
             }
         }
@@ -268,15 +270,15 @@ mod tests {
         #[test]
         fn sums_say_what_single_games_say(games in games()) {
             let sums = sums(&games);
-            let squares = |parts: BTreeMap<u64, f64>| parts.values().map(|it| it * it).sum::<f64>();
+            let squares = |parts: BTreeMap<u64, f64>| parts.values().map(|part| part * part).sum::<f64>();
             for player in [0, 1] {
-                let told = sums.game_mean(player);
+                let mean_figure = sums.game_mean(player);
                 let plain = plainly(&games, player, |us| us);
-                prop_assert_eq!(told.is_some(), plain.is_some());
-                if let (Some(told), Some((mean, parts, freedom))) = (told, plain) {
-                    prop_assert!((told.value - mean).abs() <= 1e-9 * mean.max(1.0));
+                prop_assert_eq!(mean_figure.is_some(), plain.is_some());
+                if let (Some(figure), Some((mean, parts, freedom))) = (mean_figure, plain) {
+                    prop_assert!((figure.value - mean).abs() <= 1e-9 * mean.max(1.0));
                     let plain = interval(mean, squares(parts), freedom);
-                    close(told.interval, plain.map(|it| Interval { low: it.low.max(0.0), ..it }))?;
+                    close(figure.interval, plain.map(|interval| Interval { low: interval.low.max(0.0), ..interval }))?;
                 }
             }
             let logs = [0, 1].map(|player| plainly(&games, player, |us| libm::log(us.max(0.5))));
@@ -290,16 +292,16 @@ mod tests {
                 *parts.entry(opening).or_default() -= part;
             }
             let difference = interval(first.0 - second.0, squares(parts), first.2.min(second.2));
-            let [told, inverse] = [0, 1].map(|player| sums.ratio(player).unwrap());
-            prop_assert!((libm::log(told.value) - (first.0 - second.0)).abs() < 1e-9);
-            prop_assert!((told.value * inverse.value - 1.0).abs() < 1e-9);
-            if let Some(told) = told.interval {
-                close(Some(told.map(libm::log)), difference)?;
+            let [ratio, inverse] = [0, 1].map(|player| sums.ratio(player).unwrap());
+            prop_assert!((libm::log(ratio.value) - (first.0 - second.0)).abs() < 1e-9);
+            prop_assert!((ratio.value * inverse.value - 1.0).abs() < 1e-9);
+            if let Some(interval) = ratio.interval {
+                close(Some(interval.map(libm::log)), difference)?;
                 let inverse = inverse.interval.unwrap();
-                prop_assert!((told.low * inverse.high - 1.0).abs() < 1e-6);
+                prop_assert!((interval.low * inverse.high - 1.0).abs() < 1e-6);
             } else {
                 // Overflowing bounds become absent.
-                prop_assert!(difference.is_none_or(|it| it.high > 700.0 || it.low < -700.0));
+                prop_assert!(difference.is_none_or(|interval| interval.high > 700.0 || interval.low < -700.0));
             }
         }
 
@@ -308,26 +310,26 @@ mod tests {
         fn sums_say_what_clusters_say(games in games()) {
             let sums = sums(&games);
             let openings = by_opening(&games);
-            let clustered = |player: usize, of: fn(&GameTimes) -> f64| {
-                let its = openings.iter().map(|(&opening, times)| (opening, times[player]));
-                let of = its.filter(|(_, times)| times.games > 0).map(|(opening, times)| OpeningSum {
+            let clustered = |player: usize, sum_of: fn(&GameTimes) -> f64| {
+                let values = openings.iter().map(|(&opening, times)| (opening, times[player]));
+                let opening_sums = values.filter(|(_, times)| times.games > 0).map(|(opening, times)| OpeningSum {
                     opening: (0, opening),
                     weight: times.games as f64,
-                    sum: of(&times),
+                    sum: sum_of(&times),
                 });
-                Clustered::mean(&of.collect::<Vec<_>>())
+                Clustered::mean(&opening_sums.collect::<Vec<_>>())
             };
             for player in [0, 1] {
                 let plain = clustered(player, |times| times.wall_us_mean_sum);
-                let plain = plain.and_then(|it| it.interval());
-                let plain = plain.map(|it| Interval { low: it.low.max(0.0), ..it });
-                close(sums.game_mean(player).and_then(|it| it.interval), plain)?;
+                let plain = plain.and_then(|mean| mean.interval());
+                let plain = plain.map(|interval| Interval { low: interval.low.max(0.0), ..interval });
+                close(sums.game_mean(player).and_then(|figure| figure.interval), plain)?;
             }
             let logs = [0, 1].map(|player| clustered(player, |times| times.wall_us_mean_log_sum));
-            if let ([Some(first), Some(second)], Some(Some(told))) =
-                (logs, sums.ratio(0).map(|it| it.interval))
+            if let ([Some(first), Some(second)], Some(Some(ratio))) =
+                (logs, sums.ratio(0).map(|ratio| ratio.interval))
             {
-                close(Some(told.map(libm::log)), first.minus(&second).interval())?;
+                close(Some(ratio.map(libm::log)), first.minus(&second).interval())?;
             }
         }
     }
@@ -356,7 +358,7 @@ mod tests {
         assert!((ratio.value - 16.0).abs() < 1e-9, "{ratio:?}");
         // No time is negative.
         let wide = sums(&[(0, [Some(0.0), None]), (1, [Some(1_000.0), None])]);
-        assert_eq!(wide.game_mean(0).unwrap().interval.map(|it| it.low), Some(0.0));
+        assert_eq!(wide.game_mean(0).unwrap().interval.map(|interval| interval.low), Some(0.0));
     }
 
     /// An opening's effect on both players cancels in their ratio, but in neither mean.
@@ -404,10 +406,11 @@ mod tests {
                 let [first, second] = &times;
                 sums.add([first, second]);
             }
-            let told = [sums.game_mean(0), sums.ratio(0)];
-            for ((covered, told), truth) in covered.iter_mut().zip(told).zip(truths) {
-                let interval = told.and_then(|it| it.interval);
-                let holds = interval.is_some_and(|it| it.low <= truth && truth <= it.high);
+            let figures = [sums.game_mean(0), sums.ratio(0)];
+            for ((covered, figure), truth) in covered.iter_mut().zip(figures).zip(truths) {
+                let interval = figure.and_then(|estimate| estimate.interval);
+                let holds = interval
+                    .is_some_and(|interval| interval.low <= truth && truth <= interval.high);
                 *covered += f64::from(u8::from(holds));
             }
         }

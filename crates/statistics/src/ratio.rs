@@ -37,7 +37,7 @@ const ROUNDING: f64 = 1e-12;
 
 impl Ratio {
     /// The ratio of the sums to the sizes. `None` without any size.
-    pub(crate) fn of(sums: RatioSums) -> Option<Self> {
+    pub(crate) fn from_sums(sums: RatioSums) -> Option<Self> {
         let RatioSums { base, sum, base_squared, products, squares } = sums;
         if base <= 0.0 {
             return None;

@@ -83,7 +83,7 @@ impl EloModel {
 
     /// The model of this name.
     #[must_use]
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|model| model.name() == name)
     }
 }
@@ -135,7 +135,7 @@ impl Sprt {
 
     /// The strength accepted by a verdict.
     #[must_use]
-    pub const fn elo_of(&self, verdict: Verdict) -> f64 {
+    pub const fn accepted_elo(&self, verdict: Verdict) -> f64 {
         match verdict {
             Verdict::Elo0 => self.elo0,
             Verdict::Elo1 => self.elo1,
@@ -234,25 +234,25 @@ impl<const CLASSES: usize> Distribution<CLASSES> {
     /// The condition is not linear in the probabilities: it is replaced by its tangent at the previous distribution,
     /// until nothing changes.
     fn likeliest_of_t_value(&self, t: f64) -> Self {
-        let mut found = Self([1.0 / CLASSES as f64; CLASSES]);
+        let mut likeliest = Self([1.0 / CLASSES as f64; CLASSES]);
         for _ in 0..TANGENTS_MAX {
-            let (mean, deviation) = found.moments();
+            let (mean, deviation) = likeliest.moments();
             let mut distances = [0.0; CLASSES];
             for (class, distance) in distances.iter_mut().enumerate() {
                 let score = Self::score(class);
                 let off = (score - mean) / deviation;
                 *distance = score - 0.5 - t * deviation * (1.0 + off * off) / 2.0;
             }
-            let before = found.0;
-            if !self.likeliest_where_none_is_left(&distances, &mut found.0) {
+            let before = likeliest.0;
+            if !self.likeliest_where_none_is_left(&distances, &mut likeliest.0) {
                 break;
             }
-            let change = before.iter().zip(&found.0).map(|(a, b)| (a - b).abs());
+            let change = before.iter().zip(&likeliest.0).map(|(a, b)| (a - b).abs());
             if change.fold(0.0, f64::max) < UNCHANGED {
                 break;
             }
         }
-        found
+        likeliest
     }
 
     /// The likeliest distribution in which the mean of these distances is 0, given the observed one: each class's

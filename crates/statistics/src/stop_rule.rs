@@ -67,13 +67,13 @@ impl Precision {
 impl StopRule {
     /// A rule for this half width of the interval in points per game; `None` unless more than 0 and less than 0.5.
     #[must_use]
-    pub fn of_precision(points: f64) -> Option<Self> {
+    pub fn from_precision(points: f64) -> Option<Self> {
         Precision::new(points).map(Self::Precision)
     }
 
     /// Whether the rule needs the units by opening, if openings repeat.
     #[must_use]
-    pub const fn minds_openings(&self) -> bool {
+    pub const fn depends_on_openings(&self) -> bool {
         match self {
             Self::Precision(precision) => !precision.over_pairs,
             Self::Sprt(sprt) => !sprt.is_over_pairs(),
@@ -120,7 +120,7 @@ impl StopRule {
 
     /// Whether the rule is read after this many units.
     #[must_use]
-    pub fn is_asked_after(&self, units: u64) -> bool {
+    pub fn is_checked_after(&self, units: u64) -> bool {
         units > 0 && self.checkpoint_after(units - 1) == units
     }
 }
@@ -128,7 +128,7 @@ impl StopRule {
 impl StopRule {
     /// Describes when a cell ends: `SPRT of elo0 = 0 against elo1 = 20 (normalized Elo), alpha 0.05, beta 0.05`.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::Precision(precision) => {
                 let over = if precision.over_pairs { " over pairs" } else { "" };
@@ -178,7 +178,7 @@ mod tests {
             precision(),
         ];
         assert_eq!(
-            rules.map(|rule| rule.words()),
+            rules.map(|rule| rule.describe()),
             [
                 "SPRT of elo0 = 0 against elo1 = 20 (logistic Elo), alpha 0.05, beta 0.1",
                 "precision: the 95% interval of the score is ± 0.03 or narrower"
@@ -187,7 +187,7 @@ mod tests {
     }
 
     fn precision() -> StopRule {
-        StopRule::of_precision(0.03).unwrap()
+        StopRule::from_precision(0.03).unwrap()
     }
 
     fn sprt() -> StopRule {
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn checkpoints_are_fixed() {
         let asked = |rule: StopRule, until| -> Vec<u64> {
-            (0..until).filter(|&units| rule.is_asked_after(units)).collect()
+            (0..until).filter(|&units| rule.is_checked_after(units)).collect()
         };
         let first = [25, 28, 31, 35, 39, 43, 48, 53, 59, 65, 72, 80, 88, 97];
         assert_eq!(asked(precision(), 100), first);
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_precision_is_in_its_open_range() {
-        let is_one = |precision| StopRule::of_precision(precision).is_some();
+        let is_one = |precision| StopRule::from_precision(precision).is_some();
         assert!([f64::MIN_POSITIVE, 0.03, 0.499].into_iter().all(is_one));
         assert!(![-0.1, 0.0, 0.5, 1.0, f64::NAN, f64::INFINITY].into_iter().any(is_one));
     }

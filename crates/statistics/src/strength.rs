@@ -31,7 +31,7 @@ pub struct Strength {
 
 impl Strength {
     /// `games` is the number of games averaged in one counted score.
-    pub(super) fn of(moments: &Moments, games: f64) -> Self {
+    pub(super) fn from_moments(moments: &Moments, games: f64) -> Self {
         let c = 800.0 / LN_10;
         let deviation = moments.variance.sqrt();
         let lead = moments.mean - 0.5;

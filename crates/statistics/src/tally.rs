@@ -120,7 +120,8 @@ impl Tally {
     #[must_use]
     pub fn interval_over(&self, openings: Option<&OpeningTally>) -> ScoreInterval {
         let of_units = self.interval();
-        let spread = openings.and_then(|it| it.spread(self.units(), self.games_of_unit()));
+        let spread =
+            openings.and_then(|openings| openings.spread(self.units(), self.games_of_unit()));
         spread.map_or(of_units, |spread| spread.interval(of_units.score))
     }
 
@@ -154,7 +155,8 @@ impl Tally {
     /// The log-likelihood ratio, scaled if openings repeat: by the worth of the units over openings.
     #[must_use]
     pub fn llr_over(&self, sprt: &Sprt, openings: Option<&OpeningTally>) -> f64 {
-        let spread = openings.and_then(|it| it.spread(self.units(), self.games_of_unit()));
+        let spread =
+            openings.and_then(|openings| openings.spread(self.units(), self.games_of_unit()));
         self.llr_of_spread(sprt, spread)
     }
 

@@ -32,7 +32,7 @@ fn figures_agree_with_the_reference_runner() {
     assert!(references.len() >= 6);
     for reference in references {
         let Reference { elo0, elo1, alpha, beta, .. } = reference;
-        let model = EloModel::of_name(&reference.model).unwrap();
+        let model = EloModel::named(&reference.model).unwrap();
         let sprt = Sprt::new(elo0, elo1, alpha, beta, model).unwrap();
         let (strength, llr) = match reference.kind.as_str() {
             "pentanomial" => {
@@ -170,9 +170,9 @@ fn likelihood_ratios_agree_with_a_search_of_all_distributions() {
 
 #[test]
 fn intervals_are_defined_at_the_edges() {
-    let whole = |score| ScoreInterval { score, low: 0.0, high: 1.0 };
-    assert_eq!(PairCounts::default().interval(), whole(0.5));
-    assert_eq!(PairCounts([0, 0, 0, 0, 1]).interval(), whole(1.0));
+    let whole_range = |score| ScoreInterval { score, low: 0.0, high: 1.0 };
+    assert_eq!(PairCounts::default().interval(), whole_range(0.5));
+    assert_eq!(PairCounts([0, 0, 0, 0, 1]).interval(), whole_range(1.0));
 
     let wins = PairCounts([0, 0, 0, 0, 50]).interval();
     assert_eq!((wins.score, wins.high), (1.0, 1.0));
@@ -290,13 +290,13 @@ fn intervals_of_few_pairs_cover_the_truth() {
 
 /// The probability that equal players are called different, either way, at 97.5% each.
 fn told_apart(distribution: &[f64; 5], pairs: u64, los: fn(&PairCounts) -> f64) -> f64 {
-    let mut told = 0.0;
+    let mut share = 0.0;
     every_outcome(distribution, pairs, &mut |counts, probability| {
         if !(0.025..=0.975).contains(&los(&PairCounts(*counts))) {
-            told += probability;
+            share += probability;
         }
     });
-    told
+    share
 }
 
 /// With few pairs, the figures of match runners call equal players different far too often; reports do not.
@@ -307,7 +307,9 @@ fn few_pairs_of_equals_are_not_told_apart() {
         let plain = told_apart(&bell, pairs, |pairs| pairs.strength().los);
         assert!((plain - plain_share).abs() < 1e-3, "{pairs} pairs: {plain}");
     }
-    for (name, distribution) in PAIRS.into_iter().filter(|(_, of)| true_mean(of) == 0.5) {
+    for (name, distribution) in
+        PAIRS.into_iter().filter(|(_, distribution)| true_mean(distribution) == 0.5)
+    {
         for pairs in [2, 5, 10, 20] {
             let share = told_apart(&distribution, pairs, |pairs| pairs.confidence().los);
             assert!(share <= 0.05, "{name}, {pairs} pairs: {share}");
@@ -401,10 +403,11 @@ fn play_openings(
     let (mut openings, mut pairs) = (OpeningCounts::default(), PairCounts::default());
     for &of_opening in pairs_of_openings {
         // Uniform, with this standard deviation.
-        let own = mean + deviation * 3.0_f64.sqrt() * (2.0 * random.unit() - 1.0);
+        let expected = mean + deviation * 3.0_f64.sqrt() * (2.0 * random.unit() - 1.0);
         let mut half_points = 0;
         for _ in 0..of_opening {
-            let wins = usize::from(random.unit() < own) + usize::from(random.unit() < own);
+            let wins =
+                usize::from(random.unit() < expected) + usize::from(random.unit() < expected);
             pairs.0[2 * wins] += 1;
             half_points += 2 * wins as u64;
         }
@@ -486,9 +489,10 @@ fn spread_plainly(openings: &[(u64, u64)], games_of_unit: u64) -> (f64, OpeningS
     let score =
         |(units, half_points): (u64, u64)| half_points as f64 / (2 * games_of_unit * units) as f64;
     let all: f64 = openings.iter().map(|&(units, _)| units as f64).sum();
-    let mean = openings.iter().map(|&it| it.0 as f64 * score(it)).sum::<f64>() / all;
-    let deviations =
-        openings.iter().map(|&it| it.0 as f64 * (score(it) - mean) * (score(it) - mean));
+    let mean = openings.iter().map(|&opening| opening.0 as f64 * score(opening)).sum::<f64>() / all;
+    let deviations = openings
+        .iter()
+        .map(|&opening| opening.0 as f64 * (score(opening) - mean) * (score(opening) - mean));
     let variance = deviations.sum::<f64>() / all;
     let squares: f64 = openings.iter().map(|&(units, _)| (units * units) as f64).sum();
     (mean, OpeningSpread { effective: all * all / squares, variance })
@@ -506,13 +510,13 @@ proptest! {
     #[test]
     fn openings_spread_as_each_of_them_says(
         openings in any_openings(2),
-        others in any_openings(2),
+        other_openings in any_openings(2),
     ) {
         let mut counts = OpeningCounts::default();
-        for &(units, half_points) in others.iter().chain(&openings) {
+        for &(units, half_points) in other_openings.iter().chain(&openings) {
             counts.insert(units, half_points);
         }
-        for &(units, half_points) in &others {
+        for &(units, half_points) in &other_openings {
             counts.remove(units, half_points);
         }
         let (mean, expected) = spread_plainly(&openings, 2);
@@ -557,10 +561,10 @@ proptest! {
         let figures =
             [strength.elo, strength.elo_error, strength.nelo, strength.nelo_error, strength.los];
         prop_assert!(figures.iter().all(|figure| !figure.is_nan()), "{strength:?}");
-        let said = PairCounts(counts).confidence();
-        let figures = [said.elo_low, said.elo, said.elo_high];
-        prop_assert!(figures.is_sorted(), "{said:?}");
-        prop_assert!((0.0..=1.0).contains(&said.los), "{said:?}");
+        let confidence = PairCounts(counts).confidence();
+        let figures = [confidence.elo_low, confidence.elo, confidence.elo_high];
+        prop_assert!(figures.is_sorted(), "{confidence:?}");
+        prop_assert!((0.0..=1.0).contains(&confidence.los), "{confidence:?}");
     }
 
     /// The figures of a report never contradict each other.

@@ -20,18 +20,20 @@ pub struct Stratum {
 /// The logarithm of the evidence that the two do not have the same rate in each stratum: if they do, it ever exceeds ln
 /// x with a probability of at most 1/x.
 pub fn evidence_of_two_rates(strata: &[Stratum]) -> f64 {
-    let sum = |of: fn(&Stratum) -> [u64; 2]| {
+    let sum = |counts: fn(&Stratum) -> [u64; 2]| {
         strata
             .iter()
-            .map(of)
+            .map(counts)
             .fold([0, 0], |[failed, all], [more, trials]| [failed + more, all + trials])
     };
-    let first = predicted(sum(|it| it.first));
-    let whole = predicted(sum(|it| it.second));
-    let by_stratum: f64 = strata.iter().map(|it| predicted(it.second)).sum();
+    let first = predicted(sum(|stratum| stratum.first));
+    let whole = predicted(sum(|stratum| stratum.second));
+    let by_stratum: f64 = strata.iter().map(|stratum| predicted(stratum.second)).sum();
     let best: f64 = strata
         .iter()
-        .map(|it| best([it.first[0] + it.second[0], it.first[1] + it.second[1]]))
+        .map(|stratum| {
+            best([stratum.first[0] + stratum.second[0], stratum.first[1] + stratum.second[1]])
+        })
         .sum();
     let larger = whole.max(by_stratum);
     let mean = libm::exp(whole - larger) + libm::exp(by_stratum - larger);
@@ -40,7 +42,7 @@ pub fn evidence_of_two_rates(strata: &[Stratum]) -> f64 {
 
 /// The logarithm of the probability that the predictions gave to the observations.
 fn predicted([failed, trials]: [u64; 2]) -> f64 {
-    let [failed, passed, trials] = [failed, trials - failed, trials].map(|it| it as f64);
+    let [failed, passed, trials] = [failed, trials - failed, trials].map(|count| count as f64);
     libm::lgamma(failed + 0.5) + libm::lgamma(passed + 0.5)
         - libm::lgamma(trials + 1.0)
         - libm::log(std::f64::consts::PI)
@@ -48,9 +50,9 @@ fn predicted([failed, trials]: [u64; 2]) -> f64 {
 
 /// The logarithm of the probability of the observations at the best fitting rate.
 fn best([failed, trials]: [u64; 2]) -> f64 {
-    let part = |of: u64| match of {
+    let part = |observed: u64| match observed {
         0 => 0.0,
-        of => of as f64 * libm::log(of as f64 / trials as f64),
+        observed => observed as f64 * libm::log(observed as f64 / trials as f64),
     };
     part(failed) + part(trials - failed)
 }
@@ -104,10 +106,10 @@ mod tests {
                 let ever = (0..300).any(|_| {
                     // The more the first party fails, the more trials it gets, since a failed trial frees it at once.
                     let bound = if seen[0][0] > 3 { 80 } else { 50 };
-                    let who = usize::from(rng.below(100) >= bound);
+                    let party = usize::from(rng.below(100) >= bound);
                     let fails = rng.below(1_000) < rate;
-                    seen[who][0] += u64::from(fails);
-                    seen[who][1] += 1;
+                    seen[party][0] += u64::from(fails);
+                    seen[party][1] += 1;
                     evidence(seen[0], seen[1]) >= 20.0
                 });
                 wrong += u64::from(ever);

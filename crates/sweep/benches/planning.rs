@@ -27,12 +27,12 @@ type Sweep = fn() -> String;
 fn main() {
     // Cargo passes `--bench`; a child gets the name of its sweep.
     let asked = env::args().nth(1).filter(|argument| !argument.starts_with('-'));
-    match asked.and_then(|name| SWEEPS.iter().find(|(known, _)| *known == name)) {
+    match asked.and_then(|name| SWEEPS.iter().find(|(sweep_name, _)| *sweep_name == name)) {
         Some((name, sweep)) => measure(name, &sweep()),
         None => {
             for (name, _) in SWEEPS {
-                let this = env::current_exe().expect("a running program has a path");
-                let status = Command::new(this).arg(name).status().expect("it runs again");
+                let executable = env::current_exe().expect("a running program has a path");
+                let status = Command::new(executable).arg(name).status().expect("it runs again");
                 assert!(status.success(), "{name}: {status}");
             }
         }

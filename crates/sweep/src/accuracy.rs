@@ -86,7 +86,7 @@ pub(super) fn add_reference(players: &mut Players, node: &Node) -> Result<Pairin
         }
     }
     let mut parameters = table.clone();
-    let is_exact = |it: &Entry| matches!(it.value.text("", ""), Ok("exact"));
+    let is_exact = |entry: &Entry| matches!(entry.value.text("", ""), Ok("exact"));
     if table.get("algorithm").is_some_and(is_exact) && table.get(NODES).is_none() {
         parameters.entries.push(Entry {
             key: NODES.to_owned(),

@@ -89,14 +89,14 @@ pub(super) fn read(node: &Node) -> Result<Vec<Axis>, Fault> {
     Ok(axes)
 }
 
-/// The values of a list or a range: at least one, distinct. They belong to `what`, under the key `key`.
-pub(super) fn values(what: &str, key: &str, node: &Node) -> Result<Vec<Node>, Fault> {
+/// The values of a list or a range: at least one, distinct. They belong to `label`, under the key `key`.
+pub(super) fn values(label: &str, key: &str, node: &Node) -> Result<Vec<Node>, Fault> {
     let values = match &node.tree {
         Tree::Array(values) => values.clone(),
         Tree::Table(table) => range::expand(table, &node.place)?,
         Tree::Scalar(_) => {
             return Err(node.wrong_type(
-                what,
+                label,
                 "a list of values or a range",
                 &format!("{key} = [{node}]"),
             ));
@@ -105,14 +105,14 @@ pub(super) fn values(what: &str, key: &str, node: &Node) -> Result<Vec<Node>, Fa
     if values.is_empty() {
         return Err(Fault::at(
             &node.place,
-            format!("{what} has no values, so there is nothing to play"),
+            format!("{label} has no values, so there is nothing to play"),
             "give it a value, or remove it",
         ));
     }
     if values.len() > POINTS_MAX {
         return Err(Fault::at(
             &node.place,
-            format!("{what} has {} values", values.len()),
+            format!("{label} has {} values", values.len()),
             format!("sweep at most {POINTS_MAX} points"),
         ));
     }
@@ -121,7 +121,7 @@ pub(super) fn values(what: &str, key: &str, node: &Node) -> Result<Vec<Node>, Fa
         if !seen.insert(identity(value)) {
             return Err(Fault::at(
                 &value.place,
-                format!("{what} has `{value}` twice"),
+                format!("{label} has `{value}` twice"),
                 "remove one of them",
             ));
         }
@@ -174,7 +174,7 @@ impl Axis {
         let mut columns = Vec::<Column>::new();
         let mut put = |name: String, index: usize, value: &Node| {
             let column = match columns.iter().position(|column| column.name == name) {
-                Some(known) => &mut columns[known],
+                Some(column) => &mut columns[column],
                 None => {
                     columns.push(Column { name, axis, values: vec![None; self.values.len()] });
                     let last = columns.len() - 1;

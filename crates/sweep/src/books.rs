@@ -41,7 +41,7 @@ impl BookHead {
 
     /// The head of such a text; `None` if the text is a book that travels whole.
     #[must_use]
-    pub fn of_text(text: &str) -> Option<Self> {
+    pub fn from_text(text: &str) -> Option<Self> {
         let (head, _) = text.strip_prefix(HEAD)?.split_once('\n')?;
         serde_json::from_str(head).ok()
     }
@@ -164,10 +164,10 @@ impl BookReader {
     /// # Errors
     /// If an entry cannot be read, and the sample does not skip it: see [`book_entries`].
     pub fn read(&mut self, part: &str) -> Result<bool, BookFault> {
-        let mut found = Vec::new();
+        let mut positions = Vec::new();
         for entry in book_entries(&self.sample.rules, self.format, part, self.sample.plies) {
             match entry {
-                Ok(it) => found.push(it.position),
+                Ok(entry) => positions.push(entry.position),
                 Err(error) => {
                     let before = part.as_bytes().iter().take(error.place.start);
                     let line = self.lines + before.filter(|&&byte| byte == b'\n').count() + 1;
@@ -181,7 +181,7 @@ impl BookReader {
         }
         self.lines += part.bytes().filter(|&byte| byte == b'\n').count();
         let count = self.sample.count as usize;
-        for position in found {
+        for position in positions {
             let number = self.read;
             self.read += 1;
             let placement = placement(&position);
@@ -242,21 +242,21 @@ fn placement(position: &str) -> &str {
 
 /// Where the last game of a text begins: at a tag behind moves, or at a first move behind a blank line.
 fn whole_games(text: &[u8]) -> usize {
-    let (mut whole, mut at) = (0, 0);
+    let (mut end, mut at) = (0, 0);
     let (mut in_comment, mut has_moves, mut is_after_blank) = (false, false, false);
     for line in text.split_inclusive(|&byte| byte == b'\n') {
         let (start, begins_in_comment) = (at, in_comment);
         at += line.len();
-        let said = line.trim_ascii();
+        let content = line.trim_ascii();
         if !begins_in_comment {
-            let is_tag = said.starts_with(b"[");
+            let is_tag = content.starts_with(b"[");
             let is_first_move =
-                is_after_blank && said.starts_with(b"1.") && !said.starts_with(b"1..");
+                is_after_blank && content.starts_with(b"1.") && !content.starts_with(b"1..");
             if has_moves && (is_tag || is_first_move) {
-                (whole, has_moves) = (start, false);
+                (end, has_moves) = (start, false);
             }
-            is_after_blank = said.is_empty();
-            if is_tag || said.is_empty() || line.starts_with(b"%") {
+            is_after_blank = content.is_empty();
+            if is_tag || content.is_empty() || line.starts_with(b"%") {
                 continue;
             }
             has_moves = true;
@@ -270,7 +270,7 @@ fn whole_games(text: &[u8]) -> usize {
             }
         }
     }
-    whole
+    end
 }
 
 #[cfg(test)]
@@ -289,8 +289,8 @@ mod tests {
         let mut rest = Vec::new();
         for part in text.as_bytes().chunks(bytes) {
             rest.extend_from_slice(part);
-            let whole: Vec<u8> = rest.drain(..reader.whole_bytes(&rest)).collect();
-            reader.read(std::str::from_utf8(&whole).unwrap()).unwrap();
+            let complete: Vec<u8> = rest.drain(..reader.whole_bytes(&rest)).collect();
+            reader.read(std::str::from_utf8(&complete).unwrap()).unwrap();
         }
         reader.read(std::str::from_utf8(&rest).unwrap()).unwrap();
         reader.finish().0
@@ -301,17 +301,17 @@ mod tests {
 
     #[test]
     fn parts_are_as_good_as_the_whole() {
-        let whole =
+        let entries =
             spelrum_engine::book_positions(&Chess::rules(), BookFormat::Pgn, PGN, Some(2)).unwrap();
-        let whole: Vec<String> = whole.into_iter().map(|it| it.position).collect();
-        assert_eq!(whole.len(), 4);
-        let epd = whole.join(" ;\n");
+        let positions: Vec<String> = entries.into_iter().map(|entry| entry.position).collect();
+        assert_eq!(positions.len(), 4);
+        let epd = positions.join(" ;\n");
         for bytes in [1, 2, 7, 50, 1_000] {
-            assert_eq!(read(sample(None, 9), BookFormat::Pgn, PGN, bytes), whole, "{bytes}");
+            assert_eq!(read(sample(None, 9), BookFormat::Pgn, PGN, bytes), positions, "{bytes}");
             let two = read(sample(None, 2), BookFormat::Pgn, PGN, bytes);
-            assert_eq!(two, whole[..2], "{bytes}");
+            assert_eq!(two, positions[..2], "{bytes}");
             let of_epd = BookSample { plies: None, ..sample(Some(3), 9) };
-            assert_eq!(read(of_epd, BookFormat::Epd, &epd, bytes), whole, "{bytes}");
+            assert_eq!(read(of_epd, BookFormat::Epd, &epd, bytes), positions, "{bytes}");
         }
     }
 
@@ -321,7 +321,7 @@ mod tests {
         let all = read(sample(None, 9), BookFormat::Pgn, PGN, 50);
         let drawn = |seed, count| read(sample(Some(seed), count), BookFormat::Pgn, PGN, 50);
         let numbers = |seed, count| -> Vec<usize> {
-            let number = |it| all.iter().position(|known| *known == it).unwrap();
+            let number = |position| all.iter().position(|listed| *listed == position).unwrap();
             drawn(seed, count).into_iter().map(number).collect()
         };
         assert_eq!((1..5).map(|seed| numbers(seed, 2)).collect::<Vec<_>>(), GOLDEN);
@@ -373,12 +373,12 @@ mod tests {
             reader.read(PGN).unwrap();
             text.push_str(&reader.text());
         }
-        assert_eq!(BookHead::of_text(&text), Some(head));
-        assert_eq!(BookHead::of_text(PGN), None);
+        assert_eq!(BookHead::from_text(&text), Some(head));
+        assert_eq!(BookHead::from_text(PGN), None);
         for seed in [None, Some(1)] {
             let taken = sample(seed, 2).find(&text).unwrap();
             assert_eq!(taken.positions().count(), 2);
-            assert!(taken.positions().all(|(start, it)| text[start..].starts_with(it)));
+            assert!(taken.positions().all(|(start, position)| text[start..].starts_with(position)));
         }
         assert!(sample(Some(2), 2).find(&text).is_none());
     }

@@ -43,27 +43,31 @@ mod tests {
         plan.cells[0].definition_hash
     }
 
-    fn of(build: &str) -> String {
+    fn sweep_with_build(build: &str) -> String {
         with_builds(&[SWEEP, PLAYERS].concat(), &[("dev".to_owned(), build.to_owned())].into())
     }
 
     #[test]
     fn a_build_is_part_of_what_an_engine_is_and_of_no_other_player() {
-        let own = [SWEEP, PLAYERS].concat();
-        let [any, one, other] =
-            [own, of(&"ab".repeat(32)), of(&"cd".repeat(32))].map(|it| plan(&it));
-        assert!(hash(&any) != hash(&one) && hash(&one) != hash(&other));
+        let sweep = [SWEEP, PLAYERS].concat();
+        let [any, first, second] =
+            [sweep, sweep_with_build(&"ab".repeat(32)), sweep_with_build(&"cd".repeat(32))]
+                .map(|text| plan(&text));
+        assert!(hash(&any) != hash(&first) && hash(&first) != hash(&second));
         let needs = |plan: &Plan| {
             let players = plan.players.iter().map(|player| player.parameters());
-            players.filter_map(|it| NeededEngine::of_parameters(&it)).next().unwrap()
+            players
+                .filter_map(|parameters| NeededEngine::from_parameters(&parameters))
+                .next()
+                .unwrap()
         };
         assert_eq!(needs(&any).build, None);
-        assert_eq!(needs(&one).build, Some("ab".repeat(32)));
+        assert_eq!(needs(&first).build, Some("ab".repeat(32)));
         assert_eq!(any.unbuilt().into_iter().collect::<Vec<_>>(), [needs(&any)]);
-        assert!(one.unbuilt().is_empty());
-        assert_eq!(any.players[1], one.players[1], "ours has none");
+        assert!(first.unbuilt().is_empty());
+        assert_eq!(any.players[1], first.players[1], "ours has none");
         // Openings come from the sweep alone.
-        assert_eq!(any.conditions, one.conditions);
+        assert_eq!(any.conditions, first.conditions);
     }
 
     /// The hash is that of a release without builds.
@@ -100,9 +104,9 @@ mod tests {
             let error = plan_sweep(&SweepText::new("t", demanding(build))).unwrap_err();
             assert_eq!(error.problem, format!("player `dev`: {build:?} is not a build"));
         }
-        let awaited = plan_sweep(&SweepText::new("t", of(AWAITED_BUILD))).unwrap();
+        let awaited = plan_sweep(&SweepText::new("t", sweep_with_build(AWAITED_BUILD))).unwrap();
         assert_ne!(hash(&awaited), hash(&plan));
-        let error = plan_sweep(&SweepText::new("t", of("ab"))).unwrap_err();
+        let error = plan_sweep(&SweepText::new("t", sweep_with_build("ab"))).unwrap_err();
         assert_eq!(error.problem, "\"ab\" is not a build of `dev`");
     }
 

@@ -9,8 +9,8 @@ use spelrum_statistics::claims::{Bound, Quantifier};
 use crate::axes::{Axis, axis_value};
 use crate::fault::{Fault, Span, did_you_mean};
 use crate::keys;
-use crate::meant::{Meant, MeantValues};
 use crate::players::Players;
+use crate::selection::{SelectedValues, Selector};
 use crate::stop::number;
 use crate::tree::{Entry, Node, Table, Tree};
 
@@ -20,7 +20,7 @@ pub(super) struct ClaimInFile {
     pub(super) place: Span,
     pub(super) text: String,
     pub(super) statement: Statement,
-    axes: MeantValues,
+    axes: SelectedValues,
     /// For each variant, whether it is the claim's player.
     player: Vec<bool>,
     /// For each variant, whether it is the claim's opponent; `None` if any is.
@@ -43,13 +43,14 @@ const EXAMPLE: &str = "[[claims]] and below it text = \"ab beats gm\", player = 
 
 impl ClaimInFile {
     /// Whether the claim covers a point.
-    pub(super) fn is_at(&self, point: &[u32]) -> bool {
-        self.axes.iter().all(|(axis, meant)| meant.binary_search(&point[*axis]).is_ok())
+    pub(super) fn covers_point(&self, point: &[u32]) -> bool {
+        self.axes.iter().all(|(axis, selected)| selected.binary_search(&point[*axis]).is_ok())
     }
 
     /// The role of a pairing of variants in the claim.
     pub(super) fn part_of(&self, (first, second): (usize, usize)) -> Part {
-        let meets = |variant: usize| self.opponent.as_ref().is_none_or(|of| of[variant]);
+        let meets =
+            |variant: usize| self.opponent.as_ref().is_none_or(|opponents| opponents[variant]);
         match (self.player[first] && meets(second), self.player[second] && meets(first)) {
             (true, true) => Part::Both,
             (true, false) => Part::Player(Role::Player),
@@ -89,11 +90,11 @@ pub(super) fn read(
         return Err(Fault::at(&node.place, problem, remedy));
     }
     let error_rate = read_error_rate(error_rate)?;
-    let mut reader = Reader { meant: Meant::of(axes, players), axes, error_rate };
-    let mut known = BTreeSet::new();
+    let mut reader = Reader { selector: Selector::new(axes, players), axes, error_rate };
+    let mut texts = BTreeSet::new();
     let read = |node: &Node| {
         let claim = reader.read(node)?;
-        if known.insert(claim.text.clone()) {
+        if texts.insert(claim.text.clone()) {
             return Ok(claim);
         }
         let problem = format!("two claims say \"{}\"", claim.text);
@@ -118,7 +119,7 @@ fn read_error_rate(node: Option<&Node>) -> Result<f64, Fault> {
 }
 
 struct Reader<'a> {
-    meant: Meant<'a>,
+    selector: Selector<'a>,
     axes: &'a [Axis],
     error_rate: f64,
 }
@@ -147,7 +148,7 @@ impl Reader<'_> {
                     return Err(Fault::at(
                         &entry.value.place,
                         format!("`{player_name}` and its opponent `{name}` are one player here"),
-                        "nobody is stronger than itself: name two different players, such as two \
+                        "a player cannot be stronger than itself: name two different players, such as two \
                          variants",
                     ));
                 }
@@ -179,11 +180,11 @@ impl Reader<'_> {
     fn player(&self, entry: &Entry) -> Result<(String, Vec<bool>), Fault> {
         let key = &entry.key;
         let name = entry.value.text(&format!("`{key}`"), &format!("{key} = \"alphabeta\""))?;
-        Ok((name.to_owned(), self.meant.players(entry)?))
+        Ok((name.to_owned(), self.selector.players(entry)?))
     }
 
     /// The named axes and their selected values, in the order of the axes.
-    fn places(&mut self, node: &Node) -> Result<MeantValues, Fault> {
+    fn places(&mut self, node: &Node) -> Result<SelectedValues, Fault> {
         let table = node.table("`at`", "at = { depth = [1, 2] }")?;
         if table.entries.is_empty() {
             return Err(Fault::at(
@@ -194,8 +195,8 @@ impl Reader<'_> {
         }
         let mut named = Vec::new();
         for entry in &table.entries {
-            let axis = self.meant.axis(entry, &[])?;
-            named.push((axis, self.meant.values(axis, &entry.value)?));
+            let axis = self.selector.axis(entry, &[])?;
+            named.push((axis, self.selector.values(axis, &entry.value)?));
         }
         named.sort_unstable();
         Ok(named)
@@ -204,8 +205,8 @@ impl Reader<'_> {
     /// The same in the axes' notation, however the claim wrote them.
     fn shown(&self, places: &[(usize, Vec<u32>)]) -> Vec<(String, Vec<String>)> {
         let shown = |(axis, values): &(usize, Vec<u32>)| {
-            let Axis { name, values: of_axis, .. } = &self.axes[*axis];
-            let text = |&value: &u32| axis_value(&of_axis[value as usize]).text;
+            let Axis { name, values: axis_values, .. } = &self.axes[*axis];
+            let text = |&value: &u32| axis_value(&axis_values[value as usize]).text;
             (name.clone(), values.iter().map(text).collect())
         };
         places.iter().map(shown).collect()
@@ -268,12 +269,12 @@ fn bound(table: &Table, place: &Span) -> Result<Bound, Fault> {
 fn quantifier(table: &Table) -> Result<Quantifier, Fault> {
     let Some(entry) = table.get("in") else { return Ok(Quantifier::default()) };
     let word = entry.value.text("`in`", "in = \"every\"")?;
-    let known = [Quantifier::Every, Quantifier::Some];
-    known.into_iter().find(|known| known.name() == word).ok_or_else(|| {
+    let quantifiers = [Quantifier::Every, Quantifier::Some];
+    quantifiers.into_iter().find(|quantifier| quantifier.name() == word).ok_or_else(|| {
         Fault::at(
             &entry.value.place,
             format!("`in` cannot be \"{word}\""),
-            did_you_mean(word, "choices", known.map(Quantifier::name)),
+            did_you_mean(word, "choices", quantifiers.map(Quantifier::name)),
         )
     })
 }

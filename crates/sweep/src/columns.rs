@@ -39,7 +39,7 @@ pub(super) struct AxisColumns {
 pub(super) type ColumnSet = u64;
 
 impl AxisColumns {
-    pub(super) fn of(axes: &[Axis]) -> Self {
+    pub(super) fn new(axes: &[Axis]) -> Self {
         let columns = axes.iter().enumerate().flat_map(|(index, axis)| axis.columns(index));
         let (planned, places) = columns.map(planned).unzip();
         Self { planned, places }
@@ -51,9 +51,9 @@ impl AxisColumns {
     }
 
     /// The columns of a set on which two points agree.
-    pub(super) fn common(&self, set: ColumnSet, one: &[u32], other: &[u32]) -> ColumnSet {
+    pub(super) fn common(&self, set: ColumnSet, a: &[u32], b: &[u32]) -> ColumnSet {
         (0..self.planned.len())
-            .filter(|&column| self.value(column, one) != self.value(column, other))
+            .filter(|&column| self.value(column, a) != self.value(column, b))
             .fold(set, |set, column| set & !(1 << column))
     }
 
@@ -91,7 +91,7 @@ pub(super) struct VariedColumns {
 
 impl VariedColumns {
     /// The columns of cells with these pairs of variants. `before` columns precede them.
-    pub(super) fn of(
+    pub(super) fn new(
         players: &Players,
         pairs: impl Iterator<Item = (usize, usize)>,
         before: usize,
@@ -141,7 +141,7 @@ impl VariedColumns {
 }
 
 fn place_of(values: &mut Vec<AxisValue>, value: AxisValue) -> usize {
-    values.iter().position(|known| *known == value).unwrap_or_else(|| {
+    values.iter().position(|listed| *listed == value).unwrap_or_else(|| {
         values.push(value);
         values.len() - 1
     })

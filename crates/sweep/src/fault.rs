@@ -23,15 +23,15 @@ impl Fault {
         Self { problem: problem.into(), remedy: remedy.into(), place: Some(place.clone()) }
     }
 
-    pub(super) fn nowhere(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub(super) fn without_place(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { problem: problem.into(), remedy: remedy.into(), place: None }
     }
 
     /// Replaces words: each by the one meant here.
-    pub(super) fn in_words(mut self, words: &[(&str, &str)]) -> Self {
+    pub(super) fn replace_words(mut self, words: &[(&str, &str)]) -> Self {
         for text in [&mut self.problem, &mut self.remedy] {
-            for (word, meant) in words {
-                *text = text.replace(word, meant);
+            for (word, replacement) in words {
+                *text = text.replace(word, replacement);
             }
         }
         self
@@ -43,19 +43,19 @@ impl Fault {
 pub fn did_you_mean<'a>(
     word: &str,
     kind: &str,
-    known: impl IntoIterator<Item = &'a str>,
+    candidates: impl IntoIterator<Item = &'a str>,
 ) -> String {
     // Longer words are not slips, and comparing them would take long.
     const COMPARED_BYTES_MAX: usize = 64;
     const LISTED_MAX: usize = 16;
-    let known: Vec<&str> = known.into_iter().collect();
+    let candidates: Vec<&str> = candidates.into_iter().collect();
     if word.len() <= COMPARED_BYTES_MAX
-        && let Some(candidate) = nearest(word, known.iter().copied())
+        && let Some(closest) = nearest(word, candidates.iter().copied())
     {
-        return format!("did you mean `{candidate}`?");
+        return format!("did you mean `{closest}`?");
     }
     let listed: Vec<String> =
-        known.iter().take(LISTED_MAX).map(|known| format!("`{known}`")).collect();
-    let more = if known.len() > LISTED_MAX { ", …" } else { "" };
+        candidates.iter().take(LISTED_MAX).map(|candidate| format!("`{candidate}`")).collect();
+    let more = if candidates.len() > LISTED_MAX { ", …" } else { "" };
     format!("the {kind} are {}{more}", listed.join(", "))
 }

@@ -7,7 +7,7 @@ use crate::tree::{Node, Table, Tree};
 const NAME_BYTES_MAX: usize = 64;
 
 /// Checks the name of an axis or a player: it becomes a column, a key, a word in messages.
-pub(super) fn check_name(what: &str, name: &str, place: &Span) -> Result<(), Fault> {
+pub(super) fn check_name(owner: &str, name: &str, place: &Span) -> Result<(), Fault> {
     let starts_well = name.starts_with(|first: char| first.is_ascii_alphabetic());
     let goes_on_well = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     if starts_well && goes_on_well && name.len() <= NAME_BYTES_MAX {
@@ -15,7 +15,7 @@ pub(super) fn check_name(what: &str, name: &str, place: &Span) -> Result<(), Fau
     }
     Err(Fault::at(
         place,
-        format!("`{name}` cannot be the name of {what}"),
+        format!("`{name}` cannot be the name of {owner}"),
         format!("use a letter, then letters, digits, `_` and `-`, at most {NAME_BYTES_MAX} in all"),
     ))
 }
@@ -60,13 +60,13 @@ pub(super) fn word<T: Copy>(
 }
 
 /// Refuses the first unknown key.
-pub(super) fn check_keys(table: &Table, owner: &str, known: &[&str]) -> Result<(), Fault> {
-    match table.entries.iter().find(|entry| !known.contains(&entry.key.as_str())) {
+pub(super) fn check_keys(table: &Table, owner: &str, known_keys: &[&str]) -> Result<(), Fault> {
+    match table.entries.iter().find(|entry| !known_keys.contains(&entry.key.as_str())) {
         None => Ok(()),
         Some(entry) => Err(Fault::at(
             &entry.key_place,
             format!("unknown key `{}` in {owner}", entry.key),
-            did_you_mean(&entry.key, "keys", known.iter().copied()),
+            did_you_mean(&entry.key, "keys", known_keys.iter().copied()),
         )),
     }
 }
@@ -74,14 +74,14 @@ pub(super) fn check_keys(table: &Table, owner: &str, known: &[&str]) -> Result<(
 /// The texts of a list.
 pub(super) fn texts<'a>(
     node: &'a Node,
-    what: &str,
+    label: &str,
     example: &str,
 ) -> Result<Vec<(&'a str, &'a Span)>, Fault> {
     match &node.tree {
         Tree::Array(nodes) => {
-            nodes.iter().map(|node| Ok((node.text(what, example)?, &node.place))).collect()
+            nodes.iter().map(|node| Ok((node.text(label, example)?, &node.place))).collect()
         }
-        Tree::Scalar(_) | Tree::Table(_) => Err(node.wrong_type(what, "a list", example)),
+        Tree::Scalar(_) | Tree::Table(_) => Err(node.wrong_type(label, "a list", example)),
     }
 }
 

@@ -144,8 +144,12 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         record: word(root, "record", &[("moves", Record::Moves), ("games", Record::Games)])?
             .unwrap_or(Record::Moves),
         priority: priority(value(root, "priority"))?,
-        allocation: word(root, "allocate", &Allocation::ALL.map(|it| (it.name(), it)))?
-            .unwrap_or_default(),
+        allocation: word(
+            root,
+            "allocate",
+            &Allocation::ALL.map(|allocation| (allocation.name(), allocation)),
+        )?
+        .unwrap_or_default(),
         game_timeout_us: game_timeout_us(value(root, "game_timeout"))?,
         forfeits_max: forfeits_max(root)?,
         timing: value(root, "timing").map_or(Ok(Timing::default()), timing::read)?,
@@ -163,7 +167,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
 
 fn required<'a>(root: &'a Table, key: &str, example: &str) -> Result<&'a Node, Fault> {
     value(root, key).ok_or_else(|| {
-        Fault::nowhere(format!("`{key}` is missing"), format!("add, for example, {example}"))
+        Fault::without_place(format!("`{key}` is missing"), format!("add, for example, {example}"))
     })
 }
 

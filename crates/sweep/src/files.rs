@@ -39,7 +39,7 @@ impl Files {
     pub(super) fn new(sweep: &SweepText) -> Result<Self, Fault> {
         let bytes: usize = sweep.files.values().map(String::len).sum();
         if bytes > FILES_BYTES_MAX {
-            return Err(Fault::nowhere(
+            return Err(Fault::without_place(
                 format!("files of {bytes} bytes are too long for a sweep"),
                 format!(
                     "list at most {FILES_BYTES_MAX} bytes of openings, take fewer of a book (count = 1000), or \
@@ -126,10 +126,10 @@ impl Files {
         [seed, first_seed]: [u64; 2],
     ) -> Result<Book, Fault> {
         let (wanted, file) = self.named(name)?;
-        let head = BookHead::of_text(&file.text);
+        let head = BookHead::from_text(&file.text);
         let format = match &head {
             Some(head) => head.book_format(),
-            None => BookFormat::of_file(wanted),
+            None => BookFormat::from_file_name(wanted),
         };
         let format = format.ok_or_else(|| {
             let problem = format!("`{wanted}` does not say which kind of book it is");
@@ -150,7 +150,7 @@ impl Files {
             let seed = is_drawn.then_some(first_seed);
             BookSample { rules: rules.clone(), plies, seed, count, skip_bad }
         };
-        let (mut found, skipped) = match (head, count) {
+        let (mut entries, skipped) = match (head, count) {
             (Some(_), count) => {
                 let sample = sample(count.unwrap_or(books::COUNT_DEFAULT));
                 self.sampled(file, name, sample)?
@@ -159,12 +159,12 @@ impl Files {
                 let mut reader = BookReader::new(sample(count), format);
                 reader.read(&file.text).map_err(|fault| file.fault_at(&fault))?;
                 let (positions, skipped) = reader.finish();
-                let at_name = |it| (it, name.place.clone());
+                let at_name = |position| (position, name.place.clone());
                 (positions.into_iter().map(at_name).collect(), skipped)
             }
             (None, None) => file.entries(rules, format, plies, name, skip_bad)?,
         };
-        if found.is_empty() {
+        if entries.is_empty() {
             let problem = match skipped.count {
                 0 => format!("the book `{wanted}` has no position"),
                 count => format!(
@@ -176,12 +176,13 @@ impl Files {
         }
         if is_drawn {
             // Keyed by the seed and the positions drawn from, like other openings.
-            let positions = found.iter().map(|(position, _)| position.clone()).collect();
+            let positions = entries.iter().map(|(position, _)| position.clone()).collect();
             let listed = OpeningsRule::Listed { positions };
             let key = seeds::openings_key(&seeds::openings_identity(seed, rules, &listed));
-            Random::from_key(key).shuffle(&mut found);
+            Random::from_key(key).shuffle(&mut entries);
         }
-        let nodes = found.into_iter().map(|(position, place)| text_node(position, place)).collect();
+        let nodes =
+            entries.into_iter().map(|(position, place)| text_node(position, place)).collect();
         let skipped = SkippedEntries { file: wanted.to_owned(), ..skipped };
         Ok(Book { nodes, skipped: (skipped.count > 0).then_some(skipped) })
     }
@@ -190,20 +191,22 @@ impl Files {
     fn sampled(&self, file: &File, name: &Node, sample: BookSample) -> Result<Entries, Fault> {
         if let Some(taken) = sample.find(&file.text) {
             let place = |(start, text): (usize, &str)| file.place(&(start..start + text.len()));
-            let found = taken.positions().map(|it| (it.1.to_owned(), place(it)));
-            return Ok((found.collect(), taken.skipped));
+            let entries = taken.positions().map(|entry| (entry.1.to_owned(), place(entry)));
+            return Ok((entries.collect(), taken.skipped));
         }
         *self.missing.lock().unwrap_or_else(PoisonError::into_inner) =
             Some((file.name.clone(), sample));
-        let problem =
-            format!("of the book `{}` came other positions than the sweep takes", file.name);
+        let problem = format!(
+            "the positions received for the book `{}` are not those that the sweep takes",
+            file.name
+        );
         Err(Fault::at(&name.place, problem, "submit the sweep again from where the book is"))
     }
 
     /// The lines of a file, each with its place.
     fn positions(&self, name: &Node) -> Result<Vec<Node>, Fault> {
         let (wanted, file) = self.named(name)?;
-        if BookHead::of_text(&file.text).is_some() {
+        if BookHead::from_text(&file.text).is_some() {
             let problem =
                 format!("`{wanted}` is too large, or compressed, for a list of positions");
             let remedy = "list at most 1 MiB of them as plain text, or take a book of chess: kind = \"book\"";
@@ -238,10 +241,10 @@ impl File {
         name: &Node,
         skip_bad: bool,
     ) -> Result<Entries, Fault> {
-        let (mut found, mut skipped) = (Vec::new(), SkippedEntries::default());
+        let (mut entries, mut skipped) = (Vec::new(), SkippedEntries::default());
         for entry in book_entries(rules, format, &self.text, plies) {
             match entry {
-                Ok(it) => found.push((it.position, self.place(&it.place))),
+                Ok(entry) => entries.push((entry.position, self.place(&entry.place))),
                 Err(error) if skip_bad && !error.place.is_empty() => {
                     skipped.add(line(&self.text, error.place.start), &error.problem);
                 }
@@ -253,13 +256,13 @@ impl File {
                 }
             }
         }
-        Ok((found, skipped))
+        Ok((entries, skipped))
     }
 
     /// A fault in a line.
     fn fault_at(&self, fault: &books::BookFault) -> Fault {
         let start = line_start(&self.text, fault.line);
-        let end = self.text[start..].find('\n').map_or(self.text.len(), |it| start + it);
+        let end = self.text[start..].find('\n').map_or(self.text.len(), |length| start + length);
         Fault::at(&self.place(&(start..end)), fault.problem.clone(), fault.remedy.clone())
     }
 
@@ -330,7 +333,9 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         start += line.len();
         let position = line.split('#').next().unwrap_or_default();
         // Marks of an encoding and of the end of a file do not belong to a position.
-        let is_space = |it: char| it.is_whitespace() || matches!(it, '\u{feff}' | '\u{1a}');
+        let is_space = |character: char| {
+            character.is_whitespace() || matches!(character, '\u{feff}' | '\u{1a}')
+        };
         let indent = position.len() - position.trim_start_matches(is_space).len();
         let position = position.trim_matches(is_space);
         (!position.is_empty()).then_some((at + indent, position))
@@ -347,26 +352,27 @@ fn in_file(openings: &Node) -> Option<(&Table, &Entry, &Entry)> {
 
 /// The names of the files that a sweep may need, with the places that name them: each once.
 pub(super) fn named(root: &Table) -> Vec<(String, Span)> {
-    let mut found = Vec::<(String, Span)>::new();
+    let mut files = Vec::<(String, Span)>::new();
     let openings = ["openings", "positions"].into_iter().filter_map(|key| root.get(key));
     for openings in openings.flat_map(|entry| values_of(&entry.value, root)) {
         let file = in_file(openings).map(|(.., file)| values_of(&file.value, root));
         for name in file.into_iter().flatten() {
             if let Ok(text) = name.text("", "")
-                && found.iter().all(|(known, _)| known != text)
+                && files.iter().all(|(listed, _)| listed != text)
             {
-                found.push((text.to_owned(), name.place.clone()));
+                files.push((text.to_owned(), name.place.clone()));
             }
         }
     }
-    found
+    files
 }
 
 /// A value, or all values of the axis that it references. Errors there are found later.
 fn values_of<'a>(node: &'a Node, root: &'a Table) -> Vec<&'a Node> {
     let Some((axis, key)) = node.text("", "").ok().and_then(reference) else { return vec![node] };
     let axes = root.get("axes").and_then(|axes| axes.value.table("", "").ok());
-    let Some(Tree::Array(values)) = axes.and_then(|axes| axes.get(axis)).map(|it| &it.value.tree)
+    let Some(Tree::Array(values)) =
+        axes.and_then(|axes| axes.get(axis)).map(|entry| &entry.value.tree)
     else {
         return Vec::new();
     };

@@ -9,8 +9,8 @@ use crate::limits::DEFAULT_SEED;
 
 /// The seed of every random number.
 pub(super) fn seed() -> Json {
-    let whole = json!({ "type": "integer", "minimum": 0, "maximum": SEED_END - 1 });
-    json!({ "anyOf": [whole, reference()], "default": DEFAULT_SEED })
+    let integer = json!({ "type": "integer", "minimum": 0, "maximum": SEED_END - 1 });
+    json!({ "anyOf": [integer, reference()], "default": DEFAULT_SEED })
 }
 
 pub(super) const REFERENCE: &str = "reference";

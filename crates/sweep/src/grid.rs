@@ -15,28 +15,28 @@ use spelrum_model::{
     PlannedPlayer, Task,
 };
 
-use crate::claimed::Claimed;
+use crate::claim_cells::ClaimCells;
 use crate::columns::{self, AxisColumns, ColumnSet, VariedColumns};
 use crate::fault::{Fault, Span};
 use crate::file::SweepFile;
+use crate::instances::{Instances, PlayerTraits, Setting};
 use crate::keys::course::RUNS_MAX;
-use crate::made::{Made, PlayerTraits, Setting};
 use crate::points::Points;
 
 /// Plans a parsed sweep. `openings_cost_max` bounds the cost of finding its openings:
-/// [`super::made::OPENINGS_COST_MAX`].
+/// [`super::instances::OPENINGS_COST_MAX`].
 pub(super) fn plan(file: &SweepFile, openings_cost_max: u64) -> Result<Plan, Fault> {
-    let made = Made::new(file, openings_cost_max)?;
+    let instances = Instances::new(file, openings_cost_max)?;
     columns::check_varied(&file.axes, &file.players)?;
-    let seed = made.first_seed()?;
-    let points = Points::of(file, seed)?;
+    let seed = instances.first_seed()?;
+    let points = Points::new(file, seed)?;
     check_games(file, &points)?;
-    let columns = AxisColumns::of(&file.axes);
-    let claimed = Claimed::of(&file.claims);
+    let columns = AxisColumns::new(&file.axes);
+    let claim_cells = ClaimCells::new(&file.claims);
     let merged = BTreeSet::new();
-    let mut planner = Planner { file, seed, points, made, columns, merged, claimed };
+    let mut planner = Planner { file, seed, points, instances, columns, merged, claim_cells };
     let cells = planner.cells()?;
-    planner.claimed.check(file)?;
+    planner.claim_cells.check(file)?;
     planner.check_openings(&cells)?;
     let runs = planner.runs(&cells)?;
     planner.check_bred(&cells, &runs)?;
@@ -55,13 +55,13 @@ fn check_games(file: &SweepFile, points: &Points) -> Result<(), Fault> {
         Some((games, place)) => Err(Fault::at(
             place,
             format!("{games} games in each of {cells} cells are too many"),
-            format!("play at most {} in each", whole(most_games, file.swap_sides)),
+            format!("play at most {} in each", round_to_pairs(most_games, file.swap_sides)),
         )),
     }
 }
 
 /// This many games, or one less if games come in pairs and the number is odd.
-fn whole(games: u64, swap_sides: bool) -> u64 {
+fn round_to_pairs(games: u64, swap_sides: bool) -> u64 {
     if swap_sides { games & !1 } else { games }
 }
 
@@ -70,11 +70,11 @@ struct Planner<'a> {
     /// The sweep's seed; the first, if an axis gives it.
     seed: u64,
     points: Points,
-    made: Made<'a>,
+    instances: Instances<'a>,
     columns: AxisColumns,
     /// Pairings, by the numbers of their variants, merged into others.
     merged: BTreeSet<((usize, usize), (usize, usize))>,
-    claimed: Claimed<'a>,
+    claim_cells: ClaimCells<'a>,
 }
 
 /// A cell by the numbers of its parts.
@@ -123,7 +123,7 @@ impl Planner<'_> {
     /// by several pairings whose players turn out the same, takes its first place and the names it has there.
     fn cells(&mut self) -> Result<Vec<DraftCell>, Fault> {
         let mut cells = Vec::<DraftCell>::new();
-        let mut known = BTreeMap::new();
+        let mut cell_numbers = BTreeMap::new();
         let mut matched = vec![false; self.file.overrides.len()];
         let mut games = Vec::new();
         for number in 0..self.points.len() {
@@ -131,19 +131,19 @@ impl Planner<'_> {
             self.games_at(point, &mut games, &mut matched);
             for (&names, &games) in self.file.pairing.pairs.iter().zip(&games) {
                 let Some(games) = games else { continue };
-                let setting = self.made.setting(point)?;
+                let setting = self.instances.setting(point)?;
                 let players = [
-                    self.made.player(names.0, setting, point)?,
-                    self.made.player(names.1, setting, point)?,
+                    self.instances.player(names.0, setting, point)?,
+                    self.instances.player(names.1, setting, point)?,
                 ];
                 let next = cells.len();
                 let is_self_play = players[0] == players[1];
                 let index = match self.file.course {
-                    None => *known.entry((setting, players)).or_insert(next),
+                    None => *cell_numbers.entry((setting, players)).or_insert(next),
                     // Each point has its own run, even if only the course's settings differ.
                     Some(_) => next,
                 };
-                self.claimed.see(index, point, names, is_self_play)?;
+                self.claim_cells.record(index, point, names, is_self_play)?;
                 if index == next {
                     let columns = self.columns.all();
                     let point = number;
@@ -181,11 +181,11 @@ impl Planner<'_> {
         games.clear();
         games.resize(self.file.pairing.pairs.len(), Some(by_the_sweep));
         for (index, given) in self.file.overrides.iter().enumerate() {
-            if !given.is_at(point) {
+            if !given.covers_point(point) {
                 continue;
             }
             for (games, &pair) in games.iter_mut().zip(&self.file.pairing.pairs) {
-                if given.is_of(pair) {
+                if given.covers_players(pair) {
                     matched[index] = true;
                     *games = given.games.map(|games| Games { games, overridden_by: Some(index) });
                 }
@@ -211,9 +211,9 @@ impl Planner<'_> {
     /// Refuses repeated openings between players that would repeat the game with them, and repeated positions
     /// to choose in, for any player.
     fn check_openings(&mut self, cells: &[DraftCell]) -> Result<(), Fault> {
-        let players = &self.made.players;
+        let players = &self.instances.players;
         let choosing = self.file.task == Task::Choice;
-        let settings = &self.made.settings;
+        let settings = &self.instances.settings;
         // For openings of several distances the recurrence is unknown.
         let never_again = |cell: &DraftCell| {
             choosing || matches!(settings[cell.setting].rule, OpeningsRule::Strata { .. })
@@ -230,7 +230,7 @@ impl Planner<'_> {
         }
         let mut distinct = BTreeMap::new();
         for (setting, wanted) in wanted {
-            distinct.insert(setting, self.made.distinct_openings(setting, wanted)?);
+            distinct.insert(setting, self.instances.distinct_openings(setting, wanted)?);
         }
         match repeating.iter().find(|cell| distinct[&cell.setting] < self.openings_of(cell)) {
             None => Ok(()),
@@ -253,7 +253,7 @@ impl Planner<'_> {
     fn too_few_positions(&self, cell: &DraftCell, distinct: u64) -> Fault {
         let choices = cell.games.games;
         let positions = if distinct == 1 { "position" } else { "positions" };
-        let more = match self.made.settings[cell.setting].rule {
+        let more = match self.instances.settings[cell.setting].rule {
             OpeningsRule::Ending { .. } => "more distances, or another ending",
             OpeningsRule::Start {}
             | OpeningsRule::Random { .. }
@@ -278,13 +278,13 @@ impl Planner<'_> {
         }
         let [first, second] = self.names(cell);
         let is_of_several =
-            matches!(self.made.settings[cell.setting].rule, OpeningsRule::Strata { .. });
+            matches!(self.instances.settings[cell.setting].rule, OpeningsRule::Strata { .. });
         let place: &Span = match (cell.games.overridden_by, &self.file.openings) {
             (Some(by), _) => &self.file.overrides[by].games_place,
             (None, Some(openings)) => &openings.place,
             (None, None) => &self.file.games_place,
         };
-        let more = match &self.made.settings[cell.setting].rule {
+        let more = match &self.instances.settings[cell.setting].rule {
             OpeningsRule::Start {} => "openings = { kind = \"random\", plies = 2 }".to_owned(),
             OpeningsRule::Random { plies } | OpeningsRule::All { plies } => {
                 format!("openings = {{ kind = \"random\", plies = {} }}", plies.saturating_add(1))
@@ -334,9 +334,9 @@ impl Planner<'_> {
                 continue;
             }
             latest = Some(cell.point);
-            let rules = &self.made.settings[cell.setting].rules;
+            let rules = &self.instances.settings[cell.setting].rules;
             let (player, _) = self
-                .made
+                .instances
                 .players
                 .get_index(cell.players[subject])
                 .unwrap_or_else(|| unreachable!());
@@ -365,13 +365,13 @@ impl Planner<'_> {
             for &(number, subject) in &run.meetings {
                 let cell = &cells[number];
                 let draws =
-                    |place: usize| self.made.players[cell.players[place]].draws_random_numbers;
+                    |place: usize| self.instances.players[cell.players[place]].draws_random_numbers;
                 let repeats = meets_its_kind || meets_opponents && !draws(1 - subject);
                 let games = evolve.games.unwrap_or(cell.games.games);
                 if !repeats || draws(subject) {
                     continue;
                 }
-                let distinct = self.made.distinct_openings(cell.setting, games / 2)?;
+                let distinct = self.instances.distinct_openings(cell.setting, games / 2)?;
                 if distinct < games / 2 {
                     let name = self.names(cell)[subject];
                     let problem = format!(
@@ -394,26 +394,29 @@ impl Planner<'_> {
     }
 
     fn finish(self, cells: Vec<DraftCell>, runs: Vec<DraftRun>) -> Plan {
-        let Self { file, seed, points, made, columns, merged, claimed } = self;
+        let Self { file, seed, points, instances, columns, merged, claim_cells } = self;
         let variants = &file.players.variants;
         let names: Vec<Arc<str>> =
             variants.iter().map(|variant| Arc::from(variant.name.as_str())).collect();
         let varied =
-            VariedColumns::of(&file.players, cells.iter().map(|cell| cell.names), columns.len());
+            VariedColumns::new(&file.players, cells.iter().map(|cell| cell.names), columns.len());
         let condition = |Setting { seed, rules, rule, openings }| Conditions {
             seed,
             openings_count: openings.count(),
             rules,
             openings: rule,
             max_plies: file.max_plies,
-            adjudication: file.adjudication.as_ref().map(|it| it.rule),
+            adjudication: file.adjudication.as_ref().map(|adjudication| adjudication.rule),
             swap_sides: file.swap_sides,
             task: file.task,
         };
-        let conditions: Vec<Conditions> = made.settings.into_values().map(condition).collect();
+        let conditions: Vec<Conditions> = instances.settings.into_values().map(condition).collect();
         let definitions: Vec<DefinitionJson> = conditions.iter().map(DefinitionJson::new).collect();
-        let players: Vec<(Arc<PlannedPlayer>, PlayerTraits)> =
-            made.players.into_iter().map(|(player, traits)| (Arc::new(player), traits)).collect();
+        let players: Vec<(Arc<PlannedPlayer>, PlayerTraits)> = instances
+            .players
+            .into_iter()
+            .map(|(player, traits)| (Arc::new(player), traits))
+            .collect();
         let named = |pair: (usize, usize)| [pair.0, pair.1].map(|name| Arc::clone(&names[name]));
         let planned = |cell: DraftCell| {
             let its = cell.players.map(|player| &players[player]);
@@ -474,8 +477,8 @@ impl Planner<'_> {
                     played_as: named(played_as),
                 })
                 .collect(),
-            claims: claimed.into_claims(),
-            skipped: made.skipped,
+            claims: claim_cells.into_claims(),
+            skipped: instances.skipped,
         }
     }
 

@@ -472,7 +472,7 @@ pub(super) static CLAIM: [Key; 7] = [
         Kind::Text,
     )
     .required(),
-    Key::new("player", "Player", "Whose score it is.", Kind::Text).required(),
+    Key::new("player", "Player", "Player whose score the claim is about.", Kind::Text).required(),
     Key::new("opponent", "Opponent", "Whom it meets. Default: anybody.", Kind::Text),
     Key::new(
         "at",

@@ -56,7 +56,7 @@ mod adjudication;
 mod axes;
 mod books;
 mod builds;
-mod claimed;
+mod claim_cells;
 mod claims;
 mod columns;
 mod course;
@@ -66,10 +66,9 @@ mod file;
 mod files;
 mod forms;
 mod grid;
+mod instances;
 mod keys;
 mod limits;
-mod made;
-mod meant;
 mod merge;
 mod misplaced;
 mod overrides;
@@ -82,6 +81,7 @@ mod range;
 mod resolve;
 mod sample;
 mod schema;
+mod selection;
 mod stop;
 mod template;
 mod timing;
@@ -213,8 +213,8 @@ pub fn missing_sample(sweep: &SweepText) -> Option<(String, BookSample)> {
 fn plan_with(sweep: &SweepText, files: &Arc<Files>) -> Result<Plan, Fault> {
     let root = parse(&sweep.text)?;
     file::read(&root, Arc::clone(files))
-        .and_then(|file| grid::plan(&file, made::OPENINGS_COST_MAX))
-        .map_err(|fault| misplaced::explained(fault, &root))
+        .and_then(|file| grid::plan(&file, instances::OPENINGS_COST_MAX))
+        .map_err(|fault| misplaced::explain_misplaced(fault, &root))
 }
 
 /// The keys of a sweep, in the order of its reference.
@@ -233,7 +233,7 @@ pub fn check_experiment_name(name: &str) -> Result<(), SweepError> {
 
 fn parse(text: &str) -> Result<tree::Table, Fault> {
     if text.len() > TEXT_BYTES_MAX {
-        return Err(Fault::nowhere(
+        return Err(Fault::without_place(
             format!("a sweep of {} bytes is too long", text.len()),
             format!("describe it in at most {TEXT_BYTES_MAX} bytes: axes and ranges make cells"),
         ));

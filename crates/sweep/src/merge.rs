@@ -4,7 +4,7 @@ use crate::axes::Axis;
 use crate::fault::{Fault, did_you_mean};
 use crate::keys;
 use crate::player_template::PlayerTemplate;
-use crate::resolve::Said;
+use crate::resolve::PlayerEntry;
 use crate::template::reference;
 use crate::tree::{Entry, Node, Tree};
 
@@ -55,7 +55,7 @@ pub(super) fn merge_course(node: &Node, used: &[usize], axes: &[Axis], point: &[
     table.entries.retain(|entry| entry.key != "use");
     let tables = used.iter().map(|&axis| &axes[axis].values[point[axis] as usize]);
     for entry in tables.flat_map(entries) {
-        table.entries.retain(|own| own.key != entry.key);
+        table.entries.retain(|existing| existing.key != entry.key);
         table.entries.push(entry.clone());
     }
     Node { place: node.place.clone(), tree: Tree::Table(table) }
@@ -97,7 +97,7 @@ fn check_key<'a>(
     let Entry { key, key_place, .. } = entry;
     let name = &template.name;
     let fault = |problem, remedy: &str| Err(Fault::at(key_place, problem, remedy));
-    if keys::names(&keys::PLAYER).any(|known| known == key) {
+    if keys::names(&keys::PLAYER).any(|reserved| reserved == key) {
         return fault(
             format!("`{key}` of the player `{name}` cannot come from an axis"),
             "write it in the player itself",
@@ -122,13 +122,18 @@ fn check_key<'a>(
 }
 
 /// Overrides the player's settings with those of the tables at a point.
-pub(super) fn merge<'a>(said: &mut Vec<Said<'a>>, used: &[usize], axes: &'a [Axis], point: &[u32]) {
+pub(super) fn merge<'a>(
+    player_entries: &mut Vec<PlayerEntry<'a>>,
+    used: &[usize],
+    axes: &'a [Axis],
+    point: &[u32],
+) {
     let tables = used.iter().map(|&axis| &axes[axis].values[point[axis] as usize]);
     for Entry { key, key_place, value } in tables.flat_map(entries) {
-        let merged = Said { key, key_place, value };
-        match said.iter_mut().find(|said| said.key == key) {
-            Some(own) => *own = merged,
-            None => said.push(merged),
+        let merged = PlayerEntry { key, key_place, value };
+        match player_entries.iter_mut().find(|entry| entry.key == key) {
+            Some(existing) => *existing = merged,
+            None => player_entries.push(merged),
         }
     }
 }

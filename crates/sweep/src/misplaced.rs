@@ -5,11 +5,11 @@ use crate::keys;
 use crate::tree::{Table, Tree};
 
 /// The fault with another remedy, if a key only has to be moved.
-pub(super) fn explained(fault: Fault, root: &Table) -> Fault {
-    let below = |is_it: &dyn Fn(&str, &Span, &Span) -> bool| {
+pub(super) fn explain_misplaced(fault: Fault, root: &Table) -> Fault {
+    let below = |is_wanted: &dyn Fn(&str, &Span, &Span) -> bool| {
         // Except `[[override]]`, which is a list and has its own `games`.
         root.entries.iter().find_map(|header| match &header.value.tree {
-            Tree::Table(table) => find(table, &header.key, is_it),
+            Tree::Table(table) => find(table, &header.key, is_wanted),
             Tree::Array(_) | Tree::Scalar(_) => None,
         })
     };
@@ -33,11 +33,11 @@ pub(super) fn explained(fault: Fault, root: &Table) -> Fault {
             if !is_unknown.iter().any(|words| fault.problem.contains(words)) {
                 return fault;
             }
-            let found = below(&|key, key_place, place| {
+            let misplaced = below(&|key, key_place, place| {
                 let is_at = |place: &Span| place.start <= at.start && at.end <= place.end;
-                is_own(key, root) && (is_at(key_place) || is_at(place))
+                is_missing_sweep_key(key, root) && (is_at(key_place) || is_at(place))
             });
-            match found {
+            match misplaced {
                 Some((key, header, _)) => Fault { remedy: remedy(&key, &header), ..fault },
                 None => fault,
             }
@@ -46,7 +46,7 @@ pub(super) fn explained(fault: Fault, root: &Table) -> Fault {
 }
 
 /// Whether the key exists for sweeps but is missing in this file.
-fn is_own(key: &str, root: &Table) -> bool {
+fn is_missing_sweep_key(key: &str, root: &Table) -> bool {
     keys::names(&keys::SWEEP).any(|name| name == key) && root.get(key).is_none()
 }
 
@@ -54,15 +54,16 @@ fn is_own(key: &str, root: &Table) -> bool {
 fn find(
     table: &Table,
     header: &str,
-    is_it: &dyn Fn(&str, &Span, &Span) -> bool,
+    is_wanted: &dyn Fn(&str, &Span, &Span) -> bool,
 ) -> Option<(String, String, Span)> {
     table.entries.iter().find_map(|entry| {
         if let Tree::Table(below) = &entry.value.tree
-            && let found @ Some(_) = find(below, &format!("{header}.{}", entry.key), is_it)
+            && let entry_below @ Some(_) =
+                find(below, &format!("{header}.{}", entry.key), is_wanted)
         {
-            return found;
+            return entry_below;
         }
-        is_it(&entry.key, &entry.key_place, &entry.value.place)
+        is_wanted(&entry.key, &entry.key_place, &entry.value.place)
             .then(|| (entry.key.clone(), header.to_owned(), entry.key_place.clone()))
     })
 }

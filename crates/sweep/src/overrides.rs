@@ -4,8 +4,8 @@ use crate::axes::Axis;
 use crate::fault::{Fault, Span};
 use crate::fields::number_of_games;
 use crate::keys;
-use crate::meant::{Meant, MeantValues};
 use crate::players::Players;
+use crate::selection::{SelectedValues, Selector};
 use crate::tree::{Node, Scalar, Table, Tree};
 
 /// Most overrides of a sweep.
@@ -19,8 +19,8 @@ const SIDES: [&str; 2] = ["player", "opponent"];
 pub(super) struct Override {
     /// The place of its condition.
     pub(super) place: Span,
-    axes: MeantValues,
-    sides: Whose,
+    axes: SelectedValues,
+    sides: PlayerFilter,
     /// `None` if the cells are skipped.
     pub(super) games: Option<u64>,
     /// The place of its number of games.
@@ -29,8 +29,8 @@ pub(super) struct Override {
 
 /// The players concerned, by variants.
 #[derive(Debug)]
-enum Whose {
-    Anybody,
+enum PlayerFilter {
+    Any,
     /// At least one of the two is among these.
     Either(Vec<bool>),
     /// One of the two is among the first, the other among the second.
@@ -39,16 +39,16 @@ enum Whose {
 
 impl Override {
     /// Whether it covers a point.
-    pub(super) fn is_at(&self, point: &[u32]) -> bool {
-        self.axes.iter().all(|(axis, meant)| meant.binary_search(&point[*axis]).is_ok())
+    pub(super) fn covers_point(&self, point: &[u32]) -> bool {
+        self.axes.iter().all(|(axis, selected)| selected.binary_search(&point[*axis]).is_ok())
     }
 
     /// Whether it covers a pairing of variants.
-    pub(super) fn is_of(&self, (first, second): (usize, usize)) -> bool {
+    pub(super) fn covers_players(&self, (first, second): (usize, usize)) -> bool {
         match &self.sides {
-            Whose::Anybody => true,
-            Whose::Either(player) => player[first] || player[second],
-            Whose::Both(player, opponent) => {
+            PlayerFilter::Any => true,
+            PlayerFilter::Either(player) => player[first] || player[second],
+            PlayerFilter::Both(player, opponent) => {
                 (player[first] && opponent[second]) || (player[second] && opponent[first])
             }
         }
@@ -72,12 +72,12 @@ pub(super) fn read(
         let remedy = format!("write at most {OVERRIDES_MAX}: a list in `where` means any of it");
         return Err(Fault::at(&node.place, problem, remedy));
     }
-    let mut reader = Reader { meant: Meant::of(axes, players), swap_sides };
+    let mut reader = Reader { selector: Selector::new(axes, players), swap_sides };
     nodes.iter().map(|node| reader.read(node)).collect()
 }
 
 struct Reader<'a> {
-    meant: Meant<'a>,
+    selector: Selector<'a>,
     /// Whether games come in pairs.
     swap_sides: bool,
 }
@@ -120,7 +120,7 @@ impl Reader<'_> {
     }
 
     /// The values of axes, and the players concerned.
-    fn condition(&mut self, node: &Node) -> Result<(MeantValues, Whose), Fault> {
+    fn condition(&mut self, node: &Node) -> Result<(SelectedValues, PlayerFilter), Fault> {
         let table = node.table("`where`", "where = { depth = 6 }")?;
         if table.entries.is_empty() {
             return Err(Fault::at(
@@ -132,21 +132,22 @@ impl Reader<'_> {
         let mut axes = Vec::new();
         for entry in &table.entries {
             if !SIDES.contains(&entry.key.as_str()) {
-                let axis = self.meant.axis(entry, &SIDES)?;
-                axes.push((axis, self.meant.values(axis, &entry.value)?));
+                let axis = self.selector.axis(entry, &SIDES)?;
+                axes.push((axis, self.selector.values(axis, &entry.value)?));
             }
         }
         Ok((axes, self.sides(table)?))
     }
 
     /// The players that `player` and `opponent` mean.
-    fn sides(&self, table: &Table) -> Result<Whose, Fault> {
+    fn sides(&self, table: &Table) -> Result<PlayerFilter, Fault> {
         match (table.get("player"), table.get("opponent")) {
-            (None, None) => Ok(Whose::Anybody),
-            (Some(player), None) => Ok(Whose::Either(self.meant.players(player)?)),
-            (Some(player), Some(opponent)) => {
-                Ok(Whose::Both(self.meant.players(player)?, self.meant.players(opponent)?))
-            }
+            (None, None) => Ok(PlayerFilter::Any),
+            (Some(player), None) => Ok(PlayerFilter::Either(self.selector.players(player)?)),
+            (Some(player), Some(opponent)) => Ok(PlayerFilter::Both(
+                self.selector.players(player)?,
+                self.selector.players(opponent)?,
+            )),
             (None, Some(opponent)) => Err(Fault::at(
                 &opponent.key_place,
                 "an override that names an `opponent` needs a `player` too",

@@ -65,9 +65,9 @@ impl Draw<'_> {
                 }
             };
         };
-        let known: Vec<&str> =
+        let known_keys: Vec<&str> =
             keys::names(&PAIRING_FORMS).chain(keys::names(&PAIRING_BESIDES)).collect();
-        check_keys(table, "`pairing`", &known)?;
+        check_keys(table, "`pairing`", &known_keys)?;
         let is_form = |key: &str| keys::names(&PAIRING_FORMS).any(|form| form == key);
         let mut forms = table.entries.iter().filter(|entry| is_form(&entry.key));
         let (Some(form), None) = (forms.next(), forms.next()) else {
@@ -202,7 +202,7 @@ impl Draw<'_> {
         if nodes.is_empty() {
             return Err(Fault::at(
                 &node.place,
-                "nobody plays",
+                "`pairs` lists no pair",
                 format!("write, for example, {example}"),
             ));
         }
@@ -242,15 +242,15 @@ impl Draw<'_> {
     }
 
     /// The variants that each name of a list means, each at most once.
-    fn groups(&self, node: &Node, what: &str, example: &str) -> Result<Vec<Vec<usize>>, Fault> {
+    fn groups(&self, node: &Node, label: &str, example: &str) -> Result<Vec<Vec<usize>>, Fault> {
         let mut seen = BTreeSet::new();
         let mut groups = Vec::new();
-        for (name, place) in texts(node, what, example)? {
+        for (name, place) in texts(node, label, example)? {
             let group = self.players.named(name, place)?;
             if let Some(&twice) = group.iter().find(|&&player| !seen.insert(player)) {
                 return Err(Fault::at(
                     place,
-                    format!("{what} names `{}` twice", self.name(twice)),
+                    format!("{label} names `{}` twice", self.name(twice)),
                     "remove one of them",
                 ));
             }
@@ -262,16 +262,16 @@ impl Draw<'_> {
     /// Adds the pairs of each playing variant with each anchor; existing pairs stay as they are.
     fn anchors(&mut self, node: &Node) -> Result<Vec<usize>, Fault> {
         let anchors = self.groups(node, "`anchors`", "anchors = [\"random\"]")?.concat();
-        let others: Vec<usize> =
+        let opponents: Vec<usize> =
             self.playing().into_iter().filter(|player| !anchors.contains(player)).collect();
-        if others.is_empty() && !anchors.is_empty() {
+        if opponents.is_empty() && !anchors.is_empty() {
             return Err(Fault::at(
                 &node.place,
                 "everybody who plays is an anchor, so nobody is measured against one",
                 "leave a player out of `anchors`",
             ));
         }
-        for player in others {
+        for player in opponents {
             for &anchor in &anchors {
                 if !self.seen.contains(&(anchor, player)) {
                     self.add(player, anchor);

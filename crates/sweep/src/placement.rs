@@ -39,7 +39,8 @@ pub(super) fn read(node: &Node) -> Result<Placement, Fault> {
 fn speed_min(table: &Table) -> Result<Option<u64>, Fault> {
     let Some(entry) = table.get("speed_min") else { return Ok(None) };
     let nodes = entry.value.integer("`speed_min`", BOUNDS)?;
-    let speed = u64::try_from(nodes).ok().filter(|it| (1..=Scaling::REFERENCE_MAX).contains(it));
+    let speed =
+        u64::try_from(nodes).ok().filter(|speed| (1..=Scaling::REFERENCE_MAX).contains(speed));
     speed.map(Some).ok_or_else(|| {
         Fault::at(
             &entry.value.place,
@@ -65,20 +66,20 @@ fn permille(table: &Table, key: &str, most: f64, such_as: &str) -> Result<Option
 
 fn labels(table: &Table, key: &str) -> Result<Vec<WantedLabel>, Fault> {
     let Some(entry) = table.get(key) else { return Ok(Vec::new()) };
-    let what = format!("`{key}`");
+    let key_text = format!("`{key}`");
     let Tree::Array(nodes) = &entry.value.tree else {
-        return Err(entry.value.wrong_type(&what, "a list of labels", EXAMPLE));
+        return Err(entry.value.wrong_type(&key_text, "a list of labels", EXAMPLE));
     };
     if nodes.len() > LABELS_MAX {
         return Err(Fault::at(
             &entry.value.place,
-            format!("{what} has {} labels", nodes.len()),
+            format!("{key_text} has {} labels", nodes.len()),
             format!("a worker has at most {LABELS_MAX}"),
         ));
     }
     let mut labels: Vec<WantedLabel> = Vec::with_capacity(nodes.len());
     for node in nodes {
-        let text = node.text(&format!("a label of {what}"), EXAMPLE)?;
+        let text = node.text(&format!("a label of {key_text}"), EXAMPLE)?;
         let label = WantedLabel::parse(text).map_err(|error| {
             Fault::at(
                 &node.place,
@@ -86,10 +87,10 @@ fn labels(table: &Table, key: &str) -> Result<Vec<WantedLabel>, Fault> {
                 "write it as workers say it: \"site=lab2\"; or \"site\", whatever its value is",
             )
         })?;
-        let is_other = |it: &&WantedLabel| {
-            it.name == label.name
-                && it.value != label.value
-                && it.value.is_some()
+        let is_other = |wanted: &&WantedLabel| {
+            wanted.name == label.name
+                && wanted.value != label.value
+                && wanted.value.is_some()
                 && label.value.is_some()
         };
         if let Some(other) = labels.iter().find(is_other) {

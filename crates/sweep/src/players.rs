@@ -36,15 +36,15 @@ impl Players {
         let is_meant = |variant: &usize| {
             self.template(*variant).name == name || self.variants[*variant].name == name
         };
-        let meant: Vec<usize> = (0..self.variants.len()).filter(is_meant).collect();
-        if meant.is_empty() {
+        let indices: Vec<usize> = (0..self.variants.len()).filter(is_meant).collect();
+        if indices.is_empty() {
             let templates = self.templates.iter().map(|template| template.name.as_str());
             let variants = self.variants.iter().filter(|variant| !variant.values.is_empty());
             let names = templates.chain(variants.map(|variant| variant.name.as_str()));
             let remedy = did_you_mean(name, "players", names);
             return Err(Fault::at(place, format!("there is no player `{name}`"), remedy));
         }
-        Ok(meant)
+        Ok(indices)
     }
 }
 
@@ -58,24 +58,24 @@ pub(super) fn read(node: &Node) -> Result<Players, Fault> {
     // Refused for any pairing: there would be no pairs, and no cells.
     if table.entries.is_empty() {
         let remedy = "describe each player under a header such as [players.alphabeta]";
-        return Err(Fault::at(&node.place, "nobody plays", remedy));
+        return Err(Fault::at(&node.place, "the sweep has no players", remedy));
     }
-    let mut own = Vec::new();
+    let mut models = Vec::new();
     for entry in &table.entries {
         check_name("a player", &entry.key, &entry.key_place)?;
-        let what = format!("the player `{}`", entry.key);
+        let label = format!("the player `{}`", entry.key);
         let example = format!("[players.{}]", entry.key);
-        let parameters = entry.value.table(&what, &example)?.entries.len();
+        let parameters = entry.value.table(&label, &example)?.entries.len();
         if parameters > PARAMETERS_MAX {
-            let problem = format!("{what} has {parameters} parameters");
+            let problem = format!("{label} has {parameters} parameters");
             let remedy = format!("give it at most {PARAMETERS_MAX}");
             return Err(Fault::at(&entry.key_place, problem, remedy));
         }
-        own.push((entry, model(entry, table)?));
+        models.push((entry, model(entry, table)?));
     }
     let is_model =
-        |name: &str| own.iter().any(|(_, model)| model.is_some_and(|model| model.key == name));
-    let templates = own
+        |name: &str| models.iter().any(|(_, model)| model.is_some_and(|model| model.key == name));
+    let templates = models
         .iter()
         .map(|(entry, _)| template(entry, table, is_model(&entry.key)))
         .collect::<Result<Vec<_>, _>>()?;
@@ -140,12 +140,12 @@ fn model<'a>(player: &Entry, players: &'a Table) -> Result<Option<&'a Entry>, Fa
 /// A player's settings over its model's, and these over the next model's: each key with its distance in
 /// players.
 fn inherited<'a>(player: &'a Entry, players: &'a Table) -> Result<Vec<(usize, &'a Entry)>, Fault> {
-    let mut said: Vec<(usize, &Entry)> = Vec::new();
+    let mut settings: Vec<(usize, &Entry)> = Vec::new();
     let mut line = vec![player];
     while let Some(&current) = line.last() {
         for entry in &current.value.table("a player", "")?.entries {
-            if said.iter().all(|(_, nearer)| nearer.key != entry.key) {
-                said.push((line.len() - 1, entry));
+            if settings.iter().all(|(_, nearer)| nearer.key != entry.key) {
+                settings.push((line.len() - 1, entry));
             }
         }
         let Some(next) = model(current, players)? else { break };
@@ -158,5 +158,5 @@ fn inherited<'a>(player: &'a Entry, players: &'a Table) -> Result<Vec<(usize, &'
         }
         line.push(next);
     }
-    Ok(said)
+    Ok(settings)
 }

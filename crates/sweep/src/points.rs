@@ -20,7 +20,7 @@ pub(super) struct Points {
 
 impl Points {
     /// The points of a sweep with this seed, unless they make too many cells.
-    pub(super) fn of(file: &SweepFile, seed: u64) -> Result<Self, Fault> {
+    pub(super) fn new(file: &SweepFile, seed: u64) -> Result<Self, Fault> {
         let axes = &file.axes;
         let count = count(file)?;
         let values = match &file.sample {
@@ -44,12 +44,12 @@ impl Points {
 fn count(file: &SweepFile) -> Result<usize, Fault> {
     let axes = &file.axes;
     let pairings = file.pairing.pairs.len();
-    let whole =
+    let unsampled =
         |axis: &usize| file.sample.as_ref().is_none_or(|sample| !sample.axes.contains(axis));
     let sampled = file.sample.as_ref().map(|sample| sample.points);
     let sizes: Vec<usize> = sampled
         .into_iter()
-        .chain((0..axes.len()).filter(whole).map(|axis| axes[axis].values.len()))
+        .chain((0..axes.len()).filter(unsampled).map(|axis| axes[axis].values.len()))
         .collect();
     let count = product(&sizes).and_then(|points| usize::try_from(points).ok());
     if let Some(count) = count
@@ -57,7 +57,7 @@ fn count(file: &SweepFile) -> Result<usize, Fault> {
     {
         return Ok(count);
     }
-    let names = (0..axes.len()).filter(whole).map(|axis| axes[axis].name.as_str());
+    let names = (0..axes.len()).filter(unsampled).map(|axis| axes[axis].name.as_str());
     let names = sampled.map(|_| "points").into_iter().chain(names);
     let sizes: Vec<String> =
         sizes.iter().zip(names).map(|(size, name)| format!("{size} {name}")).collect();

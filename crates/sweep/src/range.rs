@@ -231,8 +231,8 @@ impl Unit {
                 return Err(Fault::at(&node.place, problem, remedy));
             };
             let digits = number.abs().to_string();
-            let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
-            if whole.len().max(fraction.len()) > DIGITS_MAX {
+            let (integer, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
+            if integer.len().max(fraction.len()) > DIGITS_MAX {
                 return Err(Fault::at(
                     &node.place,
                     format!("{node} has too many digits for a range"),

@@ -2,7 +2,7 @@
 
 use spelrum_engine::tables::Endgame;
 use spelrum_engine::{
-    ALGORITHMS, OUTSIDE_ALGORITHMS, ParameterKind, Parameters, Player, Protocol, Rules, Value,
+    ALGORITHMS, EXTERNAL_ALGORITHMS, ParameterKind, Parameters, Player, Protocol, Rules, Value,
     parameters_of,
 };
 use spelrum_model::builds::Builds;
@@ -51,8 +51,9 @@ fn named_game(name: &Node) -> Result<Rules, Fault> {
 fn game_with_rules(name: &Node, table: &Table) -> Result<Rules, Fault> {
     let game = named_game(name)?;
     let rules = game.game().rules;
-    let known: Vec<&str> = ["name"].into_iter().chain(rules.iter().map(|rule| rule.name)).collect();
-    check_keys(table, &format!("the game {}", game.name()), &known)?;
+    let known_keys: Vec<&str> =
+        ["name"].into_iter().chain(rules.iter().map(|rule| rule.name)).collect();
+    check_keys(table, &format!("the game {}", game.name()), &known_keys)?;
     let given = table.entries.iter().filter(|entry| entry.key != "name");
     let given = given.map(|entry| Ok((entry.key.clone(), value(&entry.value)?)));
     let given: Parameters = given.collect::<Result<_, Fault>>()?;
@@ -153,7 +154,7 @@ fn ending(node: &Node, table: &Table, name: &Node) -> Result<OpeningsRule, Fault
         None => true,
         Some(node) => node.switch("`stratified`", "stratified = false")?,
     };
-    let words = ToMove::ALL.map(|it| (it.word(), it));
+    let words = ToMove::ALL.map(|side| (side.word(), side));
     let to_move = word(table, "to_move", &words)?.unwrap_or(ToMove::White);
     let distance = table.get("distance").map(|entry| distance(&entry.value)).transpose()?;
     let ending = endgame.name().to_owned();
@@ -280,7 +281,7 @@ pub(super) fn openings_fault(error: &OpeningsError, node: &Node) -> Fault {
 
 /// A player's setting of one parameter, at a point.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Said<'a> {
+pub(super) struct PlayerEntry<'a> {
     pub(super) key: &'a str,
     pub(super) key_place: &'a Span,
     pub(super) value: &'a Node,
@@ -291,26 +292,27 @@ pub(super) fn player(
     rules: &Rules,
     name: &str,
     header: &Span,
-    said: &[Said<'_>],
+    entries: &[PlayerEntry<'_>],
     builds: Option<&Builds>,
 ) -> Result<Player, Fault> {
-    let find = |key: &str| said.iter().find(|said| said.key == key);
+    let find = |key: &str| entries.iter().find(|entry| entry.key == key);
     let Some(algorithm) = find("algorithm") else {
         return Err(Fault::at(
             header,
             format!("the player `{name}` has no `algorithm`"),
-            format!("add one of {}", quoted(&[ALGORITHMS, OUTSIDE_ALGORITHMS].concat())),
+            format!("add one of {}", quoted(&[ALGORITHMS, EXTERNAL_ALGORITHMS].concat())),
         ));
     };
     let example = "algorithm = \"alpha-beta\"";
     let algorithm = algorithm.value.text("`algorithm`", example)?;
     let weights = || rules.evaluations().iter().flat_map(|evaluation| evaluation.parameters);
-    let info =
-        |key: &str| parameters_of(algorithm).iter().chain(weights()).find(|it| it.name == key);
+    let info = |key: &str| {
+        parameters_of(algorithm).iter().chain(weights()).find(|parameter| parameter.name == key)
+    };
     // An unknown algorithm's parameters are unknown, too: report the error in its name.
-    let is_known = ALGORITHMS.contains(&algorithm) || OUTSIDE_ALGORITHMS.contains(&algorithm);
+    let is_known = ALGORITHMS.contains(&algorithm) || EXTERNAL_ALGORITHMS.contains(&algorithm);
     let mut given = Parameters::new();
-    for Said { key, value: node, .. } in said {
+    for PlayerEntry { key, value: node, .. } in entries {
         let is_whole = info(key).is_some_and(|info| {
             matches!(
                 info.kind,
@@ -345,10 +347,10 @@ pub(super) fn player(
         given.insert("build".to_owned(), Value::Text(build.clone()));
     }
     Player::from_parameters(rules, &given).map_err(|error| {
-        let known = |key: &str| matches!(key, "algorithm" | "preset") || info(key).is_some();
+        let is_parameter = |key: &str| matches!(key, "algorithm" | "preset") || info(key).is_some();
         let place = match error.key.as_deref().and_then(find) {
-            Some(said) if known(said.key) => &said.value.place,
-            Some(said) => said.key_place,
+            Some(entry) if is_parameter(entry.key) => &entry.value.place,
+            Some(entry) => entry.key_place,
             None => header,
         };
         Fault::at(place, format!("player `{name}`: {}", error.problem), error.remedy)

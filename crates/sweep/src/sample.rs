@@ -89,12 +89,12 @@ pub(super) fn read(node: &Node, axes: &[Axis]) -> Result<Sample, Fault> {
 
 fn method(node: &Node) -> Result<Method, Fault> {
     let name = node.text("`method`", EXAMPLE)?;
-    match METHODS.iter().find(|(known, _)| *known == name) {
+    match METHODS.iter().find(|(method_name, _)| *method_name == name) {
         Some(&(_, method)) => Ok(method),
         None => Err(Fault::at(
             &node.place,
             format!("there is no method \"{name}\" of taking a sample"),
-            did_you_mean(name, "methods", METHODS.iter().map(|(known, _)| *known)),
+            did_you_mean(name, "methods", METHODS.iter().map(|(method_name, _)| *method_name)),
         )),
     }
 }
@@ -241,14 +241,14 @@ impl Rows {
     }
 
     /// Exchanges two points' values on an axis, unless one of them would be equal to a third.
-    fn swap_unless_equal(&mut self, axis: usize, one: usize, other: usize) {
-        let values = [self.points[one][axis], self.points[other][axis]];
+    fn swap_unless_equal(&mut self, axis: usize, first: usize, second: usize) {
+        let values = [self.points[first][axis], self.points[second][axis]];
         if values[0] == values[1] {
             return;
         }
         let stride = self.strides[axis];
         let [from, to] = values.map(|value| u128::from(value) * stride);
-        let before = [self.numbers[one], self.numbers[other]];
+        let before = [self.numbers[first], self.numbers[second]];
         let after = [before[0] - from + to, before[1] - to + from];
         if after.iter().any(|number| !before.contains(number) && self.taken.contains(number)) {
             return;
@@ -257,7 +257,7 @@ impl Rows {
             self.taken.swap_remove(&number);
         }
         self.taken.extend(after);
-        [self.numbers[one], self.numbers[other]] = after;
-        [self.points[one][axis], self.points[other][axis]] = [values[1], values[0]];
+        [self.numbers[first], self.numbers[second]] = after;
+        [self.points[first][axis], self.points[second][axis]] = [values[1], values[0]];
     }
 }

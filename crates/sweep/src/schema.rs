@@ -7,7 +7,7 @@
 use serde_json::{Map, Value as Json, json};
 use spelrum_engine::expression::FORMULA_BYTES_MAX;
 use spelrum_engine::{
-    ALGORITHMS, EvaluationInfo, GameInfo, OUTSIDE_ALGORITHMS, ParameterDefault, ParameterInfo,
+    ALGORITHMS, EXTERNAL_ALGORITHMS, EvaluationInfo, GameInfo, ParameterDefault, ParameterInfo,
     ParameterKind, Rules, meaning_of, parameters_of, presets_of,
 };
 use spelrum_model::claims::CLAIMS_MAX;
@@ -132,7 +132,7 @@ fn default_json(default: ParameterDefault) -> Option<Json> {
         ParameterDefault::DurationUs(_) => Some(json!(default.to_string().trim_matches('"'))),
         ParameterDefault::FirstEvaluation
         | ParameterDefault::Required
-        | ParameterDefault::Unsaid => None,
+        | ParameterDefault::Absent => None,
     }
 }
 
@@ -155,7 +155,8 @@ fn kind_json(kind: ParameterKind) -> Json {
         }),
         ParameterKind::Clock => json!({ "type": "string", "pattern": CLOCK_PATTERN }),
         ParameterKind::Evaluation => {
-            let mut names: Vec<&str> = evaluations().iter().map(|(_, of)| of.name).collect();
+            let mut names: Vec<&str> =
+                evaluations().iter().map(|(_, evaluation)| evaluation.name).collect();
             names.sort_unstable();
             names.dedup();
             json!({ "enum": names })
@@ -323,16 +324,16 @@ fn pairing() -> Json {
 
 /// Each has either `games` or `skip`.
 fn overrides() -> Json {
-    let mut one = object(&keys::OVERRIDE);
-    one["oneOf"] = json!([{ "required": ["games"] }, { "required": ["skip"] }]);
-    json!({ "type": "array", "items": one })
+    let mut item = object(&keys::OVERRIDE);
+    item["oneOf"] = json!([{ "required": ["games"] }, { "required": ["skip"] }]);
+    json!({ "type": "array", "items": item })
 }
 
 /// Each has either bound of the score.
 fn claims() -> Json {
-    let mut one = object(&keys::CLAIM);
-    one["oneOf"] = json!([{ "required": ["score_above"] }, { "required": ["score_below"] }]);
-    json!({ "type": "array", "minItems": 1, "maxItems": CLAIMS_MAX, "items": one })
+    let mut item = object(&keys::CLAIM);
+    item["oneOf"] = json!([{ "required": ["score_above"] }, { "required": ["score_below"] }]);
+    json!({ "type": "array", "minItems": 1, "maxItems": CLAIMS_MAX, "items": item })
 }
 
 fn range_definition() -> Json {
@@ -349,7 +350,7 @@ fn range_definition() -> Json {
 /// One form for each algorithm, so that another one's parameters are refused, and one for players whose
 /// algorithm is set elsewhere.
 fn players() -> Json {
-    let algorithms = [ALGORITHMS, OUTSIDE_ALGORITHMS].concat();
+    let algorithms = [ALGORITHMS, EXTERNAL_ALGORITHMS].concat();
     let mut forms: Vec<Json> = algorithms
         .iter()
         .map(|&algorithm| {
@@ -413,7 +414,7 @@ fn player(algorithm: Json, parameters: &[Parameter]) -> Json {
             json!({ "title": name, "description": description, "anyOf": [list, range()] }),
         );
     }
-    let names = [ALGORITHMS, OUTSIDE_ALGORITHMS].concat();
+    let names = [ALGORITHMS, EXTERNAL_ALGORITHMS].concat();
     let algorithms = json!({ "type": "array", "minItems": 1, "items": { "enum": names } });
     varied.insert("algorithm".into(), algorithms);
     for key in &keys::PLAYER {
@@ -436,18 +437,18 @@ struct Parameter {
 
 /// The parameters of these algorithms, `preset` and evaluations' weights among them, by name.
 fn parameters(algorithms: &[&str]) -> Vec<Parameter> {
-    let mut found = Vec::<Parameter>::new();
+    let mut parameters = Vec::<Parameter>::new();
     let mut add = |parameter: Parameter| {
-        match found.iter_mut().find(|known| known.name == parameter.name) {
-            None => found.push(parameter),
+        match parameters.iter_mut().find(|existing| existing.name == parameter.name) {
+            None => parameters.push(parameter),
             // In different algorithms or games: either form will do, without a default.
-            Some(known) if known.value != parameter.value => {
-                known.value = json!({ "anyOf": [known.value, parameter.value] });
-                known.default = None;
+            Some(existing) if existing.value != parameter.value => {
+                existing.value = json!({ "anyOf": [existing.value, parameter.value] });
+                existing.default = None;
             }
-            Some(known) => {
-                if known.default != parameter.default {
-                    known.default = None;
+            Some(existing) => {
+                if existing.default != parameter.default {
+                    existing.default = None;
                 }
             }
         }
@@ -467,11 +468,12 @@ fn parameters(algorithms: &[&str]) -> Vec<Parameter> {
         let infos = parameters_of(algorithm);
         infos.iter().for_each(|info| add(parameter(info)));
         if infos.iter().any(|info| info.kind == ParameterKind::Evaluation) {
-            let weights = evaluations().into_iter().flat_map(|(_, of)| of.parameters);
+            let weights =
+                evaluations().into_iter().flat_map(|(_, evaluation)| evaluation.parameters);
             weights.for_each(|info| add(parameter(info)));
         }
     }
-    found
+    parameters
 }
 
 fn parameter(info: &ParameterInfo) -> Parameter {
@@ -491,10 +493,12 @@ fn parameter(info: &ParameterInfo) -> Parameter {
 
 fn kind_text(info: &ParameterInfo) -> String {
     if info.kind == ParameterKind::Evaluation {
-        let of = |(game, of): (&str, &EvaluationInfo)| format!("\"{}\" ({game})", of.name);
+        let quoted = |(game, evaluation): (&str, &EvaluationInfo)| {
+            format!("\"{}\" ({game})", evaluation.name)
+        };
         return format!(
             "One of {}",
-            evaluations().into_iter().map(of).collect::<Vec<_>>().join(", ")
+            evaluations().into_iter().map(quoted).collect::<Vec<_>>().join(", ")
         );
     }
     let text = info.kind.to_string();
@@ -504,6 +508,8 @@ fn kind_text(info: &ParameterInfo) -> String {
 
 /// Every evaluation with its game.
 fn evaluations() -> Vec<(&'static str, &'static EvaluationInfo)> {
-    let of = |game: &'static GameInfo| game.evaluations.iter().map(move |it| (game.name, it));
-    Rules::games().into_iter().flat_map(of).collect()
+    let evaluations_of = |game: &'static GameInfo| {
+        game.evaluations.iter().map(move |evaluation| (game.name, evaluation))
+    };
+    Rules::games().into_iter().flat_map(evaluations_of).collect()
 }

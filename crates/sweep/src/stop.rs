@@ -34,7 +34,7 @@ pub(super) fn read(node: &Node) -> Result<StopRule, Fault> {
 
 fn read_precision(node: &Node) -> Result<StopRule, Fault> {
     let points = number(node, "`precision`", PRECISION_EXAMPLE)?;
-    StopRule::of_precision(points).ok_or_else(|| {
+    StopRule::from_precision(points).ok_or_else(|| {
         Fault::at(
             &node.place,
             format!("no interval of a score is {points} points to either side"),
@@ -99,22 +99,22 @@ fn error(table: &Table, key: &str) -> Result<f64, Fault> {
 fn model(table: &Table) -> Result<EloModel, Fault> {
     let Some(entry) = table.get("model") else { return Ok(EloModel::default()) };
     let name = entry.value.text("`model`", "model = \"normalized\"")?;
-    EloModel::of_name(name).ok_or_else(|| {
-        let known = EloModel::ALL.iter().map(|model| model.name());
+    EloModel::named(name).ok_or_else(|| {
+        let names = EloModel::ALL.iter().map(|model| model.name());
         Fault::at(
             &entry.value.place,
             format!("`{name}` is not a model of Elo"),
-            did_you_mean(name, "models", known),
+            did_you_mean(name, "models", names),
         )
     })
 }
 
-pub(super) fn number(node: &Node, what: &str, example: &str) -> Result<f64, Fault> {
+pub(super) fn number(node: &Node, label: &str, example: &str) -> Result<f64, Fault> {
     match node.tree {
         Tree::Scalar(Scalar::Number(number)) => Ok(number),
         Tree::Scalar(Scalar::Integer(integer)) => Ok(integer as f64),
         Tree::Scalar(Scalar::Bool(_) | Scalar::Text(_)) | Tree::Array(_) | Tree::Table(_) => {
-            Err(node.wrong_type(what, "a number", example))
+            Err(node.wrong_type(label, "a number", example))
         }
     }
 }

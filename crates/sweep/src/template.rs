@@ -172,7 +172,7 @@ pub(super) enum Source<'a> {
 
 impl<'a> Source<'a> {
     /// The source of a node's value. Every reference was noted before.
-    pub(super) fn of(node: &'a Node, axes: &[Axis]) -> Self {
+    pub(super) fn from_node(node: &'a Node, axes: &[Axis]) -> Self {
         let Tree::Scalar(Scalar::Text(text)) = &node.tree else { return Self::Written(node) };
         let Some((name, key)) = reference(text) else { return Self::Written(node) };
         match axes.iter().position(|axis| axis.name == name) {

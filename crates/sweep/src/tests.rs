@@ -665,12 +665,12 @@ proptest! {
     fn replaced_values_never_panic(
         line in any::<prop::sample::Index>(),
         splice in 0..SPLICES.len(),
-        whole in any::<bool>(),
+        at_first_equals in any::<bool>(),
     ) {
         let text = WHOLE_LANGUAGE.replace("2.5", "0.5");
         let lines: Vec<&str> = text.lines().filter(|line| line.contains('=')).collect();
         let line = lines[line.index(lines.len())];
-        let start = if whole { line.find('=') } else { line.rfind('=') }.unwrap();
+        let start = if at_first_equals { line.find('=') } else { line.rfind('=') }.unwrap();
         check_no_panic(&text.replace(line, &format!("{}= {}", &line[..start], SPLICES[splice])));
     }
 

@@ -50,7 +50,7 @@ fn scaling(table: &Table) -> Result<Option<Scaling>, Fault> {
     };
     let nodes = entry.value.integer("`reference_speed`", EXAMPLE)?;
     let reference =
-        u64::try_from(nodes).ok().filter(|it| (1..=Scaling::REFERENCE_MAX).contains(it));
+        u64::try_from(nodes).ok().filter(|speed| (1..=Scaling::REFERENCE_MAX).contains(speed));
     let Some(reference) = reference else {
         return Err(Fault::at(
             &entry.value.place,

@@ -132,40 +132,40 @@ impl Table {
 }
 
 impl Node {
-    /// The text, or a fault that names `what` as expected.
-    pub(super) fn text(&self, what: &str, example: &str) -> Result<&str, Fault> {
+    /// The text, or a fault that names `label` as expected.
+    pub(super) fn text(&self, label: &str, example: &str) -> Result<&str, Fault> {
         let Tree::Scalar(Scalar::Text(text)) = &self.tree else {
-            return Err(self.wrong_type(what, "a text", example));
+            return Err(self.wrong_type(label, "a text", example));
         };
         Ok(text)
     }
 
     /// The whole number, or a fault.
-    pub(super) fn integer(&self, what: &str, example: &str) -> Result<i64, Fault> {
+    pub(super) fn integer(&self, label: &str, example: &str) -> Result<i64, Fault> {
         let Tree::Scalar(Scalar::Integer(integer)) = &self.tree else {
-            return Err(self.wrong_type(what, "a whole number", example));
+            return Err(self.wrong_type(label, "a whole number", example));
         };
         Ok(*integer)
     }
 
     /// The switch, or a fault.
-    pub(super) fn switch(&self, what: &str, example: &str) -> Result<bool, Fault> {
+    pub(super) fn switch(&self, label: &str, example: &str) -> Result<bool, Fault> {
         let Tree::Scalar(Scalar::Bool(on)) = &self.tree else {
-            return Err(self.wrong_type(what, "a switch", example));
+            return Err(self.wrong_type(label, "a switch", example));
         };
         Ok(*on)
     }
 
     /// The table, or a fault.
-    pub(super) fn table(&self, what: &str, example: &str) -> Result<&Table, Fault> {
+    pub(super) fn table(&self, label: &str, example: &str) -> Result<&Table, Fault> {
         let Tree::Table(table) = &self.tree else {
-            return Err(self.wrong_type(what, "a table", example));
+            return Err(self.wrong_type(label, "a table", example));
         };
         Ok(table)
     }
 
-    pub(super) fn wrong_type(&self, what: &str, wanted: &str, example: &str) -> Fault {
-        let problem = format!("{what} must be {wanted}, not {}", self.kind());
+    pub(super) fn wrong_type(&self, label: &str, wanted: &str, example: &str) -> Fault {
+        let problem = format!("{label} must be {wanted}, not {}", self.kind());
         Fault::at(&self.place, problem, format!("write, for example, {example}"))
     }
 

@@ -14,18 +14,18 @@ const VARIANT_NAME_BYTES_MAX: usize = 256;
 pub(super) fn read(node: &Node, owner: &str) -> Result<Vec<Varied>, Fault> {
     let varied = |entry: &Entry| {
         let key = &entry.key;
-        if keys::names(&keys::PLAYER).any(|known| known == key) {
+        if keys::names(&keys::PLAYER).any(|reserved| reserved == key) {
             return Err(Fault::at(
                 &entry.key_place,
                 format!("`{key}` cannot be varied"),
                 "vary parameters of the algorithm",
             ));
         }
-        let what = format!("`{key}` of the player `{owner}`");
+        let label = format!("`{key}` of the player `{owner}`");
         if matches!(entry.value.tree, Tree::Scalar(_)) {
             check_value(key, &entry.value)?;
         }
-        let values = axes::values(&what, key, &entry.value)?;
+        let values = axes::values(&label, key, &entry.value)?;
         values.iter().try_for_each(|value| check_value(key, value))?;
         Ok(Varied { key: key.clone(), key_place: entry.key_place.clone(), values })
     };

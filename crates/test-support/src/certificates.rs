@@ -103,7 +103,7 @@ impl Authority {
 }
 
 fn named(name: &str) -> DistinguishedName {
-    let mut whole = DistinguishedName::new();
-    whole.push(DnType::CommonName, name);
-    whole
+    let mut distinguished = DistinguishedName::new();
+    distinguished.push(DnType::CommonName, name);
+    distinguished
 }

@@ -77,12 +77,12 @@ impl HandWorker {
     }
 
     /// The same worker, which says Hello again, to the same coordinator or to one that was started anew.
-    pub async fn back(&self, served: &Served) -> Self {
-        self.back_as(served, hello(&self.uuid)).await
+    pub async fn reconnect(&self, served: &Served) -> Self {
+        self.reconnect_as(served, hello(&self.uuid)).await
     }
 
     /// The same worker, which says Hello again, and introduces itself so.
-    pub async fn back_as(&self, served: &Served, hello: v1::HelloRequest) -> Self {
+    pub async fn reconnect_as(&self, served: &Served, hello: v1::HelloRequest) -> Self {
         let worker_secret = self.secret.clone();
         Self::introduced(served, v1::HelloRequest { worker_secret, ..hello }).await
     }
@@ -112,7 +112,7 @@ impl HandWorker {
         let play = |id: GameId, cell: &PlayableCell| {
             let (derived, record) = cell.play(id.number, None, &Timeless).unwrap();
             let values = cell.values(&derived.opening, &Timeless).unwrap();
-            game::to_wire(PlayedGame::here(id, &derived, record, 1).with_values(values))
+            game::to_wire(PlayedGame::new(id, &derived, record, 1).with_values(values))
         };
         self.play_by(grant, play).await
     }
@@ -131,10 +131,10 @@ impl HandWorker {
             let definition: CellDefinition = serde_json::from_str(&answer.definition_json).unwrap();
             let cell = PlayableCell::new(definition).unwrap();
             for number in leased.first_number..leased.first_number + leased.count {
-                let what = play(GameId { cell: CellId(leased.cell_id), number }, &cell);
+                let game = play(GameId { cell: CellId(leased.cell_id), number }, &cell);
                 results.push(v1::Result {
                     lease_id: grant.lease_id,
-                    what: Some(v1::result::What::Game(what)),
+                    what: Some(v1::result::What::Game(game)),
                 });
             }
         }
@@ -208,7 +208,7 @@ impl HandWorker {
 }
 
 /// The game of a result.
-pub fn game_of(result: &mut v1::Result) -> &mut v1::Game {
+pub fn game_mut(result: &mut v1::Result) -> &mut v1::Game {
     match &mut result.what {
         Some(v1::result::What::Game(game)) => game,
         other => panic!("{other:?}"),
@@ -217,7 +217,7 @@ pub fn game_of(result: &mut v1::Result) -> &mut v1::Game {
 
 /// A failure of the same game.
 #[must_use]
-pub fn failure_of(result: &v1::Result, message: &str) -> v1::Result {
+pub fn failed_result(result: &v1::Result, message: &str) -> v1::Result {
     let Some(v1::result::What::Game(game)) = &result.what else { panic!("{result:?}") };
     let failed = v1::FailedGame {
         cell_id: game.cell_id,

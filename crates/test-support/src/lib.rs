@@ -14,8 +14,8 @@ mod tools;
 #[cfg(feature = "certificates")]
 pub use certificates::{Authority, Validity};
 #[cfg(feature = "serving")]
-pub use hand_worker::{HandWorker, failure_of, game_of, hello};
+pub use hand_worker::{HandWorker, failed_result, game_mut, hello};
 #[cfg(feature = "serving")]
 pub use serving::{DEADLINE, Served, Site, eventually, quick_sweep, reason, submission};
-pub use sources::{Files, circles};
+pub use sources::{Files, cycles};
 pub use tools::{SKIP_NOTHING, Tools, path_of, skip};

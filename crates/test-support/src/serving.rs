@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use spelrum_coordinator::{Config, Coordinator, CoordinatorError, CourseOf, Faults, TlsFiles};
+use spelrum_coordinator::{Config, Coordinator, CoordinatorError, CourseFactory, Faults, TlsFiles};
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
 use spelrum_proto::v1::results_client::ResultsClient;
 use spelrum_proto::v1::sql_value::Value;
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::{Reason, Refusal, Token, v1};
-use spelrum_scheduling::course::course_of;
+use spelrum_scheduling::course::course_from_plan;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -59,14 +59,14 @@ impl Site {
     }
 
     /// A coordinator whose sweeps take courses. Its workers' leases end soon.
-    pub async fn serve_with_courses(&self, course_of: Arc<CourseOf>) -> Served {
+    pub async fn serve_with_courses(&self, course_factory: Arc<CourseFactory>) -> Served {
         let address = "127.0.0.1:0".parse().unwrap();
         Served::start_as(
             &self.db(),
             address,
             Duration::from_millis(50),
             Demands::default(),
-            course_of,
+            course_factory,
             |_| {},
         )
         .await
@@ -75,7 +75,7 @@ impl Site {
     /// A coordinator with places for so many connections.
     pub async fn serve_with_connections(&self, connections_max: usize) -> Served {
         let (address, heartbeat) = ("127.0.0.1:0".parse().unwrap(), Duration::from_secs(5));
-        let usual: Arc<CourseOf> = Arc::new(course_of);
+        let usual: Arc<CourseFactory> = Arc::new(course_from_plan);
         let before = |faults: &Faults| faults.limit_connections(connections_max);
         Served::start_as(&self.db(), address, heartbeat, Demands::default(), usual, before).await
     }
@@ -163,7 +163,8 @@ impl Served {
         heartbeat_interval: Duration,
         demands: Demands,
     ) -> Self {
-        Self::start_as(db, address, heartbeat_interval, demands, Arc::new(course_of), |_| {}).await
+        Self::start_as(db, address, heartbeat_interval, demands, Arc::new(course_from_plan), |_| {})
+            .await
     }
 
     async fn start_as(
@@ -171,7 +172,7 @@ impl Served {
         address: SocketAddr,
         heartbeat_interval: Duration,
         demands: Demands,
-        course_of: Arc<CourseOf>,
+        course_factory: Arc<CourseFactory>,
         before_it_serves: impl FnOnce(&Faults),
     ) -> Self {
         // A killed predecessor's connections may take a moment to close.
@@ -184,10 +185,10 @@ impl Served {
                 tls: demands.tls.clone(),
                 own_token: None,
                 hosts: Vec::new(),
-                told: String::new(),
+                holder_text: String::new(),
                 is_alone: false,
             };
-            Coordinator::open_with_courses(config, Arc::clone(&course_of)).await.ok()
+            Coordinator::open_with_courses(config, Arc::clone(&course_factory)).await.ok()
         })
         .await;
         let listener =
@@ -310,7 +311,7 @@ impl Served {
     }
 
     /// Waits until an experiment is in a state.
-    pub async fn reaches(&self, experiment: &str, state: &str) -> v1::ExperimentSummary {
+    pub async fn wait_for_state(&self, experiment: &str, state: &str) -> v1::ExperimentSummary {
         eventually(state, async || {
             Some(self.summary(experiment).await).filter(|summary| summary.state == state)
         })
@@ -318,7 +319,7 @@ impl Served {
     }
 
     /// Waits until so many games of an experiment are settled.
-    pub async fn settles(&self, experiment: &str, games: u64) {
+    pub async fn wait_for_settled(&self, experiment: &str, games: u64) {
         eventually("some games are settled", async || {
             (self.summary(experiment).await.games_settled >= games).then_some(())
         })
@@ -335,7 +336,7 @@ impl Served {
         let mut rows = Vec::new();
         while let Some(page) = pages.message().await? {
             assert!(!page.truncated);
-            let values = |row: v1::Row| row.values.into_iter().map(|it| it.value).collect();
+            let values = |row: v1::Row| row.values.into_iter().map(|value| value.value).collect();
             rows.extend(page.rows.into_iter().map(values));
         }
         Ok(rows)
@@ -346,9 +347,9 @@ impl Served {
         match &self.query(sql).await.unwrap()[..] {
             [row] => match row[..] {
                 [Some(Value::Integer(number))] => number,
-                ref other => panic!("{other:?}"),
+                ref cells => panic!("{cells:?}"),
             },
-            other => panic!("{other:?}"),
+            rows => panic!("{rows:?}"),
         }
     }
 }
@@ -404,5 +405,5 @@ pub async fn eventually<T>(what: &str, mut poll: impl AsyncFnMut() -> Option<T>)
 /// The reason of a refusal.
 pub fn reason<T>(answer: Result<T, Status>) -> Reason {
     let status = answer.err().expect("it is refused");
-    Refusal::of(&status).unwrap_or_else(|| panic!("{status:?} carries a refusal")).reason
+    Refusal::from_status(&status).unwrap_or_else(|| panic!("{status:?} carries a refusal")).reason
 }

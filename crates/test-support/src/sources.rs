@@ -25,7 +25,7 @@ impl Files {
                 let path: PathBuf = entry.unwrap().path();
                 if path.is_dir() {
                     folders.push(path);
-                } else if path.extension().is_some_and(|it| it == "rs")
+                } else if path.extension().is_some_and(|extension| extension == "rs")
                     && !path.ends_with("tests.rs")
                 {
                     let name = path.strip_prefix(source).unwrap().to_str().unwrap().to_owned();
@@ -47,11 +47,11 @@ impl Files {
     /// Which files each file uses, by the paths in its code.
     #[must_use]
     pub fn imports(&self) -> BTreeMap<String, BTreeSet<String>> {
-        let of = |file: &String, code: &String| {
+        let imports = |file: &String, code: &String| {
             let paths = paths(code).into_iter().filter_map(|path| self.resolve(file, &path));
             paths.filter(|import| import != file).collect()
         };
-        self.code.iter().map(|(file, code)| (file.clone(), of(file, code))).collect()
+        self.code.iter().map(|(file, code)| (file.clone(), imports(file, code))).collect()
     }
 
     /// The file that a path from `crate` or `super` leads into.
@@ -79,7 +79,7 @@ impl Files {
         }
         if module.is_empty() {
             let name = path.last()?;
-            let of_macro = self.macros.iter().find(|(known, _)| known == name);
+            let of_macro = self.macros.iter().find(|(macro_name, _)| macro_name == name);
             let of_item = || self.file_of(self.root.get(name)?);
             return of_macro.map(|(_, file)| (*file).to_owned()).or_else(of_item);
         }
@@ -109,37 +109,38 @@ fn code(text: &str) -> String {
 /// What a file hands on from its modules: each item's path.
 fn reexports(code: &str) -> Vec<Vec<String>> {
     const START: &str = "pub use ";
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     for (at, _) in code.match_indices(START) {
-        expand(&code[at + START.len()..], &mut Vec::new(), &mut found);
+        expand(&code[at + START.len()..], &mut Vec::new(), &mut paths);
     }
-    found
+    paths
 }
 
 /// Every path that begins with `crate` or `super`; one for each name in braces.
 fn paths(code: &str) -> Vec<Vec<String>> {
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     for start in ["crate::", "super::"] {
         for (at, _) in code.match_indices(start) {
             let before = code[..at].chars().next_back();
             // `$crate` is of who calls the macro; `super::super` is found at its beginning.
-            if before.is_some_and(|it| it == '$' || it == ':' || it == '_' || it.is_alphanumeric())
-            {
+            if before.is_some_and(|before| {
+                before == '$' || before == ':' || before == '_' || before.is_alphanumeric()
+            }) {
                 continue;
             }
-            expand(&code[at..], &mut Vec::new(), &mut found);
+            expand(&code[at..], &mut Vec::new(), &mut paths);
         }
     }
-    found
+    paths
 }
 
 /// Reads a path and what stands in its braces; returns how much was read.
-fn expand(text: &str, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> usize {
+fn expand(text: &str, prefix: &mut Vec<String>, paths: &mut Vec<Vec<String>>) -> usize {
     let mut at = 0;
     let depth = prefix.len();
     loop {
         let name_length = text[at..]
-            .find(|it: char| !it.is_alphanumeric() && it != '_')
+            .find(|character: char| !character.is_alphanumeric() && character != '_')
             .unwrap_or(text.len() - at);
         prefix.push(text[at..at + name_length].to_owned());
         at += name_length;
@@ -150,17 +151,19 @@ fn expand(text: &str, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) ->
         if text[at..].starts_with('{') {
             at += 1;
             loop {
-                at += text[at..].find(|it: char| !it.is_whitespace() && it != ',').unwrap();
+                at += text[at..]
+                    .find(|character: char| !character.is_whitespace() && character != ',')
+                    .unwrap();
                 if text[at..].starts_with('}') {
                     prefix.truncate(depth);
                     return at + 1;
                 }
-                at += expand(&text[at..], &mut prefix.clone(), found);
+                at += expand(&text[at..], &mut prefix.clone(), paths);
             }
         }
     }
     if prefix.last().is_some_and(|name| !name.is_empty()) {
-        found.push(prefix.clone());
+        paths.push(prefix.clone());
     }
     prefix.truncate(depth);
     at.max(1)
@@ -168,7 +171,7 @@ fn expand(text: &str, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) ->
 
 /// Files that use each other, directly or by way of others.
 #[must_use]
-pub fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<(String, String)> {
+pub fn cycles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<(String, String)> {
     let reached = |from: &String| {
         let mut reached = BTreeSet::new();
         let mut next: Vec<&String> = imports[from].iter().collect();

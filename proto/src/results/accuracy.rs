@@ -50,30 +50,34 @@ impl From<WinsKept> for v1::WinsKept {
 
 impl From<Estimate> for v1::OverPositions {
     fn from(Estimate { value, interval }: Estimate) -> Self {
-        Self { value, low: interval.map(|it| it.low), high: interval.map(|it| it.high) }
+        Self {
+            value,
+            low: interval.map(|interval| interval.low),
+            high: interval.map(|interval| interval.high),
+        }
     }
 }
 
 impl TryFrom<v1::CellAccuracy> for CellAccuracy {
     type Error = WireError;
 
-    fn try_from(told: v1::CellAccuracy) -> Result<Self, WireError> {
+    fn try_from(accuracy: v1::CellAccuracy) -> Result<Self, WireError> {
         Ok(Self {
-            cell: CellId(id("cell_id", told.cell_id)?),
-            reference: told.reference,
-            plies: told.plies,
+            cell: CellId(id("cell_id", accuracy.cell_id)?),
+            reference: accuracy.reference,
+            plies: accuracy.plies,
             accuracy: Accuracy {
-                positions: number("positions", told.positions)?,
-                best: estimate("best", told.best)?,
-                rank: estimate("rank", told.rank)?,
-                loss: estimate("loss", told.loss)?,
-                random_best: finite("random_best", told.random_best)?,
-                random_rank: finite("random_rank", told.random_rank)?,
-                random_loss: finite("random_loss", told.random_loss)?,
-                best_skill: estimate("best_skill", told.best_skill)?,
-                rank_skill: estimate("rank_skill", told.rank_skill)?,
-                loss_skill: estimate("loss_skill", told.loss_skill)?,
-                wins: told
+                positions: number("positions", accuracy.positions)?,
+                best: estimate("best", accuracy.best)?,
+                rank: estimate("rank", accuracy.rank)?,
+                loss: estimate("loss", accuracy.loss)?,
+                random_best: finite("random_best", accuracy.random_best)?,
+                random_rank: finite("random_rank", accuracy.random_rank)?,
+                random_loss: finite("random_loss", accuracy.random_loss)?,
+                best_skill: estimate("best_skill", accuracy.best_skill)?,
+                rank_skill: estimate("rank_skill", accuracy.rank_skill)?,
+                loss_skill: estimate("loss_skill", accuracy.loss_skill)?,
+                wins: accuracy
                     .wins
                     .map(|wins| WinsKept::try_from(wins).map_err(|error| error.within("wins")))
                     .transpose()?,
@@ -85,20 +89,23 @@ impl TryFrom<v1::CellAccuracy> for CellAccuracy {
 impl TryFrom<v1::WinsKept> for WinsKept {
     type Error = WireError;
 
-    fn try_from(told: v1::WinsKept) -> Result<Self, WireError> {
+    fn try_from(wins: v1::WinsKept) -> Result<Self, WireError> {
         Ok(Self {
-            positions: number("positions", told.positions)?,
-            share: estimate("share", told.share)?,
-            random: finite("random", told.random)?,
-            skill: estimate("skill", told.skill)?,
+            positions: number("positions", wins.positions)?,
+            share: estimate("share", wins.share)?,
+            random: finite("random", wins.random)?,
+            skill: estimate("skill", wins.skill)?,
         })
     }
 }
 
-fn estimate(field: &'static str, told: Option<v1::OverPositions>) -> Result<Estimate, WireError> {
-    let told = told.ok_or_else(|| WireError::new(field, Fault::Missing))?;
-    let value = finite(field, told.value)?;
-    let interval = match (told.low, told.high) {
+fn estimate(
+    field: &'static str,
+    estimate: Option<v1::OverPositions>,
+) -> Result<Estimate, WireError> {
+    let estimate = estimate.ok_or_else(|| WireError::new(field, Fault::Missing))?;
+    let value = finite(field, estimate.value)?;
+    let interval = match (estimate.low, estimate.high) {
         (None, None) => None,
         (Some(low), Some(high)) => {
             Some(Interval { value, low: finite(field, low)?, high: finite(field, high)? })

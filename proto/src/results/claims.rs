@@ -1,6 +1,6 @@
 //! Claims of sweeps about their results.
 
-use spelrum_answers::{Report, StatedCell, StatedClaim, ToldClaim};
+use spelrum_answers::{ClaimAnswer, Report, StatedCell, StatedClaim};
 use spelrum_model::claims::{ClaimStanding, Statement};
 use spelrum_model::{CellId, DefinitionHash, Role};
 use spelrum_statistics::claims::{Bound, Judgement, Quantifier};
@@ -14,9 +14,9 @@ pub fn claims_to_wire(report: &Report) -> Vec<v1::Claim> {
     report.judged_claims().iter().map(Into::into).collect()
 }
 
-impl From<&ToldClaim<'_>> for v1::Claim {
-    fn from(told: &ToldClaim<'_>) -> Self {
-        let ToldClaim { claim, exploratory, judged } = told;
+impl From<&ClaimAnswer<'_>> for v1::Claim {
+    fn from(judged_claim: &ClaimAnswer<'_>) -> Self {
+        let ClaimAnswer { claim, exploratory, judged } = judged_claim;
         let Statement { player, opponent, at, score, quantifier, error_rate } = &claim.statement;
         let reason = match judged.judgement {
             Judgement::NotJudged(why) => Some(why.reason()),
@@ -77,8 +77,8 @@ impl TryFrom<v1::Claim> for StatedClaim {
             .as_slice()
             .try_into()
             .map_err(|_| WireError::new("hash", Fault::NotAHash { bytes: claim.hash.len() }))?;
-        let known = [Quantifier::Every, Quantifier::Some];
-        let quantifier = known.into_iter().find(|known| known.name() == claim.r#in);
+        let quantifiers = [Quantifier::Every, Quantifier::Some];
+        let quantifier = quantifiers.into_iter().find(|quantifier| quantifier.name() == claim.r#in);
         let cell = |cell: v1::ClaimedCell| {
             Ok(StatedCell {
                 cell: CellId(id("cells.cell_id", cell.cell_id)?),

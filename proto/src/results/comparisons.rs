@@ -77,18 +77,18 @@ impl From<v1::Contrast> for Contrast {
 }
 
 impl From<Effects> for v1::Effects {
-    fn from(told: Effects) -> Self {
+    fn from(effects: Effects) -> Self {
         let effect = |effect: Effect| v1::Effect {
-            of: effect.of.into_iter().map(Into::into).collect(),
+            of: effect.contrasts.into_iter().map(Into::into).collect(),
             gain: Some(interval_to_wire(effect.score, effect.interval)),
         };
         Self {
-            player: told.player,
-            opponent: told.opponent,
-            cells: told.cells,
-            effects: told.effects.into_iter().map(effect).collect(),
-            has_interactions: told.has_interactions,
-            residual: told.residual,
+            player: effects.player,
+            opponent: effects.opponent,
+            cells: effects.cells,
+            effects: effects.effects.into_iter().map(effect).collect(),
+            has_interactions: effects.has_interactions,
+            residual: effects.residual,
         }
     }
 }
@@ -99,36 +99,36 @@ impl TryFrom<v1::Effect> for Effect {
     fn try_from(effect: v1::Effect) -> Result<Self, WireError> {
         let (score, interval) = from_wire("gain", effect.gain)?;
         in_range("of", effect.of.len() as u64, 1, 2)?;
-        Ok(Self { of: effect.of.into_iter().map(Into::into).collect(), score, interval })
+        Ok(Self { contrasts: effect.of.into_iter().map(Into::into).collect(), score, interval })
     }
 }
 
 impl TryFrom<v1::Effects> for Effects {
     type Error = WireError;
 
-    fn try_from(told: v1::Effects) -> Result<Self, WireError> {
+    fn try_from(effects: v1::Effects) -> Result<Self, WireError> {
         Ok(Self {
-            player: told.player,
-            opponent: told.opponent,
-            cells: number("cells", told.cells)?,
-            effects: read_all("effects", told.effects)?,
-            has_interactions: told.has_interactions,
-            residual: told.residual.map(|residual| finite("residual", residual)).transpose()?,
+            player: effects.player,
+            opponent: effects.opponent,
+            cells: number("cells", effects.cells)?,
+            effects: read_all("effects", effects.effects)?,
+            has_interactions: effects.has_interactions,
+            residual: effects.residual.map(|residual| finite("residual", residual)).transpose()?,
         })
     }
 }
 
 impl From<Replicates> for v1::Replicates {
-    fn from(told: Replicates) -> Self {
+    fn from(replicates: Replicates) -> Self {
         Self {
-            cell_id: told.cell.0,
-            axes: places_to_wire(told.place),
-            player: told.player,
-            opponent: told.opponent,
-            seeds: told.seeds,
-            score: Some(interval_to_wire(told.score, told.interval)),
-            deviation: told.deviation,
-            deviation_between: told.deviation_between,
+            cell_id: replicates.cell.0,
+            axes: places_to_wire(replicates.place),
+            player: replicates.player,
+            opponent: replicates.opponent,
+            seeds: replicates.seeds,
+            score: Some(interval_to_wire(replicates.score, replicates.interval)),
+            deviation: replicates.deviation,
+            deviation_between: replicates.deviation_between,
         }
     }
 }
@@ -136,20 +136,20 @@ impl From<Replicates> for v1::Replicates {
 impl TryFrom<v1::Replicates> for Replicates {
     type Error = WireError;
 
-    fn try_from(told: v1::Replicates) -> Result<Self, WireError> {
-        let (score, interval) = from_wire("score", told.score)?;
+    fn try_from(replicates: v1::Replicates) -> Result<Self, WireError> {
+        let (score, interval) = from_wire("score", replicates.score)?;
         let deviation =
             |field, value: Option<f64>| value.map(|value| finite(field, value)).transpose();
         Ok(Self {
-            cell: CellId(id("cell_id", told.cell_id)?),
-            place: places_from_wire(told.axes),
-            player: told.player,
-            opponent: told.opponent,
-            seeds: number("seeds", told.seeds)?,
+            cell: CellId(id("cell_id", replicates.cell_id)?),
+            place: places_from_wire(replicates.axes),
+            player: replicates.player,
+            opponent: replicates.opponent,
+            seeds: number("seeds", replicates.seeds)?,
             score,
             interval,
-            deviation: deviation("deviation", told.deviation)?,
-            deviation_between: deviation("deviation_between", told.deviation_between)?,
+            deviation: deviation("deviation", replicates.deviation)?,
+            deviation_between: deviation("deviation_between", replicates.deviation_between)?,
         })
     }
 }
@@ -174,8 +174,8 @@ impl ComparisonsReader {
             effects,
             replicates,
         } = part;
-        let told = match (&mut self.comparisons, experiment) {
-            (Some(told), _) => told,
+        let comparisons = match (&mut self.comparisons, experiment) {
+            (Some(comparisons), _) => comparisons,
             (none @ None, Some(experiment)) => none.insert(Comparisons {
                 experiment: experiment
                     .try_into()
@@ -188,7 +188,7 @@ impl ComparisonsReader {
             }),
             (None, None) => return Err(WireError::new("experiment", Fault::Missing)),
         };
-        let axes = told.axes.len() as u64;
+        let axes = comparisons.axes.len() as u64;
         let check_axis = |field, axis: usize| match axes {
             0 => Err(WireError::new(field, Fault::Missing)),
             _ => in_range(field, axis as u64, 0, axes - 1).map(|_| ()),
@@ -204,17 +204,18 @@ impl ComparisonsReader {
             }
         }
         let effects: Vec<Effects> = read_all("effects", effects)?;
-        for contrast in effects.iter().flat_map(|told| &told.effects).flat_map(|effect| &effect.of)
+        for contrast in
+            effects.iter().flat_map(|group| &group.effects).flat_map(|effect| &effect.contrasts)
         {
             check_axis("effects.of.axis", contrast.axis)?;
         }
         let replicates: Vec<Replicates> = read_all("replicates", replicates)?;
-        for told in &replicates {
-            check_place("replicates.axes", &told.place)?;
+        for replicate in &replicates {
+            check_place("replicates.axes", &replicate.place)?;
         }
-        told.differences.extend(gains);
-        told.effects.extend(effects);
-        told.replicates.extend(replicates);
+        comparisons.differences.extend(gains);
+        comparisons.effects.extend(effects);
+        comparisons.replicates.extend(replicates);
         Ok(())
     }
 

@@ -53,15 +53,15 @@ impl From<PlayerForfeits> for v1::PlayerForfeits {
 impl TryFrom<v1::PlayerForfeits> for PlayerForfeits {
     type Error = WireError;
 
-    fn try_from(told: v1::PlayerForfeits) -> Result<Self, WireError> {
+    fn try_from(forfeits: v1::PlayerForfeits) -> Result<Self, WireError> {
         Ok(Self {
-            player: told.player,
-            games: number("games", told.games)?,
+            player: forfeits.player,
+            games: number("games", forfeits.games)?,
             by_kind: [
-                number("crashes", told.crashes)?,
-                number("time_forfeits", told.time_forfeits)?,
-                number("stalls", told.stalls)?,
-                number("illegal_moves", told.illegal_moves)?,
+                number("crashes", forfeits.crashes)?,
+                number("time_forfeits", forfeits.time_forfeits)?,
+                number("stalls", forfeits.stalls)?,
+                number("illegal_moves", forfeits.illegal_moves)?,
             ],
         })
     }

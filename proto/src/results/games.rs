@@ -68,8 +68,8 @@ impl From<Played> for v1::PlayedGame {
         let Played { opening, end, engine_revision } = played;
         Self {
             opening,
-            first_side: names::of_side(end.first_side).into(),
-            outcome: names::of_outcome(end.outcome).into(),
+            first_side: names::side_to_wire(end.first_side).into(),
+            outcome: names::outcome_to_wire(end.outcome).into(),
             margin: end.margin,
             termination: end.termination.name().to_owned(),
             plies: end.plies,
@@ -85,9 +85,9 @@ impl TryFrom<v1::PlayedGame> for Played {
     fn try_from(played: v1::PlayedGame) -> Result<Self, WireError> {
         let variant = |field: &str, number| WireError::new(field, Fault::UnknownVariant(number));
         let end = GameEnd {
-            first_side: names::side(played.first_side())
+            first_side: names::side_from_wire(played.first_side())
                 .ok_or_else(|| variant("first_side", played.first_side))?,
-            outcome: names::outcome(played.outcome())
+            outcome: names::outcome_from_wire(played.outcome())
                 .ok_or_else(|| variant("outcome", played.outcome))?,
             margin: margin("margin", played.margin)?,
             termination: termination_named(&played.termination)
@@ -174,9 +174,9 @@ pub fn whole_games_to_wire(games: Vec<WholeGame>) -> v1::GetGamesResponse {
 /// The first field that is malformed.
 pub fn whole_games_from_wire(page: v1::GetGamesResponse) -> Result<Vec<WholeGame>, WireError> {
     let mut games: Vec<WholeGame> = Vec::with_capacity(page.games.len());
-    for (index, whole) in page.games.into_iter().enumerate() {
+    for (index, wire) in page.games.into_iter().enumerate() {
         let within = |error: WireError| error.within(format_args!("games[{index}]"));
-        let game = whole.game.ok_or_else(|| within(WireError::new("game", Fault::Missing)))?;
+        let game = wire.game.ok_or_else(|| within(WireError::new("game", Fault::Missing)))?;
         let mut game = game_from_wire(game).map_err(within)?;
         let before = games.last().map(|before| &before.game);
         if let Some(before) =
@@ -187,8 +187,8 @@ pub fn whole_games_from_wire(page: v1::GetGamesResponse) -> Result<Vec<WholeGame
         }
         games.push(WholeGame {
             game,
-            worker_name: Some(whole.worker_name).filter(|name| !name.is_empty()),
-            started_unix_us: whole.started_unix_us,
+            worker_name: Some(wire.worker_name).filter(|name| !name.is_empty()),
+            started_unix_us: wire.started_unix_us,
         });
     }
     Ok(games)
@@ -203,15 +203,15 @@ pub fn games_page_to_wire(page: GamesPage) -> v1::ListGamesResponse {
 }
 
 impl From<WhichGame> for v1::GetGameRequest {
-    fn from(which: WhichGame) -> Self {
+    fn from(game: WhichGame) -> Self {
         use v1::get_game_request::Which;
-        let which = match which {
+        let game = match game {
             WhichGame::Id(game_id) => Which::GameId(game_id),
             WhichGame::InCell(game) => {
                 Which::InCell(v1::GameId { cell_id: game.cell.0, number: game.number })
             }
         };
-        Self { which: Some(which) }
+        Self { which: Some(game) }
     }
 }
 
@@ -262,9 +262,9 @@ pub fn whole_games_list(request: v1::GetGamesRequest) -> Result<v1::ListGamesReq
 
 /// A request for a list of games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GamesAsked<'r> {
+pub struct GamesRequest<'r> {
     /// The source of the games.
-    pub of: AskedOf<'r>,
+    pub scope: GamesScope<'r>,
     /// The filter.
     pub filter: GamesFilter,
     /// The order.
@@ -273,7 +273,7 @@ pub struct GamesAsked<'r> {
 
 /// The source of the games in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AskedOf<'r> {
+pub enum GamesScope<'r> {
     /// An experiment, by UUID or name.
     Experiment(&'r str),
     /// A cell.
@@ -284,14 +284,14 @@ pub enum AskedOf<'r> {
 ///
 /// # Errors
 /// The first field that is malformed.
-pub fn games_asked(request: &v1::ListGamesRequest) -> Result<GamesAsked<'_>, WireError> {
+pub fn games_request(request: &v1::ListGamesRequest) -> Result<GamesRequest<'_>, WireError> {
     use v1::list_games_request::Of;
     let variant = |field: &str, number| WireError::new(field, Fault::UnknownVariant(number));
-    Ok(GamesAsked {
-        of: match &request.of {
+    Ok(GamesRequest {
+        scope: match &request.of {
             None => return Err(WireError::new("of", Fault::Missing)),
-            Some(Of::CellId(cell)) => AskedOf::Cell(CellId(id("cell_id", *cell)?)),
-            Some(Of::Experiment(experiment)) => AskedOf::Experiment(experiment),
+            Some(Of::CellId(cell)) => GamesScope::Cell(CellId(id("cell_id", *cell)?)),
+            Some(Of::Experiment(experiment)) => GamesScope::Experiment(experiment),
         },
         filter: match v1::GamesFilter::try_from(request.filter) {
             Ok(v1::GamesFilter::Unspecified) => GamesFilter::All,

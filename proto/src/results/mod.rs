@@ -19,8 +19,8 @@ pub use claims::claims_to_wire;
 pub use comparisons::ComparisonsReader;
 pub use export::exported_experiments;
 pub use games::{
-    AskedOf, GamesAsked, filter_to_wire, game_from_wire, game_to_wire, games_asked,
-    games_page_to_wire, order_to_wire, which_game, whole_games_from_wire, whole_games_list,
+    GamesRequest, GamesScope, filter_to_wire, game_from_wire, game_to_wire, games_page_to_wire,
+    games_request, order_to_wire, which_game, whole_games_from_wire, whole_games_list,
     whole_games_to_wire,
 };
 pub use overview::OverviewReader;

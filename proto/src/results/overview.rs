@@ -75,16 +75,14 @@ impl TryFrom<v1::WorkerShare> for WorkerShare {
 }
 
 impl From<WorkerEffects> for v1::WorkerEffects {
-    fn from(told: WorkerEffects) -> Self {
-        let BetweenWorkers { deviation, within, p_value, effects } = told.between;
-        let workers = told.workers.into_iter().zip(effects).map(|(worker, it)| v1::WorkerEffect {
-            worker_id: worker.0,
-            effect: it.effect,
-            error: it.error,
+    fn from(between_workers: WorkerEffects) -> Self {
+        let BetweenWorkers { deviation, within, p_value, effects } = between_workers.between;
+        let workers = between_workers.workers.into_iter().zip(effects).map(|(worker, effect)| {
+            v1::WorkerEffect { worker_id: worker.0, effect: effect.effect, error: effect.error }
         });
         Self {
-            measure: told.measure.name().to_owned(),
-            units: told.units,
+            measure: between_workers.measure.name().to_owned(),
+            units: between_workers.units,
             deviation: deviation.value,
             deviation_low: deviation.low,
             deviation_high: deviation.high,
@@ -96,41 +94,41 @@ impl From<WorkerEffects> for v1::WorkerEffects {
 }
 
 /// Parses the effects of workers on a measure; `None` if this program does not know the measure.
-fn worker_effects(told: v1::WorkerEffects) -> Result<Option<WorkerEffects>, WireError> {
-    let Some(measure) = Measure::named(&told.measure) else { return Ok(None) };
-    let mut workers = Vec::with_capacity(told.workers.len());
-    let mut effects = Vec::with_capacity(told.workers.len());
-    for (place, it) in told.workers.into_iter().enumerate() {
-        workers.push(WorkerId(id("worker_effects.workers.worker_id", it.worker_id)?));
+fn worker_effects(wire: v1::WorkerEffects) -> Result<Option<WorkerEffects>, WireError> {
+    let Some(measure) = Measure::named(&wire.measure) else { return Ok(None) };
+    let mut workers = Vec::with_capacity(wire.workers.len());
+    let mut effects = Vec::with_capacity(wire.workers.len());
+    for (place, worker) in wire.workers.into_iter().enumerate() {
+        workers.push(WorkerId(id("worker_effects.workers.worker_id", worker.worker_id)?));
         effects.push(WorkerEffect {
             worker: place,
-            effect: finite("worker_effects.workers.effect", it.effect)?,
-            error: finite("worker_effects.workers.error", it.error)?,
+            effect: finite("worker_effects.workers.effect", worker.effect)?,
+            error: finite("worker_effects.workers.error", worker.error)?,
         });
     }
     let between = BetweenWorkers {
         deviation: Interval {
-            value: finite("worker_effects.deviation", told.deviation)?,
-            low: finite("worker_effects.deviation_low", told.deviation_low)?,
-            high: finite("worker_effects.deviation_high", told.deviation_high)?,
+            value: finite("worker_effects.deviation", wire.deviation)?,
+            low: finite("worker_effects.deviation_low", wire.deviation_low)?,
+            high: finite("worker_effects.deviation_high", wire.deviation_high)?,
         },
-        within: finite("worker_effects.within", told.within)?,
-        p_value: finite("worker_effects.p_value", told.p_value)?,
+        within: finite("worker_effects.within", wire.within)?,
+        p_value: finite("worker_effects.p_value", wire.p_value)?,
         effects,
     };
-    let units = number("worker_effects.units", told.units)?;
+    let units = number("worker_effects.units", wire.units)?;
     Ok(Some(WorkerEffects { measure, units, between, workers }))
 }
 
 impl From<CellGames> for v1::CellGames {
-    fn from(told: CellGames) -> Self {
-        let lengths = told.lengths.0.into_iter();
-        let terminations = told.terminations.into_iter();
+    fn from(cell: CellGames) -> Self {
+        let lengths = cell.lengths.0.into_iter();
+        let terminations = cell.terminations.into_iter();
         Self {
-            cell_id: told.cell.0,
-            axes: places_to_wire(told.axes),
-            player: told.player,
-            opponent: told.opponent,
+            cell_id: cell.cell.0,
+            axes: places_to_wire(cell.axes),
+            player: cell.player,
+            opponent: cell.opponent,
             lengths: lengths.map(|(plies, games)| v1::LengthCount { plies, games }).collect(),
             terminations: terminations
                 .map(|(termination, games)| v1::TerminationCount { termination, games })
@@ -142,20 +140,20 @@ impl From<CellGames> for v1::CellGames {
 impl TryFrom<v1::CellGames> for CellGames {
     type Error = WireError;
 
-    fn try_from(told: v1::CellGames) -> Result<Self, WireError> {
+    fn try_from(cell: v1::CellGames) -> Result<Self, WireError> {
         let mut lengths = BTreeMap::new();
-        for v1::LengthCount { plies, games } in told.lengths {
+        for v1::LengthCount { plies, games } in cell.lengths {
             lengths.insert(plies, number("lengths.games", games)?);
         }
         let mut terminations = BTreeMap::new();
-        for v1::TerminationCount { termination, games } in told.terminations {
+        for v1::TerminationCount { termination, games } in cell.terminations {
             terminations.insert(termination, number("terminations.games", games)?);
         }
         Ok(Self {
-            cell: CellId(id("cell_id", told.cell_id)?),
-            axes: places_from_wire(told.axes),
-            player: told.player,
-            opponent: told.opponent,
+            cell: CellId(id("cell_id", cell.cell_id)?),
+            axes: places_from_wire(cell.axes),
+            player: cell.player,
+            opponent: cell.opponent,
             lengths: Lengths(lengths),
             terminations,
         })
@@ -175,8 +173,8 @@ impl OverviewReader {
     /// The first field that is malformed.
     pub fn take(&mut self, part: v1::GetOverviewResponse) -> Result<(), WireError> {
         let v1::GetOverviewResponse { experiment, axes, workers, cells, worker_effects } = part;
-        let told = match (&mut self.overview, experiment) {
-            (Some(told), _) => told,
+        let overview = match (&mut self.overview, experiment) {
+            (Some(overview), _) => overview,
             (none @ None, Some(experiment)) => none.insert(Overview {
                 experiment: experiment
                     .try_into()
@@ -188,16 +186,16 @@ impl OverviewReader {
             }),
             (None, None) => return Err(WireError::new("experiment", Fault::Missing)),
         };
-        let axes = told.axes.len() as u64;
-        told.workers.extend(read_all::<_, WorkerShare>("workers", workers)?);
+        let axes = overview.axes.len() as u64;
+        overview.workers.extend(read_all::<_, WorkerShare>("workers", workers)?);
         for effects in worker_effects {
-            told.worker_effects.extend(self::worker_effects(effects)?);
+            overview.worker_effects.extend(self::worker_effects(effects)?);
         }
         let cells: Vec<CellGames> = read_all("cells", cells)?;
         for cell in &cells {
             in_range("cells.axes", cell.axes.len() as u64, axes, axes)?;
         }
-        told.cells.extend(cells);
+        overview.cells.extend(cells);
         Ok(())
     }
 

@@ -10,19 +10,19 @@ use crate::{Fault, WireError, v1};
 
 impl From<CellPhases> for v1::CellPhases {
     /// Includes derived figures, for clients that do not compute them.
-    fn from(told: CellPhases) -> Self {
-        let standardised = told.standardised().map(|times| v1::StandardisedTimes {
+    fn from(cell: CellPhases) -> Self {
+        let standardised = cell.standardised().map(|times| v1::StandardisedTimes {
             player_wall_us: times.wall_us[0],
             opponent_wall_us: times.wall_us[1],
             ratio: times.ratio(),
             moves_share: times.moves_share,
         });
         Self {
-            cell_id: told.cell.0,
-            axes: places_to_wire(told.axes),
-            player: told.player,
-            opponent: told.opponent,
-            phases: told.phases.into_iter().map(Into::into).collect(),
+            cell_id: cell.cell.0,
+            axes: places_to_wire(cell.axes),
+            player: cell.player,
+            opponent: cell.opponent,
+            phases: cell.phases.into_iter().map(Into::into).collect(),
             standardised,
         }
     }
@@ -31,13 +31,13 @@ impl From<CellPhases> for v1::CellPhases {
 impl TryFrom<v1::CellPhases> for CellPhases {
     type Error = WireError;
 
-    fn try_from(told: v1::CellPhases) -> Result<Self, WireError> {
+    fn try_from(cell: v1::CellPhases) -> Result<Self, WireError> {
         Ok(Self {
-            cell: CellId(id("cell_id", told.cell_id)?),
-            axes: places_from_wire(told.axes),
-            player: told.player,
-            opponent: told.opponent,
-            phases: read_all("phases", told.phases)?,
+            cell: CellId(id("cell_id", cell.cell_id)?),
+            axes: places_from_wire(cell.axes),
+            player: cell.player,
+            opponent: cell.opponent,
+            phases: read_all("phases", cell.phases)?,
         })
     }
 }
@@ -55,7 +55,7 @@ impl From<PhaseTimes> for v1::PhaseTimes {
 impl TryFrom<v1::PhaseTimes> for PhaseTimes {
     type Error = WireError;
 
-    fn try_from(told: v1::PhaseTimes) -> Result<Self, WireError> {
+    fn try_from(times: v1::PhaseTimes) -> Result<Self, WireError> {
         let moves = |moves: Option<v1::PhaseMoves>| {
             let Some(v1::PhaseMoves { searched_moves, wall_us_mean }) = moves else {
                 return Ok(PhaseMoves::default());
@@ -65,7 +65,7 @@ impl TryFrom<v1::PhaseTimes> for PhaseTimes {
                 wall_us_mean: finite("wall_us_mean", wall_us_mean)?,
             })
         };
-        Ok(Self { phase: told.phase, players: [moves(told.player)?, moves(told.opponent)?] })
+        Ok(Self { phase: times.phase, players: [moves(times.player)?, moves(times.opponent)?] })
     }
 }
 
@@ -82,8 +82,8 @@ impl PhasesReader {
     /// The first field that is malformed.
     pub fn take(&mut self, part: v1::GetPhasesResponse) -> Result<(), WireError> {
         let v1::GetPhasesResponse { experiment, axes, unit, moves_recorded, cells } = part;
-        let told = match (&mut self.phases, experiment) {
-            (Some(told), _) => told,
+        let phases = match (&mut self.phases, experiment) {
+            (Some(phases), _) => phases,
             (none @ None, Some(experiment)) => none.insert(Phases {
                 experiment: experiment
                     .try_into()
@@ -96,12 +96,12 @@ impl PhasesReader {
             }),
             (None, None) => return Err(WireError::new("experiment", Fault::Missing)),
         };
-        let axes = told.axes.len() as u64;
+        let axes = phases.axes.len() as u64;
         let cells: Vec<CellPhases> = read_all("cells", cells)?;
         for cell in &cells {
             in_range("cells.axes", cell.axes.len() as u64, axes, axes)?;
         }
-        told.cells.extend(cells);
+        phases.cells.extend(cells);
         Ok(())
     }
 

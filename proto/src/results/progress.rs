@@ -76,8 +76,8 @@ pub fn progress_from_wire(progress: v1::GetProgressResponse) -> Result<Progress,
         },
         slots: number("slots", progress.slots)?,
         last_game_id: match progress.last_game_id {
-            it @ 0.. => it,
-            it => return Err(WireError::new("last_game_id", Fault::Negative(it))),
+            game_id @ 0.. => game_id,
+            game_id => return Err(WireError::new("last_game_id", Fault::Negative(game_id))),
         },
     })
 }

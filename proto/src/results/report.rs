@@ -166,14 +166,14 @@ fn colours_from_wire(
     };
     let first = read(first).map_err(|error| error.within("moving_first"))?;
     let second = read(second).map_err(|error| error.within("moving_second"))?;
-    for (field, all, parts) in [
+    for (field, total, parts) in [
         ("wins", cell.wins, [first.wins, second.wins]),
         ("draws", cell.draws, [first.draws, second.draws]),
         ("losses", cell.losses, [first.losses, second.losses]),
     ] {
         let [value, rest] = parts;
-        if value + rest != all {
-            let max = all.saturating_sub(rest);
+        if value + rest != total {
+            let max = total.saturating_sub(rest);
             let error = WireError::new(field, Fault::OutOfRange { value, min: max, max });
             return Err(error.within("moving_first"));
         }
@@ -221,7 +221,7 @@ fn stop_from_wire(stop: v1::CellStop) -> Result<CellStop, WireError> {
     let rule = match stop.sprt {
         Some(sprt) => {
             let v1::Sprt { elo0, elo1, alpha, beta, model } = sprt;
-            let model = EloModel::of_name(&model);
+            let model = EloModel::named(&model);
             let sprt = model.and_then(|model| Sprt::new(elo0, elo1, alpha, beta, model));
             let sprt = sprt.ok_or(WireError::new("sprt", Fault::Missing))?;
             StopRule::Sprt(if stop.over_pairs { sprt.over_pairs() } else { sprt })
@@ -297,10 +297,10 @@ fn over_games_to_wire(OverGames { value, interval }: OverGames) -> v1::Interval 
 
 fn over_games_from_wire(
     field: &'static str,
-    told: Option<v1::Interval>,
+    interval: Option<v1::Interval>,
 ) -> Result<Option<OverGames>, WireError> {
-    let told = told.map(|told| interval_from_wire(field, told)).transpose()?;
-    Ok(told.map(|(value, interval)| OverGames { value, interval }))
+    let interval = interval.map(|interval| interval_from_wire(field, interval)).transpose()?;
+    Ok(interval.map(|(value, interval)| OverGames { value, interval }))
 }
 
 fn overruns_from_wire(overruns: v1::Overruns) -> Result<Overruns, WireError> {
@@ -573,12 +573,12 @@ impl ReportReader {
             (None, None) => return Err(WireError::new("experiment", Fault::Missing)),
         };
         report.cells.extend(cells_from_wire(&report.axes, cells)?);
-        for (field, costs, told) in
+        for (field, costs, rows) in
             [("moves", moves, &mut report.moves), ("depths", depths, &mut report.depths)]
         {
             let costs: Vec<MoveCost> = read_all(field, costs)?;
             check_places(field, &report.axes, costs.iter().map(|cost| cost.axes.len()))?;
-            told.extend(costs);
+            rows.extend(costs);
         }
         report.claims.extend(read_all::<_, StatedClaim>("claims", claims)?);
         report.accuracy.extend(read_all::<_, CellAccuracy>("accuracy", accuracy)?);

@@ -11,9 +11,9 @@ use crate::wire_error::{finite, number};
 use crate::{Fault, WireError, v1};
 
 impl From<RunResult> for v1::CourseRun {
-    fn from(of: RunResult) -> Self {
+    fn from(result: RunResult) -> Self {
         let RunResult { run, begun, steps, estimates, confirmed, ended, player_json, evolution } =
-            of;
+            result;
         let Begun { kind, player, opponents, axes, start } = begun;
         let place = |Place { axis, value }| v1::CoursePlace { axis, value: Some(shown(value)) };
         let setting = |Setting { parameter, value }| v1::CourseSetting {
@@ -50,12 +50,12 @@ impl From<SettingsScore> for v1::CourseScore {
 impl TryFrom<v1::CourseScore> for SettingsScore {
     type Error = WireError;
 
-    fn try_from(told: v1::CourseScore) -> Result<Self, WireError> {
+    fn try_from(score: v1::CourseScore) -> Result<Self, WireError> {
         Ok(Self {
-            games: number("games", told.games)?,
-            score: finite("score", told.score)?,
-            low: finite("low", told.low)?,
-            high: finite("high", told.high)?,
+            games: number("games", score.games)?,
+            score: finite("score", score.score)?,
+            low: finite("low", score.low)?,
+            high: finite("high", score.high)?,
         })
     }
 }
@@ -63,25 +63,28 @@ impl TryFrom<v1::CourseScore> for SettingsScore {
 impl TryFrom<v1::CourseConfirmation> for Confirmed {
     type Error = WireError;
 
-    fn try_from(told: v1::CourseConfirmation) -> Result<Self, WireError> {
-        let found = told.found.ok_or_else(|| WireError::new("found", Fault::Missing))?;
-        Ok(Self { found: found.try_into()?, start: told.start.map(TryInto::try_into).transpose()? })
+    fn try_from(confirmation: v1::CourseConfirmation) -> Result<Self, WireError> {
+        let found = confirmation.found.ok_or_else(|| WireError::new("found", Fault::Missing))?;
+        Ok(Self {
+            found: found.try_into()?,
+            start: confirmation.start.map(TryInto::try_into).transpose()?,
+        })
     }
 }
 
 impl From<Evolution> for v1::Evolution {
     fn from(Evolution { generations, family }: Evolution) -> Self {
-        let generation = |it: Generation| v1::Generation {
-            individuals: it.individuals,
-            measured: it.measured,
-            best_individual: it.best_individual,
-            best: it.best,
-            mean: it.mean,
-            least: it.least,
-            sd: it.sd,
-            distinct: it.distinct,
-            mean_size: it.mean_size,
-            mean_depth: it.mean_depth,
+        let generation = |generation: Generation| v1::Generation {
+            individuals: generation.individuals,
+            measured: generation.measured,
+            best_individual: generation.best_individual,
+            best: generation.best,
+            mean: generation.mean,
+            least: generation.least,
+            sd: generation.sd,
+            distinct: generation.distinct,
+            mean_size: generation.mean_size,
+            mean_depth: generation.mean_depth,
         };
         let relative = |Relative { generation, index, individual, fitness }: Relative| {
             let Individual { formula, simplified, size, depth, operator, parents } = individual;
@@ -107,42 +110,46 @@ impl From<Evolution> for v1::Evolution {
 impl TryFrom<v1::Evolution> for Evolution {
     type Error = WireError;
 
-    fn try_from(told: v1::Evolution) -> Result<Self, WireError> {
-        let fitness = |it: Option<f64>| it.map(|it| finite("fitness", it)).transpose();
-        let generation = |it: v1::Generation| {
+    fn try_from(evolution: v1::Evolution) -> Result<Self, WireError> {
+        let fitness = |value: Option<f64>| value.map(|value| finite("fitness", value)).transpose();
+        let generation = |generation: v1::Generation| {
             Ok::<_, WireError>(Generation {
-                individuals: number("individuals", it.individuals)?,
-                measured: number("measured", it.measured)?,
-                best_individual: number("best_individual", it.best_individual)?,
-                best: fitness(it.best)?,
-                mean: fitness(it.mean)?,
-                least: fitness(it.least)?,
-                sd: fitness(it.sd)?,
-                distinct: number("distinct", it.distinct)?,
-                mean_size: finite("mean_size", it.mean_size)?,
-                mean_depth: finite("mean_depth", it.mean_depth)?,
+                individuals: number("individuals", generation.individuals)?,
+                measured: number("measured", generation.measured)?,
+                best_individual: number("best_individual", generation.best_individual)?,
+                best: fitness(generation.best)?,
+                mean: fitness(generation.mean)?,
+                least: fitness(generation.least)?,
+                sd: fitness(generation.sd)?,
+                distinct: number("distinct", generation.distinct)?,
+                mean_size: finite("mean_size", generation.mean_size)?,
+                mean_depth: finite("mean_depth", generation.mean_depth)?,
             })
         };
-        let relative = |it: v1::Relative| {
-            let parents = it.parents.into_iter().map(|parent| number("parents", parent));
+        let relative = |relative: v1::Relative| {
+            let parents = relative.parents.into_iter().map(|parent| number("parents", parent));
             let individual = Individual {
-                formula: it.formula,
-                simplified: it.simplified,
-                size: number("size", it.size)?,
-                depth: number("depth", it.depth)?,
-                operator: it.operator,
+                formula: relative.formula,
+                simplified: relative.simplified,
+                size: number("size", relative.size)?,
+                depth: number("depth", relative.depth)?,
+                operator: relative.operator,
                 parents: parents.collect::<Result<_, WireError>>()?,
             };
             Ok::<_, WireError>(Relative {
-                generation: number("generation", it.generation)?,
-                index: number("index", it.index)?,
+                generation: number("generation", relative.generation)?,
+                index: number("index", relative.index)?,
                 individual,
-                fitness: fitness(it.fitness)?,
+                fitness: fitness(relative.fitness)?,
             })
         };
         Ok(Self {
-            generations: told.generations.into_iter().map(generation).collect::<Result<_, _>>()?,
-            family: told.family.into_iter().map(relative).collect::<Result<_, _>>()?,
+            generations: evolution
+                .generations
+                .into_iter()
+                .map(generation)
+                .collect::<Result<_, _>>()?,
+            family: evolution.family.into_iter().map(relative).collect::<Result<_, _>>()?,
         })
     }
 }
@@ -158,33 +165,34 @@ impl From<Estimate> for v1::CourseEstimate {
 impl TryFrom<v1::CourseRun> for RunResult {
     type Error = WireError;
 
-    fn try_from(told: v1::CourseRun) -> Result<Self, WireError> {
-        let kind = CourseKind::named(&told.kind)
-            .ok_or_else(|| WireError::new("kind", Fault::UnknownWord(told.kind.clone())))?;
-        let place =
-            |it: v1::CoursePlace| Ok(Place { axis: it.axis, value: read("axes", it.value)? });
-        let setting = |it: v1::CourseSetting| {
-            Ok(Setting { parameter: it.parameter, value: read("start", it.value)? })
+    fn try_from(run: v1::CourseRun) -> Result<Self, WireError> {
+        let kind = CourseKind::named(&run.kind)
+            .ok_or_else(|| WireError::new("kind", Fault::UnknownWord(run.kind.clone())))?;
+        let place = |place: v1::CoursePlace| {
+            Ok(Place { axis: place.axis, value: read("axes", place.value)? })
+        };
+        let setting = |setting: v1::CourseSetting| {
+            Ok(Setting { parameter: setting.parameter, value: read("start", setting.value)? })
         };
         Ok(Self {
-            run: number("run", told.run)?,
+            run: number("run", run.run)?,
             begun: Begun {
                 kind,
-                player: told.player,
-                opponents: told.opponents,
-                axes: told.axes.into_iter().map(place).collect::<Result<_, WireError>>()?,
-                start: told.start.into_iter().map(setting).collect::<Result<_, WireError>>()?,
+                player: run.player,
+                opponents: run.opponents,
+                axes: run.axes.into_iter().map(place).collect::<Result<_, WireError>>()?,
+                start: run.start.into_iter().map(setting).collect::<Result<_, WireError>>()?,
             },
-            steps: number("steps", told.steps)?,
-            estimates: told
+            steps: number("steps", run.steps)?,
+            estimates: run
                 .estimates
                 .into_iter()
                 .map(TryInto::try_into)
                 .collect::<Result<_, WireError>>()?,
-            confirmed: told.confirmed.map(TryInto::try_into).transpose()?,
-            ended: told.ended,
-            player_json: told.player_json,
-            evolution: told.evolution.map(TryInto::try_into).transpose()?,
+            confirmed: run.confirmed.map(TryInto::try_into).transpose()?,
+            ended: run.ended,
+            player_json: run.player_json,
+            evolution: run.evolution.map(TryInto::try_into).transpose()?,
         })
     }
 }
@@ -192,16 +200,16 @@ impl TryFrom<v1::CourseRun> for RunResult {
 impl TryFrom<v1::CourseEstimate> for Estimate {
     type Error = WireError;
 
-    fn try_from(told: v1::CourseEstimate) -> Result<Self, WireError> {
+    fn try_from(estimate: v1::CourseEstimate) -> Result<Self, WireError> {
         let end =
             |end: Option<v1::CourseValue>| end.map(|end| read("interval", Some(end))).transpose();
-        let bounds = |it: v1::CourseBounds| {
-            Ok::<_, WireError>(Bounds { low: end(it.low)?, high: end(it.high)? })
+        let bounds = |bounds: v1::CourseBounds| {
+            Ok::<_, WireError>(Bounds { low: end(bounds.low)?, high: end(bounds.high)? })
         };
         Ok(Self {
-            parameter: told.parameter,
-            value: read("value", told.value)?,
-            interval: told.interval.map(bounds).transpose()?,
+            parameter: estimate.parameter,
+            value: read("value", estimate.value)?,
+            interval: estimate.interval.map(bounds).transpose()?,
         })
     }
 }
@@ -210,8 +218,8 @@ fn shown(AxisValue { number, text }: AxisValue) -> v1::CourseValue {
     v1::CourseValue { number, text }
 }
 
-fn read(field: &'static str, told: Option<v1::CourseValue>) -> Result<AxisValue, WireError> {
-    let told = told.ok_or_else(|| WireError::new(field, Fault::Missing))?;
-    let number = told.number.map(|number| finite(field, number)).transpose()?;
-    Ok(AxisValue { number, text: told.text })
+fn read(field: &'static str, value: Option<v1::CourseValue>) -> Result<AxisValue, WireError> {
+    let value = value.ok_or_else(|| WireError::new(field, Fault::Missing))?;
+    let number = value.number.map(|number| finite(field, number)).transpose()?;
+    Ok(AxisValue { number, text: value.text })
 }

@@ -54,7 +54,7 @@ impl TryFrom<v1::ExperimentSummary> for ExperimentSummary {
 
 /// The tasks of an experiment, by its kind.
 fn task(kind: &str) -> Result<Task, WireError> {
-    Task::of_experiments(kind).ok_or_else(|| WireError::new("kind", unknown_word(kind)))
+    Task::from_experiments(kind).ok_or_else(|| WireError::new("kind", unknown_word(kind)))
 }
 
 /// An experiment's state, by its name.
@@ -136,7 +136,7 @@ impl From<Removal> for v1::Removal {
     fn from(removal: Removal) -> Self {
         Self {
             experiment: removal.experiment,
-            what: match removal.what {
+            what: match removal.removing {
                 Removing::Everything => v1::RemoveWhat::Everything,
                 Removing::Moves => v1::RemoveWhat::Moves,
             }
@@ -153,7 +153,7 @@ impl TryFrom<v1::Removal> for Removal {
 
     fn try_from(removal: v1::Removal) -> Result<Self, WireError> {
         Ok(Self {
-            what: match removal.what() {
+            removing: match removal.what() {
                 v1::RemoveWhat::Everything => Removing::Everything,
                 v1::RemoveWhat::Moves => Removing::Moves,
                 v1::RemoveWhat::Unspecified => {

@@ -66,8 +66,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn effect()(of in vec(contrast(), 1..=2), (score, interval) in figure()) -> Effect {
-        Effect { of, score, interval }
+    fn effect()(contrasts in vec(contrast(), 1..=2), (score, interval) in figure()) -> Effect {
+        Effect { contrasts, score, interval }
     }
 }
 
@@ -154,11 +154,11 @@ fn second(comparisons: Comparisons) -> v1::GetComparisonsResponse {
 
 proptest! {
     #[test]
-    fn comparisons_come_back_as_they_went(told in comparisons()) {
+    fn comparisons_come_back_as_they_went(compared in comparisons()) {
         let mut reader = ComparisonsReader::default();
-        reader.take(first(&told)).unwrap();
-        reader.take(second(told.clone())).unwrap();
-        prop_assert_eq!(reader.finish(), Ok(told));
+        reader.take(first(&compared)).unwrap();
+        reader.take(second(compared.clone())).unwrap();
+        prop_assert_eq!(reader.finish(), Ok(compared));
     }
 }
 
@@ -185,7 +185,11 @@ fn good() -> Comparisons {
             player: player.clone(),
             opponent: opponent.clone(),
             cells: 4,
-            effects: vec![Effect { of: vec![Contrast { axis: 0, from, to }], score, interval }],
+            effects: vec![Effect {
+                contrasts: vec![Contrast { axis: 0, from, to }],
+                score,
+                interval,
+            }],
             has_interactions: true,
             residual: Some(0.1),
         }],
@@ -207,24 +211,26 @@ fn good() -> Comparisons {
 fn malformed_comparisons_are_refused_by_field() {
     type Spoil = fn(&mut v1::GetComparisonsResponse);
     let spoils: &[(&str, Spoil)] = &[
-        ("gains[0].cell_id", |it| it.gains[0].cell_id = 0),
-        ("gains[0].from_cell_id", |it| it.gains[0].from_cell_id = -1),
-        ("gains[0].gain", |it| it.gains[0].gain = None),
-        ("gains[0].gain", |it| it.gains[0].gain.as_mut().unwrap().value = f64::NAN),
-        ("gains[0].gain", |it| it.gains[0].gain.as_mut().unwrap().low = Some(f64::INFINITY)),
-        ("gains[0].openings_shared", |it| it.gains[0].openings_shared = 1 << 53),
-        ("gains.axes", |it| it.gains[0].axes.clear()),
-        ("gains.axis", |it| it.gains[0].axis = Some(2)),
-        ("effects[0].cells", |it| it.effects[0].cells = u64::MAX),
-        ("effects[0].residual", |it| it.effects[0].residual = Some(f64::NAN)),
-        ("effects[0].effects[0].of", |it| it.effects[0].effects[0].of.clear()),
-        ("effects[0].effects[0].gain", |it| it.effects[0].effects[0].gain = None),
-        ("effects.of.axis", |it| it.effects[0].effects[0].of[0].axis = u32::MAX),
-        ("replicates[0].cell_id", |it| it.replicates[0].cell_id = 0),
-        ("replicates[0].score", |it| it.replicates[0].score = None),
-        ("replicates[0].seeds", |it| it.replicates[0].seeds = u64::MAX),
-        ("replicates[0].deviation", |it| it.replicates[0].deviation = Some(f64::NAN)),
-        ("replicates.axes", |it| it.replicates[0].axes.push(v1::AxisPlace::default())),
+        ("gains[0].cell_id", |message| message.gains[0].cell_id = 0),
+        ("gains[0].from_cell_id", |message| message.gains[0].from_cell_id = -1),
+        ("gains[0].gain", |message| message.gains[0].gain = None),
+        ("gains[0].gain", |message| message.gains[0].gain.as_mut().unwrap().value = f64::NAN),
+        ("gains[0].gain", |message| {
+            message.gains[0].gain.as_mut().unwrap().low = Some(f64::INFINITY)
+        }),
+        ("gains[0].openings_shared", |message| message.gains[0].openings_shared = 1 << 53),
+        ("gains.axes", |message| message.gains[0].axes.clear()),
+        ("gains.axis", |message| message.gains[0].axis = Some(2)),
+        ("effects[0].cells", |message| message.effects[0].cells = u64::MAX),
+        ("effects[0].residual", |message| message.effects[0].residual = Some(f64::NAN)),
+        ("effects[0].effects[0].of", |message| message.effects[0].effects[0].of.clear()),
+        ("effects[0].effects[0].gain", |message| message.effects[0].effects[0].gain = None),
+        ("effects.of.axis", |message| message.effects[0].effects[0].of[0].axis = u32::MAX),
+        ("replicates[0].cell_id", |message| message.replicates[0].cell_id = 0),
+        ("replicates[0].score", |message| message.replicates[0].score = None),
+        ("replicates[0].seeds", |message| message.replicates[0].seeds = u64::MAX),
+        ("replicates[0].deviation", |message| message.replicates[0].deviation = Some(f64::NAN)),
+        ("replicates.axes", |message| message.replicates[0].axes.push(v1::AxisPlace::default())),
     ];
     let read = |part: v1::GetComparisonsResponse| {
         let mut reader = ComparisonsReader::default();

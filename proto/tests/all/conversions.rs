@@ -17,7 +17,7 @@ use spelrum_proto::limits::{
     FAILURE_BYTES_MAX, LEASES_MAX, LOGICAL_CORES_MAX, MESSAGE_BYTES_MAX, NAME_BYTES_MAX,
     NUMBER_MAX, PLIES_MAX, REPORT_RESULTS_MAX,
 };
-use spelrum_proto::results::{AskedOf, games_asked, which_game};
+use spelrum_proto::results::{GamesScope, games_request, which_game};
 use spelrum_proto::work::{self, Grant, LeasedGames, ReportedWhat};
 use spelrum_proto::{Fault, WireError, game, v1};
 
@@ -65,7 +65,7 @@ fn wire_game() -> v1::Game {
     let identity =
         EngineIdentity { name: "Fish 15.1".to_owned(), author: String::new(), sha256: [0xab; 32] };
     let forfeit = Forfeit { message: "it ended".to_owned(), output: "> go\n< \n".to_owned() };
-    let played = PlayedGame::here(id, &derived, record(), 1_700_000_000_000_000);
+    let played = PlayedGame::new(id, &derived, record(), 1_700_000_000_000_000);
     let scaled = ScaledTime { factor_permille: 1_250, nodes_per_second: 1_600_000 };
     let played = played.with_engines([None, Some(identity)], Some(forfeit));
     game::to_wire(played.with_scaled(Some(scaled)))
@@ -116,40 +116,42 @@ fn a_lease_comes_back_as_it_went() {
 fn malformed_games_are_refused_by_field() {
     type Spoil = fn(&mut v1::Game);
     let spoils: &[(&str, Spoil)] = &[
-        ("cell_id", |it| it.cell_id = 0),
-        ("cell_id", |it| it.cell_id = -1),
-        ("cell_id", |it| it.cell_id = 1 << 53),
-        ("number", |it| it.number = 1 << 53),
-        ("engine_revision", |it| it.engine_revision = 0),
-        ("opening", |it| it.opening = "x".repeat(5_000)),
-        ("opening", |it| it.opening.clear()),
-        ("opening", |it| it.opening = "a\0b".to_owned()),
-        ("first_side", |it| it.first_side = 0),
-        ("first_side", |it| it.first_side = 3),
-        ("outcome", |it| it.outcome = 0),
-        ("outcome", |it| it.outcome = 99),
-        ("margin", |it| it.margin = Some(10_001)),
-        ("margin", |it| it.margin = Some(-10_001)),
-        ("margin", |it| it.margin = Some(i32::MIN)),
-        ("termination", |it| it.termination = "boredom".to_owned()),
-        ("moves_hash", |it| it.moves_hash = u64::MAX),
-        ("started_unix_us", |it| it.started_unix_us = -1),
-        ("started_unix_us", |it| it.started_unix_us = i64::MAX),
-        ("wall_us", |it| it.wall_us = 1 << 53),
-        ("moves", |it| it.moves = vec![it.moves[0].clone(); PLIES_MAX + 1]),
-        ("moves[2].mover", |it| it.moves[2].mover = 2),
-        ("moves[1].move", |it| it.moves[1].r#move.clear()),
-        ("moves[1].move", |it| it.moves[1].r#move = "m".repeat(65)),
-        ("moves[0].position_key", |it| it.moves[0].position_key = 1 << 53),
-        ("moves[0].nodes", |it| it.moves[0].nodes = 1 << 53),
-        ("moves[0].evaluations", |it| it.moves[0].evaluations = 1 << 53),
-        ("moves[0].full_tree_leaves", |it| it.moves[0].full_tree_leaves = 1 << 53),
-        ("moves[0].wall_us", |it| it.moves[0].wall_us = 1 << 53),
-        ("moves[3].cpu_us", |it| it.moves[3].cpu_us = 1 << 53),
-        ("moves[3].involuntary_switches", |it| it.moves[3].involuntary_switches = Some(1 << 53)),
-        ("scaled.factor_permille", |it| it.scaled.as_mut().unwrap().factor_permille = 0),
-        ("scaled.nodes_per_second", |it| it.scaled.as_mut().unwrap().nodes_per_second = 0),
-        ("moves[3].ended_by", |it| it.moves[3].ended_by = "magic".to_owned()),
+        ("cell_id", |game| game.cell_id = 0),
+        ("cell_id", |game| game.cell_id = -1),
+        ("cell_id", |game| game.cell_id = 1 << 53),
+        ("number", |game| game.number = 1 << 53),
+        ("engine_revision", |game| game.engine_revision = 0),
+        ("opening", |game| game.opening = "x".repeat(5_000)),
+        ("opening", |game| game.opening.clear()),
+        ("opening", |game| game.opening = "a\0b".to_owned()),
+        ("first_side", |game| game.first_side = 0),
+        ("first_side", |game| game.first_side = 3),
+        ("outcome", |game| game.outcome = 0),
+        ("outcome", |game| game.outcome = 99),
+        ("margin", |game| game.margin = Some(10_001)),
+        ("margin", |game| game.margin = Some(-10_001)),
+        ("margin", |game| game.margin = Some(i32::MIN)),
+        ("termination", |game| game.termination = "boredom".to_owned()),
+        ("moves_hash", |game| game.moves_hash = u64::MAX),
+        ("started_unix_us", |game| game.started_unix_us = -1),
+        ("started_unix_us", |game| game.started_unix_us = i64::MAX),
+        ("wall_us", |game| game.wall_us = 1 << 53),
+        ("moves", |game| game.moves = vec![game.moves[0].clone(); PLIES_MAX + 1]),
+        ("moves[2].mover", |game| game.moves[2].mover = 2),
+        ("moves[1].move", |game| game.moves[1].r#move.clear()),
+        ("moves[1].move", |game| game.moves[1].r#move = "m".repeat(65)),
+        ("moves[0].position_key", |game| game.moves[0].position_key = 1 << 53),
+        ("moves[0].nodes", |game| game.moves[0].nodes = 1 << 53),
+        ("moves[0].evaluations", |game| game.moves[0].evaluations = 1 << 53),
+        ("moves[0].full_tree_leaves", |game| game.moves[0].full_tree_leaves = 1 << 53),
+        ("moves[0].wall_us", |game| game.moves[0].wall_us = 1 << 53),
+        ("moves[3].cpu_us", |game| game.moves[3].cpu_us = 1 << 53),
+        ("moves[3].involuntary_switches", |game| {
+            game.moves[3].involuntary_switches = Some(1 << 53)
+        }),
+        ("scaled.factor_permille", |game| game.scaled.as_mut().unwrap().factor_permille = 0),
+        ("scaled.nodes_per_second", |game| game.scaled.as_mut().unwrap().nodes_per_second = 0),
+        ("moves[3].ended_by", |game| game.moves[3].ended_by = "magic".to_owned()),
     ];
     for (field, spoil) in spoils {
         let mut game = wire_game();
@@ -254,13 +256,13 @@ fn malformed_ids_hashes_and_grants_are_refused() {
         ..hello(uuid, "name", 1)
     };
     assert_eq!(work::machine(&of_machine("", 0)), Ok(Machine::default()), "it need not say");
-    let said = work::machine(&of_machine("A Processor", 8)).unwrap();
-    assert_eq!((&*said.cpu_model, said.logical_cores), ("A Processor", Some(8)));
+    let machine = work::machine(&of_machine("A Processor", 8)).unwrap();
+    assert_eq!((&*machine.cpu_model, machine.logical_cores), ("A Processor", Some(8)));
     let (quiet_slots, cpu_period_us) = (Some(0), 100_000);
     let limited = v1::HelloRequest { quiet_slots, cpu_period_us, ..of_machine("", 1) };
-    let said =
+    let machine =
         work::machine(&v1::HelloRequest { cpu_quota_us: 250_000, ..limited.clone() }).unwrap();
-    assert_eq!((said.quiet_slots, said.cpu_quota.map(CpuQuota::cpus)), (Some(0), Some(2.5)));
+    assert_eq!((machine.quiet_slots, machine.cpu_quota.map(CpuQuota::cpus)), (Some(0), Some(2.5)));
     assert_eq!(work::machine(&limited).unwrap().cpu_quota, None, "a period alone is no limit");
     for (malformed, field) in [
         (of_machine("a\nb", 1), "cpu_model"),
@@ -351,22 +353,22 @@ fn malformed_questions_are_refused_by_field() {
     assert_eq!(field(which_game(&in_cell)), "in_cell.number");
 
     use v1::list_games_request::Of;
-    let asking = |of, filter, order| v1::ListGamesRequest {
-        of: Some(of),
+    let asking = |scope, filter, order| v1::ListGamesRequest {
+        of: Some(scope),
         filter,
         order,
         ..Default::default()
     };
-    assert_eq!(field(games_asked(&v1::ListGamesRequest::default())), "of");
-    assert_eq!(field(games_asked(&asking(Of::CellId(-1), 0, 0))), "cell_id");
-    assert_eq!(field(games_asked(&asking(Of::CellId(1), 9, 0))), "filter");
-    assert_eq!(field(games_asked(&asking(Of::CellId(1), 0, -1))), "order");
+    assert_eq!(field(games_request(&v1::ListGamesRequest::default())), "of");
+    assert_eq!(field(games_request(&asking(Of::CellId(-1), 0, 0))), "cell_id");
+    assert_eq!(field(games_request(&asking(Of::CellId(1), 9, 0))), "filter");
+    assert_eq!(field(games_request(&asking(Of::CellId(1), 0, -1))), "order");
     let request = asking(
         Of::Experiment("x".to_owned()),
         v1::GamesFilter::Failed.into(),
         v1::GamesOrder::Number.into(),
     );
-    let asked = games_asked(&request).unwrap();
-    assert_eq!(asked.of, AskedOf::Experiment("x"));
+    let asked = games_request(&request).unwrap();
+    assert_eq!(asked.scope, GamesScope::Experiment("x"));
     assert_eq!((asked.filter, asked.order), (GamesFilter::Failed, GamesOrder::Number));
 }

@@ -92,11 +92,11 @@ prop_compose! {
         engine in "[a-z]{1,6}",
         protocol in proptest::sample::select(Protocol::ALL.to_vec()),
         at_once in 1..=u32::MAX,
-        said in ["[A-Za-z0-9. ]{0,9}", "[A-Za-z ]{0,9}"],
+        texts in ["[A-Za-z0-9. ]{0,9}", "[A-Za-z ]{0,9}"],
         sha256 in any::<[u8; 32]>(),
         build in any::<[u8; 32]>(),
     ) -> OfferedEngine {
-        let [name, author] = said.map(|it| it.trim().to_owned());
+        let [name, author] = texts.map(|text| text.trim().to_owned());
         let identity = EngineIdentity { name, author, sha256 };
         OfferedEngine { engine, protocol, at_once, identity, capabilities: None, build }
     }
@@ -148,7 +148,7 @@ prop_compose! {
         is_shrinking in any::<bool>(),
     ) -> Removal {
         let what = if is_all { Removing::Everything } else { Removing::Moves };
-        Removal { experiment, what, games, games_done, is_shrinking }
+        Removal { experiment, removing: what, games, games_done, is_shrinking }
     }
 }
 
@@ -509,9 +509,9 @@ proptest! {
     }
 }
 
-fn sample<T: std::fmt::Debug>(of: impl Strategy<Value = T>) -> T {
+fn sample<T: std::fmt::Debug>(strategy: impl Strategy<Value = T>) -> T {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    of.new_tree(&mut runner).unwrap().current()
+    strategy.new_tree(&mut runner).unwrap().current()
 }
 
 fn field<T: std::fmt::Debug>(read: Result<T, WireError>) -> String {
@@ -530,49 +530,55 @@ fn wins(report: &mut v1::GetReportResponse) -> &mut v1::WinsKept {
 fn a_malformed_report_is_refused_by_field() {
     type Spoil = fn(&mut v1::GetReportResponse);
     let spoils: &[(&str, Spoil)] = &[
-        ("experiment", |it| it.experiment = None),
-        ("experiment.experiment_id", |it| it.experiment.as_mut().unwrap().experiment_id = 0),
-        ("experiment.state", |it| it.experiment.as_mut().unwrap().state = "asleep".to_owned()),
-        ("cells[0].cell_id", |it| it.cells[0].cell_id = -1),
-        ("cells[0].pairs", |it| it.cells[0].pairs = vec![1; 4]),
-        ("cells[0].pairs", |it| it.cells[0].pairs = vec![u64::MAX; 5]),
-        ("cells[0].score", |it| it.cells[0].score = None),
-        ("cells[0].score", |it| it.cells[0].score = Some(f64::NAN)),
-        ("cells[0].games", |it| it.cells[0].games = 1 << 53),
-        ("cells[0].moving_first", |it| it.cells[0].moving_first = None),
-        ("cells[0].moving_second", |it| it.cells[0].moving_second = None),
-        ("cells[0].moving_first.wins", |it| it.cells[0].wins += 1),
-        ("cells[0].moving_first.draws", |it| colour(it).draws = 1 << 53),
-        ("cells[0].moving_second.losses", |it| {
-            it.cells[0].moving_second.as_mut().unwrap().losses = u64::MAX;
+        ("experiment", |report| report.experiment = None),
+        ("experiment.experiment_id", |report| {
+            report.experiment.as_mut().unwrap().experiment_id = 0
         }),
-        ("cells[0].moving_first.score", |it| {
-            colour(it).score = Some(v1::Score { score: f64::NAN, low: 0.0, high: 1.0 });
+        ("experiment.state", |report| {
+            report.experiment.as_mut().unwrap().state = "asleep".to_owned()
         }),
-        ("cells.axes", |it| it.cells[0].axes.clear()),
-        ("moves[0].cpu.us_mean", |it| {
+        ("cells[0].cell_id", |report| report.cells[0].cell_id = -1),
+        ("cells[0].pairs", |report| report.cells[0].pairs = vec![1; 4]),
+        ("cells[0].pairs", |report| report.cells[0].pairs = vec![u64::MAX; 5]),
+        ("cells[0].score", |report| report.cells[0].score = None),
+        ("cells[0].score", |report| report.cells[0].score = Some(f64::NAN)),
+        ("cells[0].games", |report| report.cells[0].games = 1 << 53),
+        ("cells[0].moving_first", |report| report.cells[0].moving_first = None),
+        ("cells[0].moving_second", |report| report.cells[0].moving_second = None),
+        ("cells[0].moving_first.wins", |report| report.cells[0].wins += 1),
+        ("cells[0].moving_first.draws", |report| colour(report).draws = 1 << 53),
+        ("cells[0].moving_second.losses", |report| {
+            report.cells[0].moving_second.as_mut().unwrap().losses = u64::MAX;
+        }),
+        ("cells[0].moving_first.score", |report| {
+            colour(report).score = Some(v1::Score { score: f64::NAN, low: 0.0, high: 1.0 });
+        }),
+        ("cells.axes", |report| report.cells[0].axes.clear()),
+        ("moves[0].cpu.us_mean", |report| {
             let us_mean = f64::NAN;
-            it.moves[0].cpu = Some(v1::CpuTimes { us_mean, ..v1::CpuTimes::default() });
+            report.moves[0].cpu = Some(v1::CpuTimes { us_mean, ..v1::CpuTimes::default() });
         }),
-        ("moves[0].wall_us_mean", |it| it.moves[0].wall_us_mean = f64::INFINITY),
-        ("moves.axes", |it| it.moves[0].axes.push(v1::AxisPlace::default())),
-        ("engines[0].engine", |it| it.engines[0].engine = None),
-        ("engines[0].engine.sha256", |it| it.engines[0].engine.as_mut().unwrap().sha256 = vec![1]),
-        ("engines[0].games", |it| it.engines[0].games = 1 << 53),
-        ("accuracy[0].wins.positions", |it| wins(it).positions = 1 << 53),
-        ("accuracy[0].wins.random", |it| wins(it).random = f64::NAN),
-        ("accuracy[0].wins.share", |it| wins(it).share = None),
-        ("accuracy[0].wins.skill", |it| wins(it).skill = None),
-        ("scaled[0].cell_id", |it| it.scaled[0].cell_id = 0),
-        ("forfeits[0].stalls", |it| it.forfeits[0].stalls = 1 << 53),
-        ("mixed_cells[0].cell_id", |it| it.mixed_cells[0].cell_id = 0),
-        ("runs[0].kind", |it| it.runs[0].kind = "climb".to_owned()),
-        ("runs[0].steps", |it| it.runs[0].steps = 1 << 53),
-        ("runs[0].value", |it| it.runs[0].estimates[0].value = None),
-        ("runs[0].interval", |it| {
+        ("moves[0].wall_us_mean", |report| report.moves[0].wall_us_mean = f64::INFINITY),
+        ("moves.axes", |report| report.moves[0].axes.push(v1::AxisPlace::default())),
+        ("engines[0].engine", |report| report.engines[0].engine = None),
+        ("engines[0].engine.sha256", |report| {
+            report.engines[0].engine.as_mut().unwrap().sha256 = vec![1]
+        }),
+        ("engines[0].games", |report| report.engines[0].games = 1 << 53),
+        ("accuracy[0].wins.positions", |report| wins(report).positions = 1 << 53),
+        ("accuracy[0].wins.random", |report| wins(report).random = f64::NAN),
+        ("accuracy[0].wins.share", |report| wins(report).share = None),
+        ("accuracy[0].wins.skill", |report| wins(report).skill = None),
+        ("scaled[0].cell_id", |report| report.scaled[0].cell_id = 0),
+        ("forfeits[0].stalls", |report| report.forfeits[0].stalls = 1 << 53),
+        ("mixed_cells[0].cell_id", |report| report.mixed_cells[0].cell_id = 0),
+        ("runs[0].kind", |report| report.runs[0].kind = "climb".to_owned()),
+        ("runs[0].steps", |report| report.runs[0].steps = 1 << 53),
+        ("runs[0].value", |report| report.runs[0].estimates[0].value = None),
+        ("runs[0].interval", |report| {
             let text = "∞".to_owned();
             let low = Some(v1::CourseValue { number: Some(f64::INFINITY), text });
-            it.runs[0].estimates[0].interval = Some(v1::CourseBounds { low, high: None });
+            report.runs[0].estimates[0].interval = Some(v1::CourseBounds { low, high: None });
         }),
     ];
     let mut cell = sample(cell(1));

@@ -18,8 +18,8 @@ use spelrum_answers::{
 use spelrum_proto::limits::NUMBER_MAX;
 use spelrum_proto::results::{
     ComparisonsReader, OverviewReader, PhasesReader, RatingsReader, ReportReader,
-    exported_experiments, game_from_wire, games_asked, progress_from_wire, settled_cells_from_wire,
-    which_game, whole_games_from_wire, whole_games_list,
+    exported_experiments, game_from_wire, games_request, progress_from_wire,
+    settled_cells_from_wire, which_game, whole_games_from_wire, whole_games_list,
 };
 use spelrum_proto::work::{self, Grant, ReportedWhat};
 use spelrum_proto::{FILE_DESCRIPTOR_SET, WireError, engines, game, training, v1};
@@ -51,13 +51,13 @@ impl Contract {
         messages: Vec<DescriptorProto>,
         enums: Vec<EnumDescriptorProto>,
     ) {
-        for it in enums {
-            self.enums.insert(format!("{scope}.{}", it.name()), it);
+        for enumeration in enums {
+            self.enums.insert(format!("{scope}.{}", enumeration.name()), enumeration);
         }
-        for it in messages {
-            let name = format!("{scope}.{}", it.name());
-            self.add(&name, it.nested_type.clone(), it.enum_type.clone());
-            self.messages.insert(name, it);
+        for message in messages {
+            let name = format!("{scope}.{}", message.name());
+            self.add(&name, message.nested_type.clone(), message.enum_type.clone());
+            self.messages.insert(name, message);
         }
     }
 
@@ -241,13 +241,13 @@ where
     W: prost::Message + Default + From<T>,
     T: TryFrom<W, Error = WireError>,
 {
-    let Some(read) = W::decode(bytes).ok().and_then(|it| T::try_from(it).ok()) else {
+    let Some(read) = W::decode(bytes).ok().and_then(|message| T::try_from(message).ok()) else {
         return false;
     };
-    let said = W::from(read).encode_to_vec();
-    let again = T::try_from(W::decode(&said[..]).unwrap()).unwrap();
+    let bytes = W::from(read).encode_to_vec();
+    let again = T::try_from(W::decode(&bytes[..]).unwrap()).unwrap();
     // As bytes, where NaN equals itself.
-    assert_eq!(W::from(again).encode_to_vec(), said);
+    assert_eq!(W::from(again).encode_to_vec(), bytes);
     true
 }
 
@@ -255,7 +255,7 @@ fn read<W: prost::Message + Default, T>(
     bytes: &[u8],
     reader: impl Fn(W) -> Result<T, WireError>,
 ) -> bool {
-    W::decode(bytes).is_ok_and(|it| reader(it).is_ok())
+    W::decode(bytes).is_ok_and(|message| reader(message).is_ok())
 }
 
 fn report(bytes: &[u8]) -> bool {
@@ -266,8 +266,8 @@ fn report(bytes: &[u8]) -> bool {
             assert!(result.game.number <= NUMBER_MAX);
             if let ReportedWhat::Played(played) = result.what {
                 assert_eq!(played.check(), Ok(()));
-                let said = game::to_wire(played);
-                assert_eq!(game::to_wire(game::from_wire(said.clone()).unwrap()), said);
+                let sent = game::to_wire(played);
+                assert_eq!(game::to_wire(game::from_wire(sent.clone()).unwrap()), sent);
             }
         }
         Ok(())
@@ -308,8 +308,8 @@ const READERS: [(&str, Reader); 40] = [
     ("HelloRequest", hello),
     ("HeartbeatRequest", heartbeat),
     ("Training", |bytes| read(bytes, training::from_wire)),
-    ("GetGameRequest", |bytes| read(bytes, |it| which_game(&it).map(drop))),
-    ("ListGamesRequest", |bytes| read(bytes, |it| games_asked(&it).map(drop))),
+    ("GetGameRequest", |bytes| read(bytes, |request| which_game(&request).map(drop))),
+    ("ListGamesRequest", |bytes| read(bytes, |request| games_request(&request).map(drop))),
     ("GetGamesRequest", |bytes| read(bytes, whole_games_list)),
     ("ExportExperimentsRequest", |bytes| read(bytes, exported_experiments)),
     ("Grant", both_ways::<v1::Grant, Grant>),

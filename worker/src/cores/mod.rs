@@ -4,16 +4,16 @@
 //! are played on exclusive slots: each is pinned to a hardware thread of a core whose other threads
 //! stay idle, and the rest of the worker keeps off those cores meanwhile. The slots are planned
 //! (`plan`) from the system's description of its cores (`topology`) and the process's CPU quota
-//! (`quota`); `keeping` pins threads when games of the other kind begin. The worker's state machine
+//! (`quota`); `pinning` pins threads when games of the other kind begin. The worker's state machine
 //! ([`spelrum_scheduling::worker`]) ensures that timed games never run beside others.
 
 mod files;
-mod keeping;
 mod list;
+mod pinning;
 mod plan;
 mod quota;
+mod text;
 mod topology;
-mod words;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -24,9 +24,9 @@ use spelrum_answers::CpuQuota;
 use files::Files;
 use topology::Core;
 
-pub(crate) use keeping::Keeping;
-pub use plan::QuietSlots;
-pub use words::NoQuietSlots;
+pub(crate) use pinning::Pinning;
+pub use plan::ExclusiveSlots;
+pub use text::InvalidExclusiveSlots;
 
 /// The system's description of the machine's cores, as far as this process may use them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Cores {
     /// Plans the exclusive slots of a worker: as many as possible, or as wanted; fewer than wanted
     /// if not all are possible.
     #[must_use]
-    pub fn plan(&self, slots: NonZeroU32, wanted: Option<u32>) -> QuietSlots {
+    pub fn plan(&self, slots: NonZeroU32, wanted: Option<u32>) -> ExclusiveSlots {
         plan::plan(self, slots, wanted)
     }
 
@@ -72,6 +72,6 @@ impl Cores {
     /// unknown.
     #[must_use]
     pub fn kinds(&self) -> String {
-        words::kinds(self.cores.as_deref().unwrap_or_default())
+        text::kinds(self.cores.as_deref().unwrap_or_default())
     }
 }

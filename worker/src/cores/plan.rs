@@ -18,7 +18,7 @@ const REST_MILLI_CPUS: u64 = 500;
 
 /// The exclusive slots of a worker, and the place of everything else. By default there are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct QuietSlots {
+pub struct ExclusiveSlots {
     /// The hardware thread of each, from slot 0 up.
     pub(super) cpus: Vec<u32>,
     /// The hardware threads of everything else during timed games, and otherwise.
@@ -73,14 +73,14 @@ impl fmt::Display for Why {
                 write!(f, "the quota of CPU time is that of {cpus}.{milli:03} hardware threads")
             }
             Self::Unknown => {
-                f.write_str("the system does not tell which hardware threads share a core")
+                f.write_str("the system does not report which hardware threads share a core")
             }
-            Self::Refused => f.write_str("the system does not let threads be kept on a core"),
+            Self::Refused => f.write_str("the system does not allow pinning threads to cores"),
         }
     }
 }
 
-impl QuietSlots {
+impl ExclusiveSlots {
     /// Their number.
     #[must_use]
     pub fn count(&self) -> u32 {
@@ -105,9 +105,9 @@ impl QuietSlots {
 }
 
 /// Plans the exclusive slots for these slots; at most as many as wanted.
-pub(super) fn plan(machine: &Cores, slots: NonZeroU32, wanted: Option<u32>) -> QuietSlots {
+pub(super) fn plan(machine: &Cores, slots: NonZeroU32, wanted: Option<u32>) -> ExclusiveSlots {
     let all = machine.usable.clone().unwrap_or_default();
-    let none = |why| QuietSlots::none(all.clone(), why);
+    let none = |why| ExclusiveSlots::none(all.clone(), why);
     if wanted == Some(0) {
         return none(Why::Asked);
     }
@@ -115,11 +115,11 @@ pub(super) fn plan(machine: &Cores, slots: NonZeroU32, wanted: Option<u32>) -> Q
     if cores.len() < 2 {
         return none(Why::OneCore);
     }
-    let whole: Vec<&Core> = cores.iter().filter(|core| core.cpus.is_subset(&all)).collect();
-    let fastest = fastest(&whole);
+    let usable_cores: Vec<&Core> = cores.iter().filter(|core| core.cpus.is_subset(&all)).collect();
+    let fastest = fastest(&usable_cores);
     let (mut count, mut why) = if fastest.len() == cores.len() {
         (fastest.len() - 1, Why::CoreLeft)
-    } else if fastest.len() < whole.len() {
+    } else if fastest.len() < usable_cores.len() {
         (fastest.len(), Why::Slower)
     } else {
         (fastest.len(), Why::Shared)
@@ -143,7 +143,7 @@ pub(super) fn plan(machine: &Cores, slots: NonZeroU32, wanted: Option<u32>) -> Q
     let of_quiet: BTreeSet<u32> = quiet.iter().flat_map(|core| &core.cpus).copied().collect();
     let cpus = quiet.iter().filter_map(|core| core.cpus.first().copied()).collect();
     let rest = all.difference(&of_quiet).copied().collect();
-    QuietSlots { cpus, rest, all, why }
+    ExclusiveSlots { cpus, rest, all, why }
 }
 
 /// The cores of the fastest kind. Cores of unknown speed count as such.
@@ -191,7 +191,7 @@ mod tests {
 
     /// Whether a core may have an exclusive slot, by another definition: it is usable, and no
     /// usable core is of a better kind.
-    fn may_be_quiet(machine: &Cores, core: &Core) -> bool {
+    fn may_be_exclusive(machine: &Cores, core: &Core) -> bool {
         let usable = machine.usable.as_ref().unwrap();
         let is_ours = |core: &Core| core.cpus.iter().all(|cpu| usable.contains(cpu));
         let is_better = |other: &Core| {
@@ -206,7 +206,7 @@ mod tests {
     /// The greatest possible number, by trial.
     fn most(machine: &Cores, slots: u32, wanted: Option<u32>) -> u32 {
         let cores = machine.cores.as_ref().unwrap();
-        let fit = cores.iter().filter(|core| may_be_quiet(machine, core)).count() as u32;
+        let fit = cores.iter().filter(|core| may_be_exclusive(machine, core)).count() as u32;
         let is_possible = |count: u32| {
             let leaves_a_core = count == 0 || (count as usize) < cores.len();
             let in_quota = machine.quota.is_none_or(|quota| {
@@ -240,7 +240,7 @@ mod tests {
             let mut left = usable;
             for cpu in &planned.cpus {
                 let core = cores.iter().find(|core| core.cpus.contains(cpu)).unwrap();
-                prop_assert!(may_be_quiet(&machine, core));
+                prop_assert!(may_be_exclusive(&machine, core));
                 for cpu in &core.cpus {
                     prop_assert!(left.remove(cpu), "no two slots have a core together");
                 }

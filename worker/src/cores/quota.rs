@@ -18,10 +18,10 @@ pub(super) fn milli_cpus(quota: CpuQuota) -> u64 {
 
 /// Whether one quota is stricter than another; among equals the longer period, which stops for
 /// longer.
-fn is_stricter(one: CpuQuota, other: CpuQuota) -> bool {
-    let [of_one, of_other] =
-        [(one, other), (other, one)].map(|(a, b)| u128::from(a.quota_us) * u128::from(b.period_us));
-    of_one < of_other || of_one == of_other && one.period_us > other.period_us
+fn is_stricter(first: CpuQuota, second: CpuQuota) -> bool {
+    let [of_first, of_second] = [(first, second), (second, first)]
+        .map(|(a, b)| u128::from(a.quota_us) * u128::from(b.period_us));
+    of_first < of_second || of_first == of_second && first.period_us > second.period_us
 }
 
 /// A mounted hierarchy of control groups.
@@ -74,11 +74,11 @@ fn group(line: &str, is_v2: bool) -> Option<PathBuf> {
 
 /// A line of `/proc/self/mountinfo`, if it mounts control groups with a CPU controller.
 fn mount(line: &str) -> Option<Mount> {
-    let (place, what) = line.split_once(" - ")?;
+    let (place, filesystem) = line.split_once(" - ")?;
     let mut place = place.split(' ').skip(3);
     let (root, point) = (unescaped(place.next()?), unescaped(place.next()?));
-    let mut what = what.split(' ');
-    let (kind, _source, options) = (what.next()?, what.next()?, what.next()?);
+    let mut filesystem = filesystem.split(' ');
+    let (kind, _source, options) = (filesystem.next()?, filesystem.next()?, filesystem.next()?);
     let is_v2 = match kind {
         "cgroup2" => true,
         "cgroup" if options.split(',').any(|option| option == "cpu") => false,
@@ -90,7 +90,9 @@ fn mount(line: &str) -> Option<Mount> {
 /// Decodes octal escapes of spaces and the like.
 fn unescaped(text: &str) -> String {
     let escapes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
-    escapes.iter().fold(text.to_owned(), |text, (escape, meant)| text.replace(escape, meant))
+    escapes
+        .iter()
+        .fold(text.to_owned(), |text, (escape, character)| text.replace(escape, character))
 }
 
 /// `max 100000`, or `150000 100000`.

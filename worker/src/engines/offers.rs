@@ -48,8 +48,8 @@ impl Offers {
 
     /// The available engines.
     pub(super) fn offered(&self) -> Vec<OfferedEngine> {
-        let here = |offer: &Offer| offer.engine.clone().filter(|_| offer.away_until.is_none());
-        self.lock().iter().filter_map(here).collect()
+        let present = |offer: &Offer| offer.engine.clone().filter(|_| offer.away_until.is_none());
+        self.lock().iter().filter_map(present).collect()
     }
 
     /// Whether an engine is unavailable.
@@ -69,7 +69,7 @@ impl Offers {
     }
 
     /// Records a start. Returns whether it is available again, or a different program.
-    pub(super) fn started(&self, name: &str, engine: OfferedEngine) -> bool {
+    pub(super) fn restore(&self, name: &str, engine: OfferedEngine) -> bool {
         let mut engines = self.lock();
         let Some(offer) = engines.iter_mut().find(|offer| offer.name == name) else { return false };
         let is_news = offer.away_until.take().is_some() || offer.engine.as_ref() != Some(&engine);
@@ -81,7 +81,12 @@ impl Offers {
     }
 
     /// Records the program and build that began a game. Returns whether they differ from the offer.
-    pub(super) fn began(&self, name: &str, identity: &EngineIdentity, build: [u8; 32]) -> bool {
+    pub(super) fn record_start(
+        &self,
+        name: &str,
+        identity: &EngineIdentity,
+        build: [u8; 32],
+    ) -> bool {
         let mut engines = self.lock();
         let Some(offer) = engines.iter_mut().find(|offer| offer.name == name) else { return false };
         offer.failures = 0;
@@ -158,9 +163,9 @@ mod tests {
         assert_eq!(offers.withdraw("fish"), Some(TRIED_AGAIN_AFTER));
         assert_eq!(offers.withdraw("fish"), None, "one of its games has said so");
         assert!(offers.offered().is_empty() && offers.due().is_empty());
-        assert!(offers.started("bird", engine("bird", "1")));
-        assert!(offers.started("fish", engine("fish", "1")));
-        assert!(!offers.started("fish", engine("fish", "1")), "that is known");
+        assert!(offers.restore("bird", engine("bird", "1")));
+        assert!(offers.restore("fish", engine("fish", "1")));
+        assert!(!offers.restore("fish", engine("fish", "1")), "that is known");
         assert_eq!(offers.offered(), [engine("fish", "1"), engine("bird", "1")]);
         assert_eq!(offers.next_due(), None);
     }
@@ -171,21 +176,21 @@ mod tests {
         let mut waits = Vec::new();
         for _ in 0..9 {
             waits.extend(offers.withdraw("fish").map(|wait| wait.as_secs()));
-            offers.started("fish", engine("fish", "1"));
+            offers.restore("fish", engine("fish", "1"));
         }
         assert_eq!(waits, [5, 10, 20, 40, 80, 160, 320, 320, 320]);
-        assert!(!offers.began("fish", &engine("fish", "1").identity, [0; 32]));
+        assert!(!offers.record_start("fish", &engine("fish", "1").identity, [0; 32]));
         assert_eq!(offers.withdraw("fish"), Some(TRIED_AGAIN_AFTER));
     }
 
     #[test]
     fn another_program_is_reported() {
         let offers = offers();
-        assert!(offers.began("fish", &engine("fish", "2").identity, [0; 32]));
+        assert!(offers.record_start("fish", &engine("fish", "2").identity, [0; 32]));
         assert_eq!(offers.offered(), [engine("fish", "2")]);
         // Another net under the same program.
-        assert!(offers.began("fish", &engine("fish", "2").identity, [1; 32]));
+        assert!(offers.record_start("fish", &engine("fish", "2").identity, [1; 32]));
         assert_eq!(offers.offered()[0].build, [1; 32]);
-        assert!(offers.started("fish", engine("fish", "3")));
+        assert!(offers.restore("fish", engine("fish", "3")));
     }
 }

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use spelrum_engine::search::{WIN, WIN_MIN};
 use spelrum_engine::{
-    Answer, ClockRule, EndedBy, Fault, GtpBoard, Host, OutsidePlayer, OutsideRules, Parameters,
-    Player, Protocol, Rules, SearchReport, Side, TextTurn, Value, move_heard, moves_told,
+    Answer, ClockRule, EndedBy, ExternalPlayer, ExternalRules, Fault, GtpBoard, Host, Parameters,
+    Player, Protocol, Rules, SearchReport, Side, TextTurn, Value, engine_moves, parse_engine_move,
 };
 use spelrum_external::uci::{Score, ScoreValue};
 use spelrum_external::{
-    Breach, Choice, Clock, Colour, Conditions, EngineFailure, FailureKind, Lent, Limits,
+    Breach, Choice, Clock, Colour, Conditions, EngineFailure, FailureKind, LeasedEngine, Limits,
     OptionValue, Options, Phase, Remaining, Situation, Start,
 };
 use spelrum_model::PlayableCell;
@@ -24,8 +24,8 @@ const OVERDUE_AFTER: Duration = Duration::from_secs(10);
 
 /// One side of one game, played by an external engine.
 pub(super) struct EngineSeat {
-    engine: Lent,
-    rules: OutsideRules,
+    engine: LeasedEngine,
+    rules: ExternalRules,
     conditions: Conditions,
     /// 0 if it moved first from the opening, 1 for the other.
     mover: u8,
@@ -52,7 +52,7 @@ pub(super) const fn protocol(protocol: spelrum_external::Protocol) -> Protocol {
 pub(super) fn conditions(
     cell: &PlayableCell,
     player: &Player,
-    rules: &OutsideRules,
+    rules: &ExternalRules,
 ) -> (Options, Conditions) {
     let limits = player.limits();
     let rules_values = cell.definition().rules.values();
@@ -70,11 +70,11 @@ pub(super) fn conditions(
         clock: rules.clock.map(|clock| remaining(clock, [])),
         margin: Duration::from_micros(rules.margin_us),
     };
-    (options_of(player.parameters()), conditions)
+    (engine_options(player.parameters()), conditions)
 }
 
 /// The game's board, for a GTP engine.
-fn gtp_board(game: &Rules, rules: &OutsideRules) -> Option<GtpBoard> {
+fn gtp_board(game: &Rules, rules: &ExternalRules) -> Option<GtpBoard> {
     (rules.protocol == Protocol::Gtp).then_some(game.game().gtp_board).flatten()
 }
 
@@ -86,7 +86,7 @@ fn colour(board: Option<GtpBoard>, side: Side) -> Colour {
 
 /// The options that a player with these parameters sets.
 #[must_use]
-pub fn options_of(parameters: &Parameters) -> Options {
+pub fn engine_options(parameters: &Parameters) -> Options {
     let Some(Value::Table(options)) = parameters.get("options") else { return Options::new() };
     let value = |value: &Value| match value {
         Value::Bool(flag) => Some(OptionValue::Flag(*flag)),
@@ -95,7 +95,7 @@ pub fn options_of(parameters: &Parameters) -> Options {
         // Not in a player's options.
         Value::Number(_) | Value::List(_) | Value::Table(_) => None,
     };
-    options.iter().filter_map(|(name, it)| Some((name.clone(), value(it)?))).collect()
+    options.iter().filter_map(|(name, setting)| Some((name.clone(), value(setting)?))).collect()
 }
 
 fn remaining(clock: ClockRule, took_us: impl IntoIterator<Item = u64>) -> Remaining {
@@ -107,8 +107,8 @@ fn remaining(clock: ClockRule, took_us: impl IntoIterator<Item = u64>) -> Remain
 
 impl EngineSeat {
     pub(super) fn new(
-        engine: Lent,
-        rules: OutsideRules,
+        engine: LeasedEngine,
+        rules: ExternalRules,
         conditions: Conditions,
         index: usize,
         other_clock: Option<ClockRule>,
@@ -165,7 +165,7 @@ impl EngineSeat {
     }
 
     /// Both clocks before a move, by the recorded times.
-    fn clock(&self, turn: &TextTurn<'_>, own: Colour) -> Option<Clock> {
+    fn clock(&self, turn: &TextTurn<'_>, own_colour: Colour) -> Option<Clock> {
         let rule = self.rules.clock?;
         let took = |mover: u8| {
             turn.moves
@@ -176,7 +176,7 @@ impl EngineSeat {
         let mine = remaining(rule, took(self.mover));
         // A side without a clock is reported with the other's time.
         let other = self.other_clock.map_or(mine, |rule| remaining(rule, took(1 - self.mover)));
-        let (white, black) = match own {
+        let (white, black) = match own_colour {
             Colour::White => (mine, other),
             Colour::Black => (other, mine),
         };
@@ -188,12 +188,12 @@ impl EngineSeat {
         match self.rules.protocol {
             // Chess is written as in UCI.
             Protocol::Uci => {
-                let known = self.moves.len();
-                self.moves.extend(turn.moves.iter().skip(known).map(|record| record.mv.clone()));
+                let count = self.moves.len();
+                self.moves.extend(turn.moves.iter().skip(count).map(|record| record.mv.clone()));
             }
             Protocol::Gtp => {
                 let moves = turn.moves.iter().map(|record| record.mv.as_str());
-                let moves = moves_told(turn.rules, turn.opening, moves, Protocol::Gtp);
+                let moves = engine_moves(turn.rules, turn.opening, moves, Protocol::Gtp);
                 self.moves = moves.map_err(|error| error.to_string())?.ok_or_else(|| {
                     format!("no moves are known that lead to the opening `{}`", turn.opening)
                 })?;
@@ -203,18 +203,18 @@ impl EngineSeat {
     }
 
     /// A move of the engine in the game's notation.
-    fn heard(&self, turn: &TextTurn<'_>, mv: String) -> Result<String, Fault> {
+    fn parse_move(&self, turn: &TextTurn<'_>, mv: String) -> Result<String, Fault> {
         // All other moves are written as in UCI.
         let may_be_castling = matches!(mv.as_str(), "e1h1" | "e1a1" | "e8h8" | "e8a8");
         if self.rules.protocol == Protocol::Uci && !may_be_castling {
             return Ok(mv);
         }
         let moves = turn.moves.iter().map(|record| record.mv.as_str());
-        move_heard(turn.rules, turn.opening, moves, &mv, self.rules.protocol)
+        parse_engine_move(turn.rules, turn.opening, moves, &mv, self.rules.protocol)
             .map_err(|error| Fault::IllegalMove(error.to_string()))
     }
 
-    fn report(&self, choice: &Choice) -> SearchReport {
+    fn search_report(&self, choice: &Choice) -> SearchReport {
         let limits = &self.conditions.limits;
         let has_time = limits.move_time.is_some() || self.rules.clock.is_some();
         let depth = choice.depth.unwrap_or(0);
@@ -255,7 +255,7 @@ struct Overdue<'a> {
 impl<'a> Overdue<'a> {
     fn new(engine: &'a str, situation: &Situation<'_>) -> Self {
         let Limits { depth, nodes, move_time } = situation.limits;
-        let clock = situation.clock.map(|clock| clock.of(situation.to_move).time);
+        let clock = situation.clock.map(|clock| clock.remaining(situation.to_move).time);
         let limits = [
             nodes.map(|nodes| format!("{nodes} nodes")),
             depth.map(|depth| format!("depth {depth}")),
@@ -270,7 +270,7 @@ impl<'a> Overdue<'a> {
     }
 
     /// Checks the clock; a waiting caller does so many times a second.
-    fn look(&self) {
+    fn check(&self) {
         let waited = self.begun.elapsed();
         if waited >= self.named_after && !self.is_named.replace(true) {
             let Self { engine, limit, .. } = self;
@@ -316,7 +316,7 @@ fn fault(failure: &EngineFailure) -> Fault {
         | FailureKind::Option { .. } => Fault::Aborted,
         FailureKind::OutOfTime { .. } => Fault::OutOfTime(words),
         FailureKind::Hang { .. } | FailureKind::NoAnswer { .. } => Fault::Stall(words),
-        FailureKind::NoMove(said) if said.eq_ignore_ascii_case("resign") => {
+        FailureKind::NoMove(word) if word.eq_ignore_ascii_case("resign") => {
             Fault::Resignation(words)
         }
         FailureKind::NoMove(_) | FailureKind::IllegalMove(_) => Fault::IllegalMove(words),
@@ -326,7 +326,7 @@ fn fault(failure: &EngineFailure) -> Fault {
     }
 }
 
-impl OutsidePlayer for EngineSeat {
+impl ExternalPlayer for EngineSeat {
     fn choose(&mut self, turn: &TextTurn<'_>, host: &dyn Host) -> Result<Answer<String>, Fault> {
         if let Err(problem) = self.follow(turn) {
             let kind = FailureKind::Unsupported(problem);
@@ -351,15 +351,15 @@ impl OutsidePlayer for EngineSeat {
         let situation = Situation { start, moves, to_move, limits, clock };
         let overdue = Overdue::new(&self.rules.engine, &situation);
         let aborted = || {
-            overdue.look();
+            overdue.check();
             host.aborted()
         };
         match self.engine.choose(&situation, &aborted) {
             Ok(choice) => {
-                let search = self.report(&choice);
+                let search = self.search_report(&choice);
                 self.chosen.clone_from(&choice.mv);
                 self.took = Some(choice.wall);
-                Ok(Answer { mv: self.heard(turn, choice.mv)?, search })
+                Ok(Answer { mv: self.parse_move(turn, choice.mv)?, search })
             }
             Err(failure) => {
                 let fault = fault(&failure);
@@ -370,7 +370,7 @@ impl OutsidePlayer for EngineSeat {
     }
 
     /// Lateness is judged by the same time that its clock is charged.
-    fn took(&self) -> Option<Duration> {
+    fn measured_time(&self) -> Option<Duration> {
         self.took
     }
 }

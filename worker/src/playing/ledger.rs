@@ -31,7 +31,7 @@ impl Ledger {
     /// # Errors
     /// If the system cannot create a file.
     pub(super) fn new() -> io::Result<Self> {
-        nameless().map(Self)
+        unnamed_file().map(Self)
     }
 
     /// A ledger opened by another process.
@@ -54,7 +54,7 @@ impl Ledger {
     }
 
     /// The last note of a slot.
-    pub(super) fn of_slot(&self, slot: usize) -> Note {
+    pub(super) fn slot_note(&self, slot: usize) -> Note {
         let mut bytes = [0; NOTE];
         // Bytes beyond the end count as no note.
         if self.0.read_exact_at(&mut bytes, (slot * NOTE) as u64).is_err() {
@@ -71,14 +71,14 @@ impl Ledger {
 }
 
 #[cfg(target_os = "linux")]
-fn nameless() -> io::Result<File> {
+fn unnamed_file() -> io::Result<File> {
     use rustix::fs::{MemfdFlags, memfd_create};
 
     Ok(memfd_create("spelrum-ledger", MemfdFlags::CLOEXEC)?.into())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn nameless() -> io::Result<File> {
+fn unnamed_file() -> io::Result<File> {
     let path = std::env::temp_dir().join(format!("spelrum-{}", uuid::Uuid::new_v4()));
     let file = File::options().read(true).write(true).create_new(true).open(&path)?;
     std::fs::remove_file(path)?;
@@ -92,17 +92,17 @@ mod tests {
     #[test]
     fn the_last_note_of_each_slot_is_kept() {
         let ledger = Ledger::new().unwrap();
-        assert_eq!(ledger.of_slot(0), Note::default());
+        assert_eq!(ledger.slot_note(0), Note::default());
         let note = Note { number: 7, sequence: 1, time_runs: true };
         ledger.note(2, note).unwrap();
         // As another process has it.
         let other = Ledger::from_file(ledger.file().unwrap());
-        assert_eq!((other.of_slot(2), other.of_slot(1)), (note, Note::default()));
-        assert_eq!(other.of_slot(3), Note::default());
+        assert_eq!((other.slot_note(2), other.slot_note(1)), (note, Note::default()));
+        assert_eq!(other.slot_note(3), Note::default());
         let later = Note { number: u64::MAX, sequence: 2, time_runs: false };
         other.note(2, later).unwrap();
-        assert_eq!(ledger.of_slot(2), later);
+        assert_eq!(ledger.slot_note(2), later);
         ledger.clear().unwrap();
-        assert_eq!(other.of_slot(2), Note::default());
+        assert_eq!(other.slot_note(2), Note::default());
     }
 }

@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 use super::ledger::{Ledger, Note};
 use super::wire::{self, CellSent, News, Offers, Order, Play, Said, What};
 use crate::cells::{self, Cell};
-use crate::cores::{Keeping, QuietSlots};
+use crate::cores::{ExclusiveSlots, Pinning};
 use crate::engines::Engines;
 use crate::hub::{Reports, Signs};
 use crate::networks::Supplied;
@@ -50,7 +50,7 @@ impl PlayingProcess {
     ///
     /// # Errors
     /// If they were not set so.
-    pub fn of_standard_streams() -> Result<Self, NoWorker> {
+    pub fn from_standard_streams() -> Result<Self, NoWorker> {
         let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
         let socket = socket.and_then(|socket| {
             // Another kind of file is an error.
@@ -65,9 +65,9 @@ impl PlayingProcess {
             Outlet { socket: Mutex::new(socket), ledger, sequence, worker: AtomicI64::new(0) };
         let (sender, orders) = mpsc::unbounded_channel();
         let hear = move || {
-            while let Ok(Some(Order { what: Some(what) })) = wire::read(&mut from) {
+            while let Ok(Some(Order { what: Some(order) })) = wire::read(&mut from) {
                 // At an orderly end, orders are no longer followed.
-                let _ending = sender.send(what);
+                let _ending = sender.send(order);
             }
             std::process::exit(0);
         };
@@ -82,29 +82,29 @@ impl PlayingProcess {
     pub async fn play(
         self,
         slots: NonZeroU32,
-        quiet: QuietSlots,
+        quiet: ExclusiveSlots,
         engines: Option<Engines>,
     ) -> io::Result<()> {
         let Self { orders, outlet } = self;
         let openings = Arc::<OpeningsCache>::default();
-        let places = (Arc::new(Keeping::new(quiet)), Arc::new(Sharing::new(slots)));
+        let places = (Arc::new(Pinning::new(quiet)), Arc::new(Sharing::new(slots)));
         let slots = (0..slots.get() as usize)
             .map(|number| Chair::start(number, &outlet, engines.as_ref(), &openings, &places))
             .collect::<io::Result<Vec<_>>>()?;
         let offered = || engines.as_ref().map(Engines::offered).unwrap_or_default();
         let tell = || {
             let engines = offered().into_iter().map(offer_to_wire).collect();
-            outlet.say(News::Offers(Offers { engines }));
+            outlet.send(News::Offers(Offers { engines }));
         };
         tell();
         let changes = async {
             match &engines {
-                Some(engines) => engines.look_after(tell).await,
+                Some(engines) => engines.maintain(tell).await,
                 None => std::future::pending().await,
             }
         };
         tokio::select! {
-            () = obey(orders, &slots, &outlet, &openings) => {}
+            () = follow_orders(orders, &slots, &outlet, &openings) => {}
             never = changes => match never {},
         }
         if let Some(engines) = engines {
@@ -116,17 +116,17 @@ impl PlayingProcess {
 }
 
 /// Follows the worker's orders until the order to end.
-async fn obey(
+async fn follow_orders(
     mut orders: mpsc::UnboundedReceiver<What>,
     slots: &[Chair],
     outlet: &Outlet,
     openings: &OpeningsCache,
 ) {
     let mut cells = BTreeMap::new();
-    while let Some(what) = orders.recv().await {
-        match what {
+    while let Some(order) = orders.recv().await {
+        match order {
             What::Cell(mut sent) => {
-                let listed = listed(&mut sent, openings);
+                let listed = listed_positions(&mut sent, openings);
                 let cell = OnceLock::new();
                 cells.insert(sent.key, Arc::new(Definition { sent, listed, cell }));
             }
@@ -134,7 +134,7 @@ async fn obey(
             What::Play(play) => {
                 outlet.worker.store(play.worker_id, Ordering::Relaxed);
                 let slot = &slots[play.slot as usize];
-                slot.signs.goes_on(play.first_number);
+                slot.signs.continue_from(play.first_number);
                 let definition = Arc::clone(&cells[&play.cell_key]);
                 // A missing thread has panicked outside a game: this process is of no more use.
                 if slot.tasks.send((play, definition)).is_err() {
@@ -160,17 +160,17 @@ impl Chair {
         outlet: &Arc<Outlet>,
         engines: Option<&Engines>,
         openings: &Arc<OpeningsCache>,
-        (keeping, sharing): &(Arc<Keeping>, Arc<Sharing>),
+        (pinning, sharing): &(Arc<Pinning>, Arc<Sharing>),
     ) -> io::Result<Self> {
         let signs = Arc::<Signs>::default();
         let reports = Arc::clone(outlet) as Arc<dyn Reports>;
-        let (engines, keeping) = (engines.cloned(), Arc::clone(keeping));
+        let (engines, pinning) = (engines.cloned(), Arc::clone(pinning));
         let (sharing, own_signs) = (Arc::clone(sharing), Arc::clone(&signs));
-        let slot = Slot { number, signs: own_signs, reports, engines, keeping, sharing };
+        let slot = Slot { number, signs: own_signs, reports, engines, pinning, sharing };
         let (sender, tasks) = threads::channel::<(Play, Arc<Definition>)>();
         let openings = Arc::clone(openings);
         let play = move || {
-            panics::keep_quiet_on_this_thread();
+            panics::silence_on_this_thread();
             for (play, definition) in tasks {
                 let range = GameRange {
                     cell: CellId(play.cell_id),
@@ -212,7 +212,7 @@ impl Definition {
 }
 
 /// The positions that are separate from a cell's definition, if any.
-fn listed(sent: &mut CellSent, openings: &OpeningsCache) -> Option<Arc<ListedPositions>> {
+fn listed_positions(sent: &mut CellSent, openings: &OpeningsCache) -> Option<Arc<ListedPositions>> {
     let hash = <[u8; 32]>::try_from(&*sent.openings_hash).ok()?;
     let json = std::mem::take(&mut sent.openings_json);
     let read = || ListedPositions::from_json(&json).map(|listed| openings.supply(listed));
@@ -222,8 +222,8 @@ fn listed(sent: &mut CellSent, openings: &OpeningsCache) -> Option<Arc<ListedPos
 fn read(Definition { sent, listed, .. }: &Definition, openings: &OpeningsCache) -> Cell {
     let json = sent.definition_json.clone();
     let mut cell = match listed {
-        Some(listed) => cells::of_apart(json, listed, openings)?.0,
-        None => cells::of_definition(json, openings)?,
+        Some(listed) => cells::from_split(json, listed, openings)?.0,
+        None => cells::from_definition(json, openings)?,
     };
     if let Some(networks) = cell.networks() {
         for network in &sent.networks {
@@ -247,7 +247,7 @@ struct Outlet {
 }
 
 impl Outlet {
-    fn say(&self, news: News) {
+    fn send(&self, news: News) {
         let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
         // If the worker is gone, this process ends at once.
         let _gone = wire::write(&mut *socket, &Said { news: Some(news) });
@@ -274,20 +274,20 @@ impl Reports for Outlet {
         for finished in results {
             if bytes + finished.bytes() > wire::RESULTS_BYTES_MAX && !some.is_empty() {
                 let results = std::mem::take(&mut some);
-                self.say(News::Finished(wire::Finished { slot, results }));
+                self.send(News::Finished(wire::Finished { slot, results }));
                 bytes = 0;
             }
             bytes += finished.bytes();
             some.push(finished.result);
         }
         if !some.is_empty() {
-            self.say(News::Finished(wire::Finished { slot, results: some }));
+            self.send(News::Finished(wire::Finished { slot, results: some }));
         }
     }
 
     fn freed(&self, slot: usize, played: u64, took: Duration) {
         let slot = u32::try_from(slot).unwrap_or(u32::MAX);
         let took_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-        self.say(News::Freed(wire::Freed { slot, played, took_ns }));
+        self.send(News::Freed(wire::Freed { slot, played, took_ns }));
     }
 }

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use spelrum_external::guard::this_program;
+use spelrum_external::guard::running_program;
 use spelrum_model::engines::OfferedEngine;
 use spelrum_model::{GameId, ListedPositions};
 use spelrum_proto::engines::offers;
@@ -25,12 +25,12 @@ use tokio::sync::watch;
 use super::ledger::{Ledger, Note};
 use super::wire::{self, CellSent, End, NetworkSent, News, Order, Play, Said, Stop, What};
 use crate::cells::{Cell, Ready};
-use crate::cores::{Keeping, QuietSlots};
+use crate::cores::{ExclusiveSlots, Pinning};
 use crate::hub::{Reports, Signs, SlotSide};
 use crate::networks::Supplied;
 use crate::outcome::{Finished, failed};
 use crate::sharing::Sharing;
-use crate::slot::{Slot, timed_out};
+use crate::slot::{Slot, timeout_message};
 
 /// The interval between two looks at the games.
 const LOOK: Duration = Duration::from_millis(50);
@@ -64,9 +64,9 @@ impl PlayingCommand {
     ///
     /// # Errors
     /// If the system does not report the running program.
-    pub fn of_this_program(words: Vec<OsString>, without: &[&str]) -> io::Result<Self> {
+    pub fn for_this_program(words: Vec<OsString>, without: &[&str]) -> io::Result<Self> {
         let without = without.iter().map(|&name| name.to_owned()).collect();
-        Ok(Self { program: this_program()?, words, without })
+        Ok(Self { program: running_program()?, words, without })
     }
 
     fn start(&self, ledger: &Ledger) -> io::Result<(Child, UnixStream)> {
@@ -98,7 +98,7 @@ struct Shared {
     signs: Vec<Arc<Signs>>,
     ledger: Ledger,
     /// Keeps this process off the exclusive cores.
-    keeping: Arc<Keeping>,
+    pinning: Arc<Pinning>,
     offers: watch::Sender<Option<Vec<OfferedEngine>>>,
     state: Mutex<State>,
     /// Notified of new work, a request to end, and the end.
@@ -159,7 +159,7 @@ impl Supervisor {
         command: PlayingCommand,
         reports: Arc<dyn Reports>,
         sides: Vec<SlotSide>,
-        keeping: Arc<Keeping>,
+        pinning: Arc<Pinning>,
     ) -> io::Result<Self> {
         let ledger = Ledger::new()?;
         let first = command.start(&ledger)?;
@@ -168,17 +168,17 @@ impl Supervisor {
         let desks = sides.iter().map(|_| None).collect();
         let state = Mutex::new(State { desks, ..State::default() });
         let changed = Condvar::new();
-        let shared = Shared { command, reports, signs, ledger, keeping, offers, state, changed };
+        let shared = Shared { command, reports, signs, ledger, pinning, offers, state, changed };
         let shared = Arc::new(shared);
         let supervisor = Self { shared: Arc::clone(&shared), offered };
         let named = |name: &str| thread::Builder::new().name(name.to_owned());
         let tended = Arc::clone(&shared);
-        named("playing process").spawn(move || tended.tend(first))?;
+        named("playing process").spawn(move || tended.supervise(first))?;
         let watched = Arc::clone(&shared);
         named("watch").spawn(move || watched.watch())?;
         for side in sides {
             let shared = Arc::clone(&shared);
-            named(&format!("to slot {}", side.number)).spawn(move || shared.hand_on(side))?;
+            named(&format!("to slot {}", side.number)).spawn(move || shared.pass_batches(side))?;
         }
         Ok(supervisor)
     }
@@ -228,28 +228,28 @@ impl Shared {
     }
 
     /// Passes on the work of one slot.
-    fn hand_on(&self, side: SlotSide) {
+    fn pass_batches(&self, side: SlotSide) {
         let SlotSide { number, batches, signs } = side;
         let reports = Arc::clone(&self.reports);
         // Invalid cells need no process.
-        let nowhere = Arc::new(Keeping::new(QuietSlots::default()));
+        let nowhere = Arc::new(Pinning::new(ExclusiveSlots::default()));
         let sharing = Arc::new(Sharing::new(NonZeroU32::MIN));
-        let here = Slot { number, signs, reports, engines: None, keeping: nowhere, sharing };
+        let own_slot = Slot { number, signs, reports, engines: None, pinning: nowhere, sharing };
         for batch in batches {
-            self.keeping.begins(batch.in_quiet, None);
+            self.pinning.begin_games(batch.in_quiet, None);
             match &*batch.cell {
                 Ok(
                     Ready::Games(_) | Ready::Verification(_) | Ready::Training { found: None, .. },
                 ) => {
-                    self.hand(number, batch);
+                    self.assign(number, batch);
                 }
                 // Its games are not played.
-                Ok(Ready::Training { found: Some(_), .. }) | Err(_) => here.play(&batch),
+                Ok(Ready::Training { found: Some(_), .. }) | Err(_) => own_slot.play(&batch),
             }
         }
     }
 
-    fn hand(&self, slot: usize, batch: Batch<Arc<Cell>>) {
+    fn assign(&self, slot: usize, batch: Batch<Arc<Cell>>) {
         let mut state = self.state();
         let was_idle = state.desks.iter().all(Option::is_none);
         state.desks[slot] = Some(Desk {
@@ -272,10 +272,10 @@ impl Shared {
     fn send(&self, state: &mut State, slot: usize) {
         let State { desks, process: Some(running), .. } = state else { return };
         let Some(desk) = desks[slot].as_mut().filter(|desk| !desk.is_sent) else { return };
-        desk.note = self.ledger.of_slot(slot);
+        desk.note = self.ledger.slot_note(slot);
         desk.sequence_before = desk.note.sequence;
         let Batch { lease, cell, range, game_timeout, in_quiet, scaled } = &desk.batch;
-        let cell_key = running.key_of(cell);
+        let cell_key = running.cell_key(cell);
         let ms = |timeout: &Duration| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
         running.order(What::Play(Play {
             slot: u32::try_from(slot).unwrap_or(u32::MAX),
@@ -293,7 +293,7 @@ impl Shared {
     }
 
     /// Supervises one process after the other.
-    fn tend(&self, first: (Child, UnixStream)) {
+    fn supervise(&self, first: (Child, UnixStream)) {
         let mut next = Ok(first);
         let mut soon: u32 = 0;
         loop {
@@ -331,23 +331,23 @@ impl Shared {
     /// Listens to one process until its end, and settles its unfinished games. Returns how it
     /// ended.
     fn serve(&self, mut child: Child, socket: UnixStream) -> io::Result<String> {
-        let started = self.converse(&child, &socket);
+        let started = self.exchange_messages(&child, &socket);
         // Its end is closed, or missing: no more messages will come.
         let _gone = child.kill();
         let status = child.wait();
         let how = status.as_ref().map_or_else(ToString::to_string, ExitStatus::to_string);
-        self.settle(&how);
+        self.report_ended(&how);
         started.map(|()| how)
     }
 
     /// Exchanges messages with a process until it ends.
-    fn converse(&self, child: &Child, socket: &UnixStream) -> io::Result<()> {
+    fn exchange_messages(&self, child: &Child, socket: &UnixStream) -> io::Result<()> {
         let (orders, to_say) = threads::channel();
         let mut to = socket.try_clone()?;
         let mut from = socket.try_clone()?;
         let say = move || {
-            let said = |what| wire::write(&mut to, &Order { what: Some(what) });
-            if to_say.iter().try_for_each(said).is_err() {
+            let send = |order| wire::write(&mut to, &Order { what: Some(order) });
+            if to_say.iter().try_for_each(send).is_err() {
                 // A peer that has stopped reading sends nothing more.
                 let _gone = to.shutdown(Shutdown::Both);
             }
@@ -366,13 +366,13 @@ impl Shared {
             }
         }
         while let Ok(Some(Said { news: Some(news) })) = wire::read(&mut from) {
-            self.hear(news);
+            self.handle_news(news);
         }
         self.state().process = None;
         Ok(())
     }
 
-    fn hear(&self, news: News) {
+    fn handle_news(&self, news: News) {
         match news {
             News::Offers(wire::Offers { engines }) => match offers(&engines) {
                 Ok(engines) => {
@@ -402,7 +402,7 @@ impl Shared {
     }
 
     /// The process has ended: settles the games that were in progress.
-    fn settle(&self, how: &str) {
+    fn report_ended(&self, how: &str) {
         let mut state = self.state();
         let killed_for = state.killed_for.take();
         let mut slots = Vec::new();
@@ -412,7 +412,7 @@ impl Shared {
             }
         }
         let at_its_end = |(slot, desk)| {
-            let note = self.ledger.of_slot(slot);
+            let note = self.ledger.slot_note(slot);
             // The game it was killed for may have ended in that moment.
             let is_to_blame = killed_for.is_none_or(|killed_for| killed_for == (slot, note));
             let game = self.in_progress(slot, &desk, note).filter(|_| is_to_blame);
@@ -429,12 +429,15 @@ impl Shared {
             if let Some(game) = game {
                 let message = if killed_for.is_some() {
                     let timeout = desk.batch.game_timeout.unwrap_or_default();
-                    format!("{}, did not stop, and its process was killed", timed_out(timeout))
+                    format!(
+                        "{}, did not stop, and its process was killed",
+                        timeout_message(timeout)
+                    )
                 } else {
-                    crashed(how, in_progress - 1)
+                    crash_message(how, in_progress - 1)
                 };
-                let what = failed(game, &message);
-                self.reports.finished(slot, vec![Finished::new(desk.batch.lease, what)]);
+                let failure = failed(game, &message);
+                self.reports.finished(slot, vec![Finished::new(desk.batch.lease, failure)]);
             }
             // Its duration says nothing about its games.
             self.reports.freed(slot, 0, Duration::ZERO);
@@ -462,13 +465,13 @@ impl Shared {
             state = self.wait(state, LOOK);
             let passed = looked.elapsed().min(LOOK_COUNTS);
             looked = Instant::now();
-            self.look(&mut state, passed);
+            self.check_slots(&mut state, passed);
         }
     }
 
     /// Passes stop signals to the process and games in progress to the hub, and kills the process if a game
     /// does not stop.
-    fn look(&self, state: &mut State, passed: Duration) {
+    fn check_slots(&self, state: &mut State, passed: Duration) {
         let State { desks, process: Some(running), killed_for, .. } = state else { return };
         for (slot, desk) in desks.iter_mut().enumerate() {
             let Some(desk) = desk.as_mut().filter(|desk| desk.is_sent) else { continue };
@@ -479,9 +482,9 @@ impl Shared {
                 running.order(What::Stop(Stop { slot, now: signals_now.1 }));
                 desk.signalled = signals_now;
             }
-            let note = self.ledger.of_slot(slot);
+            let note = self.ledger.slot_note(slot);
             if note.sequence > desk.sequence_before {
-                signs.begins(note.number);
+                signs.begin_game(note.number);
             }
             if note == desk.note {
                 desk.stood += passed;
@@ -521,31 +524,34 @@ impl Running {
         let _ended = kill_process(self.pid, Signal::KILL);
     }
 
-    fn order(&self, what: What) {
+    fn order(&self, order: What) {
         // The reader handles a missing process.
-        let _gone = self.orders.send(what);
+        let _gone = self.orders.send(order);
     }
 
     /// The key of a cell, after sending the cell if the process does not have it.
-    fn key_of(&mut self, cell: &Arc<Cell>) -> u64 {
-        for (key, _) in self.cells.extract_if(.., |(_, known)| known.strong_count() == 0) {
+    fn cell_key(&mut self, cell: &Arc<Cell>) -> u64 {
+        for (key, _) in self.cells.extract_if(.., |(_, known_cell)| known_cell.strong_count() == 0)
+        {
             let _gone = self.orders.send(What::Forget(key));
         }
-        let known = |(_, it): &&(u64, Weak<Cell>)| std::ptr::eq(it.as_ptr(), Arc::as_ptr(cell));
-        if let Some((key, _)) = self.cells.iter().find(known) {
+        let is_cell = |(_, known_cell): &&(u64, Weak<Cell>)| {
+            std::ptr::eq(known_cell.as_ptr(), Arc::as_ptr(cell))
+        };
+        if let Some((key, _)) = self.cells.iter().find(is_cell) {
             return *key;
         }
         let key = self.next_key;
         self.next_key += 1;
-        let mut sent = sent(key, cell);
-        if let Some(listed) = listed_of(cell) {
-            let knows = |(_, it): &(u64, Weak<Cell>)| {
-                let known = it.upgrade();
-                let known = known.as_deref().and_then(listed_of);
-                known.is_some_and(|known| known.hash() == listed.hash())
+        let mut sent = cell_message(key, cell);
+        if let Some(listed) = listed_positions(cell) {
+            let lists_same = |(_, weak): &(u64, Weak<Cell>)| {
+                let positions = weak.upgrade();
+                let positions = positions.as_deref().and_then(listed_positions);
+                positions.is_some_and(|positions| positions.hash() == listed.hash())
             };
             sent.openings_hash = listed.hash().to_vec();
-            if !self.cells.iter().any(knows) {
+            if !self.cells.iter().any(lists_same) {
                 sent.openings_json = listed.json();
             }
         }
@@ -556,7 +562,7 @@ impl Running {
 }
 
 /// A cell as a message.
-fn sent(key: u64, cell: &Cell) -> CellSent {
+fn cell_message(key: u64, cell: &Cell) -> CellSent {
     let network = |supplied: &Arc<Supplied>| NetworkSent {
         training_json: supplied.training.canonical_json(),
         bytes: supplied.bytes.clone(),
@@ -576,7 +582,7 @@ fn sent(key: u64, cell: &Cell) -> CellSent {
 }
 
 /// The positions that are separate from a cell's definition, if any.
-fn listed_of(cell: &Cell) -> Option<&Arc<ListedPositions>> {
+fn listed_positions(cell: &Cell) -> Option<&Arc<ListedPositions>> {
     match cell {
         Ok(Ready::Games(games)) => games.listed.as_ref(),
         Ok(Ready::Training { .. } | Ready::Verification(_)) | Err(_) => None,
@@ -584,7 +590,7 @@ fn listed_of(cell: &Cell) -> Option<&Arc<ListedPositions>> {
 }
 
 /// The failure of a game whose process ended by itself.
-fn crashed(how: &str, others: usize) -> String {
+fn crash_message(how: &str, others: usize) -> String {
     let others = match others {
         0 => String::new(),
         1 => " (and another game, which may be the cause)".to_owned(),

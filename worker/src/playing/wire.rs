@@ -183,15 +183,15 @@ mod tests {
     #[test]
     fn messages_round_trip() {
         let play = Play { slot: 3, first_number: 7, count: 2, ..Play::default() };
-        let said = [
+        let orders = [
             Order { what: Some(What::Play(play)) },
             Order { what: Some(What::End(End {})) },
             Order { what: Some(What::Stop(Stop { slot: 1, now: true })) },
         ];
         let mut bytes = Vec::new();
-        said.iter().for_each(|order| write(&mut bytes, order).unwrap());
+        orders.iter().for_each(|order| write(&mut bytes, order).unwrap());
         let mut from = &*bytes;
-        for order in &said {
+        for order in &orders {
             assert_eq!(read::<Order>(&mut from).unwrap().as_ref(), Some(order));
         }
         assert_eq!(read::<Order>(&mut from).unwrap(), None);

@@ -89,8 +89,8 @@ fn machines_are_understood() {
 #[test]
 fn there_are_no_more_than_slots_and_than_are_wanted() {
     let cores = cores(&files(&recording("laptop")));
-    let planned = |of, wanted| {
-        let planned = cores.plan(slots(of), wanted);
+    let planned = |count, wanted| {
+        let planned = cores.plan(slots(count), wanted);
         (planned.count(), planned.why_not_more())
     };
     assert_eq!(planned(2, None), (2, "all slots are".to_owned()));
@@ -160,9 +160,9 @@ proptest! {
             files[place].1 = damaged;
         }
         let cores = cores(&files);
-        for of in [1, 2, 64] {
-            let planned = cores.plan(slots(of), None);
-            prop_assert!(planned.count() <= of);
+        for count in [1, 2, 64] {
+            let planned = cores.plan(slots(count), None);
+            prop_assert!(planned.count() <= count);
             prop_assert!(planned.count() == 0 || !planned.to_string().ends_with("rest "));
         }
         let quota = cores.quota();

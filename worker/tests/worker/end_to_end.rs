@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use spelrum_proto::Token;
 use spelrum_proto::v1::Action;
-use spelrum_worker::{Build, Config, Playing, QuietSlots, Shutdown, Summary, WorkerError, run};
+use spelrum_worker::{Build, Config, ExclusiveSlots, Playing, Shutdown, Summary, WorkerError, run};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
@@ -36,7 +36,7 @@ impl Working {
             token,
             name: Some("a test's".to_owned()),
             slots: NonZeroU32::new(slots).unwrap(),
-            quiet: QuietSlots::default(),
+            quiet: ExclusiveSlots::default(),
             memory_bytes: None,
             playing: Playing::Threads(None),
             build: Build::default(),
@@ -102,7 +102,7 @@ async fn games(served: &Served) -> Vec<Vec<Option<spelrum_proto::v1::sql_value::
 
 /// Checks that an experiment has exactly its planned games, once each.
 async fn assert_complete(served: &Served, name: &str) {
-    let summary = served.reaches(name, "finished").await;
+    let summary = served.wait_for_state(name, "finished").await;
     assert_eq!(summary.games_settled, summary.games_planned);
     assert_eq!(summary.games_failed, 0);
     let planned = i64::try_from(summary.games_planned).unwrap();
@@ -154,14 +154,14 @@ async fn a_killed_coordinator_goes_on_where_it_stopped() {
     served.submit(&quick_sweep("killed", 30_000)).await;
     let workers = [1, 2].map(|slots| Working::start(served.url(), slots, true));
     for settled in [100, 5_000, 10_000] {
-        served.settles("killed", settled).await;
+        served.wait_for_settled("killed", settled).await;
         let before = served.summary("killed").await.games_settled;
         served.kill().await;
         served = Served::start(&site.db(), address, Duration::from_secs(5)).await;
         assert!(served.summary("killed").await.games_settled >= before);
     }
     // And one that is stopped.
-    served.settles("killed", 15_000).await;
+    served.wait_for_settled("killed", 15_000).await;
     served.stop().await.unwrap();
     let served = Served::start(&site.db(), address, Duration::from_secs(5)).await;
     let mut acknowledged = 0;
@@ -183,7 +183,7 @@ async fn a_killed_workers_games_are_played_by_another() {
     let served = site.serve_with(Duration::from_millis(500)).await;
     served.submit(&quick_sweep("orphans", 10_000)).await;
     let victim = Working::start(served.url(), 2, true);
-    served.settles("orphans", 200).await;
+    served.wait_for_settled("orphans", 200).await;
     victim.kill().await;
     let heir = Working::start(served.url(), 2, true);
     heir.ended().await.unwrap();
@@ -200,7 +200,7 @@ async fn a_worker_bears_failing_commits() {
     served.submit(&quick_sweep("faults", 5_000)).await;
     let working = Working::start(served.url(), 2, true);
     for settled in [10, 1_000, 2_000] {
-        served.settles("faults", settled).await;
+        served.wait_for_settled("faults", settled).await;
         served.faults.fail_commits(2);
     }
     let summary = working.ended().await.unwrap();
@@ -220,7 +220,7 @@ async fn a_worker_that_finishes_leaves_nothing_behind() {
     assert_ne!(slow, quick_sweep("finish", 1_000));
     served.submit(&slow).await;
     let working = Working::start(served.url(), 2, false);
-    served.settles("finish", 4).await;
+    served.wait_for_settled("finish", 4).await;
     working.shutdown.finish.cancel();
     let summary = working.ended().await.unwrap();
     assert_eq!(summary.unreported, 0);
@@ -300,9 +300,9 @@ async fn a_game_that_takes_too_long_fails() {
     let patient = served.submit(&quick_sweep("patient", 40)).await.games;
     let summary = Working::start(served.url(), 2, true).ended().await.unwrap();
     assert_eq!((summary.acknowledged, summary.failed), (3 * games + patient, 3 * games));
-    let hasty = served.reaches("hasty", "finished").await;
+    let hasty = served.wait_for_state("hasty", "finished").await;
     assert_eq!((hasty.games_settled, hasty.games_failed), (games, games));
-    let patient = served.reaches("patient", "finished").await;
+    let patient = served.wait_for_state("patient", "finished").await;
     assert_eq!((patient.games_settled, patient.games_failed), (40, 0));
     let says_so = "SELECT count(*) FROM games AS g JOIN attempts AS a USING (cell_id, number)
         WHERE g.failure = 'the game took longer than the sweep''s game_timeout = \"20ms\"'
@@ -363,7 +363,7 @@ async fn nothing_is_carried_into_another_database() {
     let address = served.address;
     served.submit(&quick_sweep("first", 100_000)).await;
     let working = Working::start(served.url(), 2, true);
-    served.settles("first", 500).await;
+    served.wait_for_settled("first", 500).await;
     served.kill().await;
 
     let served = Served::start(&second.db(), address, Duration::from_secs(5)).await;

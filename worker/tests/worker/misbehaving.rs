@@ -51,8 +51,8 @@ pub(crate) struct Script {
 }
 
 /// The number of a result's game.
-fn number_of(what: &What) -> u64 {
-    match what {
+fn number_of(result: &What) -> u64 {
+    match result {
         What::Game(game) | What::Verification(game) => game.number,
         What::FailedGame(failed) => failed.number,
         What::Training(training) => training.number,
@@ -261,10 +261,10 @@ fn definition() -> String {
     definition_of(spelrum_test_support::quick_sweep("fake", 2))
 }
 
-pub(crate) fn failure(what: &What) -> &str {
-    match what {
+pub(crate) fn failure(result: &What) -> &str {
+    match result {
         What::FailedGame(failed) => &failed.message,
-        What::Game(_) | What::Training(_) | What::Verification(_) => panic!("{what:?}"),
+        What::Game(_) | What::Training(_) | What::Verification(_) => panic!("{result:?}"),
     }
 }
 

@@ -32,7 +32,7 @@ fn recipe(settings: &str) -> TrainingDefinition {
 
 fn trained(training: &TrainingDefinition) -> TrainedNetwork {
     let table = tables::shared(training.recipe().endgame());
-    TrainedNetwork::of(train(training.recipe(), &table, &Timeless, |_| {}).unwrap())
+    TrainedNetwork::from_trained(train(training.recipe(), &table, &Timeless, |_| {}).unwrap())
 }
 
 /// A cell in which both players use the network of [`small`].
@@ -75,7 +75,7 @@ fn played_here(definition: String) -> Moves {
         let played = (0..GAMES).map(|number| {
             let (derived, record) = cell.play(number, None, &Timeless).unwrap();
             let game = GameId { cell: CellId(1), number };
-            moves_of(&game::to_wire(PlayedGame::here(game, &derived, record, 0)))
+            moves_of(&game::to_wire(PlayedGame::new(game, &derived, record, 0)))
         });
         played.collect()
     };
@@ -127,7 +127,7 @@ async fn report_of(
     assert!(seen.trains);
     assert!(seen.networks.iter().all(|asked| *asked == training.hash().0));
     match seen.results[&0].as_slice() {
-        [What::Training(it)] => training::from_wire(it.clone()).unwrap(),
+        [What::Training(training)] => training::from_wire(training.clone()).unwrap(),
         other => panic!("{other:?}"),
     }
 }
@@ -135,8 +135,8 @@ async fn report_of(
 /// Invariant 2, for networks: every worker trains the same network.
 #[tokio::test]
 async fn a_training_is_reported_with_its_network() {
-    let one = small(1);
-    let expected = trained(&one);
+    let training = small(1);
+    let expected = trained(&training);
     let task = GameId { cell: CellId(1), number: 0 };
     let networks = [
         vec![not_yet()],
@@ -147,8 +147,8 @@ async fn a_training_is_reported_with_its_network() {
         vec![Err(Status::unavailable("not now")), not_yet()],
     ];
     for networks in networks {
-        let finished = report_of(&one, networks).await;
-        one.referee(&finished, None).unwrap();
+        let finished = report_of(&training, networks).await;
+        training.referee(&finished, None).unwrap();
         assert_eq!(finished.task, task);
         assert!(finished.wall_us > 0 && finished.started_unix_us > 0);
         assert_eq!(finished.trained.as_ref(), Some(&expected));
@@ -182,7 +182,7 @@ async fn a_training_is_asked_for_anew_each_time() {
     let is_found: Vec<_> = seen.results[&0]
         .iter()
         .map(|what| match what {
-            What::Training(it) => it.trained.is_none(),
+            What::Training(training) => training.trained.is_none(),
             What::Game(_) | What::Verification(_) | What::FailedGame(_) => panic!("{what:?}"),
         })
         .collect();

@@ -14,7 +14,7 @@ use crate::error::conversions::failed_call;
 use crate::exit::Exit;
 use crate::remote::connection::Client;
 use crate::terminal::interrupt::Interrupts;
-use crate::terminal::notices::say;
+use crate::terminal::notices::notify;
 use crate::terminal::waiting::Waiting;
 
 /// Interval between progress queries.
@@ -47,12 +47,12 @@ pub(super) async fn verify(
     let interrupts = Interrupts::listen(|| {})?;
     let request = v1::OrderVerificationsRequest { experiment: experiment.clone(), games, seed };
     let ordered = client.order_verifications(request).await.map_err(failed)?.into_inner();
-    let (mut waiting, mut is_told) = (Waiting::start(), false);
+    let (mut waiting, mut is_noted) = (Waiting::start(), false);
     let request = v1::GetVerificationsRequest { experiment };
     let standing = loop {
         let answer = tokio::select! {
             answer = client.get_verifications(request.clone()) => answer,
-            () = interrupts.finish.cancelled() => return Ok(Err(left(&interrupts, waiting))),
+            () = interrupts.finish.cancelled() => return Ok(Err(leave(&interrupts, waiting))),
         };
         let mut pause = LOOK_INTERVAL;
         match answer {
@@ -61,17 +61,17 @@ pub(super) async fn verify(
                 if standing.waiting.is_empty() || standing.state == "cancelled" {
                     break standing;
                 }
-                if let Some(who) = alone(&standing).filter(|_| !is_told) {
-                    is_told = true;
-                    say(&who);
+                if let Some(note) = missing_verifier(&standing).filter(|_| !is_noted) {
+                    is_noted = true;
+                    notify(&note);
                 }
-                waiting.tick(|_| waits_for(&standing));
+                waiting.tick(|_| progress_text(&standing));
             }
             // A restarted coordinator continues where it was.
-            Err(status) => match Refusal::of(&status) {
+            Err(status) => match Refusal::from_status(&status) {
                 Some(refusal) if refusal.retry_after.is_none() => return Err(failed(status)),
                 refusal => {
-                    let retry_after = refusal.and_then(|it| it.retry_after);
+                    let retry_after = refusal.and_then(|refusal| refusal.retry_after);
                     pause = retry_after.unwrap_or(LOOK_INTERVAL).max(LOOK_INTERVAL);
                     let message = status.message().to_owned();
                     waiting.tick(|_| format!("waiting for the coordinator: {message}"));
@@ -80,7 +80,7 @@ pub(super) async fn verify(
         }
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
-            () = interrupts.finish.cancelled() => return Ok(Err(left(&interrupts, waiting))),
+            () = interrupts.finish.cancelled() => return Ok(Err(leave(&interrupts, waiting))),
         }
     };
     waiting.end();
@@ -88,17 +88,18 @@ pub(super) async fn verify(
 }
 
 /// Reports that the ordered verifications stay.
-fn left(interrupts: &Interrupts, waiting: Waiting) -> Exit {
+fn leave(interrupts: &Interrupts, waiting: Waiting) -> Exit {
     waiting.end();
-    say("the order stays, and workers go on with it: the same command waits for them again");
+    notify("the order stays, and workers continue; run the same command to wait for them again");
     interrupts.exit().unwrap_or(Exit::Interrupted)
 }
 
 /// The progress, and what the verifications wait for.
-fn waits_for(standing: &v1::GetVerificationsResponse) -> String {
-    let sum = |of: fn(&v1::WaitingVerifications) -> u64| standing.waiting.iter().map(of).sum();
-    let (games, leased): (u64, u64) = (sum(|it| it.games), sum(|it| it.leased));
-    let done: u64 = standing.pairs.iter().map(|it| it.same + it.different).sum();
+fn progress_text(standing: &v1::GetVerificationsResponse) -> String {
+    let sum =
+        |field: fn(&v1::WaitingVerifications) -> u64| standing.waiting.iter().map(field).sum();
+    let (games, leased): (u64, u64) = (sum(|row| row.games), sum(|row| row.leased));
+    let done: u64 = standing.pairs.iter().map(|pair| pair.same + pair.different).sum();
     let mut text = format!(
         "{} verified, {} different, {} to go ({} with workers)",
         count(done),
@@ -107,24 +108,24 @@ fn waits_for(standing: &v1::GetVerificationsResponse) -> String {
         count(leased)
     );
     if standing.state == "paused" {
-        text += ": the experiment is paused, spelrum resume lets it go on";
-    } else if let Some(who) = alone(standing) {
-        text += &format!(": {who}");
+        text += ": the experiment is paused; resume it with spelrum resume";
+    } else if let Some(note) = missing_verifier(standing) {
+        text += &format!(": {note}");
     }
     text
 }
 
 /// Workers whose games have no other worker to verify them.
-fn alone(standing: &v1::GetVerificationsResponse) -> Option<String> {
-    let alone = standing.waiting.iter().find(|it| !it.has_worker)?;
-    let who = named(alone.played_by.as_ref());
-    Some(format!("games of {who} wait for another worker, and none is there"))
+fn missing_verifier(standing: &v1::GetVerificationsResponse) -> Option<String> {
+    let missing_verifier = standing.waiting.iter().find(|row| !row.has_worker)?;
+    let worker = worker_text(missing_verifier.played_by.as_ref());
+    Some(format!("games of {worker} wait for another worker, and none is connected"))
 }
 
-fn named(worker: Option<&v1::NamedWorker>) -> String {
+fn worker_text(worker: Option<&v1::NamedWorker>) -> String {
     worker.map_or_else(
         || "an unknown worker".to_owned(),
-        |it| format!("worker {} ({} on {})", it.worker_id, it.name, it.host),
+        |worker| format!("worker {} ({} on {})", worker.worker_id, worker.name, worker.host),
     )
 }
 
@@ -149,8 +150,8 @@ impl Verified {
         let (mut same, mut different) = (0, 0);
         for pair in &standing.pairs {
             table.row([
-                named(pair.played_by.as_ref()),
-                named(pair.verified_by.as_ref()),
+                worker_text(pair.played_by.as_ref()),
+                worker_text(pair.verified_by.as_ref()),
                 count(pair.same + pair.different),
                 count(pair.same),
                 count(pair.different),
@@ -169,7 +170,7 @@ impl Verified {
             let (games, why) = (count(standing.not_played), &standing.not_played_because);
             writeln!(out, "{games} could not be played again: {why}")?;
         }
-        let waiting: u64 = standing.waiting.iter().map(|it| it.games).sum();
+        let waiting: u64 = standing.waiting.iter().map(|row| row.games).sum();
         if waiting > 0 {
             writeln!(
                 out,
@@ -211,11 +212,11 @@ impl Verified {
             with_engines: ordered.with_engines,
             not_recorded: ordered.not_recorded,
             other_engine: ordered.other_engine,
-            waiting: standing.waiting.iter().map(|it| it.games).sum(),
+            waiting: standing.waiting.iter().map(|row| row.games).sum(),
             not_played: standing.not_played,
             different: standing.different_total,
-            pairs: standing.pairs.iter().map(JsonPair::of).collect(),
-            different_games: standing.different.iter().map(JsonGame::of).collect(),
+            pairs: standing.pairs.iter().map(JsonPair::from_pair).collect(),
+            different_games: standing.different.iter().map(JsonGame::from_game).collect(),
         };
         serde_json::to_writer_pretty(&mut *out, &json)?;
         writeln!(out)
@@ -224,13 +225,14 @@ impl Verified {
 
 fn write_different(out: &mut dyn Write, game: &v1::DifferentGame) -> io::Result<()> {
     let v1::DifferentGame { game_id, cell_id, number, played_by, verified_by, ply, fields } = game;
-    let which = match game_id {
+    let label = match game_id {
         Some(id) => format!("Game {id}"),
         None => format!("Game {number} of cell {cell_id}, whose result was taken out"),
     };
     let at = ply.map_or_else(String::new, |ply| format!(" at ply {ply}"));
-    let (played_by, verified_by) = (named(played_by.as_ref()), named(verified_by.as_ref()));
-    writeln!(out, "{which}: different{at}; {played_by} played it, {verified_by} verified it")?;
+    let (played_by, verified_by) =
+        (worker_text(played_by.as_ref()), worker_text(verified_by.as_ref()));
+    writeln!(out, "{label}: different{at}; {played_by} played it, {verified_by} verified it")?;
     for v1::DifferentField { name, recorded_json, played_json } in fields {
         writeln!(out, "  {name}: recorded {recorded_json}, played again {played_json}")?;
     }
@@ -266,9 +268,9 @@ struct JsonWorker<'a> {
 }
 
 impl<'a> JsonWorker<'a> {
-    fn of(worker: Option<&'a v1::NamedWorker>) -> Option<Self> {
-        let it = worker?;
-        Some(Self { worker_id: it.worker_id, name: &it.name, host: &it.host })
+    fn from_worker(worker: Option<&'a v1::NamedWorker>) -> Option<Self> {
+        let worker = worker?;
+        Some(Self { worker_id: worker.worker_id, name: &worker.name, host: &worker.host })
     }
 }
 
@@ -281,10 +283,10 @@ struct JsonPair<'a> {
 }
 
 impl<'a> JsonPair<'a> {
-    fn of(pair: &'a v1::VerifiedPair) -> Self {
+    fn from_pair(pair: &'a v1::VerifiedPair) -> Self {
         Self {
-            played_by: JsonWorker::of(pair.played_by.as_ref()),
-            verified_by: JsonWorker::of(pair.verified_by.as_ref()),
+            played_by: JsonWorker::from_worker(pair.played_by.as_ref()),
+            verified_by: JsonWorker::from_worker(pair.verified_by.as_ref()),
             same: pair.same,
             different: pair.different,
         }
@@ -310,19 +312,19 @@ struct JsonField<'a> {
 }
 
 impl<'a> JsonGame<'a> {
-    fn of(game: &'a v1::DifferentGame) -> Self {
+    fn from_game(game: &'a v1::DifferentGame) -> Self {
         let value = |json: &str| serde_json::from_str(json).unwrap_or_default();
-        let field = |it: &'a v1::DifferentField| JsonField {
-            name: &it.name,
-            recorded: value(&it.recorded_json),
-            played: value(&it.played_json),
+        let field = |difference: &'a v1::DifferentField| JsonField {
+            name: &difference.name,
+            recorded: value(&difference.recorded_json),
+            played: value(&difference.played_json),
         };
         Self {
             game_id: game.game_id,
             cell_id: game.cell_id,
             number: game.number,
-            played_by: JsonWorker::of(game.played_by.as_ref()),
-            verified_by: JsonWorker::of(game.verified_by.as_ref()),
+            played_by: JsonWorker::from_worker(game.played_by.as_ref()),
+            verified_by: JsonWorker::from_worker(game.verified_by.as_ref()),
             ply: game.ply,
             fields: game.fields.iter().map(field).collect(),
         }

@@ -32,7 +32,7 @@ use crate::terminal::progress::{
     self, LogTimes, MATCH_HELP, RANGE_HELP, forfeits_text, rate_text, settled_text, standing_line,
     standing_text, training_text,
 };
-use runs::{RunNews, ToldRuns};
+use runs::{ReportedRuns, RunNews};
 
 /// Interval between reads, if a read takes no time.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
@@ -44,7 +44,8 @@ const EXAMPLES: &str = "\
 Each cell gets a line when its last game is settled: its place on the axes, player and opponent, \
 wins, draws and losses of the player, its score with a 95% interval; and how its stop rule has ended it, if it \
 has: after how many games, and which strength a sequential test has taken. It ends when the experiment \
-does. Of one that depends on its own results, each run's generations or steps get a line instead. Ctrl-C ends the watching and nothing else. In a pipe a line says how far it is, at once, \
+does. For [find], [tune] and [evolve] sweeps, each step or generation gets a line instead. Ctrl-C ends the \
+watching and nothing else. In a pipe a line says how far it is, at once, \
 after 30 s, then after 1, 2 and 5 min, then every 10 min, or every minute during a match.
 
 {MATCH}
@@ -140,7 +141,7 @@ impl Watch {
         let experiment = choose(&source, self.experiment.as_deref()).await?;
         let interrupts = Interrupts::listen(|| {})?;
         if let Some(note) = source.idle_note(std::slice::from_ref(&experiment)) {
-            notices::say(&note);
+            notices::notify(&note);
         }
         let is_live = !self.json && std::io::stdout().is_terminal();
         let watching = Watching {
@@ -152,7 +153,7 @@ impl Watch {
             start: Instant::now(),
             pace: Pace::default(),
             log: LogTimes::default(),
-            runs: ToldRuns::default(),
+            runs: ReportedRuns::default(),
             standing: CurrentMatch::new(!self.json),
             shown_cells: BTreeMap::new(),
         };
@@ -164,15 +165,15 @@ impl Watch {
 }
 
 /// The experiment to watch: the one named, the only one, or the only unfinished one.
-async fn choose(source: &ResultsSource, which: Option<&str>) -> Result<ExperimentSummary> {
-    if which.is_none() {
+async fn choose(source: &ResultsSource, wanted: Option<&str>) -> Result<ExperimentSummary> {
+    if wanted.is_none() {
         let mut unfinished = source.experiments().await?;
-        unfinished.retain(|one| !one.state.is_over());
+        unfinished.retain(|experiment| !experiment.state.is_over());
         if let [_] = unfinished[..] {
             return Ok(unfinished.remove(0));
         }
     }
-    source.experiment(which).await
+    source.experiment(wanted).await
 }
 
 struct Watching {
@@ -184,7 +185,7 @@ struct Watching {
     start: Instant,
     pace: Pace,
     log: LogTimes,
-    runs: ToldRuns,
+    runs: ReportedRuns,
     standing: CurrentMatch,
     /// Cells already printed, with their counted games: games in progress when a stop rule ended a cell arrive
     /// later and do not count.
@@ -203,7 +204,7 @@ impl Watching {
         self.read_standing(&look).await;
         self.seen(&look);
         if !look.has_ended() {
-            self.tell(&look, "progress")?;
+            self.print_progress(&look, "progress")?;
         }
         let mut away = Away::default();
         loop {
@@ -211,7 +212,7 @@ impl Watching {
             let wait = match self.look_again(&mut look, &mut last_game_id).await {
                 Ok(()) if look.has_ended() => {
                     self.bar.finish_and_clear();
-                    self.tell(&look, "end")?;
+                    self.print_progress(&look, "end")?;
                     self.on_finish.run(&self.experiment, look.state).await;
                     let has_failed = look.games_failed > 0;
                     return Ok(if has_failed { Exit::FailedGames } else { Exit::Success });
@@ -221,7 +222,7 @@ impl Watching {
                     LOOK_INTERVAL.max(start.elapsed() * LOOK_SHARE)
                 }
                 Err(error) => {
-                    let waits = away.wait(error, |text| self.bar.suspend(|| notices::say(text)));
+                    let waits = away.wait(error, |text| self.bar.suspend(|| notices::notify(text)));
                     waits.inspect_err(|_| self.bar.finish_and_clear())?
                 }
             };
@@ -235,14 +236,14 @@ impl Watching {
         // Ids restart where the latest games were deleted.
         *last_game_id = (*last_game_id).min(look.last_game_id);
         // After the read, so that an ended experiment has all its cells reported.
-        self.tell_settled_cells(last_game_id).await?;
-        self.tell_runs().await?;
+        self.print_settled_cells(last_game_id).await?;
+        self.print_runs().await?;
         self.read_standing(look).await;
         self.seen(look);
         let shows_match = !self.standing.text().is_empty();
         let elapsed = self.start.elapsed();
         if !look.has_ended() && self.bar.is_hidden() && self.log.is_due(elapsed, shows_match) {
-            self.tell(look, "progress")?;
+            self.print_progress(look, "progress")?;
         }
         Ok(())
     }
@@ -255,13 +256,13 @@ impl Watching {
     }
 
     fn seen(&mut self, look: &Progress) {
-        self.pace.see(self.start.elapsed(), look.games_settled, look.wall_us);
+        self.pace.record(self.start.elapsed(), look.games_settled, look.wall_us);
         self.bar.set_length(look.games_planned);
         self.bar.set_position(look.games_settled);
         self.bar.set_message(self.figures(look) + &standing_line(self.standing.text()));
     }
 
-    async fn tell_settled_cells(&mut self, last_game_id: &mut i64) -> Result<()> {
+    async fn print_settled_cells(&mut self, last_game_id: &mut i64) -> Result<()> {
         loop {
             let settled = self.source.settled_cells(&self.experiment, *last_game_id).await?;
             *last_game_id = settled.last_game_id;
@@ -270,7 +271,7 @@ impl Watching {
                 if self.shown_cells.insert(cell.cell, cell.games) == Some(cell.games) {
                     continue;
                 }
-                self.tell_cell(&settled_cell(&self.experiment.name, &settled.axes, cell))?;
+                self.print_cell(&settled_cell(&self.experiment.name, &settled.axes, cell))?;
             }
             if cells < PAGE_SIZE_MAX as usize {
                 return Ok(());
@@ -278,28 +279,28 @@ impl Watching {
         }
     }
 
-    fn tell_cell(&self, cell: &SettledCell<'_>) -> Result<()> {
+    fn print_cell(&self, cell: &SettledCell<'_>) -> Result<()> {
         // For people, an individual or a trial says less than its run.
         if self.runs.is_any() && !self.json {
             return Ok(());
         }
-        self.say(cell, || cell_text(self.experiment.task, cell))
+        self.print_event(cell, || cell_text(self.experiment.task, cell))
     }
 
     /// Prints news of the experiment's runs, if it has any.
-    async fn tell_runs(&mut self) -> Result<()> {
+    async fn print_runs(&mut self) -> Result<()> {
         if !self.runs.is_any() {
             return Ok(());
         }
         for news in self.runs.news(self.source.runs(&self.experiment).await?) {
             let experiment = &self.experiment.name;
-            self.say(&JsonRun { experiment, news: &news }, || news.text())?;
+            self.print_event(&JsonRun { experiment, news: &news }, || news.text())?;
         }
         Ok(())
     }
 
     /// Prints a line, above the bar if there is one.
-    fn say(&self, json: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
+    fn print_event(&self, json: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
         self.bar.suspend(|| {
             let mut out = terminal::stdout();
             if self.json { write_json_line(&mut out, json) } else { writeln!(out, "{}", text()) }
@@ -308,7 +309,7 @@ impl Watching {
     }
 
     /// Prints the progress at intervals, and the outcome at the end.
-    fn tell(&self, look: &Progress, event: &'static str) -> Result<()> {
+    fn print_progress(&self, look: &Progress, event: &'static str) -> Result<()> {
         let mut out = terminal::stdout();
         if self.json {
             write_json_line(&mut out, &self.json(look, event))?;

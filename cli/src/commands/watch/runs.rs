@@ -9,10 +9,10 @@ use spelrum_report::text::{count, optional};
 
 /// The last report of each run.
 #[derive(Debug, Default)]
-pub(super) struct ToldRuns(BTreeMap<u64, Told>);
+pub(super) struct ReportedRuns(BTreeMap<u64, Reported>);
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
+struct Reported {
     steps: u64,
     is_confirmed: bool,
     has_ended: bool,
@@ -28,12 +28,12 @@ pub(super) struct RunNews {
     axes: Option<String>,
     player: String,
     #[serde(flatten)]
-    what: What,
+    detail: RunDetail,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum What {
+enum RunDetail {
     Generation {
         generation: u64,
         best: Option<f64>,
@@ -67,7 +67,7 @@ struct Found {
     high_text: Option<String>,
 }
 
-impl ToldRuns {
+impl ReportedRuns {
     /// Whether there are runs.
     pub(super) fn is_any(&self) -> bool {
         !self.0.is_empty()
@@ -77,35 +77,43 @@ impl ToldRuns {
     pub(super) fn news(&mut self, runs: Vec<RunResult>) -> Vec<RunNews> {
         let mut news = Vec::new();
         for run in runs {
-            let told = self.0.entry(run.run).or_default();
-            let before = *told;
-            let generations = run.evolution.map(|it| it.generations).unwrap_or_default();
-            told.steps = run.steps.max(generations.len() as u64);
-            told.is_confirmed = run.confirmed.is_some();
-            told.has_ended = run.ended;
+            let reported = self.0.entry(run.run).or_default();
+            let before = *reported;
+            let generations =
+                run.evolution.map(|evolution| evolution.generations).unwrap_or_default();
+            reported.steps = run.steps.max(generations.len() as u64);
+            reported.is_confirmed = run.confirmed.is_some();
+            reported.has_ended = run.ended;
 
-            let mut whats: Vec<What> =
-                (0..).zip(generations).skip(before.steps as usize).map(What::generation).collect();
-            if run.steps > before.steps && !run.estimates.is_empty() && whats.is_empty() {
+            let mut details: Vec<RunDetail> = (0..)
+                .zip(generations)
+                .skip(before.steps as usize)
+                .map(RunDetail::generation)
+                .collect();
+            if run.steps > before.steps && !run.estimates.is_empty() && details.is_empty() {
                 let estimates = run.estimates.into_iter().map(Into::into).collect();
-                whats.push(What::Step { steps: run.steps, estimates });
+                details.push(RunDetail::Step { steps: run.steps, estimates });
             }
             if let Some(confirmed) = run.confirmed.filter(|_| !before.is_confirmed) {
-                whats.push(confirmed.into());
+                details.push(confirmed.into());
             }
             if run.ended && !before.has_ended {
-                whats.push(What::Ended { ended: true });
+                details.push(RunDetail::Ended { ended: true });
             }
-            let (axes, values): (Vec<_>, Vec<_>) =
-                run.begun.axes.into_iter().map(|it| (it.axis, Some(it.value.text))).unzip();
+            let (axes, values): (Vec<_>, Vec<_>) = run
+                .begun
+                .axes
+                .into_iter()
+                .map(|place| (place.axis, Some(place.value.text)))
+                .unzip();
             let axes = places_text(&axes, &values);
-            news.extend(whats.into_iter().map(|what| RunNews {
+            news.extend(details.into_iter().map(|detail| RunNews {
                 event: "run",
                 run: run.run,
                 kind: run.begun.kind.name(),
                 axes: axes.clone(),
                 player: run.begun.player.clone(),
-                what,
+                detail,
             }));
         }
         news
@@ -122,39 +130,39 @@ impl RunNews {
             text.push_str(axes);
         }
         text.push_str("  ");
-        text.push_str(&match &self.what {
-            What::Generation { generation, best, mean, least, distinct, mean_size } => {
+        text.push_str(&match &self.detail {
+            RunDetail::Generation { generation, best, mean, least, distinct, mean_size } => {
                 let [best, mean, least] =
-                    [best, mean, least].map(|it| optional(*it, |it| format!("{it:.3}")));
+                    [best, mean, least].map(|value| optional(*value, |value| format!("{value:.3}")));
                 format!(
                     "generation {}  best {best}  mean {mean}  least {least}  {} formulas of {mean_size:.1} nodes",
                     count(*generation),
                     count(*distinct)
                 )
             }
-            What::Step { steps, estimates } => {
+            RunDetail::Step { steps, estimates } => {
                 let estimates: Vec<_> = estimates.iter().map(Found::text).collect();
                 let noun = if *steps == 1 { "step" } else { "steps" };
                 format!("after {} {noun}  {}", count(*steps), estimates.join("  "))
             }
-            What::Confirmed { gain, gain_low, gain_high } => {
-                let [gain, low, high] = [gain, gain_low, gain_high].map(|it| format!("{:+.1}", 100.0 * it));
+            RunDetail::Confirmed { gain, gain_low, gain_high } => {
+                let [gain, low, high] = [gain, gain_low, gain_high].map(|points| format!("{:+.1}", 100.0 * points));
                 format!("confirmed  {gain} points of a hundred against the start ({low} to {high})")
             }
-            What::Ended { .. } => "is done".to_owned(),
+            RunDetail::Ended { .. } => "is done".to_owned(),
         });
         text
     }
 }
 
-impl What {
-    fn generation((generation, of): (u64, Generation)) -> Self {
-        let Generation { best, mean, least, distinct, mean_size, .. } = of;
+impl RunDetail {
+    fn generation((generation, statistics): (u64, Generation)) -> Self {
+        let Generation { best, mean, least, distinct, mean_size, .. } = statistics;
         Self::Generation { generation, best, mean, least, distinct, mean_size }
     }
 }
 
-impl From<Confirmed> for What {
+impl From<Confirmed> for RunDetail {
     fn from(confirmed: Confirmed) -> Self {
         let [gain, gain_low, gain_high] = confirmed.gain();
         Self::Confirmed { gain, gain_low, gain_high }

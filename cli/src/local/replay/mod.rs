@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use spelrum_engine::{
-    Answer, ENGINE_REVISION, Fault, GameRecord, Host, MoveRecord, OutsidePlayer, PlayError, Player,
-    TextTurn,
+    Answer, ENGINE_REVISION, ExternalPlayer, Fault, GameRecord, Host, MoveRecord, PlayError,
+    Player, TextTurn,
 };
 use spelrum_model::GameEnd;
 use spelrum_model::{CellId, Difference, OpeningsCache, PlayableCell, stops};
-use spelrum_report::replay::{Again, Check, Compared, RecordedGame};
+use spelrum_report::replay::{Check, Compared, RecordedGame, Rerun};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -56,11 +56,11 @@ impl Watch {
 /// (invariant 3). Returns `None` if interrupted.
 ///
 /// Stops at the first difference: a different game would follow, with possibly unbounded searches.
-pub(crate) fn play_again(
+pub(crate) fn replay_game(
     game: &RecordedGame,
     cells: &mut Cells,
     watch: &Arc<Watch>,
-) -> Result<Option<Again>> {
+) -> Result<Option<Rerun>> {
     watch.plies.store(0, Ordering::Relaxed);
     let failed = || CliError::new(Exit::Input, format!("check game {}", game.game_id));
     if game.engine_revision != ENGINE_REVISION {
@@ -84,8 +84,8 @@ pub(crate) fn play_again(
                 .help("a sweep with record = \"moves\" keeps them, until it is pruned"));
         };
         let host = Replaying { clock: Clock::default(), watch };
-        return match by_the_rules(game, cell, moves, &host) {
-            Ok(check) => Ok(check.map(|check| Again { check, moves: moves.clone() })),
+        return match check_by_rules(game, cell, moves, &host) {
+            Ok(check) => Ok(check.map(|check| Rerun { check, moves: moves.clone() })),
             Err(error) => Err(failed().because(error)),
         };
     }
@@ -98,8 +98,8 @@ pub(crate) fn play_again(
             .help("a sweep with record = \"moves\" keeps that of its games, until it is pruned"));
     }
     let opening = cell.derive(game.game.number).opening;
-    if let Some(difference) = Difference::of_openings(&game.opening, &opening) {
-        return Ok(Some(Again { check: Check::Different(difference), moves: Vec::new() }));
+    if let Some(difference) = Difference::between_openings(&game.opening, &opening) {
+        return Ok(Some(Rerun { check: Check::Different(difference), moves: Vec::new() }));
     }
     let host = Replaying { clock: Clock::default(), watch };
     let mut following = Following::new(game.moves.as_deref(), watch);
@@ -111,7 +111,7 @@ pub(crate) fn play_again(
     let check = match played {
         Ok((_, record)) => match following.difference.take() {
             Some(difference) => Check::Different(difference),
-            None => match Difference::of_ends(&game.end, &record) {
+            None => match Difference::between_ends(&game.end, &record) {
                 Some(difference) => Check::Different(difference),
                 None if game.has_moves() => Check::Same(Compared::Moves),
                 None => Check::Same(Compared::Hash),
@@ -133,12 +133,12 @@ pub(crate) fn play_again(
             return Err(failed().because(error));
         }
     };
-    Ok(Some(Again { check, moves: following.moves }))
+    Ok(Some(Rerun { check, moves: following.moves }))
 }
 
 /// Checks a game of an external engine, which cannot be asked again: the rules must allow its moves, and our player
 /// must answer them as recorded, unless a clock ended its searches. Returns `None` if interrupted.
-fn by_the_rules(
+fn check_by_rules(
     game: &RecordedGame,
     cell: &PlayableCell,
     moves: &[MoveRecord],
@@ -152,24 +152,24 @@ fn by_the_rules(
     let ruled = cell
         .referee(number, &game.opening, &record)
         .and_then(|()| cell.referee_engines(number, &game.engines, termination, forfeit));
-    if let Some(difference) = Difference::of_openings(&game.opening, &derived.opening) {
+    if let Some(difference) = Difference::between_openings(&game.opening, &derived.opening) {
         return Ok(Some(Check::Different(difference)));
     }
     if let Err(problem) = ruled {
         return Ok(Some(Check::Irregular(problem.to_string())));
     }
-    if let Some(difference) = Difference::of_ends(&game.end, &record) {
+    if let Some(difference) = Difference::between_ends(&game.end, &record) {
         return Ok(Some(Check::Different(difference)));
     }
     let players = cell.players_of(&derived);
-    let is_ours = |player: &&Player| player.outside().is_none();
+    let is_ours = |player: &&Player| player.external().is_none();
     if !players.iter().any(is_ours)
-        || players.iter().filter(|it| is_ours(it)).any(|it| it.is_timed())
+        || players.iter().filter(|player| is_ours(player)).any(|player| player.is_timed())
     {
         return Ok(Some(Check::Same(Compared::Rules)));
     }
     let mut scripts = [Script::new(&record, host.watch), Script::new(&record, host.watch)];
-    let [first, second]: [&mut dyn OutsidePlayer; 2] = {
+    let [first, second]: [&mut dyn ExternalPlayer; 2] = {
         let [first, second] = &mut scripts;
         [first, second]
     };
@@ -185,7 +185,7 @@ fn by_the_rules(
         Err(error) => return Err(error),
     };
     let difference = difference_of(&record.moves, &played.moves, 0)
-        .or_else(|| Difference::of_ends(&game.end, &played));
+        .or_else(|| Difference::between_ends(&game.end, &played));
     Ok(Some(difference.map_or(Check::Same(Compared::OwnMoves), Check::Different)))
 }
 
@@ -198,7 +198,7 @@ fn difference_of(
     let played = (0..).zip(played).skip(from);
     let differs = |(ply, mv): (u32, &MoveRecord)| {
         let recorded = usize::try_from(ply).ok().and_then(|ply| recorded.get(ply));
-        Difference::of_moves(ply, recorded, mv)
+        Difference::between_moves(ply, recorded, mv)
     };
     played.map(differs).find_map(|difference| difference)
 }
@@ -218,7 +218,7 @@ impl<'a> Script<'a> {
     }
 }
 
-impl OutsidePlayer for Script<'_> {
+impl ExternalPlayer for Script<'_> {
     fn choose(&mut self, turn: &TextTurn<'_>, _: &dyn Host) -> Result<Answer<String>, Fault> {
         self.watch
             .plies
@@ -239,7 +239,7 @@ impl OutsidePlayer for Script<'_> {
 impl Cells {
     fn playable(&mut self, game: &RecordedGame) -> Result<&PlayableCell> {
         match self.playable.entry(game.game.cell) {
-            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Occupied(entry) => Ok(entry.into_mut()),
             Entry::Vacant(new) => {
                 let cell = PlayableCell::with_cache(game.definition.clone(), &self.openings)
                     .map_err(|error| {
@@ -271,7 +271,7 @@ impl<'a> Following<'a> {
         self.moves.push(played.clone());
         if let Some(recorded) = self.recorded {
             let recorded = usize::try_from(ply).ok().and_then(|ply| recorded.get(ply));
-            self.difference = Difference::of_moves(ply, recorded, played);
+            self.difference = Difference::between_moves(ply, recorded, played);
         }
         if self.difference.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }

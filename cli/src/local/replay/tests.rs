@@ -85,7 +85,7 @@ fn recorded(definition: CellDefinition, number: u64) -> RecordedGame {
 }
 
 fn check(game: &RecordedGame) -> Check {
-    play_again(game, &mut Cells::default(), &Arc::default()).unwrap().unwrap().check
+    replay_game(game, &mut Cells::default(), &Arc::default()).unwrap().unwrap().check
 }
 
 /// The first difference: its ply, and the fields that differ there.
@@ -216,7 +216,7 @@ fn a_timed_search_that_goes_on_is_held() {
 fn a_game_whose_moves_are_not_recorded_is_compared_by_their_hash() {
     let mut game = recorded(fixed_depth(), 2);
     let moves = game.moves.take().unwrap();
-    let again = play_again(&game, &mut Cells::default(), &Arc::default()).unwrap().unwrap();
+    let again = replay_game(&game, &mut Cells::default(), &Arc::default()).unwrap().unwrap();
     assert_eq!(again.check, Check::Same(Compared::Hash));
     let texts =
         |moves: &[MoveRecord]| moves.iter().map(|record| record.mv.clone()).collect::<Vec<_>>();
@@ -230,13 +230,13 @@ fn an_interrupted_game_has_no_verdict() {
     let watch = Arc::new(Watch::default());
     watch.interrupt();
     let game = recorded(fixed_depth(), 2);
-    assert!(play_again(&game, &mut Cells::default(), &watch).unwrap().is_none());
+    assert!(replay_game(&game, &mut Cells::default(), &watch).unwrap().is_none());
 }
 
 #[test]
 fn what_cannot_be_checked_says_why_and_what_to_do() {
     let message = |game: &RecordedGame| {
-        let error = play_again(game, &mut Cells::default(), &Arc::default()).unwrap_err();
+        let error = replay_game(game, &mut Cells::default(), &Arc::default()).unwrap_err();
         error.message(MessageStyle::Plain).unwrap()
     };
     let mut unrecorded = recorded(timed(), 0);

@@ -1,8 +1,8 @@
 //! Positions for engines, in their protocols' notation.
 
 use spelrum_engine::{
-    Game, NotationError, Parameters, Protocol, Rules, Side, Value, legal_moves, move_heard,
-    moves_told, replay_moves, with_game,
+    Game, NotationError, Parameters, Protocol, Rules, Side, Value, engine_moves, legal_moves,
+    parse_engine_move, replay_moves, with_game,
 };
 use spelrum_external::{Colour, Situation, Start};
 
@@ -27,7 +27,7 @@ pub(super) struct Board {
     opening: String,
     /// The moves since, in the game's notation, and as sent to the engine from the start of the game.
     moves: Vec<String>,
-    told: Vec<String>,
+    sent: Vec<String>,
     to_move: Colour,
 }
 
@@ -42,7 +42,7 @@ impl Board {
             protocol: Protocol::Uci,
             opening: (*fen).to_owned(),
             moves: Vec::new(),
-            told: Vec::new(),
+            sent: Vec::new(),
             to_move: if fen.contains(" w ") { Colour::White } else { Colour::Black },
         };
         fens.iter().map(board).collect()
@@ -71,11 +71,11 @@ impl Board {
             let position = position_after(rules, &opening, &moves).ok()?;
             moves.push(legal_moves(rules, &position).ok()?.into_iter().next()?);
         }
-        let told = moves_told(rules, &opening, moves.iter().map(String::as_str), Protocol::Gtp);
+        let sent = engine_moves(rules, &opening, moves.iter().map(String::as_str), Protocol::Gtp);
         let first = if black == Side::First { Colour::Black } else { Colour::White };
-        let to_move = if plies.is_multiple_of(2) { first } else { first.other() };
+        let to_move = if plies.is_multiple_of(2) { first } else { first.opponent() };
         let (rules, protocol) = (rules.clone(), Protocol::Gtp);
-        Some(Self { rules, protocol, opening, moves, told: told.ok()??, to_move })
+        Some(Self { rules, protocol, opening, moves, sent: sent.ok()??, to_move })
     }
 
     /// The board size for GTP.
@@ -90,18 +90,18 @@ impl Board {
             None => Start::Fen(&self.opening),
             Some(size) => {
                 let is_even = self.moves.len().is_multiple_of(2);
-                let first = if is_even { self.to_move } else { self.to_move.other() };
+                let first = if is_even { self.to_move } else { self.to_move.opponent() };
                 Start::Board { size, first }
             }
         };
-        Situation { start, moves: &self.told, to_move: self.to_move, limits, clock: None }
+        Situation { start, moves: &self.sent, to_move: self.to_move, limits, clock: None }
     }
 
     /// Whether an engine's answer is a legal move.
-    pub(super) fn is_legal(&self, said: &str) -> bool {
+    pub(super) fn is_legal(&self, text: &str) -> bool {
         let moves = || self.moves.iter().map(String::as_str);
-        let heard = move_heard(&self.rules, &self.opening, moves(), said, self.protocol);
-        heard.is_ok_and(|mv| {
+        let parsed = parse_engine_move(&self.rules, &self.opening, moves(), text, self.protocol);
+        parsed.is_ok_and(|mv| {
             replay_moves(&self.rules, &self.opening, moves().chain([mv.as_str()])).is_ok()
         })
     }
@@ -114,7 +114,7 @@ impl Board {
 
 fn position_after(rules: &Rules, opening: &str, moves: &[String]) -> Result<String, NotationError> {
     let positions = replay_moves(rules, opening, moves.iter().map(String::as_str))?;
-    Ok(positions.last().map_or_else(String::new, |it| it.position.clone()))
+    Ok(positions.last().map_or_else(String::new, |position| position.position.clone()))
 }
 
 #[cfg(test)]

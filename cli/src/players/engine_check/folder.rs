@@ -18,7 +18,7 @@ pub(super) struct Files {
 
 impl Files {
     /// The folder's current files.
-    pub(super) fn of(folder: &Path) -> Self {
+    pub(super) fn read(folder: &Path) -> Self {
         let mut files = BTreeMap::new();
         gather(folder, DEPTH_MAX, &mut files);
         Self { folder: folder.to_owned(), files }
@@ -66,11 +66,11 @@ mod tests {
             |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
         write("old", "1");
         write("grows", "1");
-        let before = Files::of(folder.path());
-        assert_eq!(Files::of(folder.path()).changed_since(&before), [""; 0]);
+        let before = Files::read(folder.path());
+        assert_eq!(Files::read(folder.path()).changed_since(&before), [""; 0]);
         write("grows", "12");
         std::fs::create_dir(folder.path().join("logs")).unwrap();
         write("logs/game.log", "");
-        assert_eq!(Files::of(folder.path()).changed_since(&before), ["grows", "logs/game.log"]);
+        assert_eq!(Files::read(folder.path()).changed_since(&before), ["grows", "logs/game.log"]);
     }
 }

@@ -42,7 +42,8 @@ struct JsonLimit {
 #[derive(Debug, Serialize)]
 struct JsonRepeats {
     same: usize,
-    of: usize,
+    #[serde(rename = "of")]
+    positions: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -73,27 +74,29 @@ impl<'a> From<&'a Checked> for Json<'a> {
             Some(declared) => declared,
             None => &checked.capabilities.settable,
         };
-        let taken = gtp.map(|it| it.board_sizes.iter().filter(|(_, taken)| *taken));
+        let taken = gtp.map(|gtp| gtp.board_sizes.iter().filter(|(_, taken)| *taken));
         Self {
             engine: &checked.engine,
             protocol: protocol_name(checked.protocol),
             command: &checked.command,
             ok: checked.is_ok(),
-            problem: problem.map(|it| it.problem.as_str()),
-            remedy: problem.map(|it| it.remedy.as_str()),
-            name: identity.map(|it| it.name.as_str()),
-            author: identity.map(|it| it.author.as_str()),
+            problem: problem.map(|problem| problem.problem.as_str()),
+            remedy: problem.map(|problem| problem.remedy.as_str()),
+            name: identity.map(|identity| identity.name.as_str()),
+            author: identity.map(|identity| identity.author.as_str()),
             sha256: identity.map(spelrum_external::Identity::sha256_hex),
-            start_ms: checked.started_in.map(|it| it.as_secs_f64() * 1e3),
+            start_ms: checked.started_in.map(|time| time.as_secs_f64() * 1e3),
             games: &checked.games,
             limits: checked.limits.iter().map(JsonLimit::from).collect(),
-            repeats: checked.repeats.map(|it| JsonRepeats { same: it.same, of: it.of }),
+            repeats: checked
+                .repeats
+                .map(|repeats| JsonRepeats { same: repeats.same, positions: repeats.positions }),
             memory_bytes: checked.memory_bytes,
-            quit_ms: checked.parting.as_ref().map(|it| it.took.as_secs_f64() * 1e3),
-            files: checked.parting.as_ref().map(|it| it.files.as_slice()),
+            quit_ms: checked.parting.as_ref().map(|parting| parting.took.as_secs_f64() * 1e3),
+            files: checked.parting.as_ref().map(|parting| parting.files.as_slice()),
             breaches: &checked.breaches,
             options: options.iter().map(JsonOption::from).collect(),
-            commands: gtp.map(|it| it.commands.as_slice()),
+            commands: gtp.map(|gtp| gtp.commands.as_slice()),
             board_sizes: taken.map(|sizes| sizes.map(|(size, _)| *size).collect()),
         }
     }

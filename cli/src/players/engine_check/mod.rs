@@ -74,7 +74,7 @@ enum Kept {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Repeats {
     same: usize,
-    of: usize,
+    positions: usize,
 }
 
 /// Leftovers of an engine after `quit`.

@@ -43,7 +43,7 @@ pub(crate) async fn check_all(
     requests: Option<Vec<EngineRequest>>,
     finish: CancellationToken,
 ) -> Result<Vec<Checked>> {
-    let guard = Guard::of_this_program(&[GUARD]).map_err(|error| {
+    let guard = Guard::from_running_program(&[GUARD]).map_err(|error| {
         CliError::new(Exit::Internal, "find this program, which guards engines").because(error)
     })?;
     let checking = tokio::task::spawn_blocking(move || {
@@ -56,7 +56,7 @@ pub(crate) async fn check_all(
             }
             let about = format!("checking {} ({place} of {all})", spec.name);
             if bar.is_hidden() {
-                notices::say(&about);
+                notices::notify(&about);
             }
             checked.push(check_one(spec, &guard, requests.as_deref(), &about, &bar, &finish));
         }
@@ -77,12 +77,12 @@ fn check_one(
     bar: &ProgressBar,
     finish: &CancellationToken,
 ) -> Checked {
-    let own = requests.map(|requests| {
-        let own = requests.iter().filter(|request| request.engine == spec.name);
-        own.cloned().collect::<Vec<_>>()
+    let own_requests = requests.map(|requests| {
+        let own_requests = requests.iter().filter(|request| request.engine == spec.name);
+        own_requests.cloned().collect::<Vec<_>>()
     });
-    let step = |what: &str| bar.set_message(format!("{about}: {what}"));
-    super::check(spec, guard, own.as_deref(), &|| finish.is_cancelled(), &step)
+    let step = |action: &str| bar.set_message(format!("{about}: {action}"));
+    super::check(spec, guard, own_requests.as_deref(), &|| finish.is_cancelled(), &step)
 }
 
 /// The engines of a file with these names; all engines if there are none.
@@ -95,11 +95,11 @@ pub(crate) fn named(file: &EngineFile, names: &[String]) -> Result<Vec<EngineSpe
     }
     let spec = |name: &String| {
         file.get(name).cloned().ok_or_else(|| {
-            let known: Vec<&str> = file.iter().map(|spec| spec.name.as_str()).collect();
+            let names: Vec<&str> = file.iter().map(|spec| spec.name.as_str()).collect();
             CliError::new(Exit::Input, format!("check the engine {name}"))
                 .because(format!(
                     "the engines file has no engine of this name; it has {}",
-                    known.join(", ")
+                    names.join(", ")
                 ))
                 .help("write one of those names, or add the engine to the file")
         })

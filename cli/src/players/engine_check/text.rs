@@ -15,12 +15,12 @@ const NAMED_MAX: usize = 6;
 
 /// Writes the check results of engines, with the verdicts at the end.
 pub(crate) fn write_all(checked: &[Checked], out: &mut dyn Write) -> io::Result<()> {
-    for it in checked {
-        write(it, out)?;
+    for engine in checked {
+        write(engine, out)?;
         writeln!(out)?;
     }
-    for it in checked {
-        writeln!(out, "{}", verdict(it))?;
+    for engine in checked {
+        writeln!(out, "{}", verdict(engine))?;
     }
     out.flush()
 }
@@ -37,7 +37,7 @@ fn write(checked: &Checked, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     writeln!(out)?;
-    let mut line = |what: &str, text: String| writeln!(out, "  {what:<9} {text}");
+    let mut line = |label: &str, text: String| writeln!(out, "  {label:<9} {text}");
     line("program", command.join(" "))?;
     if let Some(identity) = identity {
         line("SHA-256", identity.sha256_hex())?;
@@ -55,10 +55,13 @@ fn write(checked: &Checked, out: &mut dyn Write) -> io::Result<()> {
     if let Some(repeats) = checked.repeats {
         let games = "in fresh games";
         let text = match repeats.same {
-            same if same == repeats.of => {
+            same if same == repeats.positions => {
                 format!("its moves in {same} of {same} positions {games}")
             }
-            same => format!("its moves in {same} of {} positions {games}: not always", repeats.of),
+            same => format!(
+                "its moves in {same} of {} positions {games}: not always",
+                repeats.positions
+            ),
         };
         line("repeats", text)?;
     }
@@ -93,7 +96,7 @@ fn write(checked: &Checked, out: &mut dyn Write) -> io::Result<()> {
 fn verdict(checked: &Checked) -> String {
     match &checked.problem {
         None => format!("{}: ok", checked.engine),
-        Some(it) => format!("{}: {}; {}", checked.engine, it.problem, it.remedy),
+        Some(problem) => format!("{}: {}; {}", checked.engine, problem.problem, problem.remedy),
     }
 }
 
@@ -124,10 +127,10 @@ fn files_text(files: &[String]) -> String {
     format!("written in its folder: {named}{more}")
 }
 
-fn write_options(what: &str, options: &[EngineOption], out: &mut dyn Write) -> io::Result<()> {
-    let width = options.iter().map(|it| it.name.chars().count()).max().unwrap_or(0).min(30);
+fn write_options(title: &str, options: &[EngineOption], out: &mut dyn Write) -> io::Result<()> {
+    let width = options.iter().map(|option| option.name.chars().count()).max().unwrap_or(0).min(30);
     for (place, option) in options.iter().take(OPTIONS_MAX).enumerate() {
-        let heading = if place == 0 { what } else { "" };
+        let heading = if place == 0 { title } else { "" };
         let EngineOption { name, kind } = option;
         writeln!(out, "  {heading:<9} {name:<width$}  {}", kind_text(kind))?;
     }
@@ -138,8 +141,8 @@ fn write_options(what: &str, options: &[EngineOption], out: &mut dyn Write) -> i
 }
 
 fn kind_text(kind: &OptionKind) -> String {
-    let with_default = |what: String, default: &str| {
-        if default.is_empty() { what } else { format!("{what}, default {default}") }
+    let with_default = |kind: String, default: &str| {
+        if default.is_empty() { kind } else { format!("{kind}, default {default}") }
     };
     match kind {
         OptionKind::Check { default } => with_default("true or false".to_owned(), default),

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use spelrum_external::{
-    BreachKind, Choice, Conditions, Diagnosis, Engine, EngineFailure, EngineSpec, FailureKind,
-    Guard, LEFT_BEHIND, Limits, Options, Phase, Protocol, Spoken,
+    BreachKind, Choice, Conditions, DetectedProtocol, Diagnosis, Engine, EngineFailure, EngineSpec,
+    FailureKind, Guard, LEFT_BEHIND, Limits, Options, Phase, Protocol,
 };
 use spelrum_model::capabilities::{CHESS960_OPTION, EngineRequest, GtpLimits};
 use spelrum_worker::capabilities;
@@ -56,7 +56,7 @@ impl<'a> Trials<'a> {
     }
 
     pub(super) fn run(mut self) -> Checked {
-        let files = Files::of(&self.spec.in_place(0).directory);
+        let files = Files::read(&self.spec.in_place(0).directory);
         (self.step)("starting it");
         let begun = Instant::now();
         let started = self.start();
@@ -64,7 +64,7 @@ impl<'a> Trials<'a> {
         if let Some(engine) = &mut self.engine {
             self.checked.identity = Some(engine.identity().clone());
             self.checked.capabilities = capabilities(engine, self.aborted);
-            self.hold_against_requests();
+            self.check_requests();
             match self.spec.protocol {
                 Protocol::Uci => self.try_uci(),
                 Protocol::Gtp => self.try_gtp(),
@@ -100,16 +100,17 @@ impl<'a> Trials<'a> {
         if is_mute {
             (self.step)("trying what it speaks");
         }
-        let spoken = is_mute
-            .then(|| Spoken::find(&self.spec, self.guard, SPEAKS_WITHIN, self.aborted))
+        let detected = is_mute
+            .then(|| DetectedProtocol::find(&self.spec, self.guard, SPEAKS_WITHIN, self.aborted))
             .flatten();
-        let Diagnosis { problem, remedy } = failure.diagnose(&self.spec, spoken);
+        let Diagnosis { problem, remedy } = failure.diagnose(&self.spec, detected);
         self.checked.note(problem, remedy);
     }
 
-    fn hold_against_requests(&mut self) {
+    fn check_requests(&mut self) {
         let requests = self.requests.unwrap_or_default();
-        let unmet = requests.iter().find_map(|it| it.unmet_by(&self.checked.capabilities));
+        let unmet =
+            requests.iter().find_map(|request| request.unmet_by(&self.checked.capabilities));
         if let Some(inability) = unmet {
             self.checked.note(inability.problem, inability.remedy);
         }
@@ -117,7 +118,9 @@ impl<'a> Trials<'a> {
 
     /// Whether to try a limit: those of a sweep's players, or all.
     fn is_asked(&self, limit: Limit) -> bool {
-        let Some(requests) = self.requests.filter(|it| !it.is_empty()) else { return true };
+        let Some(requests) = self.requests.filter(|requests| !requests.is_empty()) else {
+            return true;
+        };
         requests.iter().any(|request| match limit {
             Limit::Nodes(_) => request.nodes,
             Limit::Depth(_) => request.depth,
@@ -138,11 +141,17 @@ impl<'a> Trials<'a> {
             return;
         }
         self.checked.games.push("chess".to_owned());
-        let kept = self.checked.limits.iter().find(|it| it.kept != Kept::No).map(|it| it.limit);
+        let kept = self
+            .checked
+            .limits
+            .iter()
+            .find(|tried| tried.kept != Kept::No)
+            .map(|tried| tried.limit);
         if let Some(limit) = kept {
             self.try_repeating(&boards, limit);
             let declared = self.checked.capabilities.declared.iter().flatten();
-            if declared.into_iter().any(|it| it.name.eq_ignore_ascii_case(CHESS960_OPTION)) {
+            if declared.into_iter().any(|option| option.name.eq_ignore_ascii_case(CHESS960_OPTION))
+            {
                 (self.step)("Chess960");
                 let conditions = Conditions { chess960: true, ..conditions_of(limit) };
                 let boards = Board::chess(true);
@@ -155,22 +164,28 @@ impl<'a> Trials<'a> {
     }
 
     fn try_gtp(&mut self) {
-        let told = self.checked.capabilities.gtp.as_ref().map(|gtp| gtp.limits).unwrap_or_default();
-        let limits: Vec<Limit> = gtp_limits(told).filter(|limit| self.is_asked(*limit)).collect();
-        let wanted: Vec<&str> =
-            self.requests.unwrap_or_default().iter().map(|it| it.game.name.as_str()).collect();
+        let supported =
+            self.checked.capabilities.gtp.as_ref().map(|gtp| gtp.limits).unwrap_or_default();
+        let limits: Vec<Limit> =
+            gtp_limits(supported).filter(|limit| self.is_asked(*limit)).collect();
+        let wanted: Vec<&str> = self
+            .requests
+            .unwrap_or_default()
+            .iter()
+            .map(|request| request.game.name.as_str())
+            .collect();
         let mut wrong = None;
         for (game, size, boards) in Board::of_gtp_games() {
             if !wanted.is_empty() && !wanted.contains(&game) {
                 continue;
             }
             let sizes = self.checked.capabilities.gtp.iter().flat_map(|gtp| &gtp.board_sizes);
-            if sizes.into_iter().any(|it| *it == (size, false)) {
+            if sizes.into_iter().any(|entry| *entry == (size, false)) {
                 continue;
             }
             (self.step)(game);
             let conditions =
-                limits.first().map_or_else(Conditions::default, |it| conditions_of(*it));
+                limits.first().map_or_else(Conditions::default, |limit| conditions_of(*limit));
             let conditions = Conditions { board_size: Some(size), ..conditions };
             let is_played = boards.iter().all(|board| match self.answer(board, &conditions) {
                 Ok(Some(choice)) if board.is_legal(&choice.mv) => true,
@@ -195,7 +210,7 @@ impl<'a> Trials<'a> {
             }
         }
         if self.checked.games.is_empty() && !self.is_over {
-            let wrong = wrong.map_or_else(String::new, |it| format!("; {it}"));
+            let wrong = wrong.map_or_else(String::new, |problem| format!("; {problem}"));
             self.checked.note(
                 format!(
                     "it plays neither Pentago nor Othello, which Spelrum plays over GTP{wrong}"
@@ -217,7 +232,7 @@ impl<'a> Trials<'a> {
             Ok(Some(choice)) => {
                 let is_legal = board.is_legal(&choice.mv);
                 self.note_move(board, &choice, is_legal);
-                let (reported, kept) = held_against(limit, &choice);
+                let (reported, kept) = compare_limit(limit, &choice);
                 self.checked.limits.push(TriedLimit { limit, reported, kept });
                 if kept == Kept::No {
                     let reported = reported.unwrap_or_default();
@@ -243,11 +258,11 @@ impl<'a> Trials<'a> {
         }
     }
 
-    fn note_limit(&mut self, what: String, limit: Limit) {
+    fn note_limit(&mut self, measured: String, limit: Limit) {
         let (name, asked) = (limit.name(), spelrum_report::text::count(limit.asked()));
         let unit = if name == "move_time" { " ms" } else { "" };
         self.checked.note(
-            format!("it does not keep to `{name}`: {what} on a limit of {asked}{unit}"),
+            format!("it does not keep to `{name}`: {measured} on a limit of {asked}{unit}"),
             "bound its players by another limit that it keeps to, and report it to its author",
         );
     }
@@ -268,11 +283,11 @@ impl<'a> Trials<'a> {
     /// Asks about each position in two fresh games.
     fn try_repeating_under(&mut self, boards: &[Board], conditions: &Conditions) {
         (self.step)("the same positions again");
-        let mut repeats = Repeats { same: 0, of: 0 };
+        let mut repeats = Repeats { same: 0, positions: 0 };
         for board in boards {
             let Some(first) = self.choose(board, conditions) else { return };
             let Some(second) = self.choose(board, conditions) else { return };
-            repeats.of += 1;
+            repeats.positions += 1;
             repeats.same += usize::from(first.mv.eq_ignore_ascii_case(&second.mv));
         }
         self.checked.repeats = Some(repeats);
@@ -332,7 +347,7 @@ impl<'a> Trials<'a> {
         (self.step)("quitting");
         let patience = self.spec.patience.quit;
         let parting = engine.part();
-        let files = Files::of(&self.spec.in_place(0).directory).changed_since(before);
+        let files = Files::read(&self.spec.in_place(0).directory).changed_since(before);
         self.checked.parting = Some(Left { took: parting.took, files });
         if !parting.ended_by_itself {
             self.checked.note(
@@ -340,7 +355,7 @@ impl<'a> Trials<'a> {
                 "raise `quit_timeout` in the engines file if it only is slow, or report it to its author",
             );
         }
-        let mut lines = parting.transcript.lines().filter_map(|it| it.strip_prefix("! "));
+        let mut lines = parting.transcript.lines().filter_map(|line| line.strip_prefix("! "));
         if let Some(left) = lines.find_map(|line| line.strip_prefix(LEFT_BEHIND)) {
             self.checked.note(
                 format!("it left processes behind when it ended, which were killed: {left}"),
@@ -355,10 +370,11 @@ fn shown(duration: Duration) -> String {
 }
 
 /// The limits that can be set over GTP, cheapest first.
-fn gtp_limits(told: GtpLimits) -> impl Iterator<Item = Limit> {
-    let GtpLimits { depth, nodes, seconds, milliseconds, time_settings } = told;
-    let whole = seconds || time_settings;
-    let time = if milliseconds { Some(MOVE_TIME_MS) } else { whole.then_some(WHOLE_SECOND_MS) };
+fn gtp_limits(supported: GtpLimits) -> impl Iterator<Item = Limit> {
+    let GtpLimits { depth, nodes, seconds, milliseconds, time_settings } = supported;
+    let whole_seconds = seconds || time_settings;
+    let time =
+        if milliseconds { Some(MOVE_TIME_MS) } else { whole_seconds.then_some(WHOLE_SECOND_MS) };
     let limits = [
         depth.then_some(Limit::Depth(DEPTH)),
         nodes.then_some(Limit::Nodes(NODES)),
@@ -379,7 +395,7 @@ fn conditions_of(limit: Limit) -> Conditions {
 }
 
 /// The engine's reported use of a limit, and whether the limit was kept.
-fn held_against(limit: Limit, choice: &Choice) -> (Option<u64>, Kept) {
+fn compare_limit(limit: Limit, choice: &Choice) -> (Option<u64>, Kept) {
     let (reported, most) = match limit {
         Limit::Nodes(nodes) => (choice.nodes, nodes.saturating_mul(NODES_TOLERANCE)),
         Limit::Depth(depth) => (choice.depth.map(u64::from), u64::from(depth)),

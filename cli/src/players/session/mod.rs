@@ -322,12 +322,12 @@ impl<P: Game> Session<P> {
         let Some(ending) = position.ending() else {
             return format!("\n{}\n\n", without_turn(&board));
         };
-        let who = match ending.winner {
+        let verdict = match ending.winner {
             None => "A draw",
             Some(winner) if winner == self.person() => "You win",
             Some(_) => "You lose",
         };
-        format!("\n{}\n\n{who}: {}.\n", without_turn(&board), ending.termination.words())
+        format!("\n{}\n\n{verdict}: {}.\n", without_turn(&board), ending.termination.words())
     }
 }
 

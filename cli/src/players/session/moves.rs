@@ -30,7 +30,7 @@ pub(super) fn listed<P: Position>(position: &P) -> String {
     }
     let mut groups: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
     for (head, tails) in by_head {
-        match groups.iter_mut().find(|(_, of)| *of == tails) {
+        match groups.iter_mut().find(|(_, group_tails)| *group_tails == tails) {
             Some((heads, _)) => heads.push(head),
             None => groups.push((vec![head], tails)),
         }

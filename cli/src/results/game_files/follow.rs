@@ -22,7 +22,7 @@ pub(crate) async fn follow_games(
     experiment: &ExperimentSummary,
     wanted: &Wanted,
     writer: &mut dyn WriteGames,
-    told: &mut WrittenGames,
+    written: &mut WrittenGames,
 ) -> Result<()> {
     let mut following = Following { experiment, wanted, cells: Cells::default(), definition: None };
     following.cells.read(source, experiment).await?;
@@ -36,13 +36,13 @@ pub(crate) async fn follow_games(
             let has_ended = source.progress(experiment).await?.has_ended();
             let (games, next) =
                 source.settled_games(experiment, wanted.filter(), from.clone()).await?;
-            following.cells.know(source, experiment, &games).await?;
+            following.cells.read_missing(source, experiment, &games).await?;
             Ok((has_ended, games, next))
         };
         let (has_ended, games, next) = match looked.await {
             Ok(looked) => looked,
             Err(error) => {
-                tokio::time::sleep(away.wait(error, crate::terminal::notices::say)?).await;
+                tokio::time::sleep(away.wait(error, crate::terminal::notices::notify)?).await;
                 continue;
             }
         };
@@ -50,7 +50,7 @@ pub(crate) async fn follow_games(
         let is_all = games.is_empty();
         from = next.or(from);
         for whole in &games {
-            following.write(whole, writer, told)?;
+            following.write(whole, writer, written)?;
         }
         writer.flush()?;
         if is_all && has_ended {
@@ -79,20 +79,20 @@ impl Following<'_> {
         &mut self,
         whole: &WholeGame,
         writer: &mut dyn WriteGames,
-        told: &mut WrittenGames,
+        written: &mut WrittenGames,
     ) -> Result<()> {
         let id = whole.game.summary.game.cell;
         let axes = &self.cells.axes;
-        let known = self.cells.cells.get(&id).filter(|cell| self.wanted.has(axes, cell));
-        let Some(cell) = known else { return Ok(()) };
+        let selected = self.cells.cells.get(&id).filter(|cell| self.wanted.has(axes, cell));
+        let Some(cell) = selected else { return Ok(()) };
         let definition = match self.definition.take() {
-            Some((known, definition)) if known == id => definition,
+            Some((last, definition)) if last == id => definition,
             _ => definition_of(whole, id)?,
         };
         let game =
             GameView { experiment: self.experiment, axes, cell, definition: &definition, whole };
         writer.write(&game)?;
-        told.add(&game);
+        written.add(&game);
         self.definition = Some((id, definition));
         Ok(())
     }
@@ -106,10 +106,10 @@ struct Cells {
 }
 
 impl Cells {
-    async fn read(&mut self, source: &ResultsSource, of: &ExperimentSummary) -> Result<()> {
+    async fn read(&mut self, source: &ResultsSource, experiment: &ExperimentSummary) -> Result<()> {
         let mut from = None;
         loop {
-            let (axes, cells, next) = source.cells(of, from).await?;
+            let (axes, cells, next) = source.cells(experiment, from).await?;
             self.axes = axes;
             self.cells.extend(cells.into_iter().map(|cell| (cell.cell, cell)));
             if next.is_none() {
@@ -120,14 +120,14 @@ impl Cells {
     }
 
     /// Queries again if games belong to unknown cells.
-    async fn know(
+    async fn read_missing(
         &mut self,
         source: &ResultsSource,
-        of: &ExperimentSummary,
+        experiment: &ExperimentSummary,
         games: &[WholeGame],
     ) -> Result<()> {
-        let knows = |whole: &WholeGame| self.cells.contains_key(&whole.game.summary.game.cell);
-        if games.iter().all(knows) { Ok(()) } else { self.read(source, of).await }
+        let has_cell = |whole: &WholeGame| self.cells.contains_key(&whole.game.summary.game.cell);
+        if games.iter().all(has_cell) { Ok(()) } else { self.read(source, experiment).await }
     }
 
     fn any(&self, wanted: &Wanted) -> bool {

@@ -13,7 +13,7 @@ pub(crate) use follow::follow_games;
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::results::{GoesOn, ResultsSource};
+use crate::results::{PageStart, ResultsSource};
 
 /// A selection of games.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ pub(crate) async fn write_games(
     wanted: &Wanted,
     writer: &mut dyn WriteGames,
 ) -> Result<WrittenGames> {
-    let mut told = WrittenGames::default();
+    let mut written = WrittenGames::default();
     let mut from = None;
     let mut is_first = true;
     let mut has_cells = false;
@@ -98,8 +98,8 @@ pub(crate) async fn write_games(
             has_cells = true;
             // Skips the query for cells without games.
             if cell.games > 0 || wanted.uncounted {
-                let of = Cell { source, experiment, axes: &axes, cell };
-                of.write(wanted.filter(), &mut told, writer).await?;
+                let cell_games = Cell { source, experiment, axes: &axes, cell };
+                cell_games.write(wanted.filter(), &mut written, writer).await?;
             }
         }
         match next {
@@ -109,14 +109,14 @@ pub(crate) async fn write_games(
     }
     if has_cells {
         writer.finish()?;
-        return Ok(told);
+        return Ok(written);
     }
     Err(no_such_cell(experiment))
 }
 
 fn no_such_cell(experiment: &ExperimentSummary) -> CliError {
     CliError::new(Exit::Input, "choose games")
-        .because(format!("{} has no cell that is so", experiment.name))
+        .because(format!("{} has no such cell", experiment.name))
         .help("list its cells: spelrum sql 'SELECT cell_id, axes, player, opponent FROM results'")
 }
 
@@ -140,22 +140,22 @@ impl Cell<'_> {
     async fn write(
         &self,
         filter: GamesFilter,
-        told: &mut WrittenGames,
+        written: &mut WrittenGames,
         writer: &mut dyn WriteGames,
     ) -> Result<()> {
         let Self { source, experiment, axes, cell } = *self;
         let mut definition: Option<CellDefinition> = None;
-        let mut from: Option<GoesOn<_>> = None;
+        let mut from: Option<PageStart<_>> = None;
         loop {
             let (games, next) = source.whole_games(cell.cell, filter, from).await?;
             for whole in &games {
                 let definition = match &mut definition {
-                    Some(known) => known,
+                    Some(definition) => definition,
                     none => none.insert(definition_of(whole, cell.cell)?),
                 };
                 let game = GameView { experiment, axes, cell, definition, whole };
                 writer.write(&game)?;
-                told.add(&game);
+                written.add(&game);
             }
             match next {
                 None => return Ok(()),

@@ -180,14 +180,14 @@ fn full_path(document: &DocumentMut, setting: &Assignment) -> Result<Vec<String>
         }
         [first, ..] => {
             let has_it = |player: &&String| {
-                document.get(PLAYERS).and_then(|it| it.get(*player)?.get(first)).is_some()
+                document.get(PLAYERS).and_then(|players| players.get(*player)?.get(first)).is_some()
             };
             let remedy = match players.iter().find(has_it) {
                 Some(player) => format!("a player's value is set as {PLAYERS}.{player}.{first}"),
                 None => {
                     let keys: Vec<&str> = sweep_keys().collect();
-                    let known = axes.iter().map(String::as_str).chain(keys.iter().copied());
-                    did_you_mean(first, "axes and keys", known)
+                    let names = axes.iter().map(String::as_str).chain(keys.iter().copied());
+                    did_you_mean(first, "axes and keys", names)
                 }
             };
             let problem =

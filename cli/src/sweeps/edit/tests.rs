@@ -201,14 +201,14 @@ fn wrong_settings_are_refused_with_a_remedy() {
         "depth=0.1..0.5",
         "time=10ms..40ms",
     ];
-    let said: Vec<String> = settings
+    let messages: Vec<String> = settings
         .iter()
         .map(|setting| {
             let error = edited(SWEEP, &[setting], false).expect_err(setting);
             format!("{setting}\n  {}\n  help: {}\n", error.problem, error.remedy)
         })
         .collect();
-    insta::assert_snapshot!(said.join("\n"));
+    insta::assert_snapshot!(messages.join("\n"));
 }
 
 proptest! {

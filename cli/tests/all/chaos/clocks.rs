@@ -58,7 +58,7 @@ fn clocks_that_jump_take_no_games_away() {
         return skip(format!("it needs {LIBRARY}"));
     }
     let sandbox = Sandbox::new();
-    let [ours, first, second] = ["ours", "first", "second"].map(|it| Clock::new(&sandbox, it));
+    let [ours, first, second] = ["ours", "first", "second"].map(|name| Clock::new(&sandbox, name));
     let terms = Terms {
         // Leases of half a minute: none ends because a machine is busy.
         heartbeat: "5s",

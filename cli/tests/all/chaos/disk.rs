@@ -129,8 +129,8 @@ fn a_database_that_another_program_has_locked_is_waited_for() {
     let lock = Lock::on(&sandbox.path(super::cluster::DB));
     // That nothing is committed may be found before the reason is.
     wait_until("nobody can write, and why", || {
-        let told = healthz(&cluster.coordinator);
-        told.starts_with("HTTP/1.1 503") && told.contains("another program")
+        let health = healthz(&cluster.coordinator);
+        health.starts_with("HTTP/1.1 503") && health.contains("another program")
     });
     // A kill does not help against it.
     drop(worker);

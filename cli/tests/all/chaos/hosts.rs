@@ -227,7 +227,7 @@ fn hosts_that_are_cut_off_slow_or_lossy_change_nothing() {
     };
     let mut cluster = Cluster::start_as(&sandbox, terms);
     let url = cluster.url();
-    let _workers = WORKERS.map(|it| worker(&sandbox, &network, it, &url));
+    let _workers = WORKERS.map(|index| worker(&sandbox, &network, index, &url));
     play_on(&mut cluster, &["ada", "bob", "eve"]);
     // Of the connections that it has, nothing comes back any more. It notices that by itself, some time later.
     cluster.lose(&["ada"], || network.swallow(2));

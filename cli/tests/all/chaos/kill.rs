@@ -142,7 +142,7 @@ fn wait_for_networks(sandbox: &Sandbox, db: &str, networks: u64, part: u64) {
     wait_until("steps are done", || {
         // Before the database is there, and while it is made, nothing is done.
         let ran = sandbox.run(&["sql", "--db", db, "--csv", done]);
-        let found = ran.stdout().lines().nth(1).and_then(|it| it.parse::<u64>().ok());
+        let found = ran.stdout().lines().nth(1).and_then(|line| line.parse::<u64>().ok());
         let is_time = found.is_some_and(|found| found >= steps);
         if !is_time {
             // Training takes the processors that looking would take.

@@ -201,7 +201,7 @@ impl State {
 
     /// A connection is over. A report on it will not be answered.
     fn forget(&mut self, connection: u64) {
-        self.connections.retain(|it| it.number != connection);
+        self.connections.retain(|entry| entry.number != connection);
         if let Trap::Following { until, stream, .. } = self.trap
             && stream.connection == connection
         {
@@ -210,7 +210,7 @@ impl State {
     }
 
     fn is_there(&self, connection: u64) -> bool {
-        self.connections.iter().any(|it| it.number == connection)
+        self.connections.iter().any(|entry| entry.number == connection)
     }
 }
 
@@ -309,7 +309,7 @@ impl Shared {
         let is_deaf = state
             .connections
             .iter()
-            .any(|it| it.number == connection && it.deaf == Some(direction));
+            .any(|entry| entry.number == connection && entry.deaf == Some(direction));
         if is_deaf {
             return Some(());
         }

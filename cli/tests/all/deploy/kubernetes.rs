@@ -207,7 +207,7 @@ fn secrets_are_those_of_the_readme() {
     let ca = at(&worker, "/spec/volumes/1/configMap/name").as_str().unwrap();
     let variable = at(&worker, "/spec/containers/0/env/1/valueFrom/secretKeyRef");
     let namespace = kustomization()["namespace"].as_str().unwrap().to_owned();
-    let secret = |it: &Value| format!("secret generic {}", it.as_str().unwrap());
+    let secret = |name: &Value| format!("secret generic {}", name.as_str().unwrap());
     for (what, file) in [
         (secret(&volume["secretName"]), "--from-file=tokens.toml"),
         (secret(&variable["name"]), "--from-file=token=worker-token"),
@@ -343,7 +343,7 @@ fn the_pods_come_up_and_play() {
     };
     let variables = container["env"].as_array().unwrap().iter();
     let environment =
-        variables.map(|it| (it["name"].as_str().unwrap().to_owned(), value(it))).collect();
+        variables.map(|entry| (entry["name"].as_str().unwrap().to_owned(), value(entry))).collect();
     let launch = Launch { arguments: texts(&container["args"]), environment };
     assert_plays(&sandbox, coordinator, &submit, |url| {
         let there = [("https://coordinator:7878", url), ("/etc/spelrum/", "")];

@@ -31,7 +31,10 @@ fn their_links_lead_somewhere() {
             if !heading.is_empty() {
                 let page = std::fs::read_to_string(there).unwrap();
                 let mut headings = page.lines().filter_map(|line| line.strip_prefix("## "));
-                assert!(headings.any(|it| anchor(it) == heading), "deploy/{readme}: {link}");
+                assert!(
+                    headings.any(|candidate| anchor(candidate) == heading),
+                    "deploy/{readme}: {link}"
+                );
             }
         }
     }
@@ -100,7 +103,7 @@ fn which_versions_work_together_is_tested_by_what_is_named() {
         let tests = row.trim_end_matches([' ', '|']).rsplit(" | ").next().unwrap();
         for name in tests.split('`').skip(1).step_by(2) {
             let crates = ["cli", "coordinator", "crates", "proto", "worker"];
-            let is_there = crates.iter().any(|it| is_a_test(name, &root().join(it)));
+            let is_there = crates.iter().any(|directory| is_a_test(name, &root().join(directory)));
             assert!(is_there, "docs/operating.md names {name}");
             found += 1;
         }

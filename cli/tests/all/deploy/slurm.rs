@@ -49,7 +49,7 @@ fn the_options_are_slurms_and_come_first() {
     let text = text(SCRIPT);
     let options: Vec<&str> =
         text.lines().filter_map(|line| line.strip_prefix("#SBATCH --")).collect();
-    let names: Vec<&str> = options.iter().map(|it| it.split('=').next().unwrap()).collect();
+    let names: Vec<&str> = options.iter().map(|option| option.split('=').next().unwrap()).collect();
     // As sbatch(1) has them.
     let known = [
         "job-name",

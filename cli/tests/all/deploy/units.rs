@@ -60,7 +60,11 @@ fn services_have_no_rights() {
     for name in ["coordinator", "worker"] {
         let unit = unit(name);
         for line in HARDENED {
-            assert_eq!(unit.lines().filter(|it| *it == line).count(), 1, "{name}: {line}");
+            assert_eq!(
+                unit.lines().filter(|candidate| *candidate == line).count(),
+                1,
+                "{name}: {line}"
+            );
         }
         // A later line would take an earlier one back or add to it.
         for setting in ["CapabilityBoundingSet", "SystemCallFilter", "RestrictAddressFamilies"] {

@@ -143,11 +143,11 @@ impl Browser {
             "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))",
         );
         let events = std::mem::take(&mut self.events).into_iter();
-        let told = |mut event: Value| {
+        let named_event = |mut event: Value| {
             let method = event["method"].as_str().unwrap_or_default().to_owned();
             (method, event["params"].take())
         };
-        events.map(told).collect()
+        events.map(named_event).collect()
     }
 
     /// Shows the page as it is for this medium, and for whoever wants these colours.

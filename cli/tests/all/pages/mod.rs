@@ -97,10 +97,10 @@ fn look_at_file(
 ) -> Value {
     let events = browser.open(file, size, scheme);
     let own = format!("file://{}", file.display());
-    for (event, told) in &events {
-        assert!(!UNWANTED.contains(&&**event), "{what}: {event} {told}");
+    for (event, details) in &events {
+        assert!(!UNWANTED.contains(&&**event), "{what}: {event} {details}");
         if event == "Network.requestWillBeSent" {
-            assert_eq!(told["request"]["url"], own, "{what}");
+            assert_eq!(details["request"]["url"], own, "{what}");
         }
     }
     let seen = browser.evaluate(LOOK);

@@ -19,7 +19,7 @@ pub(super) enum Point {
 }
 
 impl Point {
-    fn of(name: &str) -> Option<Self> {
+    fn named(name: &str) -> Option<Self> {
         Some(match name {
             "before-commit" => Self::BeforeCommit,
             "after-commit" => Self::AfterCommit,
@@ -41,7 +41,7 @@ impl End {
     pub(super) fn from_environment() -> Self {
         let Ok(order) = std::env::var(ORDER) else { return Self::default() };
         let read = order.split_once(' ').and_then(|(point, passes)| {
-            Some((Point::of(point)?, AtomicU32::new(passes.parse().ok()?)))
+            Some((Point::named(point)?, AtomicU32::new(passes.parse().ok()?)))
         });
         assert!(read.is_some(), "{ORDER} is not an order: {order:?}");
         Self(read)

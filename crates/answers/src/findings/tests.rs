@@ -54,27 +54,31 @@ fn attention(
     attention
 }
 
-fn told(
+fn attention_of_workforce(
     experiments: &[ExperimentSummary],
     workers: &[WorkerSummary],
 ) -> Vec<(AttentionKind, u64, String)> {
     let attention = attention(experiments, workers, &[]);
-    attention.into_iter().map(|it| (it.kind, it.count, it.problem)).collect()
+    attention.into_iter().map(|problem| (problem.kind, problem.count, problem.problem)).collect()
 }
 
 #[test]
 fn games_without_workers_are_named() {
     let running = ExperimentState::Running;
     let both = [experiment("a", running, 4), experiment("b", running, 9)];
-    let [(AttentionKind::NoWorkers, 7, problem)] = &told(&both, &[])[..] else { panic!("one") };
-    assert_eq!(problem, "7 games wait to be played, and no worker is here");
-    let [(_, 1, problem)] = &told(&[experiment("a", running, 9)], &[])[..] else { panic!("one") };
-    assert_eq!(problem, "1 game waits to be played, and no worker is here");
+    let [(AttentionKind::NoWorkers, 7, problem)] = &attention_of_workforce(&both, &[])[..] else {
+        panic!("one")
+    };
+    assert_eq!(problem, "7 games wait to be played, and no worker is connected");
+    let [(_, 1, problem)] = &attention_of_workforce(&[experiment("a", running, 9)], &[])[..] else {
+        panic!("one")
+    };
+    assert_eq!(problem, "1 game waits to be played, and no worker is connected");
     // A long-silent worker does not count; a recently active one does.
-    assert_eq!(told(&both, &[worker("w", 60_000, 0)]).len(), 1);
-    assert_eq!(told(&both, &[worker("w", 1_000, 0)]), []);
-    assert_eq!(told(&[experiment("a", running, 10)], &[]), []);
-    assert_eq!(told(&[experiment("a", ExperimentState::Paused, 0)], &[]), []);
+    assert_eq!(attention_of_workforce(&both, &[worker("w", 60_000, 0)]).len(), 1);
+    assert_eq!(attention_of_workforce(&both, &[worker("w", 1_000, 0)]), []);
+    assert_eq!(attention_of_workforce(&[experiment("a", running, 10)], &[]), []);
+    assert_eq!(attention_of_workforce(&[experiment("a", ExperimentState::Paused, 0)], &[]), []);
 }
 
 /// A slot has the worker's memory divided by its slots; a worker that reports none has no limit.
@@ -88,10 +92,10 @@ fn a_cell_that_no_worker_can_hold_is_named() {
         },
         memory_bytes: 600 << 20,
     }];
-    let told = |name: &str, workers: &[WorkerSummary]| {
+    let too_large = |name: &str, workers: &[WorkerSummary]| {
         let running = experiment(name, ExperimentState::Running, 4);
         let mut attention = attention(&[running], workers, &largest);
-        attention.retain(|it| it.kind == AttentionKind::TooLarge);
+        attention.retain(|problem| problem.kind == AttentionKind::TooLarge);
         attention
     };
     let offering = |name: &str, mebibytes: u64, silent_ms| WorkerSummary {
@@ -100,17 +104,20 @@ fn a_cell_that_no_worker_can_hold_is_named() {
         ..worker(name, silent_ms, 0)
     };
     let workers = [offering("w", 1_199, 0), offering("v", 300, 0), offering("u", 0, 60_000)];
-    let [told_of] = &told("a", &workers)[..] else { panic!("one") };
-    assert_eq!((told_of.experiment.as_deref(), told_of.count), (Some("a"), 600 << 20));
+    let [too_large_problem] = &too_large("a", &workers)[..] else { panic!("one") };
     assert_eq!(
-        told_of.problem,
-        "a game of cell 7 (big against small) may take 600 MiB of memory, and no worker that is \
-         here has so much for a slot: w has most, 599 MiB"
+        (too_large_problem.experiment.as_deref(), too_large_problem.count),
+        (Some("a"), 600 << 20)
     );
-    assert_eq!(told("b", &workers), []);
-    assert_eq!(told("a", &[offering("w", 1_200, 0)]), []);
-    assert_eq!(told("a", &[offering("w", 1_199, 0), offering("u", 0, 0)]), []);
-    assert_eq!(told("a", &[]), []);
+    assert_eq!(
+        too_large_problem.problem,
+        "a game of cell 7 (big against small) may take 600 MiB of memory, and no connected worker has that much for a \
+         slot: w has most, 599 MiB"
+    );
+    assert_eq!(too_large("b", &workers), []);
+    assert_eq!(too_large("a", &[offering("w", 1_200, 0)]), []);
+    assert_eq!(too_large("a", &[offering("w", 1_199, 0), offering("u", 0, 0)]), []);
+    assert_eq!(too_large("a", &[]), []);
 }
 
 #[test]
@@ -147,7 +154,7 @@ fn what_is_found_is_told_in_order() {
         other_engine: vec![OtherEngine { experiment: name(), engine_revision: 99 }],
         removals: vec![Removal {
             experiment: name(),
-            what: Removing::Moves,
+            removing: Removing::Moves,
             games: 9,
             games_done: 4,
             is_shrinking: false,
@@ -155,11 +162,11 @@ fn what_is_found_is_told_in_order() {
         free_bytes: Some(300 << 20),
     };
     let paused = [experiment("a", ExperimentState::Paused, 9)];
-    let told = attention_of_results(&paused, &findings);
-    let problems: Vec<_> = told.iter().map(|it| it.problem.as_str()).collect();
+    let attention = attention_of_results(&paused, &findings);
+    let problems: Vec<_> = attention.iter().map(|problem| problem.problem.as_str()).collect();
     let revision = format!(
         "it was begun with revision 99 of the engine, and this program has {ENGINE_REVISION}: \
-         none of its games are handed out"
+         its games are not handed out"
     );
     assert_eq!(
         problems,
@@ -177,17 +184,17 @@ fn what_is_found_is_told_in_order() {
             "the database's file system has 300 MiB left",
         ]
     );
-    for told in &told {
-        assert_eq!(AttentionKind::named(told.kind.name()), told.kind);
-        assert!(!told.remedy.is_empty());
+    for problem in &attention {
+        assert_eq!(AttentionKind::named(problem.kind.name()), problem.kind);
+        assert!(!problem.remedy.is_empty());
     }
 }
 
 #[test]
 fn a_full_disk_is_said_before_it_is_full() {
     assert_eq!(little_space(FREE_BYTES_MIN), None);
-    let told = little_space((300 << 20) + 5).unwrap();
-    assert_eq!(told.problem, "the database's file system has 300 MiB left");
+    let problem = little_space((300 << 20) + 5).unwrap();
+    assert_eq!(problem.problem, "the database's file system has 300 MiB left");
 }
 
 #[test]
@@ -209,39 +216,46 @@ fn a_kind_of_a_later_version_keeps_its_name() {
 /// A few forfeits happen to any engine that plays by the clock.
 #[test]
 fn notable_forfeits_are_told_and_what_they_stop() {
-    let of = |player: &str, by_kind, is_stopped| ForfeitedGames {
+    let forfeited = |player: &str, by_kind, is_stopped| ForfeitedGames {
         experiment: "a".to_owned(),
         forfeits: PlayerForfeits { player: player.to_owned(), games: 78, by_kind },
         is_stopped,
     };
     let findings = Findings {
         forfeits: vec![
-            of("dev", [64, 0, 0, 0], false),
-            of("base", [0, 1, 0, 0], false),
-            of("slow", [0, 3, 1, 0], true),
+            forfeited("dev", [64, 0, 0, 0], false),
+            forfeited("base", [0, 1, 0, 0], false),
+            forfeited("slow", [0, 3, 1, 0], true),
         ],
         ..Findings::default()
     };
-    let told = attention_of_results(&[experiment("a", ExperimentState::Paused, 1)], &findings);
-    let problems: Vec<&str> = told.iter().map(|it| it.problem.as_str()).collect();
+    let attention = attention_of_results(&[experiment("a", ExperimentState::Paused, 1)], &findings);
+    let problems: Vec<&str> = attention.iter().map(|problem| problem.problem.as_str()).collect();
     let expected = [
         "dev forfeited 64 of 78 games: 64 crashes",
         "it is paused, since slow forfeited 4 of 78 games: 3 time forfeits, 1 stall: more than its sweep allows",
     ];
     assert_eq!(problems, expected);
     assert!(
-        told.iter().all(|it| it.kind == AttentionKind::Forfeits && it.remedy.contains("forfeited"))
+        attention.iter().all(|problem| problem.kind == AttentionKind::Forfeits
+            && problem.remedy.contains("forfeited"))
     );
-    assert!(told[1].remedy.ends_with("spelrum resume a"), "{}", told[1].remedy);
+    assert!(attention[1].remedy.ends_with("spelrum resume a"), "{}", attention[1].remedy);
 }
 
 #[test]
 fn a_worker_that_is_barred_from_an_engine_is_told_with_the_remedy() {
     let barred = Barred { engine: "dev".to_owned(), forfeits: 6, games: 7, of_others: [1, 40] };
-    let mut told = Vec::new();
+    let mut attention = Vec::new();
     let workers = [worker("bad", 0, 0)];
-    attention_of_withheld(&workers, &[(workers[0].worker, Withheld::Barred(barred))], &mut told);
-    assert_eq!(told[0].kind, AttentionKind::Barred);
-    assert!(told[0].problem.contains("it forfeited 6 of 7 there, and 1 of 40 at other workers"));
-    assert!(told[0].remedy.contains(" --engine dev"), "{}", told[0].remedy);
+    attention_of_withheld(
+        &workers,
+        &[(workers[0].worker, Withheld::Barred(barred))],
+        &mut attention,
+    );
+    assert_eq!(attention[0].kind, AttentionKind::Barred);
+    assert!(
+        attention[0].problem.contains("it forfeited 6 of 7 there, and 1 of 40 at other workers")
+    );
+    assert!(attention[0].remedy.contains(" --engine dev"), "{}", attention[0].remedy);
 }

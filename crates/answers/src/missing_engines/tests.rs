@@ -76,8 +76,8 @@ fn wanted(cell: i64, cells: u64, engines: &[NeededEngine]) -> Wanted {
 fn attention(wanted: &[Wanted], workers: &[WorkerSummary]) -> Vec<Attention> {
     let experiments = [experiment()];
     let missing = missing_engines(&experiments, wanted, workers, BEAT);
-    let named = |it: &MissingEngines| NamedCell {
-        cell: it.cell,
+    let named = |missing: &MissingEngines| NamedCell {
+        cell: missing.cell,
         experiment: "e".to_owned(),
         players: ["a".to_owned(), "b".to_owned()],
     };
@@ -88,7 +88,7 @@ fn attention(wanted: &[Wanted], workers: &[WorkerSummary]) -> Vec<Attention> {
 }
 
 fn problems(wanted: &[Wanted], workers: &[WorkerSummary]) -> Vec<String> {
-    attention(wanted, workers).into_iter().map(|it| it.problem).collect()
+    attention(wanted, workers).into_iter().map(|problem| problem.problem).collect()
 }
 
 #[test]
@@ -102,9 +102,7 @@ fn what_somebody_can_play_is_not_told() {
     let other = WorkerSummary { engine_revision: ENGINE_REVISION + 1, ..fish };
     assert_eq!(
         problems(&waits, &[silent, other]),
-        [
-            "4 cells, such as cell 7 (a against b), need fish (uci), which no worker that is here has"
-        ]
+        ["4 cells, such as cell 7 (a against b), need fish (uci), which no connected worker has"]
     );
     // Nor are the needs of an experiment outside the question reported.
     let elsewhere = Wanted { experiment: ExperimentId(2), ..waits[0].clone() };
@@ -120,16 +118,16 @@ fn each_missing_engine_is_told_once() {
         wanted(3, 1, &[need("cat"), need("fish")]),
         wanted(9, 1, &[need("fish"), need("fish")]),
     ];
-    let told = attention(&waits, &here);
-    let told: Vec<_> = told.iter().map(|it| (it.count, it.problem.as_str())).collect();
+    let reported = attention(&waits, &here);
+    let problems: Vec<_> =
+        reported.iter().map(|problem| (problem.count, problem.problem.as_str())).collect();
     assert_eq!(
-        told,
+        problems,
         [
-            (1, "cell 3 (a against b) needs cat (uci), which no worker that is here has"),
+            (1, "cell 3 (a against b) needs cat (uci), which no connected worker has"),
             (
                 6,
-                "6 cells, such as cell 3 (a against b), need fish (uci), which no worker that is \
-                 here has"
+                "6 cells, such as cell 3 (a against b), need fish (uci), which no connected worker has"
             ),
         ]
     );
@@ -143,26 +141,27 @@ fn what_workers_have_instead_is_told() {
         worker("x", &[offer("bird", "Fish 16", 1)]),
     ];
     let version = NeededEngine { version: Some("16".to_owned()), ..need("fish") };
-    let [told] = &attention(&[wanted(7, 1, &[version])], &here)[..] else { panic!("one") };
+    let [problem] = &attention(&[wanted(7, 1, &[version])], &here)[..] else { panic!("one") };
     assert_eq!(
-        told.problem,
-        "cell 7 (a against b) needs fish (uci), version \"16\", which no worker that is here has: \
+        problem.problem,
+        "cell 7 (a against b) needs fish (uci), version \"16\", which no connected worker has: \
          v has fish (uci), which calls itself \"Fish 15\"; w has fish (gtp)"
     );
-    assert!(told.remedy.contains("--engines FILE"), "{}", told.remedy);
+    assert!(problem.remedy.contains("--engines FILE"), "{}", problem.remedy);
     let hash = NeededEngine { sha256: Some([0xcd; 32]), ..need("fish") };
     assert_eq!(
         problems(&[wanted(7, 1, &[hash])], &here[..1]),
         [
-            "cell 7 (a against b) needs fish (uci), SHA-256 cdcdcdcd…, which no worker that is here has: \
+            "cell 7 (a against b) needs fish (uci), SHA-256 cdcdcdcd…, which no connected worker has: \
           v has fish (uci), which calls itself \"Fish 15\", SHA-256 abababab…"
         ]
     );
     // Of many workers the first few are listed, and workers with equal engines once.
-    let many = ["a", "b", "c", "d", "e", "a"].map(|of| worker(of, &[offer("fish", of, 1)]));
+    let workers =
+        ["a", "b", "c", "d", "e", "a"].map(|name| worker(name, &[offer("fish", name, 1)]));
     let version = NeededEngine { version: Some("16".to_owned()), ..need("fish") };
-    let [told] = &problems(&[wanted(7, 1, &[version])], &many)[..] else { panic!("one") };
-    assert!(told.ends_with("\"c\"; and 2 others"), "{told}");
+    let [problem] = &problems(&[wanted(7, 1, &[version])], &workers)[..] else { panic!("one") };
+    assert!(problem.ends_with("\"c\"; and 2 others"), "{problem}");
 }
 
 #[test]
@@ -172,15 +171,15 @@ fn what_no_worker_has_together_is_told() {
     assert_eq!(
         problems(&[wanted(7, 1, &[need("fish"), need("bird")])], &here),
         [
-            "cell 7 (a against b) needs bird (uci) and fish (uci) at once, which no worker that is here \
-          can run: w has bird (uci), which calls itself \"Bird\", 2 at once; v has fish (uci), which \
+            "cell 7 (a against b) needs bird (uci) and fish (uci) at once, which no connected worker can run: w has \
+             bird (uci), which calls itself \"Bird\", 2 at once; v has fish (uci), which \
           calls itself \"Fish 15\", 1 at once"
         ]
     );
     assert_eq!(
         problems(&[wanted(7, 1, &[need("fish"), need("fish")])], &here),
         [
-            "cell 7 (a against b) needs 2 of fish (uci) at once, which no worker that is here can run: v \
+            "cell 7 (a against b) needs 2 of fish (uci) at once, which no connected worker can run: v \
           has fish (uci), which calls itself \"Fish 15\", 1 at once"
         ]
     );
@@ -196,8 +195,8 @@ fn engines_without_memory_are_told() {
     assert_eq!(
         problems(&waits, &[fish, worker("w", &[])]),
         [
-            "cell 7 (a against b) needs fish (uci) and up to 50 MiB of memory for a slot, which no worker \
-          that is here has together: v has 30 MiB for a slot"
+            "cell 7 (a against b) needs fish (uci) and up to 50 MiB of memory for a slot, which no connected worker \
+             has together: v has 30 MiB for a slot"
         ]
     );
 }
@@ -205,9 +204,9 @@ fn engines_without_memory_are_told() {
 /// If the sweep does not set an engine's hash table, the worker reports its size.
 #[test]
 fn hash_tables_that_the_sweep_does_not_set_are_counted() {
-    let request = EngineRequest::of_parameters(
+    let request = EngineRequest::from_parameters(
         &serde_json::from_str(r#"{"algorithm":"uci","engine":"fish","depth":1}"#).unwrap(),
-        GameRequest::of_game("chess"),
+        GameRequest::from_game_name("chess"),
     );
     let demands = Demands {
         engines: vec![need("fish")],
@@ -226,8 +225,8 @@ fn hash_tables_that_the_sweep_does_not_set_are_counted() {
     assert_eq!(
         problems(&waits, &[with("51")]),
         [
-            "cell 7 (a against b) needs fish (uci) and up to 101 MiB of memory for a slot, which no worker \
-          that is here has together: v has 100 MiB for a slot"
+            "cell 7 (a against b) needs fish (uci) and up to 101 MiB of memory for a slot, which no connected worker \
+             has together: v has 100 MiB for a slot"
         ]
     );
 }
@@ -248,30 +247,30 @@ fn what_no_engine_can_do_is_told() {
         let capabilities = Some(Arc::new(capabilities.clone()));
         worker(name, &[OfferedEngine { capabilities, ..offer("fish", "Fish 15", 1) }])
     };
-    let mut game = GameRequest::of_game("chess");
+    let mut game = GameRequest::from_game_name("chess");
     game.chess960 = true;
     let json = r#"{"algorithm":"uci","engine":"fish","depth":1}"#;
     let parameters = serde_json::from_str(json).unwrap();
-    let request = EngineRequest::of_parameters(&parameters, game).unwrap();
+    let request = EngineRequest::from_parameters(&parameters, game).unwrap();
     let waits = |cells| {
         let Wanted { demands, .. } = wanted(7, 1, &[need("fish")]);
         let demands = Demands { requests: vec![request.clone()], ..(*demands).clone() };
         [Wanted { demands: Arc::new(demands), ..wanted(7, cells, &[]) }]
     };
     let here = [with("v", &unable), worker("w", &[])];
-    let [told] = &attention(&waits(1), &here)[..] else { panic!("one") };
+    let [problem] = &attention(&waits(1), &here)[..] else { panic!("one") };
     assert_eq!(
-        told.problem,
+        problem.problem,
         "no worker can play cell 7 (a against b): fish does not play Chess960"
     );
     assert_eq!(
-        told.remedy,
+        problem.remedy,
         "take another engine for this player, or leave chess960 out of the game's rules; or start a worker whose \
          engine can: spelrum worker --coordinator URL --engines FILE"
     );
-    let [told] = &problems(&waits(4), &here)[..] else { panic!("one") };
+    let [problem] = &problems(&waits(4), &here)[..] else { panic!("one") };
     assert_eq!(
-        told,
+        problem,
         "no worker can play 4 cells, such as cell 7 (a against b): fish does not play Chess960"
     );
     assert_eq!(problems(&waits(1), &[with("v", &unable), with("w", &able)]), [""; 0]);

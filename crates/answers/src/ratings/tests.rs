@@ -60,7 +60,8 @@ fn a_cell_belongs_to_every_point_that_it_is_like() {
     let rated = rated(games(&["depth", "player.nodes", "time"], Clusters::Openings, &cells), &[]);
     assert_eq!(rated.axes, ["depth", "time"]);
     let some = |value: &str| Some(value.to_owned());
-    let points: Vec<_> = rated.groups.iter().map(|it| (it.point.clone(), it.games)).collect();
+    let points: Vec<_> =
+        rated.groups.iter().map(|group| (group.point.clone(), group.games)).collect();
     let expected = [
         // The first cell is within both points of its depth, and none of its own.
         (vec![some("2"), None], 8),
@@ -86,8 +87,8 @@ fn groups_are_told_from_the_strongest_down() {
     assert!(three.players[1].is_anchor && !three.players[0].is_anchor);
     assert_eq!((three.games, three.self_play_games, three.clusters), (15, 3, 3));
     let counts = |place: usize| {
-        let it = &three.players[place];
-        (it.games, it.wins, it.draws, it.losses)
+        let player = &three.players[place];
+        (player.games, player.wins, player.draws, player.losses)
     };
     // Outcomes are the first mover's: the cell's player in even games.
     assert_eq!([counts(0), counts(1), counts(2)], [(12, 10, 0, 2), (6, 2, 0, 4), (6, 0, 0, 6)]);

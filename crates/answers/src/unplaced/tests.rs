@@ -52,13 +52,14 @@ fn wanted(cell: i64, cells: u64, labels: &[&str]) -> Wanted {
 }
 
 /// The problems with these workers, which have only labels.
-fn told(wanted: &[Wanted], workers: &[WorkerSummary]) -> Vec<(u64, String, String)> {
+fn reports(wanted: &[Wanted], workers: &[WorkerSummary]) -> Vec<(u64, String, String)> {
     let workers: Vec<WorkerSummary> = (1..)
         .zip(workers)
         .map(|(id, worker)| WorkerSummary { worker: WorkerId(id), ..worker.clone() })
         .collect();
-    let offer = |it: &WorkerSummary| Offer { labels: it.labels.clone(), ..Offer::default() };
-    let offers = workers.iter().map(|it| (it.worker, offer(it))).collect();
+    let offer =
+        |worker: &WorkerSummary| Offer { labels: worker.labels.clone(), ..Offer::default() };
+    let offers = workers.iter().map(|worker| (worker.worker, offer(worker))).collect();
     told_of(wanted, &workers, &offers)
 }
 
@@ -68,47 +69,48 @@ fn told_of(
     offers: &BTreeMap<WorkerId, Offer>,
 ) -> Vec<(u64, String, String)> {
     let experiments = [experiment()];
-    let found = unplaced(&experiments, wanted, workers, offers, Duration::from_secs(5));
-    let named = |it: &Unplaced| NamedCell {
-        cell: it.cell,
+    let reasons = unplaced(&experiments, wanted, workers, offers, Duration::from_secs(5));
+    let named = |reason: &Unplaced| NamedCell {
+        cell: reason.cell,
         experiment: "e".to_owned(),
         players: ["a", "b"].map(str::to_owned),
     };
-    let cells: Vec<NamedCell> = found.iter().map(named).collect();
+    let cells: Vec<NamedCell> = reasons.iter().map(named).collect();
     let mut attention = Vec::new();
-    attention_of_placement(&experiments, &found, &cells, &mut attention);
-    attention.into_iter().map(|it| (it.count, it.problem, it.remedy)).collect()
+    attention_of_placement(&experiments, &reasons, &cells, &mut attention);
+    attention.into_iter().map(|problem| (problem.count, problem.problem, problem.remedy)).collect()
 }
 
 #[test]
 fn what_no_worker_may_play_is_told_with_what_to_do() {
     let waits = [wanted(3, 2, &["site=a"]), wanted(2, 1, &["site=a"]), wanted(5, 1, &[])];
-    let [(count, problem, remedy)] = &told(&waits, &[worker(&["site=b"]), worker(&["gpu"])])[..]
+    let [(count, problem, remedy)] = &reports(&waits, &[worker(&["site=b"]), worker(&["gpu"])])[..]
     else {
         panic!("one")
     };
     assert_eq!(*count, 3);
     assert_eq!(
         problem,
-        "3 cells, such as cell 2 (a against b), are for workers with the label site=a, which none that is here has"
+        "3 cells, such as cell 2 (a against b), are for workers with the label site=a, which no connected worker has"
     );
     assert!(remedy.contains("spelrum worker --coordinator URL --label site=a;"), "{remedy}");
-    assert_eq!(told(&waits, &[worker(&["site=b"]), worker(&["site=a"])]), []);
+    assert_eq!(reports(&waits, &[worker(&["site=b"]), worker(&["site=a"])]), []);
     // A lack of any worker is reported separately.
-    assert_eq!(told(&waits, &[]), []);
+    assert_eq!(reports(&waits, &[]), []);
     let silent = WorkerSummary { silent_ms: 60_000, ..worker(&["site=a"]) };
-    assert_eq!(told(&waits, &[silent, worker(&[])]).len(), 1);
+    assert_eq!(reports(&waits, &[silent, worker(&[])]).len(), 1);
 }
 
 #[test]
 fn labels_that_no_worker_has_together_are_told() {
     let waits = [wanted(3, 1, &["gpu", "site=a"])];
-    let [(_, problem, remedy)] = &told(&waits, &[worker(&["site=a"]), worker(&["gpu"])])[..] else {
+    let [(_, problem, remedy)] = &reports(&waits, &[worker(&["site=a"]), worker(&["gpu"])])[..]
+    else {
         panic!("one")
     };
     assert_eq!(
         problem,
-        "cell 3 (a against b) is for workers with the labels gpu and site=a, which none that is here has together"
+        "cell 3 (a against b) is for workers with the labels gpu and site=a, which no connected worker has together"
     );
     assert!(remedy.contains("--label gpu=VALUE --label site=a"), "{remedy}");
 }
@@ -145,14 +147,14 @@ fn offer(nodes_per_second: u64, quota_period_us: Option<u64>) -> Offer {
 #[test]
 fn what_is_out_of_bounds_for_every_worker_is_told_by_bound() {
     let waits = [bounded(4, 1_000, 900), bounded(3, 1_000, 500), bounded(5, 2_000, 90_000)];
-    let told = |offer: Offer| told_of(&waits, &[worker(&[])], &[(WorkerId(1), offer)].into());
-    let [quota, speed] = &told(offer(1_500, Some(1_000)))[..] else { panic!("two") };
+    let told_quota = |offer: Offer| told_of(&waits, &[worker(&[])], &[(WorkerId(1), offer)].into());
+    let [quota, speed] = &told_quota(offer(1_500, Some(1_000)))[..] else { panic!("two") };
     assert_eq!(
         (quota.0, &*quota.1),
         (
             2,
-            "2 cells, such as cell 3 (a against b), are for workers with quiet slots, or whose quota of CPU time comes \
-             at least every 0.5 ms, not every 1 ms: none that is here is such a one"
+            "2 cells, such as cell 3 (a against b), are for workers with exclusive slots, or whose CPU quota is \
+             renewed at least every 0.5 ms, not every 1 ms: no connected worker qualifies"
         )
     );
     assert!(quota.2.contains("`quota_period_max`"), "{}", quota.2);
@@ -160,8 +162,8 @@ fn what_is_out_of_bounds_for_every_worker_is_told_by_bound() {
         (speed.0, &*speed.1),
         (
             1,
-            "cell 5 (a against b) is for workers that visit at least 2000 nodes of nim a second, not 1500: none that is \
-             here is such a one"
+            "cell 5 (a against b) is for workers that visit at least 2000 nodes of nim a second, not 1500: no \
+             connected worker qualifies"
         )
     );
     assert!(
@@ -169,10 +171,10 @@ fn what_is_out_of_bounds_for_every_worker_is_told_by_bound() {
         "{}",
         speed.2
     );
-    assert_eq!(told(offer(2_000, None)), []);
+    assert_eq!(told_quota(offer(2_000, None)), []);
     // Its speed is measured, and may turn out to suffice.
     let unmeasured = Offer { speeds: Vec::new(), ..offer(1, None) };
-    assert_eq!(told(unmeasured), []);
+    assert_eq!(told_quota(unmeasured), []);
 }
 
 #[test]

@@ -38,7 +38,7 @@ impl BookFormat {
 
     /// The format of a file, by its extension.
     #[must_use]
-    pub fn of_file(name: &str) -> Option<Self> {
+    pub fn from_file_name(name: &str) -> Option<Self> {
         let (_, extension) = name.rsplit_once('.')?;
         Self::ALL.into_iter().find(|format| extension.eq_ignore_ascii_case(format.extension()))
     }
@@ -48,7 +48,7 @@ impl BookFormat {
 /// (3.2.1). Drops byte order marks and turns carriage returns into line feeds in files that have no line
 /// feed.
 #[must_use]
-pub fn text_of_file(bytes: Vec<u8>) -> String {
+pub fn decode_text_file(bytes: Vec<u8>) -> String {
     let units = |unit: fn([u8; 2]) -> u16| {
         let units = bytes[2..].chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
         char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
@@ -108,10 +108,10 @@ mod tests {
             utf16(u16::to_le_bytes),
             utf16(u16::to_be_bytes),
         ] {
-            assert_eq!(text_of_file(bytes.clone()), "Jörg\n", "{bytes:?}");
+            assert_eq!(decode_text_file(bytes.clone()), "Jörg\n", "{bytes:?}");
         }
-        assert_eq!(text_of_file(vec![0xff, 0xfe, b'a']), "");
-        assert_eq!(text_of_file("a\r\nb\r".into()), "a\r\nb\r");
-        assert_eq!(text_of_file(Vec::new()), "");
+        assert_eq!(decode_text_file(vec![0xff, 0xfe, b'a']), "");
+        assert_eq!(decode_text_file("a\r\nb\r".into()), "a\r\nb\r");
+        assert_eq!(decode_text_file(Vec::new()), "");
     }
 }

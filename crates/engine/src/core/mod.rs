@@ -6,12 +6,12 @@
 pub(crate) mod book;
 pub(crate) mod budget;
 pub mod expression;
+pub(crate) mod external;
 pub(crate) mod host;
 pub(crate) mod knowledge;
 pub(crate) mod limits;
 pub(crate) mod memory;
 pub(crate) mod nearest;
-pub(crate) mod outside;
 pub(crate) mod parameters;
 pub(crate) mod position;
 pub(crate) mod rng;

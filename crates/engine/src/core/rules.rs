@@ -3,7 +3,7 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::core::outside::{GtpBoard, Protocol};
+use crate::core::external::{GtpBoard, Protocol};
 use crate::core::parameters::{
     EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, Settings, Value,
 };

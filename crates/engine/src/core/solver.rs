@@ -111,7 +111,7 @@ pub(crate) fn values_by_child<P: Position>(
         }
         // Symmetric positions may share a key, and an evaluation may distinguish them.
         let alike = known.entry(child.canonical_key()).or_default();
-        let value = match alike.iter().find(|(other, _)| *other == child) {
+        let value = match alike.iter().find(|(position, _)| *position == child) {
             Some(&(_, value)) => value,
             None => {
                 let value = value_child(&child, budget)?;

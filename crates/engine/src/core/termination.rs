@@ -40,7 +40,7 @@ impl Termination {
     });
     /// Adjudicated by an exact table.
     pub const TABLE: Self =
-        Self::new(&TerminationInfo { name: "table", words: "an exact table says how it ends" });
+        Self::new(&TerminationInfo { name: "table", words: "an exact table gives the result" });
     /// A player answered with something that is not a legal move, and loses.
     pub const ILLEGAL_MOVE: Self =
         Self::new(&TerminationInfo { name: "illegal_move", words: "an illegal move" });

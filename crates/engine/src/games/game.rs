@@ -1,7 +1,7 @@
 //! The trait that describes a game, so that generic code can go from data to its positions.
 
 use crate::core::book::{BookError, BookFormat, BookPosition};
-use crate::core::outside::{GtpBoard, Protocol};
+use crate::core::external::{GtpBoard, Protocol};
 use crate::core::parameters::{
     EvaluationInfo, ParameterError, ParameterInfo, Parameters, Settings,
 };
@@ -139,7 +139,7 @@ pub trait Game: Solvable {
     }
 
     /// A move in the notation of external engines, where that differs from the engine's.
-    fn told(_mv: Self::Move, _protocol: Protocol) -> Option<String> {
+    fn engine_move(_mv: Self::Move, _protocol: Protocol) -> Option<String> {
         None
     }
 
@@ -147,12 +147,16 @@ pub trait Game: Solvable {
     ///
     /// # Errors
     /// If it is not a move of the game.
-    fn heard(&self, text: &str, _protocol: Protocol) -> Result<Self::Move, NotationError> {
+    fn parse_engine_move(
+        &self,
+        text: &str,
+        _protocol: Protocol,
+    ) -> Result<Self::Move, NotationError> {
         self.parse_move(text)
     }
 
     /// Moves that lead from the start to this position, for protocols that cannot state a position.
-    fn way_here(&self) -> Option<Vec<Self::Move>> {
+    fn moves_from_start(&self) -> Option<Vec<Self::Move>> {
         None
     }
 
@@ -198,7 +202,7 @@ impl Rules {
     /// check: a mistake in the game.
     #[must_use]
     pub fn usual<G: Game>() -> Self {
-        match Self::of::<G>(&Parameters::new()) {
+        match Self::new::<G>(&Parameters::new()) {
             Ok(rules) => rules,
             Err(error) => panic!("the usual rules of {}: {error}", G::NAME),
         }
@@ -209,7 +213,7 @@ impl Rules {
     /// # Errors
     /// If a rule is unknown, has the wrong type or is outside its range, or the rules fail the game's
     /// own check.
-    pub fn of<G: Game>(given: &Parameters) -> Result<Self, RulesError> {
+    pub fn new<G: Game>(given: &Parameters) -> Result<Self, RulesError> {
         let values = Settings::of_game(G::NAME, G::RULES, given)?;
         let rules = Self { game: G::INFO, values };
         G::check_rules(&rules)?;

@@ -49,10 +49,10 @@ pub enum NetworkBytesError {
     #[error("its content does not have the hash that it was written with")]
     Hash,
     /// It describes an impossible network.
-    #[error("it describes a network that cannot be: {what}")]
+    #[error("it describes a network that cannot be: {problem}")]
     Description {
         /// What is wrong.
-        what: &'static str,
+        problem: &'static str,
     },
     /// Truncated, or too long.
     #[error("it has {found} bytes, and should have {expected}")]
@@ -145,7 +145,7 @@ struct Reader<'b>(&'b [u8]);
 
 impl Reader<'_> {
     fn take<const N: usize>(&mut self) -> Result<[u8; N], NetworkBytesError> {
-        let cut = NetworkBytesError::Description { what: "it ends too soon" };
+        let cut = NetworkBytesError::Description { problem: "it ends too soon" };
         let (taken, rest) = self.0.split_first_chunk().ok_or(cut)?;
         self.0 = rest;
         Ok(*taken)
@@ -158,12 +158,12 @@ impl Reader<'_> {
     /// One of these values, by its index.
     fn one_of<T: Copy>(&mut self, values: &[T]) -> Result<T, NetworkBytesError> {
         let [place] = self.take()?;
-        let unknown = NetworkBytesError::Description { what: "a word is unknown" };
+        let unknown = NetworkBytesError::Description { problem: "a word is unknown" };
         values.get(usize::from(place)).copied().ok_or(unknown)
     }
 
     fn architecture(&mut self) -> Result<Architecture, NetworkBytesError> {
-        let wrong = |what| NetworkBytesError::Description { what };
+        let wrong = |problem| NetworkBytesError::Description { problem };
         let length = self.short()?;
         let Some((name, rest)) = self.0.split_at_checked(length) else {
             return Err(wrong("it ends too soon"));

@@ -423,7 +423,7 @@ mod tests {
                     .copied()
                     .filter(|number| *number != 0.0)
                     .collect();
-                let greatest = numbers.iter().fold(0.0_f32, |most, it| most.max(it.abs()));
+                let greatest = numbers.iter().fold(0.0_f32, |most, number| most.max(number.abs()));
                 let bound = bound.sqrt() as f32;
                 assert!(greatest <= bound && greatest > 0.7 * bound, "{greatest} of {bound}");
                 let mean = numbers.iter().sum::<f32>() / numbers.len() as f32;

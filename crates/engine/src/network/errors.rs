@@ -73,8 +73,9 @@ impl Errors {
     ) -> Self {
         let mut errors = Self::default();
         for to_move in [Side::First, Side::Second] {
-            let of_side = |it: &&Difference| it.0.white_moves() == (to_move == Side::First);
-            let of_side: Vec<Difference> = differences.iter().filter(of_side).copied().collect();
+            let is_of_side =
+                |difference: &&Difference| difference.0.white_moves() == (to_move == Side::First);
+            let of_side: Vec<Difference> = differences.iter().filter(is_of_side).copied().collect();
             if of_side.is_empty() {
                 continue;
             }
@@ -119,9 +120,9 @@ impl Errors {
     }
 }
 
-fn groups<K: Ord>(of: impl Iterator<Item = (K, Difference)>) -> BTreeMap<K, Vec<Difference>> {
+fn groups<K: Ord>(keyed: impl Iterator<Item = (K, Difference)>) -> BTreeMap<K, Vec<Difference>> {
     let mut groups = BTreeMap::<K, Vec<Difference>>::new();
-    for (key, difference) in of {
+    for (key, difference) in keyed {
         groups.entry(key).or_default().push(difference);
     }
     groups

@@ -88,8 +88,8 @@ impl NetworkEvaluation {
     fn find(&self, board: &Board, changed: bool, squares: &mut [u8]) -> Option<Side> {
         let color = |color: Color| if changed { !color } else { color };
         let mut taken = BitBoard::EMPTY;
-        for (place, &(of, piece)) in squares.iter_mut().zip(self.endgame().men()) {
-            let square = (board.colored_pieces(color(of), piece) & !taken).next_square()?;
+        for (place, &(side_color, piece)) in squares.iter_mut().zip(self.endgame().men()) {
+            let square = (board.colored_pieces(color(side_color), piece) & !taken).next_square()?;
             taken |= square.bitboard();
             *place = square.relative_to(color(Color::White)) as u8;
         }

@@ -158,12 +158,12 @@ fn classes(
 }
 
 /// All mirror images of these positions, each once, in ascending order.
-fn images(of: &[Example], orientation: &Orientation) -> Vec<Example> {
+fn images(examples: &[Example], orientation: &Orientation) -> Vec<Example> {
     let each = |example: &Example| {
         let plies = example.code();
         orientation.images(example.squares()).map(move |image| Example::new(image, plies))
     };
-    let mut images: Vec<Example> = of.iter().flat_map(each).collect();
+    let mut images: Vec<Example> = examples.iter().flat_map(each).collect();
     images.sort_unstable();
     images.dedup();
     images
@@ -260,8 +260,8 @@ mod tests {
         let all = |more: &str, network: usize| {
             let recipe = recipe("KRK", more);
             let (examples, orientation) = (draw(&recipe, &table, network), orientation(&recipe));
-            let images = |it: &Example| {
-                let images: BTreeSet<_> = orientation.images(it.squares()).collect();
+            let images = |example: &Example| {
+                let images: BTreeSet<_> = orientation.images(example.squares()).collect();
                 images.len() as u64
             };
             let validation = examples.validation.iter().map(images).sum::<u64>();

@@ -248,14 +248,14 @@ mod tests {
         let coordinates = [2, 2, 1, 7, 5, 6, 6, 0];
         let distances = [1, 5, 4, 7];
         let between = [4, 4, 6];
-        let of = |set| dense(inputs(set, 4, false), &squares, true);
-        assert_eq!(of(InputSet::Coordinates), seventh(&coordinates));
-        assert_eq!(of(InputSet::Distances), seventh(&distances));
+        let dense_inputs = |set| dense(inputs(set, 4, false), &squares, true);
+        assert_eq!(dense_inputs(InputSet::Coordinates), seventh(&coordinates));
+        assert_eq!(dense_inputs(InputSet::Distances), seventh(&distances));
         let both = [&coordinates[..], &distances].concat();
-        assert_eq!(of(InputSet::CoordinatesDistances), seventh(&both));
-        assert_eq!(of(InputSet::AllDistances), seventh(&[&both[..], &between].concat()));
+        assert_eq!(dense_inputs(InputSet::CoordinatesDistances), seventh(&both));
+        assert_eq!(dense_inputs(InputSet::AllDistances), seventh(&[&both[..], &between].concat()));
         let ones = |set| -> Vec<usize> {
-            let dense = of(set);
+            let dense = dense_inputs(set);
             (0..dense.len()).filter(|input| dense[*input] == 1.0).collect()
         };
         let one_hot = [18, 64 + 57, 128 + 53, 192 + 6];

@@ -204,18 +204,18 @@ impl Recipe {
             "target_start",
             0.0..=1.0,
             0.9,
-            "What the network shall say of mate.",
+            "The network's target for mate.",
         ),
         ParameterInfo::number(
             "target_over",
             1.0..=1_000.0,
             80.0,
-            "By how many plies from mate that is less by 1; below 0 it is 0.",
+            "Plies from mate over which the target falls by 1; it never falls below 0.",
         ),
         ParameterInfo::switch(
             "draws",
             false,
-            "Whether draws are learnt from as well, of which the network shall say 0.",
+            "Whether the network also learns from draws, with target 0.",
         ),
         ParameterInfo::integer(
             "examples",
@@ -240,7 +240,7 @@ impl Recipe {
             "batch",
             1..=4_096,
             1,
-            "After how many examples the weights are changed, by the mean of what each would change.",
+            "Examples per weight update, which is the mean of their individual updates.",
         ),
         ParameterInfo::number(
             "rate",
@@ -320,7 +320,7 @@ impl Recipe {
                 },
                 networks: chosen(&settings, "networks", &Networks::NAMES, Networks::ALL),
             },
-            mirrored: matches!(settings.said("mirrored"), Some(Value::Bool(true))),
+            mirrored: matches!(settings.optional_value("mirrored"), Some(Value::Bool(true))),
             draws: settings.switch("draws"),
             examples: small("examples") as usize,
             validation: small("validation") as usize,
@@ -449,11 +449,11 @@ fn endgame_of(name: &str) -> Result<Endgame, ParameterError> {
         let problem = format!("`{KEY}` cannot be {name:?}: {}", error.problem);
         ParameterError::new(KEY, problem, error.remedy)
     })?;
-    let of = |color| {
+    let pieces_of = |color| {
         let men = endgame.men().iter().filter(move |man| man.0 == color);
         men.map(|man| man.1).collect::<Vec<_>>()
     };
-    let [white, black] = [cozy_chess::Color::White, cozy_chess::Color::Black].map(of);
+    let [white, black] = [cozy_chess::Color::White, cozy_chess::Color::Black].map(pieces_of);
     if white.len() < 2 || white == black {
         return Err(ParameterError::new(
             KEY,

@@ -195,8 +195,9 @@ impl<'r> Training<'r> {
         };
         self.weights = weights;
         let errors = Errors::from_differences(network, target, &self.differences(&validation));
-        let of = |example: &Example| square(f64::from(target.value(example.plies())) - guess);
-        let squares = validation.iter().map(of);
+        let squared_difference =
+            |example: &Example| square(f64::from(target.value(example.plies())) - guess);
+        let squares = validation.iter().map(squared_difference);
         let run = Run {
             network,
             positions,
@@ -275,9 +276,9 @@ impl<'r> Training<'r> {
     /// The differences between its answers and their targets.
     fn differences(&mut self, examples: &[Example]) -> Vec<Difference> {
         let target = self.target();
-        let mut of =
+        let mut difference =
             |example: &Example| f64::from(self.answer(*example) - target.value(example.plies()));
-        examples.iter().map(|example| (*example, of(example))).collect()
+        examples.iter().map(|example| (*example, difference(example))).collect()
     }
 
     const fn target(&self) -> Target {
@@ -353,17 +354,17 @@ mod tests {
 
     #[test]
     fn rates_go_down_as_they_should() {
-        let of = |schedule: &str| {
+        let rates = |schedule: &str| {
             let recipe = recipe(&format!(
                 r#"{{"ending": "KRK", "rate": 2, "epochs": 4, "schedule": "{schedule}"}}"#
             ));
             [1, 2, 3, 4].map(|epoch| rate(&recipe, epoch))
         };
-        assert_eq!(of("constant"), [2.0; 4]);
-        assert_eq!(of("linear"), [2.0, 1.5, 1.0, 0.5]);
+        assert_eq!(rates("constant"), [2.0; 4]);
+        assert_eq!(rates("linear"), [2.0, 1.5, 1.0, 0.5]);
         let half = 0.5_f64.sqrt();
         let cosine = [2.0, 1.0 + half, 1.0, 1.0 - half];
-        for (found, expected) in of("cosine").into_iter().zip(cosine) {
+        for (found, expected) in rates("cosine").into_iter().zip(cosine) {
             assert!((found - expected).abs() < 1e-12, "{found} {expected}");
         }
     }

@@ -46,7 +46,7 @@ impl Twin {
     pub(super) fn slope(&mut self, at: usize, inputs: &[f64], target: f64, loss: Loss) -> f64 {
         const STEP: f64 = 1e-5;
         let weight = self.numbers[at];
-        let [more, less] = [STEP, -STEP].map(|step| {
+        let [above, below] = [STEP, -STEP].map(|step| {
             self.numbers[at] = weight + step;
             let output = self.output(inputs);
             match loss {
@@ -57,7 +57,7 @@ impl Twin {
             }
         });
         self.numbers[at] = weight;
-        (more - less) / (2.0 * STEP)
+        (above - below) / (2.0 * STEP)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::play::notation::opening_position;
 use crate::play::player::Player;
 use crate::play::records::{GameRecord, MoveRecord, Outcome};
 use crate::play::seat::{
-    Answer, Fault, OutsidePlayer, OutsideSeat, SearchSeat, Seat, Turn, seat_of,
+    Answer, ExternalPlayer, ExternalSeat, Fault, SearchSeat, Seat, Turn, seat_of,
 };
 use crate::tables;
 use crate::with_game;
@@ -64,7 +64,7 @@ pub enum Participant<'a> {
         key: [u8; 32],
     },
     /// Any other player, such as an external engine or a person.
-    Outside(&'a mut dyn OutsidePlayer),
+    External(&'a mut dyn ExternalPlayer),
 }
 
 /// Why a game has no record.
@@ -81,7 +81,7 @@ pub enum PlayError {
         "failed to play: a player was made for another game; make players and game from the same rules"
     )]
     OtherGame,
-    /// An external engine without an [`OutsidePlayer`] here.
+    /// An external engine without an [`ExternalPlayer`] here.
     #[error("failed to play: `{0}` is an external engine, which plays in sweeps alone")]
     NotOurs(String),
     /// A player did not get the memory that one of its parameters asks for.
@@ -165,13 +165,13 @@ fn seated<'a, G: Game>(
             prepare(player, host)?;
             seat_of(player, key).ok_or_else(|| no_seat(player))?
         }
-        Participant::Outside(player) => Box::new(OutsideSeat(player)),
+        Participant::External(player) => Box::new(ExternalSeat(player)),
     })
 }
 
 /// The reason for which a player has no seat in a game.
 pub(crate) fn no_seat(player: &Player) -> PlayError {
-    match player.outside() {
+    match player.external() {
         Some(rules) => PlayError::NotOurs(rules.engine.clone()),
         None => PlayError::OtherGame,
     }
@@ -187,7 +187,7 @@ pub type Watch<'w> = &'w mut dyn FnMut(&MoveRecord) -> ControlFlow<()>;
 /// ([`Adjudication`]), or at the greatest number of plies, in this order, and awards it to the other side if
 /// a seat has a [`Fault`] or exceeds its time ([`Seat::forfeits_after`]). The losing move is then not
 /// recorded. A move's times run from the call of its seat to the making of its record, unless the seat
-/// reports its wall time ([`Seat::took`]).
+/// reports its wall time ([`Seat::measured_time`]).
 ///
 /// # Errors
 /// If the opening cannot be played from, or the host or the watcher ends the game.
@@ -206,7 +206,7 @@ pub fn arbitrate<G: Game>(
     let mut before: Vec<Before<G::Move>> = Vec::new();
     let mut moves: Vec<MoveRecord> = Vec::new();
     let started = Reading::take(host);
-    let mut asked = started;
+    let mut turn_started = started;
     let ending = loop {
         let line = Line { position: &position, before: &before };
         if let Some(ending) = line.ending() {
@@ -237,11 +237,11 @@ pub fn arbitrate<G: Game>(
             involuntary_switches: None,
         };
         let mut now = Reading::take(host);
-        (record.wall_us, record.cpu_us) = now.since(asked);
+        (record.wall_us, record.cpu_us) = now.since(turn_started);
         if seats[mover].thinks_here() {
-            record.involuntary_switches = now.switches_since(asked);
+            record.involuntary_switches = now.switches_since(turn_started);
         }
-        if let Some(took) = seats[mover].took() {
+        if let Some(took) = seats[mover].measured_time() {
             record.wall_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         }
         let allowed_us = seats[mover].forfeits_after().map(|allowed| allowed.as_micros());
@@ -255,7 +255,7 @@ pub fn arbitrate<G: Game>(
             record.search.full_tree_leaves = leaves;
             now = Reading::take(host);
         }
-        asked = now;
+        turn_started = now;
         before.push(Before { mv, key: record.position_key });
         position.play_unchecked(mv);
         if watch(&record).is_break() {
@@ -268,7 +268,7 @@ pub fn arbitrate<G: Game>(
         }
         if is_ended_by_tables {
             // Making a table is not charged to the next player.
-            asked = Reading::take(host);
+            turn_started = Reading::take(host);
         }
         moves.push(record);
     };
@@ -280,7 +280,7 @@ pub fn arbitrate<G: Game>(
     // A game that ended otherwise is unfinished by its rules, and has no margin.
     let margin =
         position.margin().map(|ahead| if first_side == Side::First { ahead } else { -ahead });
-    let (wall_us, _) = asked.since(started);
+    let (wall_us, _) = turn_started.since(started);
     let termination = ending.termination;
     Ok(GameRecord { outcome, margin, termination, first_side, moves, wall_us })
 }

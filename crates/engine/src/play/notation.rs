@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::core::book::{BookError, BookFormat, BookPosition};
-use crate::core::outside::Protocol;
+use crate::core::external::Protocol;
 use crate::core::position::{NotationError, Position};
 use crate::core::rules::Rules;
 use crate::games::game::Game;
@@ -120,7 +120,7 @@ pub fn legal_moves(rules: &Rules, position: &str) -> Result<Vec<String>, Notatio
 ///
 /// # Errors
 /// If the opening or a move is not of this game.
-pub fn moves_told<'m>(
+pub fn engine_moves<'m>(
     rules: &Rules,
     opening: &str,
     moves: impl IntoIterator<Item = &'m str>,
@@ -133,15 +133,15 @@ pub fn moves_told<'m>(
         protocol: Protocol,
     ) -> Result<Option<Vec<String>>, NotationError> {
         let mut position = G::parse(rules, opening)?;
-        let Some(way) = position.way_here() else { return Ok(None) };
-        let write = |mv: G::Move| G::told(mv, protocol).unwrap_or_else(|| mv.to_string());
-        let mut all: Vec<String> = way.into_iter().map(write).collect();
+        let Some(leading) = position.moves_from_start() else { return Ok(None) };
+        let write = |mv: G::Move| G::engine_move(mv, protocol).unwrap_or_else(|| mv.to_string());
+        let mut moves_of_game: Vec<String> = leading.into_iter().map(write).collect();
         for text in moves {
             let mv = parse_legal_move(&position, text)?;
-            all.push(write(mv));
+            moves_of_game.push(write(mv));
             position.play_unchecked(mv);
         }
-        Ok(Some(all))
+        Ok(Some(moves_of_game))
     }
     with_game!(rules, G => typed::<G>(rules, opening, moves, protocol))
 }
@@ -151,7 +151,7 @@ pub fn moves_told<'m>(
 ///
 /// # Errors
 /// If it is not a move of the game, or an earlier move is not.
-pub fn move_heard<'m>(
+pub fn parse_engine_move<'m>(
     rules: &Rules,
     opening: &str,
     moves: impl IntoIterator<Item = &'m str>,
@@ -169,7 +169,7 @@ pub fn move_heard<'m>(
         for text in moves {
             position.play_unchecked(parse_legal_move(&position, text)?);
         }
-        Ok(position.heard(text, protocol)?.to_string())
+        Ok(position.parse_engine_move(text, protocol)?.to_string())
     }
     with_game!(rules, G => typed::<G>(rules, opening, moves, text, protocol))
 }

@@ -4,8 +4,8 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::core::external::{self, EXTERNAL_ALGORITHMS, ExternalRules, Protocol};
 use crate::core::limits::Limits;
-use crate::core::outside::{self, OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
 use crate::core::parameters::{
     AlgorithmInfo, ClockRule, ParameterError, ParameterKind, Parameters, Settings, Value,
     wrong_word,
@@ -28,17 +28,17 @@ pub struct Player {
     limits: Limits,
     game: &'static str,
     draws_random_numbers: bool,
-    who: Who,
+    source: MoveSource,
 }
 
 /// The source of its moves.
 #[derive(Clone)]
-enum Who {
+enum MoveSource {
     /// Built in: a `Maker<G>` of the game `G` that the player was made for. It makes data shared by all its
     /// games, such as a compiled evaluation, once.
     Ours(Arc<dyn Any + Send + Sync>),
     /// An external engine.
-    Outside(Arc<OutsideRules>),
+    External(Arc<ExternalRules>),
 }
 
 impl Player {
@@ -62,21 +62,21 @@ impl Player {
         given: &Parameters,
         contents: &dyn Contents,
     ) -> Result<Self, ParameterError> {
-        with_game!(rules, G => Self::of::<G>(given, contents))
+        with_game!(rules, G => Self::new::<G>(given, contents))
     }
 
     /// The same for a game type, registered or not.
     ///
     /// # Errors
     /// As [`Player::with_contents`].
-    pub fn of<G: Game>(
+    pub fn new<G: Game>(
         given: &Parameters,
         contents: &dyn Contents,
     ) -> Result<Self, ParameterError> {
         let info = chosen_algorithm(given)?;
         let settings = Settings::read(info, G::NAME, G::EVALUATIONS, given)?;
         if let Some(protocol) = Protocol::named(info.name) {
-            return Self::outside_of::<G>(protocol, &settings);
+            return Self::new_external::<G>(protocol, &settings);
         }
         registry::check_game::<G>(info)?;
         let compile = Compile { info, settings: &settings };
@@ -92,20 +92,20 @@ impl Player {
             limits: Limits::from_settings(&settings),
             game: G::NAME,
             draws_random_numbers: registry::draws_random_numbers(info, &settings),
-            who: Who::Ours(Arc::new(maker)),
+            source: MoveSource::Ours(Arc::new(maker)),
         })
     }
 
     /// An external engine, for a game with engines that speak its protocol.
-    fn outside_of<G: Game>(
+    fn new_external<G: Game>(
         protocol: Protocol,
         settings: &Settings,
     ) -> Result<Self, ParameterError> {
         if !G::PROTOCOLS.contains(&protocol) {
-            let spoken = G::PROTOCOLS.iter().map(|known| format!("{:?}", known.name()));
-            let remedy = match spoken.collect::<Vec<_>>().as_slice() {
+            let protocols = G::PROTOCOLS.iter().map(|protocol| format!("{:?}", protocol.name()));
+            let remedy = match protocols.collect::<Vec<_>>().as_slice() {
                 [] => "choose one of our algorithms".to_owned(),
-                spoken => format!("write algorithm = {}", spoken.join(" or ")),
+                protocols => format!("write algorithm = {}", protocols.join(" or ")),
             };
             let (name, game) = (protocol.name(), G::NAME);
             let problem = format!("programs that speak {name} do not play {game}");
@@ -116,7 +116,9 @@ impl Player {
             limits: Limits::from_settings(settings),
             game: G::NAME,
             draws_random_numbers: !settings.switch("reproducible"),
-            who: Who::Outside(Arc::new(OutsideRules::from_settings(protocol, settings)?)),
+            source: MoveSource::External(Arc::new(ExternalRules::from_settings(
+                protocol, settings,
+            )?)),
         })
     }
 
@@ -164,14 +166,14 @@ impl Player {
         };
         let mut player = self.clone();
         player.limits.move_time_us = player.limits.move_time_us.map(scaled_us);
-        if let Who::Outside(rules) = &self.who
+        if let MoveSource::External(rules) = &self.source
             && let Some(clock) = rules.clock
         {
             let (time_us, increment_us) = (scaled_us(clock.time_us), scaled_us(clock.increment_us));
             let clock = ClockRule { time_us, increment_us, ..clock };
-            player.who = Who::Outside(Arc::new(OutsideRules {
+            player.source = MoveSource::External(Arc::new(ExternalRules {
                 clock: Some(clock),
-                ..OutsideRules::clone(rules)
+                ..ExternalRules::clone(rules)
             }));
         }
         player
@@ -193,30 +195,30 @@ impl Player {
     /// Whether a time limit or a clock limits its moves.
     #[must_use]
     pub fn is_timed(&self) -> bool {
-        let has_clock = self.outside().is_some_and(|rules| rules.clock.is_some());
+        let has_clock = self.external().is_some_and(|rules| rules.clock.is_some());
         self.limits.move_time_us.is_some() || has_clock
     }
 
     /// The description of an external engine; `None` for a built-in player.
     #[must_use]
-    pub fn outside(&self) -> Option<&OutsideRules> {
-        match &self.who {
-            Who::Ours(_) => None,
-            Who::Outside(rules) => Some(rules),
+    pub fn external(&self) -> Option<&ExternalRules> {
+        match &self.source {
+            MoveSource::Ours(_) => None,
+            MoveSource::External(rules) => Some(rules),
         }
     }
 
     /// Whether its games must be reproducible: for an external engine only if a sweep says so (invariant 2).
     #[must_use]
     pub fn is_deterministic(&self) -> bool {
-        !self.is_timed() && self.outside().is_none_or(|rules| rules.reproducible)
+        !self.is_timed() && self.external().is_none_or(|rules| rules.reproducible)
     }
 
     /// Whether its games are assumed to be reproducible: a built-in player that draws no random numbers, or
     /// an external engine whose moves no clock limits, until it is seen to differ.
     #[must_use]
     pub fn repeats(&self) -> bool {
-        !self.is_timed() && (self.outside().is_some() || !self.draws_random_numbers)
+        !self.is_timed() && (self.external().is_some() || !self.draws_random_numbers)
     }
 
     /// A search for one side of one game, compiled for the game and the evaluation; `None` if the
@@ -239,9 +241,9 @@ impl Player {
     }
 
     fn maker<G: Game>(&self) -> Option<&Maker<G>> {
-        match &self.who {
-            Who::Ours(maker) => maker.downcast_ref(),
-            Who::Outside(_) => None,
+        match &self.source {
+            MoveSource::Ours(maker) => maker.downcast_ref(),
+            MoveSource::External(_) => None,
         }
     }
 }
@@ -277,13 +279,13 @@ impl<G: Game> EvaluationVisitor<G> for Compile<'_> {
 
 fn chosen_algorithm(given: &Parameters) -> Result<&'static AlgorithmInfo, ParameterError> {
     const KEY: &str = "algorithm";
-    let names = || TABLES.iter().map(|info| info.name).chain(OUTSIDE_ALGORITHMS.iter().copied());
+    let names = || TABLES.iter().map(|info| info.name).chain(EXTERNAL_ALGORITHMS.iter().copied());
     let Some(value) = given.get(KEY) else {
         let missing = wrong_word(KEY, &Value::Text(String::new()), names());
         return Err(ParameterError { problem: format!("`{KEY}` is missing"), ..missing });
     };
-    let is_meant = |info: &&AlgorithmInfo| matches!(value, Value::Text(name) if name == info.name);
-    TABLES.iter().chain(outside::TABLES).find(is_meant).ok_or_else(|| {
+    let is_named = |info: &&AlgorithmInfo| matches!(value, Value::Text(name) if name == info.name);
+    TABLES.iter().chain(external::TABLES).find(is_named).ok_or_else(|| {
         let error = wrong_word(KEY, value, names());
         ParameterError { problem: format!("there is no algorithm {value}"), ..error }
     })

@@ -9,7 +9,7 @@ use crate::core::termination::Termination;
 use crate::games::game::Game;
 use crate::play::arbiter::{Board, PlayError, arbitrate};
 use crate::play::records::{GameRecord, MoveRecord, Outcome, SearchReport};
-use crate::play::seat::{Answer, Fault, OutsidePlayer, OutsideSeat, Seat, TextTurn};
+use crate::play::seat::{Answer, ExternalPlayer, ExternalSeat, Fault, Seat, TextTurn};
 use crate::with_game;
 
 /// A statement of a record that the rules contradict.
@@ -34,7 +34,7 @@ impl Irregularity {
 /// # Errors
 /// The first statement that the rules contradict.
 pub fn referee(board: &Board<'_>, record: &GameRecord) -> Result<(), Irregularity> {
-    let ruled = with_game!(board.rules, G => play_again::<G>(board, record));
+    let ruled = with_game!(board.rules, G => replay::<G>(board, record));
     let ruled = match ruled {
         Ok(ruled) => ruled,
         Err(PlayError::Aborted) => {
@@ -56,12 +56,12 @@ pub fn referee(board: &Board<'_>, record: &GameRecord) -> Result<(), Irregularit
         };
         return Err(Irregularity(format!("move {ply}: `{mv}` {problem}")));
     }
-    differs("the side that moved first", word(record.first_side), word(ruled.first_side))
+    check_equal("the side that moved first", word(record.first_side), word(ruled.first_side))
         .and_then(|()| {
-            differs("the termination", record.termination.name(), ruled.termination.name())
+            check_equal("the termination", record.termination.name(), ruled.termination.name())
         })
-        .and_then(|()| differs("the outcome", word(record.outcome), word(ruled.outcome)))
-        .and_then(|()| differs("the margin", in_words(record.margin), in_words(ruled.margin)))
+        .and_then(|()| check_equal("the outcome", word(record.outcome), word(ruled.outcome)))
+        .and_then(|()| check_equal("the margin", in_words(record.margin), in_words(ruled.margin)))
         .map_err(Irregularity)
 }
 
@@ -82,26 +82,26 @@ pub fn referee_margin(
         // A history rule may end a game whose position is not over.
         None if !is_ruled || game.history_matters => return Ok(()),
         None => "there is no margin",
-        Some(_) if !is_ruled => "there is a margin, and nothing that counts one ended the game",
+        Some(_) if !is_ruled => "there is a margin, but no rule that counts one ended the game",
         Some(margin) => match (margin.signum(), outcome) {
             (1, Outcome::Win) | (0, Outcome::Draw) | (-1, Outcome::Loss) => return Ok(()),
-            _ => "the margin is not of who won",
+            _ => "the margin contradicts the outcome",
         },
     };
     Err(Irregularity::new(problem))
 }
 
-fn play_again<G: Game>(board: &Board<'_>, record: &GameRecord) -> Result<GameRecord, PlayError> {
+fn replay<G: Game>(board: &Board<'_>, record: &GameRecord) -> Result<GameRecord, PlayError> {
     let (mut first, mut second) = (Recorded(record), Recorded(record));
     let seats: [&mut dyn Seat<G>; 2] =
-        [&mut OutsideSeat(&mut first), &mut OutsideSeat(&mut second)];
+        [&mut ExternalSeat(&mut first), &mut ExternalSeat(&mut second)];
     arbitrate(board, seats, &Timeless, &mut |_| ControlFlow::Continue(()))
 }
 
 /// Plays the recorded moves.
 struct Recorded<'r>(&'r GameRecord);
 
-impl OutsidePlayer for Recorded<'_> {
+impl ExternalPlayer for Recorded<'_> {
     fn choose(&mut self, turn: &TextTurn<'_>, _host: &dyn Host) -> Result<Answer<String>, Fault> {
         let GameRecord { moves, termination, .. } = self.0;
         if let Some(MoveRecord { mv, search, .. }) = moves.get(turn.moves.len()) {
@@ -114,12 +114,12 @@ impl OutsidePlayer for Recorded<'_> {
 }
 
 fn compare_moves(recorded: &MoveRecord, ruled: &MoveRecord) -> Result<(), String> {
-    differs("its notation", &recorded.mv, &ruled.mv)?;
-    differs("who made it", recorded.mover, ruled.mover)?;
-    differs("the key of the position before it", recorded.position_key, ruled.position_key)?;
-    differs("the number of legal moves", recorded.legal_moves, ruled.legal_moves)?;
+    check_equal("its notation", &recorded.mv, &ruled.mv)?;
+    check_equal("the mover", recorded.mover, ruled.mover)?;
+    check_equal("the key of the position before it", recorded.position_key, ruled.position_key)?;
+    check_equal("the number of legal moves", recorded.legal_moves, ruled.legal_moves)?;
     let leaves = [recorded, ruled].map(|side| side.search.full_tree_leaves);
-    differs("the number of leaves of the full tree", leaves[0], leaves[1])
+    check_equal("the number of leaves of the full tree", leaves[0], leaves[1])
 }
 
 /// A variant's name in lower case.
@@ -132,6 +132,10 @@ fn in_words(margin: Option<i32>) -> String {
     margin.map_or_else(|| "none".to_owned(), |margin| margin.to_string())
 }
 
-fn differs<T: PartialEq + Display>(what: &str, recorded: T, ruled: T) -> Result<(), String> {
-    if recorded == ruled { Ok(()) } else { Err(format!("{what} is {ruled}, not {recorded}")) }
+fn check_equal<T: PartialEq + Display>(
+    quantity: &str,
+    recorded: T,
+    ruled: T,
+) -> Result<(), String> {
+    if recorded == ruled { Ok(()) } else { Err(format!("{quantity} is {ruled}, not {recorded}")) }
 }

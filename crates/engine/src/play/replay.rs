@@ -44,7 +44,7 @@ fn replay_in<'m, G: Game>(
 ) -> Result<Vec<ReplayedPosition>, NotationError> {
     let mut position = G::parse(rules, opening)?;
     let mut before = Vec::new();
-    let mut replayed = vec![seen(Line::from_start(&position))];
+    let mut replayed = vec![replayed_position(Line::from_start(&position))];
     for (ply, text) in (1..).zip(moves) {
         let mv = parse_legal_move(&position, text).map_err(|error| NotationError {
             problem: format!("move {ply}: {}", error.problem),
@@ -52,12 +52,12 @@ fn replay_in<'m, G: Game>(
         })?;
         before.push(Before { mv, key: position.canonical_key() });
         position.play_unchecked(mv);
-        replayed.push(seen(Line { position: &position, before: &before }));
+        replayed.push(replayed_position(Line { position: &position, before: &before }));
     }
     Ok(replayed)
 }
 
-fn seen<G: Game>(line: Line<'_, G>) -> ReplayedPosition {
+fn replayed_position<G: Game>(line: Line<'_, G>) -> ReplayedPosition {
     let position = line.position;
     ReplayedPosition {
         // A game has fewer moves than a `u32` holds.

@@ -38,7 +38,7 @@ pub trait Seat<G: Game> {
 
     /// The duration of its last move, if the seat knows it more precisely than the arbiter, whose measure
     /// includes work before and after.
-    fn took(&self) -> Option<Duration> {
+    fn measured_time(&self) -> Option<Duration> {
         None
     }
 }
@@ -184,7 +184,7 @@ pub fn seat_of<G: Game>(player: &Player, key: [u8; 32]) -> Option<Box<dyn Seat<G
 
 /// A player outside the engine, independent of game types: another program, or a person. The
 /// arbiter trusts nothing that it reports.
-pub trait OutsidePlayer {
+pub trait ExternalPlayer {
     /// Chooses a move in a position that is not over.
     ///
     /// An implementation that waits must also check [`Host::aborted`] and its own time: the arbiter
@@ -199,13 +199,13 @@ pub trait OutsidePlayer {
         None
     }
 
-    /// As [`Seat::took`].
-    fn took(&self) -> Option<Duration> {
+    /// As [`Seat::measured_time`].
+    fn measured_time(&self) -> Option<Duration> {
         None
     }
 }
 
-/// The input of an [`OutsidePlayer`], in the game's notation.
+/// The input of an [`ExternalPlayer`], in the game's notation.
 #[derive(Clone, Copy, Debug)]
 pub struct TextTurn<'a> {
     /// The game and its rules.
@@ -218,10 +218,10 @@ pub struct TextTurn<'a> {
     pub to_move: Side,
 }
 
-/// An outside player's seat in a typed game.
-pub(crate) struct OutsideSeat<'a>(pub(crate) &'a mut dyn OutsidePlayer);
+/// An external player's seat in a typed game.
+pub(crate) struct ExternalSeat<'a>(pub(crate) &'a mut dyn ExternalPlayer);
 
-impl<G: Game> Seat<G> for OutsideSeat<'_> {
+impl<G: Game> Seat<G> for ExternalSeat<'_> {
     fn choose(&mut self, turn: &Turn<'_, G>, host: &dyn Host) -> Result<Answer<G::Move>, Fault> {
         let &Turn { rules, opening, line, moves } = turn;
         let to_move = line.position.to_move();
@@ -240,7 +240,7 @@ impl<G: Game> Seat<G> for OutsideSeat<'_> {
         false
     }
 
-    fn took(&self) -> Option<Duration> {
-        self.0.took()
+    fn measured_time(&self) -> Option<Duration> {
+        self.0.measured_time()
     }
 }

@@ -16,7 +16,7 @@ pub(crate) trait Algorithm {
 
     /// Whether its values of moves as a reference decide the winner: more than 0 is a win for the mover
     /// against any defence, and nothing else is.
-    const VALUES_SAY_WHO_WINS: bool = false;
+    const VALUES_DECIDE_WINNER: bool = false;
 
     /// Whether moves depend on random numbers, so that a repeated opening may give a different
     /// game.

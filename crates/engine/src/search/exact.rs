@@ -2,7 +2,7 @@
 
 use super::algorithm::{Algorithm, Maker};
 use super::reference::{self, Reference};
-use super::{Budget, Evaluate, Found, NoMove, Search, Stop, WIN_MIN, made, root};
+use super::{Budget, Evaluate, Found, NoMove, Search, Stop, WIN_MIN, make_child, root};
 use crate::core::limits::EndedBy;
 use crate::core::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, shared};
 use crate::core::position::Line;
@@ -31,7 +31,7 @@ pub(crate) struct ExactPlay;
 impl Algorithm for ExactPlay {
     const INFO: AlgorithmInfo = INFO;
 
-    const VALUES_SAY_WHO_WINS: bool = true;
+    const VALUES_DECIDE_WINNER: bool = true;
 
     fn draws_random_numbers(settings: &Settings) -> bool {
         settings.switch("shuffle")
@@ -98,7 +98,7 @@ impl<G: Solvable, E: Evaluate<G>> Exact<G, E> {
         values: &mut Vec<i32>,
     ) -> Result<(), Stop> {
         for &mv in moves {
-            let child = made(root, mv, budget)?;
+            let child = make_child(root, mv, budget)?;
             let mover = root.to_move();
             values.push(match child.ending() {
                 Some(ending) => score::of_ending(ending, mover, 1),

@@ -4,7 +4,7 @@ use super::algorithm::{Algorithm, Maker, has_depth};
 use super::alpha_beta::{self, AlphaBeta};
 use super::path::Path;
 use super::reference::{self, Reference};
-use super::{Budget, Evaluate, Found, Limits, NoMove, Search, Stop, made, root};
+use super::{Budget, Evaluate, Found, Limits, NoMove, Search, Stop, make_child, root};
 use crate::core::knowledge::Knowledge;
 use crate::core::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, shared};
 use crate::core::position::{Line, Position};
@@ -135,7 +135,7 @@ impl<P: Position, E: Evaluate<P>> Minimax<P, E> {
         budget: &mut Budget<'_>,
     ) -> Result<i32, Stop> {
         let mover = position.to_move();
-        let child = made(position, mv, budget)?;
+        let child = make_child(position, mv, budget)?;
         let ply = ply + 1;
         if let Some(ending) = self.path.ending(&child) {
             return Ok(score::of_ending(ending, mover, ply));

@@ -54,7 +54,7 @@ pub struct Found<M> {
 
 /// The position after a move: a node.
 #[inline]
-fn made<P: Position>(position: &P, mv: P::Move, budget: &mut Budget<'_>) -> Result<P, Stop> {
+fn make_child<P: Position>(position: &P, mv: P::Move, budget: &mut Budget<'_>) -> Result<P, Stop> {
     budget.enter()?;
     let mut child = position.clone();
     child.play_unchecked(mv);

@@ -47,9 +47,7 @@ pub(super) fn check_limits(parameters: &Parameters) -> Result<(), ParameterError
         if parameters.contains_key(stored) {
             return Err(ParameterError::new(
                 written,
-                format!(
-                    "a reference has no limit {counted}: what it says of a move depends on the position alone"
-                ),
+                format!("a reference has no limit {counted}: values depend on the position alone"),
                 format!(
                     "leave `{written}` out; `nodes` bounds the work on a position, and ends it with an error"
                 ),

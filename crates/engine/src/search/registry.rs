@@ -2,7 +2,7 @@
 
 use super::algorithm::{Algorithm, Maker};
 use super::{alpha_beta, exact, genetic, mcts, minimax, random, reference, table};
-use crate::core::outside;
+use crate::core::external;
 use crate::core::parameters::{
     AlgorithmInfo, ParameterError, ParameterInfo, Parameters, Settings, Value,
 };
@@ -38,7 +38,7 @@ macro_rules! algorithms {
                     + <$algorithm as Algorithm>::memory_bytes(parameters)
                     + network::memory_bytes(parameters);
             })+
-            BESIDE_BYTES.saturating_add(outside::memory_bytes(parameters))
+            BESIDE_BYTES.saturating_add(external::memory_bytes(parameters))
         }
 
         /// Whether evaluations of the player with these complete parameters are a share of the leaves of a
@@ -55,10 +55,10 @@ macro_rules! algorithms {
         /// Whether values of moves by the reference with these parameters decide the winner: more than 0 is a
         /// win for the mover against any defence, and nothing else is. Scores of minimax do not.
         #[must_use]
-        pub fn values_say_who_wins(parameters: &Parameters) -> bool {
+        pub fn values_decide_winner(parameters: &Parameters) -> bool {
             let Some(Value::Text(name)) = parameters.get("algorithm") else { return false };
             $(if name == <$algorithm as Algorithm>::INFO.name {
-                return <$algorithm as Algorithm>::VALUES_SAY_WHO_WINS;
+                return <$algorithm as Algorithm>::VALUES_DECIDE_WINNER;
             })+
             false
         }
@@ -147,5 +147,5 @@ pub fn presets_of(algorithm: &str) -> Vec<&'static str> {
 }
 
 fn info_of(algorithm: &str) -> Option<&'static AlgorithmInfo> {
-    TABLES.iter().chain(outside::TABLES).find(|info| info.name == algorithm)
+    TABLES.iter().chain(external::TABLES).find(|info| info.name == algorithm)
 }

@@ -5,7 +5,7 @@ use std::any::{Any, TypeId};
 use super::algorithm::{Algorithm, Maker};
 use super::random::RandomMove;
 use super::reference::Reference;
-use super::{Budget, Found, NoMove, Search, Stop, made, root};
+use super::{Budget, Found, NoMove, Search, Stop, make_child, root};
 use crate::core::limits::EndedBy;
 use crate::core::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings};
 use crate::core::position::{Line, Position};
@@ -33,7 +33,7 @@ impl Algorithm for TablePlay {
 
     const BEGINS_ANYWHERE: bool = false;
 
-    const VALUES_SAY_WHO_WINS: bool = true;
+    const VALUES_DECIDE_WINNER: bool = true;
 
     fn draws_random_numbers(settings: &Settings) -> bool {
         settings.switch("shuffle")
@@ -51,13 +51,13 @@ impl Algorithm for TablePlay {
         }
         Err(ParameterError::new(
             "algorithm",
-            "`table` is of chess endings".to_owned(),
+            "`table` plays only chess endings".to_owned(),
             "choose another algorithm, or play endings of chess".to_owned(),
         ))
     }
 
     fn check_start<P: Solvable>(start: &P) -> Result<(), ParameterError> {
-        if chess(start).is_some_and(|position| Endgame::of(position).is_some()) {
+        if chess(start).is_some_and(|position| Endgame::from_position(position).is_some()) {
             return Ok(());
         }
         Err(ParameterError::new(
@@ -107,7 +107,7 @@ impl<P: Position> Search<P> for TableSearch {
         root::list_moves(root, self.shuffle, random, &mut moves);
         let mut best = root::Best::unsearched(moves[0]);
         for mv in moves {
-            let child = match made(root, mv, budget) {
+            let child = match make_child(root, mv, budget) {
                 Ok(child) => child,
                 Err(Stop::Aborted) => return Err(NoMove::Aborted),
                 Err(Stop::Limit(limit)) => return Ok(best.found(0, limit)),
@@ -137,7 +137,7 @@ impl<P: Position> Reference<P> for TableValues {
         let mut moves = Vec::new();
         position.legal_moves(&mut moves);
         for mv in moves {
-            let child = made(position, mv, budget)?;
+            let child = make_child(position, mv, budget)?;
             values.push((mv, known_value(&child).for_mover().on_scale()));
         }
         Ok(())

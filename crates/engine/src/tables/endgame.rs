@@ -44,7 +44,7 @@ impl Endgame {
     /// greater: positions with colours exchanged share a table. `None` if there is no table: more
     /// than [`PIECES_MAX`] pieces, a pawn, or a right to castle.
     #[must_use]
-    pub fn of(position: &Chess) -> Option<Self> {
+    pub fn from_position(position: &Chess) -> Option<Self> {
         let board = position.cozy();
         let is_large = board.occupied().len() as usize > PIECES_MAX;
         if is_large || !board.pieces(Piece::Pawn).is_empty() || has_castle_rights(board) {
@@ -52,8 +52,9 @@ impl Endgame {
         }
         let others = |color| {
             let pieces = OTHERS.into_iter();
-            let of = |piece| board.colored_pieces(color, piece).into_iter().map(move |_| piece);
-            pieces.flat_map(of).collect::<Vec<Piece>>()
+            let pieces_like =
+                |piece| board.colored_pieces(color, piece).into_iter().map(move |_| piece);
+            pieces.flat_map(pieces_like).collect::<Vec<Piece>>()
         };
         let (mut white, mut black) = (others(Color::White), others(Color::Black));
         // Greater pieces have greater numbers.

@@ -163,13 +163,14 @@ pub(super) fn index_of_board(
     changed: bool,
 ) -> Option<usize> {
     let color = |color: Color| if changed { !color } else { color };
-    let kings = [Color::White, Color::Black].map(|of| board.king(color(of)) as usize);
+    let kings =
+        [Color::White, Color::Black].map(|side_color| board.king(color(side_color)) as usize);
     let code = KINGS.code[kings[0]][kings[1]];
     let mut taken = BitBoard::EMPTY;
     let mut squares = [0; PIECES_MAX - 2];
     let others = &men[2..];
-    for (place, &(of, piece)) in squares.iter_mut().zip(others) {
-        let square = (board.colored_pieces(color(of), piece) & !taken).next_square()?;
+    for (place, &(side_color, piece)) in squares.iter_mut().zip(others) {
+        let square = (board.colored_pieces(color(side_color), piece) & !taken).next_square()?;
         taken |= square.bitboard();
         *place = square as usize;
     }

@@ -37,12 +37,12 @@ pub fn shared(endgame: &Endgame) -> Arc<EndgameTable> {
         Arc::clone(known.entry(endgame.name().to_owned()).or_default())
     });
     let table = slot.get_or_init(|| {
-        let made = match SOURCE.get() {
+        let table = match SOURCE.get() {
             Some(source) => source(endgame),
             None => EndgameTable::make(endgame, |_| {}),
         };
-        assert_eq!(made.endgame(), endgame, "a source gives the table that it is asked for");
-        Arc::new(made)
+        assert_eq!(table.endgame(), endgame, "a source gives the table that it is asked for");
+        Arc::new(table)
     });
     Arc::clone(table)
 }
@@ -55,16 +55,16 @@ pub fn install_source(source: fn(&Endgame) -> EndgameTable) -> bool {
 }
 
 /// The value of a position by the shared table of its pieces; `None` if there is no table
-/// ([`Endgame::of`]).
+/// ([`Endgame::from_position`]).
 #[must_use]
 pub fn value(position: &Chess) -> Option<TableValue> {
-    shared(&Endgame::of(position)?).value(position)
+    shared(&Endgame::from_position(position)?).value(position)
 }
 
 /// The same by a table that is already in memory; `None` also if it is not. It never takes long.
 #[must_use]
 pub fn known_value(position: &Chess) -> Option<TableValue> {
-    let endgame = Endgame::of(position)?;
+    let endgame = Endgame::from_position(position)?;
     let slot = {
         let known = SHARED.read().unwrap_or_else(PoisonError::into_inner);
         known.get(endgame.name()).cloned()?
@@ -104,7 +104,7 @@ fn is_in_time(position: &Chess, value: TableValue) -> bool {
 /// rule, which tables ignore, has ended it.
 #[must_use]
 pub fn move_values(position: &Chess) -> Option<Vec<(ChessMove, TableValue)>> {
-    let table = shared(&Endgame::of(position)?);
+    let table = shared(&Endgame::from_position(position)?);
     let mut moves = Vec::new();
     position.legal_moves(&mut moves);
     let worth = |mv: ChessMove| {
@@ -127,7 +127,7 @@ pub struct TableSolution {
     pub best_moves: Vec<ChessMove>,
 }
 
-/// Solves a position by the shared tables; `None` if there is no table ([`Endgame::of`]), or if the
+/// Solves a position by the shared tables; `None` if there is no table ([`Endgame::from_position`]), or if the
 /// fifty-move rule may end the game before the table's mate.
 ///
 /// ```
@@ -150,6 +150,10 @@ pub fn solve(position: &Chess) -> Option<TableSolution> {
     if !is_in_time(value) || !moves.iter().all(|&(_, value)| is_in_time(value)) {
         return None;
     }
-    let best_moves = moves.into_iter().filter(|&(_, it)| it == value).map(|(mv, _)| mv).collect();
+    let best_moves = moves
+        .into_iter()
+        .filter(|&(_, move_value)| move_value == value)
+        .map(|(mv, _)| mv)
+        .collect();
     Some(TableSolution { value, best_moves })
 }

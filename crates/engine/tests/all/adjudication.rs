@@ -6,13 +6,13 @@ use std::ops::ControlFlow;
 
 use crate::common::{all_rules, key, player, start};
 use spelrum_engine::{
-    Adjudication, Answer, Board, DrawRule, Fault, GameRecord, GameSetup, Host, Outcome,
-    OutsidePlayer, Participant, Random, ResignRule, Rules, SearchReport, Side, Termination,
-    TextTurn, Timeless, legal_moves, play_between, play_game, referee, replay_moves,
+    Adjudication, Answer, Board, DrawRule, ExternalPlayer, Fault, GameRecord, GameSetup, Host,
+    Outcome, Participant, Random, ResignRule, Rules, SearchReport, Side, Termination, TextTurn,
+    Timeless, legal_moves, play_between, play_game, referee, replay_moves,
 };
 
 fn resign(score: u32, moves: u32, both: bool) -> Option<ResignRule> {
-    let [score, moves] = [score, moves].map(|it| NonZeroU32::new(it).unwrap());
+    let [score, moves] = [score, moves].map(|number| NonZeroU32::new(number).unwrap());
     Some(ResignRule { score, moves, both })
 }
 
@@ -26,7 +26,7 @@ struct Scripted<'s> {
     scores: &'s [Option<i32>],
 }
 
-impl OutsidePlayer for Scripted<'_> {
+impl ExternalPlayer for Scripted<'_> {
     fn choose(&mut self, turn: &TextTurn<'_>, _host: &dyn Host) -> Result<Answer<String>, Fault> {
         let moves = turn.moves.iter().map(|record| record.mv.as_str());
         let positions = replay_moves(turn.rules, turn.opening, moves).unwrap();
@@ -41,12 +41,12 @@ impl OutsidePlayer for Scripted<'_> {
 fn game(board: &Board<'_>, scores: &[Option<i32>], seed: u64) -> GameRecord {
     let scripted = |seed| Scripted { random: Random::from_key(key(seed)), scores };
     let (mut first, mut second) = (scripted(seed), scripted(seed + 1));
-    let participants = [Participant::Outside(&mut first), Participant::Outside(&mut second)];
+    let participants = [Participant::External(&mut first), Participant::External(&mut second)];
     play_between(board, participants, &Timeless, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 fn judge(board: &Board<'_>, record: &GameRecord) -> Result<(), String> {
-    referee(board, record).map_err(|it| it.to_string())
+    referee(board, record).map_err(|error| error.to_string())
 }
 
 fn pentago() -> Rules {
@@ -131,15 +131,15 @@ fn ending(rule: Adjudication, scores: &[Option<i32>]) -> Option<(Option<usize>, 
     if let Some(ResignRule { score, moves, both }) = rule.resign {
         let score = score.get() as i32;
         for side in [0, 1] {
-            if last(side, moves, &|it| it <= -score)
-                && (!both || last(1 - side, moves, &|it| it >= score))
+            if last(side, moves, &|mover_score| mover_score <= -score)
+                && (!both || last(1 - side, moves, &|mover_score| mover_score >= score))
             {
                 return Some((Some(1 - side), Termination::RESIGN_RULE));
             }
         }
     }
     let DrawRule { score, moves, after, restart: _ } = rule.draw?;
-    let is_level = |side| last(side, moves, &|it| it.unsigned_abs() <= score);
+    let is_level = |side| last(side, moves, &|mover_score| mover_score.unsigned_abs() <= score);
     (scores.len() >= 2 * after as usize && is_level(0) && is_level(1))
         .then_some((None, Termination::DRAW_RULE))
 }
@@ -170,18 +170,23 @@ fn games_end_where_the_rule_says_and_nowhere_else() {
                 adjudication: Some(rule),
             };
             let record = game(&board, &scores, 2 * seed);
-            let told: Vec<Option<i32>> = record.moves.iter().map(|it| it.search.score).collect();
-            for plies in 1..told.len() {
-                assert_eq!(ending(rule, &told[..plies]), None, "{rule} {told:?} at {plies}");
+            let reported: Vec<Option<i32>> =
+                record.moves.iter().map(|mv| mv.search.score).collect();
+            for plies in 1..reported.len() {
+                assert_eq!(
+                    ending(rule, &reported[..plies]),
+                    None,
+                    "{rule} {reported:?} at {plies}"
+                );
             }
-            assert_eq!(judge(&board, &record), Ok(()), "{rule} {told:?}");
+            assert_eq!(judge(&board, &record), Ok(()), "{rule} {reported:?}");
             if record.termination != Termination::RESIGN_RULE
                 && record.termination != Termination::DRAW_RULE
             {
                 continue;
             }
             adjudicated += 1;
-            let (winner, termination) = ending(rule, &told).unwrap();
+            let (winner, termination) = ending(rule, &reported).unwrap();
             let outcome = match winner {
                 None => Outcome::Draw,
                 Some(0) => Outcome::Win,
@@ -198,7 +203,7 @@ fn games_end_where_the_rule_says_and_nowhere_else() {
 fn assert_lies_are_found(board: &Board<'_>, record: &GameRecord) {
     // The scores that would have ended it are not there.
     let mut silent = record.clone();
-    silent.moves.iter_mut().for_each(|it| it.search.score = None);
+    silent.moves.iter_mut().for_each(|mv| mv.search.score = None);
     let problem = judge(board, &silent).unwrap_err();
     assert!(problem.starts_with("the game is not over after its "), "{problem}");
     let mut last = record.clone();
@@ -210,7 +215,7 @@ fn assert_lies_are_found(board: &Board<'_>, record: &GameRecord) {
     assert!(judge(board, &shorter).is_err());
     // It was played on.
     let played_on = Board { adjudication: None, ..*board };
-    let scores: Vec<Option<i32>> = record.moves.iter().map(|it| it.search.score).collect();
+    let scores: Vec<Option<i32>> = record.moves.iter().map(|mv| mv.search.score).collect();
     let mut longer = record.clone();
     longer.moves.push(record.moves[0].clone());
     let problem = judge(board, &longer).unwrap_err();
@@ -280,9 +285,10 @@ fn captures_and_pawn_moves_restart_the_count_where_the_rule_says_so() {
         let positions = replay_moves(&rules, &opening, moves).unwrap();
         let clocks: Vec<u32> = positions
             .iter()
-            .map(|it| it.position.split(' ').nth(4).unwrap().parse().unwrap())
+            .map(|replayed| replayed.position.split(' ').nth(4).unwrap().parse().unwrap())
             .collect();
-        let (since, last) = (clocks[1..].iter().rposition(|&it| it == 0), record.moves.len() - 1);
+        let (since, last) =
+            (clocks[1..].iter().rposition(|&clock| clock == 0), record.moves.len() - 1);
         assert_eq!(last - since.unwrap_or(0), 5, "{clocks:?}");
         later += u32::from(last > 5);
     }

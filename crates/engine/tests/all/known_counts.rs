@@ -203,7 +203,7 @@ fn alpha_beta_looks_at_the_minimal_tree() {
                 assert_eq!(searched(pvs), minimal(depth), "{about}");
                 let iterative = alpha_beta::Options { iterative: true, ..plain };
                 let each = (1..=depth).map(minimal);
-                let all = each.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+                let all = each.fold((0, 0), |sum, counts| (sum.0 + counts.0, sum.1 + counts.1));
                 assert_eq!(searched(iterative), all, "{about}");
 
                 let every: u64 = (1..=depth).map(|ply| width.pow(ply)).sum();

@@ -34,7 +34,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "core/score.rs",
             "core/stack.rs",
             "core/solver.rs",
-            "core/outside.rs",
+            "core/external.rs",
             "play/clock.rs",
             "play/adjudication.rs",
         ],

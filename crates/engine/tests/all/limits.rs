@@ -152,14 +152,14 @@ fn an_iteration_that_is_cut_off_keeps_the_last_completed_one() {
     let rules = Pentago::rules(true);
     let search = r#""algorithm": "alpha-beta", "iterative": true"#;
     let position = start(&rules);
-    let whole = analysed(&rules, &position, &limited(&rules, search, r#""depth": 1"#));
+    let complete = analysed(&rules, &position, &limited(&rules, search, r#""depth": 1"#));
     for nodes in [288, 289, 300, 500] {
         let limits = format!(r#""nodes": {nodes}"#);
         let cut = analysed(&rules, &position, &limited(&rules, search, &limits));
         assert_eq!(cut.search.depth, 1, "{nodes}: {cut:?}");
         assert_eq!(cut.search.ended_by, EndedBy::Nodes);
-        assert_eq!(cut.best_move, whole.best_move, "{nodes}");
-        assert_eq!(cut.search.score, whole.search.score, "{nodes}");
+        assert_eq!(cut.best_move, complete.best_move, "{nodes}");
+        assert_eq!(cut.search.score, complete.search.score, "{nodes}");
     }
 }
 

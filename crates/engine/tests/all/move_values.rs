@@ -34,27 +34,32 @@ fn valued(rules: &Rules, position: &impl Position, reference: &Player) -> MoveVa
     assert_eq!(found.position, position.to_string());
     assert_eq!(found.to_move, position.to_move());
     let moves: Vec<String> = moves_of(position).iter().map(ToString::to_string).collect();
-    let found_moves: Vec<&str> = found.moves.iter().map(|it| it.mv.as_str()).collect();
+    let found_moves: Vec<&str> =
+        found.moves.iter().map(|move_value| move_value.mv.as_str()).collect();
     assert_eq!(found_moves, moves, "{position}");
     found
 }
 
 fn values(rules: &Rules, position: &impl Position, reference: &Player) -> Vec<i64> {
-    valued(rules, position, reference).moves.into_iter().map(|it| it.value).collect()
+    valued(rules, position, reference)
+        .moves
+        .into_iter()
+        .map(|move_value| move_value.value)
+        .collect()
 }
 
 /// The value of each move, from that of what it leads to.
-fn by_child<P: Position>(position: &P, mut of: impl FnMut(&P) -> i32) -> Vec<i64> {
+fn by_child<P: Position>(position: &P, mut value_of: impl FnMut(&P) -> i32) -> Vec<i64> {
     let of_move = |mv| {
         let child = after(position, mv);
-        i64::from(for_mover(position, &child, of(&child)))
+        i64::from(for_mover(position, &child, value_of(&child)))
     };
     moves_of(position).into_iter().map(of_move).collect()
 }
 
 /// The exact values of moves by plain recursion.
 fn exactly<P: Position>(position: &P, scores: &mut ExactScores) -> Vec<i64> {
-    by_child(position, |child| scores.of(child, 3_000_000).unwrap().signum())
+    by_child(position, |child| scores.score(child, 3_000_000).unwrap().signum())
 }
 
 fn random(seed: u64) -> Random {
@@ -66,7 +71,7 @@ fn exact_values_are_right_in_all_of_tic_tac_toe() {
     let rules = TicTacToe::rules();
     let reference = exact(&rules);
     let mut scores = ExactScores::default();
-    assert_eq!(scores.of(&TicTacToe::empty(), 10_000), Some(0));
+    assert_eq!(scores.score(&TicTacToe::empty(), 10_000), Some(0));
     let names: Vec<String> = scores.known().map(|(name, _)| name.to_owned()).collect();
     for name in names {
         let position = TicTacToe::parse(&rules, &name).unwrap();
@@ -142,18 +147,18 @@ fn exact_values_are_those_of_the_positions_after_the_moves() {
         let marbles = 22 + seed as u32 % 10;
         let position = random_pentago(&rules, marbles, &mut random(seed));
         let mut plain = PlainSolver::default();
-        let mut whole = PentagoSolver::default();
-        let mut of = |child: &Pentago| {
+        let mut solver = PentagoSolver::default();
+        let mut value_of = |child: &Pentago| {
             let mut budget = Budget::new(&Limits::default(), &Timeless);
             match child.ending() {
                 Some(ending) => {
-                    ending.winner.map_or(0, |it| if it == child.to_move() { 1 } else { -1 })
+                    ending.winner.map_or(0, |winner| if winner == child.to_move() { 1 } else { -1 })
                 }
                 None if marbles >= 30 => plain.value(child, &mut budget).unwrap(),
-                None => whole.value(child, &mut budget).unwrap(),
+                None => solver.value(child, &mut budget).unwrap(),
             }
         };
-        let expected = by_child(&position, &mut of);
+        let expected = by_child(&position, &mut value_of);
         let found = values(&rules, &position, &exact(&rules));
         assert_eq!(found, expected, "{position} under {rules:?}");
         for value in found {
@@ -176,10 +181,10 @@ fn far_from_the_end_the_limits_decide() {
         match move_values(&rules, &position.to_string(), &limited(20_000), &Timeless) {
             Ok(found) => {
                 known += 1;
-                let mut whole = PentagoSolver::default();
+                let mut solver = PentagoSolver::default();
                 let mut budget = Budget::new(&Limits::default(), &Timeless);
-                let best = found.moves.iter().map(|it| it.value).max();
-                let value = whole.value(&position, &mut budget).unwrap();
+                let best = found.moves.iter().map(|move_value| move_value.value).max();
+                let value = solver.value(&position, &mut budget).unwrap();
                 assert_eq!(best, Some(value.into()), "{position}");
             }
             Err(MoveValuesError::Limit { limit: EndedBy::Nodes, nodes: 20_000 }) => stopped += 1,
@@ -204,10 +209,10 @@ fn the_best_moves_are_those_of_the_solver() {
                 let solved =
                     solve(&rules, &position.to_string(), &Limits::default(), &Timeless).unwrap();
                 let found = valued(&rules, &position, &exact(&rules));
-                let best = found.moves.iter().map(|it| it.value).max();
+                let best = found.moves.iter().map(|move_value| move_value.value).max();
                 assert_eq!(best, Some(solved.value.into()), "{position}");
-                let moves = found.moves.iter().filter(|it| Some(it.value) == best);
-                let moves: Vec<_> = moves.map(|it| it.mv.clone()).collect();
+                let moves = found.moves.iter().filter(|move_value| Some(move_value.value) == best);
+                let moves: Vec<_> = moves.map(|move_value| move_value.mv.clone()).collect();
                 assert!(solved.are_all, "{position}");
                 assert_eq!(moves, solved.optimal_moves, "{position}");
                 checked += 1;
@@ -253,15 +258,15 @@ fn a_solver_need_not_know_more_than_values() {
                 let plies_left = G::start(&rules).unwrap().plies_left();
                 let plies = plies_left.saturating_sub(6 + seed % 3);
                 let position: G = random_position(&rules, plies, &mut random(u64::from(seed)));
-                let of = |solver: &mut dyn Solver<G>| {
+                let values_by = |solver: &mut dyn Solver<G>| {
                     let mut values = Vec::new();
                     let mut budget = Budget::new(&Limits::default(), &Timeless);
                     solver.move_values(&position, &mut budget, &mut values).unwrap();
                     values
                 };
                 if position.plies_left() <= 12 {
-                    let of_game = of(&mut WithoutMoves::default());
-                    assert_eq!(of_game, of(&mut PlainSolver::default()), "{position}");
+                    let of_game = values_by(&mut WithoutMoves::default());
+                    assert_eq!(of_game, values_by(&mut PlainSolver::default()), "{position}");
                 }
             });
         }
@@ -362,10 +367,10 @@ fn turned((cell, turn): Named) -> Named {
 fn symmetric_positions_have_the_same_values_elsewhere() {
     let named = |position: &Pentago, reference: &Player, rules: &Rules| -> BTreeMap<Named, i64> {
         let moves = valued(rules, position, reference).moves.into_iter();
-        let named = moves.map(|it| {
-            let mv = position.parse_move(&it.mv).unwrap();
+        let named = moves.map(|move_value| {
+            let mv = position.parse_move(&move_value.mv).unwrap();
             let turn = mv.turn().map(|turn| (turn.quadrant as u32, turn.direction as u32));
-            ((mv.cell(), turn), it.value)
+            ((mv.cell(), turn), move_value.value)
         });
         named.collect()
     };
@@ -391,7 +396,7 @@ fn symmetric_positions_have_the_same_values_elsewhere() {
 #[test]
 fn what_was_valued_before_changes_nothing() {
     let mut solver = PentagoSolver::default();
-    let of = |solver: &mut PentagoSolver, position: &Pentago| {
+    let values_by = |solver: &mut PentagoSolver, position: &Pentago| {
         let mut budget = Budget::new(&Limits::default(), &Timeless);
         let mut values = Vec::new();
         solver.move_values(position, &mut budget, &mut values).unwrap();
@@ -400,8 +405,8 @@ fn what_was_valued_before_changes_nothing() {
     for seed in 0..24 {
         let rules = Pentago::rules(seed % 3 != 0);
         let position = random_pentago(&rules, 23 + seed as u32 % 6, &mut random(seed));
-        let fresh = of(&mut PentagoSolver::default(), &position);
-        assert_eq!(of(&mut solver, &position), fresh, "{position}");
+        let fresh = values_by(&mut PentagoSolver::default(), &position);
+        assert_eq!(values_by(&mut solver, &position), fresh, "{position}");
         let mut budget = Budget::new(&Limits::default(), &Timeless);
         solver.value(&position, &mut budget).unwrap();
     }
@@ -444,14 +449,14 @@ fn a_limit_that_is_not_reached_changes_nothing() {
                 let mut positions =
                     (1..).map(|seed| random_position(&rules, plies.min(100), &mut random(seed)));
                 let position: G = positions.find(is_late).unwrap();
-                let of = |nodes: u64| {
+                let values_within = |nodes: u64| {
                     let json = format!(r#"{{"algorithm": "{search}", {limit}"nodes": {nodes}}}"#);
                     move_values(&rules, &position.to_string(), &player(&rules, &json), &Timeless)
                 };
-                let found = of(1_000_000_000).unwrap();
-                assert_eq!(of(found.nodes), Ok(found.clone()), "{position}");
+                let found = values_within(1_000_000_000).unwrap();
+                assert_eq!(values_within(found.nodes), Ok(found.clone()), "{position}");
                 if found.nodes > 1 {
-                    let error = of(found.nodes - 1).unwrap_err();
+                    let error = values_within(found.nodes - 1).unwrap_err();
                     assert!(matches!(error, MoveValuesError::Limit { .. }), "{position}: {error}");
                 }
             });

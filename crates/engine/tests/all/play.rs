@@ -149,15 +149,15 @@ fn a_long_game_is_adjudicated_a_draw() {
         };
         play_game(&setup, &Timeless).unwrap()
     };
-    let whole = with_max(None);
-    assert_ne!(whole.termination, Termination::MAX_PLIES);
-    for plies in 0..whole.plies() {
+    let complete = with_max(None);
+    assert_ne!(complete.termination, Termination::MAX_PLIES);
+    for plies in 0..complete.plies() {
         let short = with_max(Some(plies));
         assert_eq!((short.outcome, short.termination), (Outcome::Draw, Termination::MAX_PLIES));
-        assert_eq!(moves(&short), moves(&whole)[..plies as usize]);
+        assert_eq!(moves(&short), moves(&complete)[..plies as usize]);
     }
     // A game that ends with the last ply it may have has its own ending.
-    assert_eq!(with_max(Some(whole.plies())), whole);
+    assert_eq!(with_max(Some(complete.plies())), complete);
 }
 
 #[test]

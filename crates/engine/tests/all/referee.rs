@@ -24,7 +24,7 @@ fn random_game(rules: &Rules, max_plies: Option<u32>, number: u64) -> GameRecord
 fn judge(rules: &Rules, max_plies: Option<u32>, record: &GameRecord) -> Result<(), String> {
     let opening = start(rules);
     referee(&Board { rules, opening: &opening, max_plies, adjudication: None }, record)
-        .map_err(|it| it.to_string())
+        .map_err(|error| error.to_string())
 }
 
 #[test]
@@ -45,36 +45,52 @@ type Change = fn(&mut GameRecord);
 #[test]
 fn whatever_is_changed_is_found() {
     let changes: &[(&str, Change, &str)] = &[
-        ("outcome", |it| it.outcome = other(it.outcome), "the outcome is"),
+        ("outcome", |record| record.outcome = other(record.outcome), "the outcome is"),
         (
             "margin",
-            |it| it.margin = it.margin.map_or(Some(0), |margin| Some(margin + 1)),
+            |record| record.margin = record.margin.map_or(Some(0), |margin| Some(margin + 1)),
             "the margin is",
         ),
-        ("termination", |it| it.termination = Termination::MAX_PLIES, "the termination is"),
-        ("first side", |it| it.first_side = it.first_side.other(), "the side that moved first is"),
-        ("no moves", |it| it.moves.clear(), "the game is not over after its 0 moves"),
-        ("a move less", |it| drop(it.moves.pop()), "the game is not over after"),
-        ("a move more", |it| it.moves.push(it.moves[0].clone()), "comes after the end of the game"),
-        ("a move twice", |it| it.moves.insert(0, it.moves[0].clone()), "move "),
+        ("termination", |record| record.termination = Termination::MAX_PLIES, "the termination is"),
+        (
+            "first side",
+            |record| record.first_side = record.first_side.other(),
+            "the side that moved first is",
+        ),
+        ("no moves", |record| record.moves.clear(), "the game is not over after its 0 moves"),
+        ("a move less", |record| drop(record.moves.pop()), "the game is not over after"),
+        (
+            "a move more",
+            |record| record.moves.push(record.moves[0].clone()),
+            "comes after the end of the game",
+        ),
+        ("a move twice", |record| record.moves.insert(0, record.moves[0].clone()), "move "),
         (
             "not a move",
-            |it| "zz".clone_into(&mut it.moves[0].mv),
+            |record| "zz".clone_into(&mut record.moves[0].mv),
             "move 0: `zz` is not a legal move",
         ),
-        ("white space", |it| it.moves[0].mv.push(' '), "move 0: "),
-        ("mover", |it| it.moves[1].mover ^= 1, "move 1: who made it is 1, not 0"),
-        ("key", |it| it.moves[1].position_key += 1, "move 1: the key of the position before it is"),
-        ("legal moves", |it| it.moves[1].legal_moves -= 1, "move 1: the number of legal moves is"),
+        ("white space", |record| record.moves[0].mv.push(' '), "move 0: "),
+        ("mover", |record| record.moves[1].mover ^= 1, "move 1: the mover is 1, not 0"),
+        (
+            "key",
+            |record| record.moves[1].position_key += 1,
+            "move 1: the key of the position before it is",
+        ),
+        (
+            "legal moves",
+            |record| record.moves[1].legal_moves -= 1,
+            "move 1: the number of legal moves is",
+        ),
     ];
     for rules in all_rules() {
         for number in 0..5 {
             let record = random_game(&rules, None, number);
-            for (what, change, expected) in changes {
+            for (name, change, expected) in changes {
                 let mut changed = record.clone();
                 change(&mut changed);
                 let problem = judge(&rules, None, &changed).unwrap_err();
-                assert!(problem.contains(expected), "{}: {what}: {problem}", rules.name());
+                assert!(problem.contains(expected), "{}: {name}: {problem}", rules.name());
             }
         }
     }
@@ -92,9 +108,12 @@ fn a_margin_that_the_rules_do_not_give_is_found() {
             let mut record = random_game(&rules, max_plies, 2);
             let is_counted = rules.game().margin.is_some() && max_plies.is_none();
             assert_eq!(record.margin.is_some(), is_counted, "{}", rules.name());
-            let told = |margin| referee_margin(&rules, record.outcome, record.termination, margin);
-            assert_eq!(told(record.margin), Ok(()));
-            assert!(told(record.margin.map_or(Some(1), |margin| Some(-margin - 1))).is_err());
+            let judge_margin =
+                |margin| referee_margin(&rules, record.outcome, record.termination, margin);
+            assert_eq!(judge_margin(record.margin), Ok(()));
+            assert!(
+                judge_margin(record.margin.map_or(Some(1), |margin| Some(-margin - 1))).is_err()
+            );
             record.margin = if is_counted { None } else { Some(2) };
             let problem = judge(&rules, max_plies, &record).unwrap_err();
             assert!(problem.contains("the margin is"), "{}: {problem}", rules.name());

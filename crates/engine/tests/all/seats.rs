@@ -8,9 +8,9 @@ use std::time::Duration;
 use crate::common::{all_rules, key, player, start};
 use spelrum_engine::games::{Pentago, TicTacToe};
 use spelrum_engine::{
-    Answer, Board, Fault, GameRecord, Host, Outcome, OutsidePlayer, Participant, PlayError, Player,
-    Rules, SearchReport, Termination, TextTurn, Timeless, play_between, play_game, replay_moves,
-    termination_named, terminations,
+    Answer, Board, ExternalPlayer, Fault, GameRecord, Host, Outcome, Participant, PlayError,
+    Player, Rules, SearchReport, Termination, TextTurn, Timeless, play_between, play_game,
+    replay_moves, termination_named, terminations,
 };
 
 /// A clock that somebody moves by hand, and a wish to stop.
@@ -46,12 +46,12 @@ impl Host for ByHand {
 struct Stranger<'a> {
     host: &'a ByHand,
     ply: usize,
-    what: What,
+    behaviour: Behaviour,
     time_limit: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum What {
+enum Behaviour {
     Nothing,
     Crashes,
     /// Waits for ever, looking at the clock and at whether the game is still wanted.
@@ -64,7 +64,7 @@ enum What {
 /// What a stranger's move took it.
 const THINKING: Duration = Duration::from_millis(3);
 
-impl OutsidePlayer for Stranger<'_> {
+impl ExternalPlayer for Stranger<'_> {
     fn choose(&mut self, turn: &TextTurn<'_>, host: &dyn Host) -> Result<Answer<String>, Fault> {
         // It is shown everything that a program at the other end of a pipe needs.
         let moves = turn.moves.iter().map(|record| record.mv.as_str());
@@ -74,10 +74,10 @@ impl OutsidePlayer for Stranger<'_> {
         let begun = host.wall();
         self.host.now.set(begun + THINKING);
         if turn.moves.len() >= self.ply {
-            match self.what {
-                What::Nothing => {}
-                What::Crashes => return Err(Fault::Crash("segmentation fault".to_owned())),
-                What::Hangs => loop {
+            match self.behaviour {
+                Behaviour::Nothing => {}
+                Behaviour::Crashes => return Err(Fault::Crash("segmentation fault".to_owned())),
+                Behaviour::Hangs => loop {
                     if host.aborted() {
                         return Err(Fault::Aborted);
                     }
@@ -89,11 +89,11 @@ impl OutsidePlayer for Stranger<'_> {
                     // Somebody loses patience in the end.
                     self.host.is_unwanted.set(now > Duration::from_secs(10));
                 },
-                What::AnswersTooLate => {
+                Behaviour::AnswersTooLate => {
                     self.host.now.set(host.wall() + Duration::from_secs(1));
                 }
-                What::GivesUp => return Err(Fault::Resignation("resign".to_owned())),
-                What::Says(mv) => {
+                Behaviour::GivesUp => return Err(Fault::Resignation("resign".to_owned())),
+                Behaviour::Says(mv) => {
                     return Ok(Answer { mv: mv.to_owned(), search: SearchReport::UNKNOWN });
                 }
             }
@@ -120,14 +120,14 @@ fn game(
     rules: &Rules,
     is_first: bool,
     ply: usize,
-    what: What,
+    behaviour: Behaviour,
     time_limit: Option<Duration>,
 ) -> Result<GameRecord, PlayError> {
     let host = ByHand::default();
     let random = player(rules, r#"{"algorithm": "random"}"#);
-    let mut stranger = Stranger { host: &host, ply, what, time_limit };
+    let mut stranger = Stranger { host: &host, ply, behaviour, time_limit };
     let ours = Participant::Player { player: &random, key: key(1) };
-    let theirs = Participant::Outside(&mut stranger);
+    let theirs = Participant::External(&mut stranger);
     let participants = if is_first { [theirs, ours] } else { [ours, theirs] };
     let board = Board { rules, opening: &start(rules), max_plies: None, adjudication: None };
     play_between(&board, participants, &host, &mut |_| ControlFlow::Continue(()))
@@ -142,10 +142,14 @@ fn interruptions_are_those_of_players_that_think_here() {
     for known in [None, Some(1 << 40)] {
         let host = ByHand { switches: Cell::new(known), ..ByHand::default() };
         let random = player(rules, r#"{"algorithm": "random"}"#);
-        let mut stranger =
-            Stranger { host: &host, ply: usize::MAX, what: What::Nothing, time_limit: None };
+        let mut stranger = Stranger {
+            host: &host,
+            ply: usize::MAX,
+            behaviour: Behaviour::Nothing,
+            time_limit: None,
+        };
         let ours = Participant::Player { player: &random, key: key(1) };
-        let participants = [ours, Participant::Outside(&mut stranger)];
+        let participants = [ours, Participant::External(&mut stranger)];
         let board = Board { rules, opening: &start(rules), max_plies: None, adjudication: None };
         let record =
             play_between(&board, participants, &host, &mut |_| ControlFlow::Continue(())).unwrap();
@@ -161,7 +165,7 @@ fn interruptions_are_those_of_players_that_think_here() {
 fn a_stranger_plays_a_whole_game_by_the_rules() {
     for rules in all_rules() {
         for is_first in [true, false] {
-            let record = game(&rules, is_first, usize::MAX, What::Nothing, SECOND).unwrap();
+            let record = game(&rules, is_first, usize::MAX, Behaviour::Nothing, SECOND).unwrap();
             assert!(!Termination::OF_ARBITER.contains(&record.termination), "{record:?}");
             let opening = start(&rules);
             let moves = record.moves.iter().map(|record| record.mv.as_str());
@@ -180,21 +184,21 @@ fn a_stranger_plays_a_whole_game_by_the_rules() {
 
 #[test]
 fn a_failing_player_loses_with_the_right_termination() {
-    let cases: &[(What, Option<Duration>, Termination)] = &[
-        (What::Crashes, None, Termination::CRASH),
-        (What::Crashes, SECOND, Termination::CRASH),
-        (What::Hangs, SECOND, Termination::STALL),
-        (What::GivesUp, None, Termination::RESIGNATION),
-        (What::AnswersTooLate, SECOND, Termination::TIME_FORFEIT),
-        (What::Says("resign"), None, Termination::ILLEGAL_MOVE),
-        (What::Says(""), SECOND, Termination::ILLEGAL_MOVE),
-        (What::Says("a1-9x"), SECOND, Termination::ILLEGAL_MOVE),
+    let cases: &[(Behaviour, Option<Duration>, Termination)] = &[
+        (Behaviour::Crashes, None, Termination::CRASH),
+        (Behaviour::Crashes, SECOND, Termination::CRASH),
+        (Behaviour::Hangs, SECOND, Termination::STALL),
+        (Behaviour::GivesUp, None, Termination::RESIGNATION),
+        (Behaviour::AnswersTooLate, SECOND, Termination::TIME_FORFEIT),
+        (Behaviour::Says("resign"), None, Termination::ILLEGAL_MOVE),
+        (Behaviour::Says(""), SECOND, Termination::ILLEGAL_MOVE),
+        (Behaviour::Says("a1-9x"), SECOND, Termination::ILLEGAL_MOVE),
     ];
     for rules in all_rules() {
-        for &(what, time_limit, termination) in cases {
+        for &(behaviour, time_limit, termination) in cases {
             for (is_first, ply) in [(true, 0), (true, 2), (false, 0), (false, 2)] {
-                let record = game(&rules, is_first, ply, what, time_limit).unwrap();
-                let about = format!("{rules:?} {what:?} at ply {ply}: {record:?}");
+                let record = game(&rules, is_first, ply, behaviour, time_limit).unwrap();
+                let about = format!("{rules:?} {behaviour:?} at ply {ply}: {record:?}");
                 assert_eq!(record.termination, termination, "{about}");
                 let outcome = if is_first { Outcome::Loss } else { Outcome::Win };
                 assert_eq!(record.outcome, outcome, "{about}");
@@ -210,7 +214,7 @@ fn a_failing_player_loses_with_the_right_termination() {
 #[test]
 fn a_cell_that_is_taken_cannot_be_taken_again() {
     for (rules, taken) in [(Pentago::rules(true), "a1-4r"), (TicTacToe::rules(), "a1")] {
-        let record = game(&rules, true, 0, What::Says(taken), None).unwrap();
+        let record = game(&rules, true, 0, Behaviour::Says(taken), None).unwrap();
         assert_eq!(record.termination, Termination::ILLEGAL_MOVE, "{rules:?}");
         assert!(!record.moves.is_empty(), "the first is legal");
     }
@@ -219,7 +223,7 @@ fn a_cell_that_is_taken_cannot_be_taken_again() {
 #[test]
 fn a_late_player_without_a_limit_does_not_forfeit() {
     let rules = &all_rules()[0];
-    let record = game(rules, true, 0, What::AnswersTooLate, None).unwrap();
+    let record = game(rules, true, 0, Behaviour::AnswersTooLate, None).unwrap();
     assert!(!Termination::OF_ARBITER.contains(&record.termination));
     assert!(record.moves[0].wall_us >= 1_000_000);
 }
@@ -228,7 +232,7 @@ fn a_late_player_without_a_limit_does_not_forfeit() {
 #[test]
 fn a_game_that_is_given_up_has_no_result() {
     for rules in all_rules() {
-        assert_eq!(game(&rules, true, 1, What::Hangs, None), Err(PlayError::Aborted));
+        assert_eq!(game(&rules, true, 1, Behaviour::Hangs, None), Err(PlayError::Aborted));
     }
 }
 

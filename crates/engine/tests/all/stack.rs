@@ -36,7 +36,7 @@ enum Way {
 }
 
 impl Corridor {
-    fn of(rooms: u32) -> Self {
+    fn new(rooms: u32) -> Self {
         let corridor = Self { room: 0, rooms, is_over: false, walls: [7; 30] };
         assert_eq!(size_of_val(&corridor), POSITION_BYTES_MAX);
         corridor
@@ -165,7 +165,7 @@ fn search<S: Search<Corridor> + 'static>(
         let mut budget = Budget::new(&limits, &Timeless);
         search
             .search(
-                Line::from_start(&Corridor::of(ROOMS)),
+                Line::from_start(&Corridor::new(ROOMS)),
                 &mut budget,
                 &mut Random::from_key([5; 32]),
             )
@@ -241,7 +241,7 @@ fn the_plain_solver_ends_at_its_greatest_depth() {
     let value = |rooms| {
         with_just_enough_stack(move || {
             let mut budget = Budget::new(&Limits::default(), &Timeless);
-            PlainSolver::default().value(&Corridor::of(rooms), &mut budget)
+            PlainSolver::default().value(&Corridor::new(rooms), &mut budget)
         })
     };
     assert_eq!(value(PLIES_MAX), Ok(-1));

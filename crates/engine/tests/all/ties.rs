@@ -64,15 +64,15 @@ const DRAWING: &[&str] = &[
 ];
 
 /// Every one of the best moves is played, and no other, each about as often.
-fn check_fair(of: &BTreeMap<String, u64>, best: &[String], keys: u64, about: &str) {
-    let names: Vec<&String> = of.keys().collect();
+fn check_fair(counts: &BTreeMap<String, u64>, best: &[String], keys: u64, about: &str) {
+    let names: Vec<&String> = counts.keys().collect();
     let mut expected: Vec<&String> = best.iter().collect();
     expected.sort();
     assert_eq!(names, expected, "{about}");
     // The keys are fixed, and so is what comes of them: five standard deviations.
     let mean = keys as f64 / best.len() as f64;
     let bound = 5.0 * (mean * (1.0 - 1.0 / best.len() as f64)).sqrt();
-    for (mv, &count) in of {
+    for (mv, &count) in counts {
         assert!((count as f64 - mean).abs() <= bound, "{mv} {count} of {keys}: {about}");
     }
 }
@@ -164,8 +164,9 @@ fn limits_end_it_with_a_move() {
 #[test]
 fn first_is_as_it_was() {
     let rules = TicTacToe::rules();
-    let [said, unsaid] = [r#", "ties": "first""#, ""].map(|it| searcher(&rules, "lines", 3, it));
-    assert_eq!(said.parameters(), unsaid.parameters());
+    let [stated, default] =
+        [r#", "ties": "first""#, ""].map(|setting| searcher(&rules, "lines", 3, setting));
+    assert_eq!(stated.parameters(), default.parameters());
     assert!(!searcher(&rules, "lines", 3, r#", "shuffle": false"#).draws_random_numbers());
     let drawn = searcher(&rules, "lines", 3, r#", "shuffle": false, "ties": "random""#);
     assert!(drawn.draws_random_numbers());

@@ -363,17 +363,17 @@ fn a_search_gets_the_line_to_its_root() {
 #[test]
 fn an_evaluation_reads_texts_nested_values_and_data() {
     let shelf = shelf();
-    let player = Player::of::<Ring>(&given(BY_HEIGHTS), &shelf).unwrap();
+    let player = Player::new::<Ring>(&given(BY_HEIGHTS), &shelf).unwrap();
     // The canonical map reads back to an equal player, nested values and all.
     let json = serde_json::to_string(player.parameters()).unwrap();
-    let again = Player::of::<Ring>(&serde_json::from_str(&json).unwrap(), &shelf).unwrap();
+    let again = Player::new::<Ring>(&serde_json::from_str(&json).unwrap(), &shelf).unwrap();
     assert_eq!(player, again);
     assert!(json.contains(r#""recipe":{"minus":{"of":[1,2.5,true]},"plus":5}"#), "{json}");
 
     let with = |key: &str, value: &str| {
         let mut given = given(BY_HEIGHTS);
         given.insert(key.to_owned(), serde_json::from_str(value).unwrap());
-        Player::of::<Ring>(&given, &shelf).unwrap_err().to_string()
+        Player::new::<Ring>(&given, &shelf).unwrap_err().to_string()
     };
     let zeros = format!("{:?}", "0".repeat(64));
     let ones = format!("{:?}", "1".repeat(64));
@@ -388,11 +388,11 @@ fn an_evaluation_reads_texts_nested_values_and_data() {
         with("heights", r#""../weights.bin""#),
         with("heights", &format!("{:?}", hash(HEIGHTS).to_uppercase()))
             .replace(&hash(HEIGHTS).to_uppercase(), "HASH"),
-        Player::of::<Ring>(&given(BY_HEIGHTS), &NoContents)
+        Player::new::<Ring>(&given(BY_HEIGHTS), &NoContents)
             .unwrap_err()
             .to_string()
             .replace(&hash(HEIGHTS), "HASH"),
-        Player::of::<Ring>(
+        Player::new::<Ring>(
             &given(r#"{"algorithm": "minimax", "depth": 1, "evaluation": "heights"}"#),
             &shelf,
         )
@@ -417,13 +417,13 @@ fn an_evaluation_reads_texts_nested_values_and_data() {
     }
     let mut parameters = given(BY_HEIGHTS);
     parameters.insert("recipe".to_owned(), deep);
-    assert!(Player::of::<Ring>(&parameters, &shelf).is_err(), "40 deep");
+    assert!(Player::new::<Ring>(&parameters, &shelf).is_err(), "40 deep");
 }
 
 /// What is slow to make is made for the player, not for each of its games.
 #[test]
 fn an_evaluation_is_made_once_for_all_games() {
-    let player = Player::of::<Ring>(&given(BY_HEIGHTS), &shelf()).unwrap();
+    let player = Player::new::<Ring>(&given(BY_HEIGHTS), &shelf()).unwrap();
     let made = MADE.load(Ordering::Relaxed);
     let rules = Rules::usual::<Ring>();
     let board = Board { rules: &rules, opening: "4o", max_plies: Some(20), adjudication: None };
@@ -475,7 +475,7 @@ proptest! {
 #[test]
 fn a_rule_that_is_added_later_changes_no_old_definition() {
     let json = |rules: &Rules| serde_json::to_string(rules).unwrap();
-    let rules = |json: &str| Rules::of::<Ring>(&serde_json::from_str(json).unwrap()).unwrap();
+    let rules = |json: &str| Rules::new::<Ring>(&serde_json::from_str(json).unwrap()).unwrap();
     assert_eq!(json(&rules("{}")), r#"{"name":"ring","cells":8}"#);
     assert_eq!(json(&rules(r#"{"goals": 1, "cells": 9}"#)), r#"{"name":"ring","cells":9}"#);
     assert_eq!(json(&rules(r#"{"goals": 2}"#)), r#"{"name":"ring","cells":8,"goals":2}"#);

@@ -35,8 +35,8 @@ impl Relay {
             .unwrap()
     }
 
-    fn part(&self, which: u32, bound: u64) -> u64 {
-        (self.hash >> (8 * which) & 0xff) % bound
+    fn part(&self, index: u32, bound: u64) -> u64 {
+        (self.hash >> (8 * index) & 0xff) % bound
     }
 }
 

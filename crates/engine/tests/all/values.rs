@@ -191,7 +191,7 @@ fn every_search_finds_minimaxs_value_in_nim_at_every_depth() {
 fn tic_tac_toe_is_solved_from_every_position() {
     let rules = TicTacToe::rules();
     let mut scores = ExactScores::default();
-    assert_eq!(scores.of(&TicTacToe::empty(), 10_000), Some(0), "tic-tac-toe is a draw");
+    assert_eq!(scores.score(&TicTacToe::empty(), 10_000), Some(0), "tic-tac-toe is a draw");
     // 5,478 positions, of which 626 are won by x, 316 by o and 16 are full without a three.
     assert_eq!(scores.known().count(), 5_478 - 626 - 316 - 16);
     for (seed, (name, value)) in (0..).zip(scores.known()) {

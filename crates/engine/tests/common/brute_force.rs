@@ -132,7 +132,7 @@ pub struct ExactScores {
 impl ExactScores {
     /// The score for the side to move: a win in n plies is `WIN - n`. `None` if more than this many
     /// positions would be cached.
-    pub fn of<P: Position>(&mut self, position: &P, positions_max: usize) -> Option<i32> {
+    pub fn score<P: Position>(&mut self, position: &P, positions_max: usize) -> Option<i32> {
         if let Some(score) = score_of_end(position, 0) {
             return Some(score);
         }
@@ -143,7 +143,7 @@ impl ExactScores {
         let mut best = -WIN;
         for mv in moves_of(position) {
             let child = after(position, mv);
-            let score = self.of(&child, positions_max)?;
+            let score = self.score(&child, positions_max)?;
             // A win or loss is one ply further away from here.
             let score = score - score.signum();
             best = best.max(for_mover(position, &child, score));

@@ -23,9 +23,9 @@ impl Question<'_> {
         process: &mut Process,
         text: &str,
         aborted: Aborted<'_>,
-        hear: impl FnMut(&Line) -> Option<T>,
+        parse_line: impl FnMut(&Line) -> Option<T>,
     ) -> Result<T, FailureKind> {
-        self.ask_until(Instant::now() + self.within, process, text, aborted, hear)
+        self.ask_until(Instant::now() + self.within, process, text, aborted, parse_line)
     }
 
     /// The same for one of several questions with a common deadline.
@@ -35,11 +35,11 @@ impl Question<'_> {
         process: &mut Process,
         text: &str,
         aborted: Aborted<'_>,
-        hear: impl FnMut(&Line) -> Option<T>,
+        parse_line: impl FnMut(&Line) -> Option<T>,
     ) -> Result<T, FailureKind> {
         process
-            .say(text, deadline, aborted)
-            .and_then(|_| wait(process, deadline, aborted, hear))
+            .send(text, deadline, aborted)
+            .and_then(|_| wait(process, deadline, aborted, parse_line))
             .map(|(answer, _)| answer)
             .map_err(|lost| self.failure(lost))
     }
@@ -61,19 +61,19 @@ impl Question<'_> {
 /// the command.
 pub(super) fn word(mv: &str) -> Result<&str, FailureKind> {
     let is_word = !mv.is_empty() && mv.bytes().all(|byte| byte.is_ascii_graphic());
-    if is_word { Ok(mv) } else { Err(unsayable("move", mv)) }
+    if is_word { Ok(mv) } else { Err(unsendable("move", mv)) }
 }
 
 /// A position as words of a command, without characters that would end it.
 pub(super) fn position(fen: &str) -> Result<&str, FailureKind> {
     let is_line = fen.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
     let goes_on = fen.split(' ').any(|word| word == "moves");
-    if is_line && !goes_on { Ok(fen) } else { Err(unsayable("position", fen)) }
+    if is_line && !goes_on { Ok(fen) } else { Err(unsendable("position", fen)) }
 }
 
-fn unsayable(what: &str, text: &str) -> FailureKind {
+fn unsendable(kind: &str, text: &str) -> FailureKind {
     let text = shown(text, Breaches::SAID_BYTES_MAX);
-    FailureKind::Unsupported(format!("`{text}` is no {what} that can be said"))
+    FailureKind::Unsupported(format!("cannot send `{text}`: not a valid {kind}"))
 }
 
 /// Waits for a line that matches, and returns its arrival time.
@@ -81,11 +81,11 @@ fn wait<T>(
     process: &mut Process,
     deadline: Instant,
     aborted: Aborted<'_>,
-    mut hear: impl FnMut(&Line) -> Option<T>,
+    mut parse_line: impl FnMut(&Line) -> Option<T>,
 ) -> Result<(T, Instant), Lost> {
     loop {
         let timed = process.next_line(deadline, aborted)?;
-        if let Some(answer) = hear(&timed.line) {
+        if let Some(answer) = parse_line(&timed.line) {
             return Ok((answer, timed.at));
         }
     }
@@ -97,7 +97,7 @@ pub(super) fn allowed(
     patience: &Patience,
     margin: Duration,
 ) -> Duration {
-    let clock = situation.clock.map(|clock| clock.of(situation.to_move).time);
+    let clock = situation.clock.map(|clock| clock.remaining(situation.to_move).time);
     let given = match (situation.limits.move_time, clock) {
         (Some(a), Some(b)) => a.min(b),
         (Some(time), None) | (None, Some(time)) => time,
@@ -129,7 +129,7 @@ pub(super) fn ask_move<T>(
     stop: Option<&str>,
     Budget { allowed, spent, stop: patience }: Budget,
     aborted: Aborted<'_>,
-    mut hear: impl FnMut(&Line) -> Option<T>,
+    mut parse_line: impl FnMut(&Line) -> Option<T>,
 ) -> Result<(T, Duration), FailureKind> {
     let failure = |lost| match lost {
         Lost::Ended(exit) => FailureKind::Crash(exit),
@@ -137,18 +137,18 @@ pub(super) fn ask_move<T>(
         Lost::TimedOut => FailureKind::Hang { allowed, waited: allowed },
     };
     let left = allowed.saturating_sub(spent);
-    let asked = process.say(text, Instant::now() + left, aborted).map_err(failure)?;
+    let asked = process.send(text, Instant::now() + left, aborted).map_err(failure)?;
     let deadline = asked + left;
     let took = |at: Instant| spent + at.saturating_duration_since(asked);
-    match wait(process, deadline, aborted, &mut hear) {
+    match wait(process, deadline, aborted, &mut parse_line) {
         Ok((answer, at)) => return Ok((answer, took(at))),
         Err(Lost::TimedOut) => {}
         Err(lost) => return Err(failure(lost)),
     }
     let killed_at = Instant::now().max(deadline) + patience;
     let waited = stop
-        .map_or(Ok(()), |stop| process.say(stop, killed_at, aborted).map(|_| ()))
-        .and_then(|()| wait(process, killed_at, aborted, hear));
+        .map_or(Ok(()), |stop| process.send(stop, killed_at, aborted).map(|_| ()))
+        .and_then(|()| wait(process, killed_at, aborted, parse_line));
     match waited {
         Ok((_, at)) => Err(FailureKind::OutOfTime { allowed, took: took(at) }),
         Err(Lost::TimedOut) => {

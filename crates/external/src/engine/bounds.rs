@@ -25,11 +25,11 @@ impl Bound {
         self.subject == TIME_SETTINGS
     }
 
-    pub(super) fn of_board(size: u32) -> Self {
+    pub(super) fn from_board_size(size: u32) -> Self {
         Self { subject: BOARDSIZE.to_owned(), command: format!("{BOARDSIZE} {size}") }
     }
 
-    pub(super) fn is_of_board(&self) -> bool {
+    pub(super) fn is_board_size(&self) -> bool {
         self.subject == BOARDSIZE
     }
 }
@@ -38,7 +38,7 @@ impl Bound {
 ///
 /// # Errors
 /// If there is no command for one: it would not apply, and the game would not be the requested one.
-pub(super) fn bounds_of(
+pub(super) fn list_bounds(
     dialect: &Dialect,
     conditions: &Conditions,
     knows: impl Fn(&str) -> bool,
@@ -132,7 +132,7 @@ mod tests {
         let clock = clock
             .map(|ms| Remaining { time: Duration::from_millis(ms), increment: Duration::ZERO });
         let conditions = Conditions { limits, clock, ..Conditions::default() };
-        bounds_of(&dialect, &conditions, |_| true)
+        list_bounds(&dialect, &conditions, |_| true)
             .map(|bounds| bounds.into_iter().map(|bound| bound.command).collect())
             .map_err(|failure| failure.to_string())
     }
@@ -216,7 +216,7 @@ mod tests {
         }
         let limits = time(5_000);
         let conditions = Conditions { limits, ..Conditions::default() };
-        let ignorant = bounds_of(&Dialect::default(), &conditions, |_| false);
+        let ignorant = list_bounds(&Dialect::default(), &conditions, |_| false);
         assert_eq!(ignorant, Err(no_time_command()));
         assert_eq!(
             no_time_command().to_string(),

@@ -12,7 +12,7 @@ use crate::spec::{EngineSpec, Options};
 use crate::text::shown;
 
 use super::asking::{Budget, Question, allowed, ask_move, word};
-use super::bounds::{Bound, bounds_of, no_time_command};
+use super::bounds::{Bound, list_bounds, no_time_command};
 
 /// GTP's move for a side that cannot move.
 const PASS: &str = "pass";
@@ -55,7 +55,7 @@ impl OverGtp {
         options: &Options,
         aborted: Aborted<'_>,
     ) -> Result<Self, FailureKind> {
-        let mut own = Self {
+        let mut player = Self {
             client: Client::new(spec.gtp.ids),
             name: String::new(),
             commands: BTreeSet::new(),
@@ -67,22 +67,22 @@ impl OverGtp {
         };
         let waits = Waits::new(spec.patience.startup, aborted);
         if !spec.gtp.ids {
-            own.get_into_step(process, waits)?;
+            player.synchronize(process, waits)?;
         }
-        let mut ask = |command: &str| own.ask(process, command, waits);
+        let mut ask = |command: &str| player.ask(process, command, waits);
         // The engine may lack any of these commands.
         let [commands, name, version] =
             [ask("list_commands")?, ask("name")?, ask("version")?].map(Result::unwrap_or_default);
-        own.commands = commands.split_whitespace().map(ToOwned::to_owned).collect();
-        own.name = shown(format!("{name} {version}").trim(), Breaches::SAID_BYTES_MAX);
+        player.commands = commands.split_whitespace().map(ToOwned::to_owned).collect();
+        player.name = shown(format!("{name} {version}").trim(), Breaches::SAID_BYTES_MAX);
         let set = spec.options.iter().filter_map(|option| {
             let (value, command) = (options.get(&option.name)?, option.command.as_ref()?);
             Some(command.replace("{value}", &value.to_string()))
         });
         for command in spec.gtp.setup.iter().cloned().chain(set) {
-            own.order(process, &command, waits)?;
+            player.run_command(process, &command, waits)?;
         }
-        Ok(own)
+        Ok(player)
     }
 
     pub(super) fn name(&self) -> String {
@@ -105,7 +105,7 @@ impl OverGtp {
             return Ok(None);
         }
         let waits = Waits::new(spec.patience.ready, aborted);
-        let command = Bound::of_board(size).command;
+        let command = Bound::from_board_size(size).command;
         Ok(Some(self.ask(process, &command, waits)?.is_ok()))
     }
 
@@ -116,7 +116,7 @@ impl OverGtp {
     /// Whether this game replaces every limit of earlier games: otherwise one would hold that should not.
     pub(super) fn suits(&self, spec: &EngineSpec, conditions: &Conditions) -> bool {
         // Limits that cannot be sent are reported when they are sent.
-        self.bounds(spec, conditions).map_or(true, |bounds| self.left_over(&bounds).is_none())
+        self.bounds(spec, conditions).map_or(true, |bounds| self.stale_bound(&bounds).is_none())
     }
 
     fn bounds(
@@ -125,13 +125,13 @@ impl OverGtp {
         conditions: &Conditions,
     ) -> Result<Vec<Bound>, FailureKind> {
         let is_sized = spec.gtp.boardsize && self.knows("boardsize");
-        let board = conditions.board_size.filter(|_| is_sized).map(Bound::of_board);
-        let limits = bounds_of(&spec.gtp, conditions, |command| self.knows(command))?;
+        let board = conditions.board_size.filter(|_| is_sized).map(Bound::from_board_size);
+        let limits = list_bounds(&spec.gtp, conditions, |command| self.knows(command))?;
         Ok(board.into_iter().chain(limits).collect())
     }
 
-    fn left_over(&self, bounds: &[Bound]) -> Option<&String> {
-        self.bounded.iter().find(|was| bounds.iter().all(|bound| bound.subject != **was))
+    fn stale_bound(&self, bounds: &[Bound]) -> Option<&String> {
+        self.bounded.iter().find(|subject| bounds.iter().all(|bound| bound.subject != **subject))
     }
 
     pub(super) fn new_game(
@@ -142,8 +142,8 @@ impl OverGtp {
         aborted: Aborted<'_>,
     ) -> Result<(), FailureKind> {
         let bounds = self.bounds(spec, conditions)?;
-        if let Some(subject) = self.left_over(&bounds) {
-            let problem = format!("it was told `{subject}` for another game, and cannot forget it");
+        if let Some(subject) = self.stale_bound(&bounds) {
+            let problem = format!("the limit `{subject}` of an earlier game cannot be reset");
             return Err(FailureKind::Unsupported(problem));
         }
         self.is_on_clock = conditions.clock.is_some();
@@ -151,7 +151,7 @@ impl OverGtp {
         let waits = Waits::new(spec.patience.ready, aborted);
         // For some engines a new size begins a new game, and some drop their limits with the old
         // one.
-        let (board, limits): (Vec<_>, Vec<_>) = bounds.into_iter().partition(Bound::is_of_board);
+        let (board, limits): (Vec<_>, Vec<_>) = bounds.into_iter().partition(Bound::is_board_size);
         for bound in board {
             self.bound(process, bound, waits)?;
         }
@@ -162,7 +162,7 @@ impl OverGtp {
     /// Empties the board, which for some begins a new game without limits.
     fn clear_board(&mut self, process: &mut Process, waits: Waits<'_>) -> Result<(), FailureKind> {
         self.sent.clear();
-        self.order(process, "clear_board", waits)?;
+        self.run_command(process, "clear_board", waits)?;
         for bound in self.limits.clone() {
             self.bound(process, bound, waits)?;
         }
@@ -177,7 +177,7 @@ impl OverGtp {
         aborted: Aborted<'_>,
     ) -> Result<Choice, FailureKind> {
         let Start::Board { first, .. } = situation.start else {
-            let problem = "GTP has no positions of chess";
+            let problem = "GTP cannot transmit chess positions";
             return Err(FailureKind::Unsupported(problem.to_owned()));
         };
         // Before any output is read.
@@ -190,7 +190,7 @@ impl OverGtp {
             && self.is_on_clock
             && self.knows("time_left")
         {
-            let seconds = clock.of(situation.to_move).time.as_secs();
+            let seconds = clock.remaining(situation.to_move).time.as_secs();
             let stones = clock.moves_to_go.unwrap_or(0);
             let command = format!("time_left {colour} {seconds} {stones}");
             // Some claim to know it, but do not.
@@ -207,8 +207,8 @@ impl OverGtp {
         };
         let (response, wall) =
             ask_move(process, &text, None, budget, aborted, |line| client.take(line))?;
-        let said = response.text.map_err(|said| refused(&command, &said))?;
-        let mv = &shown(said.lines().next().unwrap_or_default(), Breaches::SAID_BYTES_MAX);
+        let answer = response.text.map_err(|answer| refused(&command, &answer))?;
+        let mv = &shown(answer.lines().next().unwrap_or_default(), Breaches::SAID_BYTES_MAX);
         if mv.is_empty() || mv.eq_ignore_ascii_case("resign") {
             return Err(FailureKind::NoMove(mv.to_owned()));
         }
@@ -239,12 +239,12 @@ impl OverGtp {
         if !knows_these {
             self.clear_board(process, waits)?;
         }
-        let turns = [first, first.other()].into_iter().cycle();
+        let turns = [first, first.opponent()].into_iter().cycle();
         let unsent = turns.zip(moves).skip(self.sent.len());
         for (colour, mv) in unsent {
             if dialect.pass || !mv.eq_ignore_ascii_case(PASS) {
                 let command = format!("play {} {mv}", dialect.colour(colour));
-                self.order(process, &command, waits)?;
+                self.run_command(process, &command, waits)?;
             }
             self.sent.push(mv.clone());
         }
@@ -253,13 +253,9 @@ impl OverGtp {
 
     /// Without numbers, a greeting that looks like an answer would shift every later answer to the wrong
     /// command. This command's answer is recognisable: a number.
-    fn get_into_step(
-        &mut self,
-        process: &mut Process,
-        waits: Waits<'_>,
-    ) -> Result<(), FailureKind> {
-        self.ask_for("a number", process, "protocol_version", waits, |said| {
-            said.as_ref().map_or(true, |said| said.parse::<u32>().is_ok())
+    fn synchronize(&mut self, process: &mut Process, waits: Waits<'_>) -> Result<(), FailureKind> {
+        self.ask_for("a number", process, "protocol_version", waits, |answer| {
+            answer.as_ref().map_or(true, |answer| answer.parse::<u32>().is_ok())
         })?
         // An engine that lacks the command has answered, too.
         .ok();
@@ -274,7 +270,7 @@ impl OverGtp {
         waits: Waits<'_>,
     ) -> Result<(), FailureKind> {
         if !bound.may_be_refused() {
-            self.order(process, &bound.command, waits)?;
+            self.run_command(process, &bound.command, waits)?;
         } else if self.ask(process, &bound.command, waits)?.is_err() {
             return Err(no_time_command());
         }
@@ -287,7 +283,7 @@ impl OverGtp {
     }
 
     /// Sends a command that it must obey.
-    fn order(
+    fn run_command(
         &mut self,
         process: &mut Process,
         command: &str,
@@ -295,7 +291,7 @@ impl OverGtp {
     ) -> Result<(), FailureKind> {
         match self.ask(process, command, waits)? {
             Ok(_) => Ok(()),
-            Err(said) => Err(refused(command, &said)),
+            Err(problem) => Err(refused(command, &problem)),
         }
     }
 
@@ -315,23 +311,23 @@ impl OverGtp {
         process: &mut Process,
         command: &str,
         Waits { deadline, within, aborted }: Waits<'_>,
-        is_own: impl Fn(&Result<String, String>) -> bool,
+        is_answer: impl Fn(&Result<String, String>) -> bool,
     ) -> Result<Result<String, String>, FailureKind> {
         let text = format!("{}\n", self.client.ask(&command));
         let question = Question { asked: command, awaited, within };
         let client = &mut self.client;
         question.ask_until(deadline, process, &text, aborted, |line| {
-            let said = client.take(line)?.text;
-            if !is_own(&said) {
-                client.wait_on();
+            let answer = client.take(line)?.text;
+            if !is_answer(&answer) {
+                client.keep_waiting();
                 return None;
             }
-            Some(said)
+            Some(answer)
         })
     }
 }
 
-fn refused(command: &str, said: &str) -> FailureKind {
-    let said = shown(said, Breaches::SAID_BYTES_MAX);
-    FailureKind::Refused { command: command.to_owned(), said }
+fn refused(command: &str, answer: &str) -> FailureKind {
+    let answer = shown(answer, Breaches::SAID_BYTES_MAX);
+    FailureKind::Refused { command: command.to_owned(), said: answer }
 }

@@ -35,22 +35,22 @@ impl OverUci {
         options: &Options,
         aborted: Aborted<'_>,
     ) -> Result<Self, FailureKind> {
-        let mut own = Self::default();
+        let mut player = Self::default();
         let within = spec.patience.startup;
         let question = Question { asked: "uci", awaited: "uciok", within };
-        let text = format!("{}\n", own.client.greet());
-        let client = &mut own.client;
+        let text = format!("{}\n", player.client.greet());
+        let client = &mut player.client;
         question.ask(process, &text, aborted, |line| {
             client.take(line).filter(|event| *event == Event::Greeted)
         })?;
         let is_set = |name: &str| {
             spec.set.keys().chain(options.keys()).any(|key| key.eq_ignore_ascii_case(name))
         };
-        let threads = own.unbounded_threads().filter(|name| !is_set(name));
-        let one = threads.iter().map(|name| (name, &OptionValue::Number(1)));
-        let text = own.settings(spec.set.iter().chain(options).chain(one))?;
-        own.wait_until_ready(process, text, within, aborted)?;
-        Ok(own)
+        let threads = player.unbounded_threads().filter(|name| !is_set(name));
+        let single_thread = threads.iter().map(|name| (name, &OptionValue::Number(1)));
+        let text = player.settings(spec.set.iter().chain(options).chain(single_thread))?;
+        player.wait_until_ready(process, text, within, aborted)?;
+        Ok(player)
     }
 
     pub(super) fn name(&self) -> String {
@@ -99,9 +99,9 @@ impl OverUci {
             let Some(line) = process.line_at_hand() else { break };
             self.client.take(&line);
         }
-        let text = question_of(situation)?;
+        let text = search_commands(situation)?;
         // An engine that answered more than once may do so again, after the next question.
-        if self.client.breaches().of(BreachKind::Unasked).is_some() {
+        if self.client.breaches().get(BreachKind::Unasked).is_some() {
             self.wait_until_ready(process, String::new(), spec.patience.ready, aborted)?;
         }
         self.client.begin_search();
@@ -115,16 +115,16 @@ impl OverUci {
                 Some(Event::Greeted | Event::Ready) | None => None,
             }
         })?;
-        let Answer { mv, ponder, found } = answer;
+        let Answer { mv, ponder, report } = answer;
         Ok(Choice {
             mv: mv.map_err(FailureKind::NoMove)?,
             ponder,
-            depth: found.depth,
-            seldepth: found.seldepth,
-            nodes: found.nodes,
-            score: found.score,
-            pv: found.pv,
-            engine_time: found.time_ms.map(Duration::from_millis),
+            depth: report.depth,
+            seldepth: report.seldepth,
+            nodes: report.nodes,
+            score: report.score,
+            pv: report.pv,
+            engine_time: report.time_ms.map(Duration::from_millis),
             wall,
         })
     }
@@ -193,12 +193,12 @@ impl OverUci {
 }
 
 /// `position` and `go`, each with its end.
-fn question_of(situation: &Situation<'_>) -> Result<String, FailureKind> {
+fn search_commands(situation: &Situation<'_>) -> Result<String, FailureKind> {
     let mut text = match situation.start {
         Start::Usual => "position startpos".to_owned(),
         Start::Fen(fen) => format!("position fen {}", position(fen)?),
         Start::Board { .. } => {
-            let problem = "UCI has no positions of other games than chess";
+            let problem = "UCI supports chess positions only";
             return Err(FailureKind::Unsupported(problem.to_owned()));
         }
     };
@@ -218,7 +218,7 @@ fn question_of(situation: &Situation<'_>) -> Result<String, FailureKind> {
         ..Go::default()
     };
     if let Some(clock) = &situation.clock {
-        let [white, black] = [Colour::White, Colour::Black].map(|colour| clock.of(colour));
+        let [white, black] = [Colour::White, Colour::Black].map(|colour| clock.remaining(colour));
         go.white_time_ms = Some(whole_ms(white.time).max(1));
         go.black_time_ms = Some(whole_ms(black.time).max(1));
         go.white_increment_ms = Some(whole_ms(white.increment));
@@ -245,7 +245,7 @@ mod tests {
         let moves: Vec<_> = moves.iter().map(ToString::to_string).collect();
         let to_move = Colour::White;
         let situation = Situation { start, moves: &moves, to_move, limits, clock };
-        question_of(&situation).unwrap_or_else(|failure| failure.to_string())
+        search_commands(&situation).unwrap_or_else(|failure| failure.to_string())
     }
 
     #[test]
@@ -276,21 +276,18 @@ mod tests {
             "a move without any limit"
         );
         let usual = |mv| question(Start::Usual, &["e2e4", mv], depth, None);
-        assert_eq!(usual("e7e5\nquit"), "`e7e5 quit` is no move that can be said");
-        assert_eq!(usual(""), "`` is no move that can be said");
-        assert_eq!(usual("e7e5 e2e4"), "`e7e5 e2e4` is no move that can be said");
+        assert_eq!(usual("e7e5\nquit"), "cannot send `e7e5 quit`: not a valid move");
+        assert_eq!(usual(""), "cannot send ``: not a valid move");
+        assert_eq!(usual("e7e5 e2e4"), "cannot send `e7e5 e2e4`: not a valid move");
         assert_eq!(
             question(Start::Fen("8/8 w - - 0 1\rsetoption name A"), &[], depth, None),
-            "`8/8 w - - 0 1 setoption name A` is no position that can be said"
+            "cannot send `8/8 w - - 0 1 setoption name A`: not a valid position"
         );
         assert_eq!(
             question(Start::Fen("8/8 w - - 0 1 moves e2e4"), &[], depth, None),
-            "`8/8 w - - 0 1 moves e2e4` is no position that can be said"
+            "cannot send `8/8 w - - 0 1 moves e2e4`: not a valid position"
         );
         let board = Start::Board { size: 8, first: Colour::Black };
-        assert_eq!(
-            question(board, &[], depth, None),
-            "UCI has no positions of other games than chess"
-        );
+        assert_eq!(question(board, &[], depth, None), "UCI supports chess positions only");
     }
 }

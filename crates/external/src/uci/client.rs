@@ -5,7 +5,7 @@ use crate::text::{Line, shown};
 
 use super::message::{BestMove, Bound, Info, Message, Score, is_move};
 use super::option::Declared;
-use super::words::Words;
+use super::tokens::Tokens;
 
 /// The runner's side of one engine's conversation.
 #[derive(Debug, Default)]
@@ -49,12 +49,12 @@ pub struct Answer {
     /// The answer that the engine expects.
     pub ponder: Option<String>,
     /// The report of the search.
-    pub found: Found,
+    pub report: SearchInfo,
 }
 
 /// An engine's report of a search at its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchInfo {
     /// Search depth in plies of the score.
     pub depth: Option<u32>,
     /// Plies of the longest line, at the same time.
@@ -77,7 +77,7 @@ pub struct Found {
 
 #[derive(Debug, Default)]
 struct Search {
-    found: Found,
+    report: SearchInfo,
     is_exact: bool,
 }
 
@@ -141,21 +141,21 @@ impl Client {
             Some(Message::Info(info)) => info.string.is_none(),
             Some(_) => false,
         };
-        if may_hide_another && let Some((before, behind)) = self.parted(text) {
+        if may_hide_another && let Some((before, behind)) = self.split_interleaved(text) {
             self.breaches.note(BreachKind::Interleaved, text);
             if let Some(info @ Message::Info(_)) = Message::parse(before) {
-                self.hear(info, text);
+                self.handle_message(info, text);
             }
-            return self.hear(Message::parse(behind)?, text);
+            return self.handle_message(Message::parse(behind)?, text);
         }
         if let Some(message) = message {
-            return self.hear(message, text);
+            return self.handle_message(message, text);
         }
         self.note_junk(text);
         None
     }
 
-    fn hear(&mut self, message: Message<'_>, line: &str) -> Option<Event> {
+    fn handle_message(&mut self, message: Message<'_>, line: &str) -> Option<Event> {
         match message {
             Message::Info(info) => {
                 if info.is_garbled {
@@ -210,19 +210,19 @@ impl Client {
             }
             Ok(mv)
         } else {
-            let said = if best.mv.is_empty() { line.trim_ascii() } else { best.mv };
-            Err(shown(said, Breaches::SAID_BYTES_MAX))
+            let text = if best.mv.is_empty() { line.trim_ascii() } else { best.mv };
+            Err(shown(text, Breaches::SAID_BYTES_MAX))
         };
         let ponder = best.ponder.map(str::to_ascii_lowercase);
-        let mut found = std::mem::take(&mut self.search.found);
-        found.pv = found.pv.map(|pv| shown_line(&pv));
-        Answer { mv, ponder, found }
+        let mut report = std::mem::take(&mut self.search.report);
+        report.pv = report.pv.map(|pv| shown_line(&pv));
+        Answer { mv, ponder, report }
     }
 
     /// Looks for the awaited message after other text: threads that print at once, or an unfinished line. It
     /// must extend to the end of the line: otherwise the text only mentions it. Returns the text before it, and
     /// the message.
-    fn parted<'t>(&self, line: &'t str) -> Option<(&'t str, &'t str)> {
+    fn split_interleaved<'t>(&self, line: &'t str) -> Option<(&'t str, &'t str)> {
         let awaited = match self.waits_for {
             WaitsFor::Nothing => return None,
             WaitsFor::UciOk => "uciok",
@@ -234,7 +234,7 @@ impl Client {
             return None;
         }
         let line = line.trim_ascii_end();
-        let mut words = Words::new(line);
+        let mut words = Tokens::new(line);
         loop {
             let behind = words.rest();
             if words.next()? == awaited && self.ends_with(words) {
@@ -244,7 +244,7 @@ impl Client {
     }
 
     /// Whether these are the last words of the awaited message.
-    fn ends_with(&self, mut words: Words<'_>) -> bool {
+    fn ends_with(&self, mut words: Tokens<'_>) -> bool {
         if self.waits_for == WaitsFor::BestMove && !words.next().is_some_and(is_move) {
             return false;
         }
@@ -259,7 +259,7 @@ impl Client {
 
     fn note_junk(&mut self, line: &str) {
         // Empty lines are ignored.
-        let Some(first) = Words::new(line).next() else { return };
+        let Some(first) = Tokens::new(line).next() else { return };
         // Before its greeting an engine may print any banner.
         let is_banner = self.waits_for == WaitsFor::UciOk;
         if matches!(first, "option" | "id") {
@@ -291,31 +291,31 @@ impl Search {
         if info.multipv.is_some_and(|line| line != 1) {
             return;
         }
-        let found = &mut self.found;
-        found.nodes = info.nodes.or(found.nodes);
-        found.time_ms = info.time_ms.or(found.time_ms);
-        found.nps = info.nps.or(found.nps);
-        found.hashfull = info.hashfull.or(found.hashfull);
-        found.tbhits = info.tbhits.or(found.tbhits);
+        let report = &mut self.report;
+        report.nodes = info.nodes.or(report.nodes);
+        report.time_ms = info.time_ms.or(report.time_ms);
+        report.nps = info.nps.or(report.nps);
+        report.hashfull = info.hashfull.or(report.hashfull);
+        report.tbhits = info.tbhits.or(report.tbhits);
         let Some(score) = info.score else {
-            if found.score.is_none() {
-                found.depth = info.depth.or(found.depth);
+            if report.score.is_none() {
+                report.depth = info.depth.or(report.depth);
             }
             return;
         };
         let is_exact = score.bound == Bound::Exact;
         if is_exact || !self.is_exact {
             self.is_exact |= is_exact;
-            found.score = Some(score);
-            found.depth = info.depth.or(found.depth);
-            found.seldepth = info.seldepth;
+            report.score = Some(score);
+            report.depth = info.depth.or(report.depth);
+            report.seldepth = info.seldepth;
             match info.pv {
                 Some(pv) => {
-                    let kept = found.pv.get_or_insert_default();
+                    let kept = report.pv.get_or_insert_default();
                     kept.clear();
                     kept.push_str(pv);
                 }
-                None => found.pv = None,
+                None => report.pv = None,
             }
         }
     }

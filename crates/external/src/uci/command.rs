@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::words::Words;
+use super::tokens::Tokens;
 
 /// A command to an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,7 +116,7 @@ impl Command {
     /// # Errors
     /// If it is not a command, or is incomplete.
     pub fn parse(line: &str) -> Option<Result<Self, CommandError>> {
-        let mut words = Words::new(line);
+        let mut words = Tokens::new(line);
         Some(Ok(match words.next()? {
             "uci" => Self::Uci,
             "debug" => match words.next() {
@@ -132,7 +132,7 @@ impl Command {
             "stop" => Self::Stop,
             "ponderhit" => Self::PonderHit,
             "quit" => Self::Quit,
-            other => return Some(Err(CommandError::Unknown(other.to_owned()))),
+            command => return Some(Err(CommandError::Unknown(command.to_owned()))),
         }))
     }
 }
@@ -141,7 +141,7 @@ fn malformed<T>(command: &'static str, needs: &'static str) -> Result<T, Command
     Err(CommandError::Malformed { command, needs })
 }
 
-fn set_option(mut words: Words<'_>) -> Result<Command, CommandError> {
+fn set_option(mut words: Tokens<'_>) -> Result<Command, CommandError> {
     if words.next() != Some("name") {
         return malformed("setoption", "`name` and the name of an option");
     }
@@ -153,7 +153,7 @@ fn set_option(mut words: Words<'_>) -> Result<Command, CommandError> {
     Ok(Command::SetOption { name, value })
 }
 
-fn position(mut words: Words<'_>) -> Result<Command, CommandError> {
+fn position(mut words: Tokens<'_>) -> Result<Command, CommandError> {
     let start = match words.next() {
         Some("startpos") => Start::Usual,
         Some("fen") => match words.until(|word| word == "moves") {
@@ -170,13 +170,13 @@ fn position(mut words: Words<'_>) -> Result<Command, CommandError> {
     Ok(Command::Position { start, moves })
 }
 
-fn go(mut words: Words<'_>) -> Result<Go, CommandError> {
+fn go(mut words: Tokens<'_>) -> Result<Go, CommandError> {
     let mut go = Go::default();
     while let Some(word) = words.next() {
         // Some runners send negative times.
         let is_read = match word {
             "searchmoves" => {
-                let moves = Words::new(words.until(|word| GO_WORDS.contains(&word)));
+                let moves = Tokens::new(words.until(|word| GO_WORDS.contains(&word)));
                 go.search_moves = moves.map(ToOwned::to_owned).collect();
                 true
             }
@@ -206,12 +206,12 @@ fn go(mut words: Words<'_>) -> Result<Go, CommandError> {
     Ok(go)
 }
 
-fn milliseconds(field: &mut Option<u64>, words: &mut Words<'_>) -> bool {
+fn milliseconds(field: &mut Option<u64>, words: &mut Tokens<'_>) -> bool {
     *field = words.number::<i64>().map(|ms| u64::try_from(ms).unwrap_or(0));
     field.is_some()
 }
 
-fn number<T: std::str::FromStr>(field: &mut Option<T>, words: &mut Words<'_>) -> bool {
+fn number<T: std::str::FromStr>(field: &mut Option<T>, words: &mut Tokens<'_>) -> bool {
     *field = words.number();
     field.is_some()
 }

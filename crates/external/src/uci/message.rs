@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::option::Declared;
-use super::words::Words;
+use super::tokens::Tokens;
 
 /// A message of an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl<'a> Message<'a> {
     /// Parses a line; `None` if it is not a message.
     #[must_use]
     pub fn parse(line: &'a str) -> Option<Self> {
-        let mut words = Words::new(line);
+        let mut words = Tokens::new(line);
         Some(match words.next()? {
             "id" => match words.next()? {
                 "name" => Self::Name(words.rest()),
@@ -141,7 +141,7 @@ impl<'a> Message<'a> {
 }
 
 impl<'a> Info<'a> {
-    fn parse(mut words: Words<'a>) -> Self {
+    fn parse(mut words: Tokens<'a>) -> Self {
         let mut info = Self::default();
         while let Some(word) = words.next() {
             let is_read = match word {
@@ -176,7 +176,7 @@ impl<'a> Info<'a> {
 }
 
 /// Takes a number if one is next.
-fn read<T: std::str::FromStr>(field: &mut Option<T>, words: &mut Words<'_>) -> bool {
+fn read<T: std::str::FromStr>(field: &mut Option<T>, words: &mut Tokens<'_>) -> bool {
     let number = words.number();
     let is_read = number.is_some();
     if is_read {
@@ -186,7 +186,7 @@ fn read<T: std::str::FromStr>(field: &mut Option<T>, words: &mut Words<'_>) -> b
 }
 
 impl Score {
-    fn parse(words: &mut Words<'_>) -> Option<Self> {
+    fn parse(words: &mut Tokens<'_>) -> Option<Self> {
         let value: fn(i64) -> ScoreValue = match words.peek()? {
             "cp" => ScoreValue::Centipawns,
             "mate" => ScoreValue::Mate,
@@ -205,7 +205,7 @@ impl Score {
 }
 
 impl<'a> BestMove<'a> {
-    fn parse(mut words: Words<'a>) -> Self {
+    fn parse(mut words: Tokens<'a>) -> Self {
         let mv = words.next().unwrap_or_default();
         let ponder = words.next().filter(|word| *word == "ponder").and_then(|_| words.next());
         Self { mv, ponder: ponder.filter(|mv| is_move(mv)) }

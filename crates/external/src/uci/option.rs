@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::words::Words;
+use super::tokens::Tokens;
 
 /// The protocol's word for an empty text.
 const EMPTY: &str = "<empty>";
@@ -53,7 +53,7 @@ impl Declared {
     /// Parses the text after `option`; `None` without a name or with an unknown type.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let mut words = Words::new(text);
+        let mut words = Tokens::new(text);
         if words.next()? != "name" {
             return None;
         }
@@ -105,7 +105,7 @@ impl Declared {
     }
 }
 
-fn spin(mut words: Words<'_>) -> Kind {
+fn spin(mut words: Tokens<'_>) -> Kind {
     let (mut default, mut min, mut max) = (None, None, None);
     while let Some(word) = words.next() {
         let field = match word {
@@ -120,7 +120,7 @@ fn spin(mut words: Words<'_>) -> Kind {
     Kind::Spin { default: default.unwrap_or(0), min, max }
 }
 
-fn combo(mut words: Words<'_>) -> Kind {
+fn combo(mut words: Tokens<'_>) -> Kind {
     let (mut default, mut choices) = (String::new(), Vec::new());
     while let Some(word) = words.next() {
         // A choice may be called `default`.

@@ -54,7 +54,7 @@ pub enum Refused {
     #[error("{0}")]
     Command(#[from] CommandError),
     /// A search runs.
-    #[error("`{0}` has to wait for the end of the search; say `stop` before")]
+    #[error("`{0}` has to wait for the end of the search; send `stop` first")]
     Searching(&'static str),
     /// There is no such option.
     #[error("there is no option `{0}`")]

@@ -94,7 +94,7 @@ pub fn serve<W: Write + Send>(
             scope,
             move || {
                 let mut signals = Arc::new(Signals::default());
-                let heard = hear(&mut input, desk, |action| {
+                let result = read_lines(&mut input, desk, |action| {
                     let job = match action {
                         Action::Say(_) | Action::Quit => return,
                         Action::SayReady => Job::SayReady,
@@ -113,7 +113,7 @@ pub fn serve<W: Write + Send>(
                     let _ = jobs.send(job);
                 });
                 signals.stop.store(true, Ordering::Relaxed);
-                heard
+                result
             },
         )?;
         to_do.into_iter().for_each(|job| carry_out(job, player, desk));
@@ -134,8 +134,7 @@ impl<W: Write> Desk<W> {
     }
 
     fn say_info(&mut self, words: &str) {
-        let words: String =
-            words.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+        let words: String = words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         self.say(&Server::info(Info { string: Some(&words), ..Info::default() }));
     }
 }
@@ -148,7 +147,7 @@ fn lock<W>(desk: &Mutex<Desk<W>>) -> MutexGuard<'_, Desk<W>> {
 const LINE_BYTES_MAX: u64 = 1 << 20;
 
 /// Takes lines until the end of the input, writes the answers, and passes on the jobs.
-fn hear<W: Write>(
+fn read_lines<W: Write>(
     input: &mut impl BufRead,
     desk: &Mutex<Desk<W>>,
     mut hand_on: impl FnMut(Action),
@@ -160,7 +159,7 @@ fn hear<W: Write>(
         bytes.clear();
         if !is_whole {
             input.skip_until(b'\n')?;
-            lock(desk).say_info("a line was too long, and is not heard");
+            lock(desk).say_info("line too long; ignored");
             continue;
         }
         let mut desk = lock(desk);
@@ -194,8 +193,8 @@ fn carry_out<W: Write>(job: Job, player: &mut dyn Player, desk: &Mutex<Desk<W>>)
                 desk.say_info(&problem);
                 Chosen::default()
             });
-            let said = desk.server.searched(chosen.mv.as_deref(), chosen.ponder.as_deref());
-            for action in said {
+            let actions = desk.server.searched(chosen.mv.as_deref(), chosen.ponder.as_deref());
+            for action in actions {
                 if let Action::Say(line) = action {
                     desk.say(&line);
                 }
@@ -265,30 +264,31 @@ mod tests {
         let (input, mut to_engine) = io::pipe().unwrap();
         let (from_engine, output) = io::pipe().unwrap();
         let mut fake = Fake::default();
-        let said = std::thread::scope(|scope| {
+        let output_lines = std::thread::scope(|scope| {
             let serving = scope.spawn(|| {
                 let input = io::BufReader::new(input);
                 serve(server, &mut fake, input, output)
             });
             let mut lines = io::BufReader::new(from_engine).lines().map(Result::unwrap);
-            let mut said = Vec::new();
+            let mut output_lines = Vec::new();
             for (line, awaited) in conversation {
                 to_engine.write_all(format!("{line}\n").as_bytes()).unwrap();
-                while !awaited.is_empty() && said.last().is_none_or(|said| said != awaited) {
-                    said.push(lines.next().unwrap());
+                while !awaited.is_empty() && output_lines.last().is_none_or(|line| line != awaited)
+                {
+                    output_lines.push(lines.next().unwrap());
                 }
             }
             drop(to_engine);
-            said.extend(lines);
+            output_lines.extend(lines);
             serving.join().unwrap().unwrap();
-            said
+            output_lines
         });
-        (said, fake.done)
+        (output_lines, fake.done)
     }
 
     #[test]
     fn a_player_is_served_in_order() {
-        let (said, done) = served(&[
+        let (lines, done) = served(&[
             ("uci", "uciok"),
             ("setoption name Hash value 32\nucinewgame\nisready", "readyok"),
             ("position startpos moves a2a3\ngo depth 1", "bestmove a1a2"),
@@ -297,7 +297,7 @@ mod tests {
             ("quit", ""),
         ]);
         assert_eq!(
-            said[3..],
+            lines[3..],
             [
                 "uciok",
                 "readyok",
@@ -323,31 +323,31 @@ mod tests {
 
     #[test]
     fn a_search_hears_signals_and_others_do_not_wait_for_it() {
-        let (said, _) = served(&[
+        let (lines, _) = served(&[
             ("go infinite", "info depth 1"),
             ("isready", "readyok"),
             ("stop", "bestmove a1a2"),
             ("go ponder", "info depth 1"),
             ("ponderhit", "bestmove a1a2"),
         ]);
-        assert_eq!(said.len(), 5, "{said:?}");
+        assert_eq!(lines.len(), 5, "{lines:?}");
     }
 
     #[test]
     fn a_line_without_an_end_is_not_kept() {
         let long = "position startpos moves ".to_owned() + &"a2a3 ".repeat(500_000);
-        let told = "info string a line was too long, and is not heard";
-        let (said, done) = served(&[(&long, told), ("isready", "readyok"), ("quit", "")]);
+        let expected = "info string line too long; ignored";
+        let (lines, done) = served(&[(&long, expected), ("isready", "readyok"), ("quit", "")]);
         assert_eq!(
-            (said.as_slice(), done.len()),
-            (&[told.to_owned(), "readyok".to_owned()][..], 0)
+            (lines.as_slice(), done.len()),
+            (&[expected.to_owned(), "readyok".to_owned()][..], 0)
         );
     }
 
     #[test]
     fn the_end_of_the_input_ends_a_search() {
-        let (said, _) = served(&[("go infinite", "info depth 1")]);
+        let (lines, _) = served(&[("go infinite", "info depth 1")]);
         // The search is stopped; no answer was requested.
-        assert_eq!(said, ["info depth 1"]);
+        assert_eq!(lines, ["info depth 1"]);
     }
 }

@@ -20,7 +20,7 @@ fn searching() -> Client {
 fn chosen(client: &mut Client, text: &str) -> Answer {
     match client.take(&line(text)) {
         Some(Event::Chosen(answer)) => answer,
-        other => panic!("{text}: {other:?}"),
+        event => panic!("{text}: {event:?}"),
     }
 }
 
@@ -56,7 +56,8 @@ fn an_introduction_is_heard_behind_any_banner() {
     let choices = vec!["Fail High".to_owned(), "Solid".to_owned()];
     let style = Kind::Combo { default: "Fail High".to_owned(), choices };
     assert_eq!(client.option("Style").unwrap().kind, style);
-    let breaches: Vec<_> = client.breaches().iter().map(|it| (it.kind, it.said.clone())).collect();
+    let breaches: Vec<_> =
+        client.breaches().iter().map(|breach| (breach.kind, breach.said.clone())).collect();
     assert_eq!(breaches, [(BreachKind::Garbled, "option Hash".to_owned())]);
 }
 
@@ -75,8 +76,8 @@ fn what_only_speaks_of_an_answer_is_none() {
     let answer =
         chosen(&mut client, "info depth 5 score cp 7 pv d2d4 d7 bestmove d2d4 ponder d7d5 ");
     assert_eq!((answer.mv.as_deref(), answer.ponder.as_deref()), (Ok("d2d4"), Some("d7d5")));
-    assert_eq!((answer.found.depth, answer.found.pv.as_deref()), (Some(5), Some("d2d4 d7")));
-    assert_eq!(client.breaches().of(BreachKind::Interleaved).unwrap().times, 1);
+    assert_eq!((answer.report.depth, answer.report.pv.as_deref()), (Some(5), Some("d2d4 d7")));
+    assert_eq!(client.breaches().get(BreachKind::Interleaved).unwrap().times, 1);
 }
 
 #[test]
@@ -102,9 +103,9 @@ fn what_is_kept_can_be_shown_and_is_no_longer_than_it_may_be() {
     let mut client = searching();
     client.take(&line(&format!("info score cp 1 pv {}", "e2e4 \u{7} ".repeat(2_000))));
     let answer = chosen(&mut client, &format!("bestmove \u{1b}{}", "z".repeat(1_000)));
-    let said = answer.mv.unwrap_err();
-    assert!(said.starts_with(" zz") && said.len() <= 200, "{said}");
-    let pv = answer.found.pv.unwrap();
+    let text = answer.mv.unwrap_err();
+    assert!(text.starts_with(" zz") && text.len() <= 200, "{text}");
+    let pv = answer.report.pv.unwrap();
     assert!(pv.len() <= 4_096 && !pv.contains(char::is_control));
     assert!(pv.split(' ').all(|word| matches!(word, "e2e4" | "")), "{pv}");
 }
@@ -154,7 +155,7 @@ fn the_last_exact_score_of_the_best_line_is_kept() {
     let answer = chosen(&mut client, "bestmove d2d4 ponder d7d5");
     assert_eq!((answer.mv.as_deref(), answer.ponder.as_deref()), (Ok("d2d4"), Some("d7d5")));
     let score = Score { value: ScoreValue::Centipawns(31), bound: Bound::Exact };
-    let expected = Found {
+    let expected = SearchInfo {
         depth: Some(9),
         seldepth: Some(12),
         score: Some(score),
@@ -165,20 +166,20 @@ fn the_last_exact_score_of_the_best_line_is_kept() {
         hashfull: Some(4),
         tbhits: Some(2),
     };
-    assert_eq!(answer.found, expected);
+    assert_eq!(answer.report, expected);
     assert!(client.breaches().take_new().is_empty());
 
     client.begin_search();
     client.take(&line("info depth 3 score mate -2 upperbound"));
     let answer = chosen(&mut client, "bestmove d2d4 ponder (none)");
     let score = Score { value: ScoreValue::Mate(-2), bound: Bound::Upper };
-    assert_eq!((answer.found.score, answer.found.depth), (Some(score), Some(3)));
+    assert_eq!((answer.report.score, answer.report.depth), (Some(score), Some(3)));
     assert_eq!(answer.ponder, None);
 }
 
 #[test]
 fn best_moves_are_heard_however_they_are_said() {
-    for (said, mv) in [
+    for (text, mv) in [
         ("bestmove e2e4", Ok("e2e4")),
         ("bestmove e2e4\r", Ok("e2e4")),
         ("   bestmove\te7e8q  ponder a1a2", Ok("e7e8q")),
@@ -193,13 +194,13 @@ fn best_moves_are_heard_however_they_are_said() {
         ("bestmove e9e4", Err("e9e4")),
     ] {
         let mut client = searching();
-        let answer = client.take(&line(said));
+        let answer = client.take(&line(text));
         if mv == Err("") {
-            assert_eq!(answer, None, "{said}");
+            assert_eq!(answer, None, "{text}");
             continue;
         }
-        let Some(Event::Chosen(answer)) = answer else { panic!("{said}: {answer:?}") };
-        assert_eq!(answer.mv.as_deref().map_err(String::as_str), mv, "{said}");
+        let Some(Event::Chosen(answer)) = answer else { panic!("{text}: {answer:?}") };
+        assert_eq!(answer.mv.as_deref().map_err(String::as_str), mv, "{text}");
     }
 }
 
@@ -353,7 +354,7 @@ fn a_server_says_what_it_does_not_do() {
         "ucinewgame",
     ];
     let wait = |command: &str| {
-        format!("info string `{command}` has to wait for the end of the search; say `stop` before")
+        format!("info string `{command}` has to wait for the end of the search; send `stop` first")
     };
     assert_eq!(
         served(&lines),
@@ -517,8 +518,8 @@ proptest! {
         for text in &lines {
             client.take(&line(text));
             for action in server.take(text) {
-                if let Action::Say(said) = action {
-                    prop_assert!(!said.contains(['\n', '\r']));
+                if let Action::Say(line) = action {
+                    prop_assert!(!line.contains(['\n', '\r']));
                 }
             }
         }

@@ -164,7 +164,7 @@ fn a_superfluous_guard_says_so() {
         let _input = guard.stdin.take();
         let output = guard.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(126), "{args:?}");
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.starts_with("guard: "), "{args:?}: {said}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.starts_with("guard: "), "{args:?}: {message}");
     }
 }

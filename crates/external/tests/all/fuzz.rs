@@ -91,54 +91,54 @@ enum Mutation {
 fn mutation() -> impl Strategy<Value = Mutation> {
     let word = select(WORDS.to_vec()).prop_map(|word| word.as_bytes().to_vec());
     prop_oneof![
-        4 => (any::<Index>(), word).prop_map(|(at, it)| Mutation::Insert(at, it)),
-        2 => (any::<Index>(), vec(any::<u8>(), 1..8)).prop_map(|(at, it)| Mutation::Insert(at, it)),
-        2 => (any::<Index>(), any::<u8>()).prop_map(|(at, it)| Mutation::Replace(at, it)),
-        3 => (any::<Index>(), 1..60_usize).prop_map(|(at, many)| Mutation::Remove(at, many)),
+        4 => (any::<Index>(), word).prop_map(|(at, bytes)| Mutation::Insert(at, bytes)),
+        2 => (any::<Index>(), vec(any::<u8>(), 1..8)).prop_map(|(at, bytes)| Mutation::Insert(at, bytes)),
+        2 => (any::<Index>(), any::<u8>()).prop_map(|(at, byte)| Mutation::Replace(at, byte)),
+        3 => (any::<Index>(), 1..60_usize).prop_map(|(at, count)| Mutation::Remove(at, count)),
         2 => (any::<Index>(), any::<Index>(), 1..200_usize)
-            .prop_map(|(from, to, many)| Mutation::Copy(from, to, many)),
+            .prop_map(|(from, to, count)| Mutation::Copy(from, to, count)),
         1 => (any::<Index>(), any::<u8>(), 1..300_usize)
-            .prop_map(|(at, it, many)| Mutation::Stretch(at, it, many)),
+            .prop_map(|(at, byte, count)| Mutation::Stretch(at, byte, count)),
     ]
 }
 
 impl Mutation {
-    fn apply(&self, said: &mut Vec<u8>) {
-        let place = |at: &Index| at.index(said.len() + 1);
+    fn apply(&self, bytes: &mut Vec<u8>) {
+        let place = |at: &Index| at.index(bytes.len() + 1);
         match self {
             Self::Insert(at, more) => {
                 let at = place(at);
-                said.splice(at..at, more.iter().copied());
+                bytes.splice(at..at, more.iter().copied());
             }
-            Self::Remove(at, many) => {
+            Self::Remove(at, count) => {
                 let at = place(at);
-                said.drain(at..(at + many).min(said.len()));
+                bytes.drain(at..(at + count).min(bytes.len()));
             }
             Self::Replace(at, by) => {
                 let at = place(at);
-                if let Some(byte) = said.get_mut(at) {
+                if let Some(byte) = bytes.get_mut(at) {
                     *byte = *by;
                 }
             }
-            Self::Copy(from, to, many) => {
+            Self::Copy(from, to, count) => {
                 let (from, to) = (place(from), place(to));
-                let piece = said[from..(from + many).min(said.len())].to_vec();
-                said.splice(to..to, piece);
+                let piece = bytes[from..(from + count).min(bytes.len())].to_vec();
+                bytes.splice(to..to, piece);
             }
-            Self::Stretch(at, by, many) => {
+            Self::Stretch(at, by, count) => {
                 let at = place(at);
-                said.splice(at..at, std::iter::repeat_n(*by, *many));
+                bytes.splice(at..at, std::iter::repeat_n(*by, *count));
             }
         }
     }
 }
 
 /// A conversation with some changes, in pieces of so many bytes.
-fn changed(said: &'static str) -> impl Strategy<Value = (Vec<u8>, usize)> {
+fn changed(bytes: &'static str) -> impl Strategy<Value = (Vec<u8>, usize)> {
     (vec(mutation(), 0..8), 1..400_usize).prop_map(move |(mutations, piece)| {
-        let mut said = said.as_bytes().to_vec();
-        mutations.iter().for_each(|mutation| mutation.apply(&mut said));
-        (said, piece)
+        let mut bytes = bytes.as_bytes().to_vec();
+        mutations.iter().for_each(|mutation| mutation.apply(&mut bytes));
+        (bytes, piece)
     })
 }
 
@@ -156,12 +156,12 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_clean_move_is_heard_behind_whatever_was_said_over_uci((said, piece) in changed(OVER_UCI)) {
+    fn a_clean_move_is_heard_behind_whatever_was_said_over_uci((bytes, length) in changed(OVER_UCI)) {
         let mut client = uci::Client::default();
         client.greet();
         let mut lines = Assembler::default();
-        for bytes in said.chunks(piece).chain([&b"\n"[..]]) {
-            lines.take(bytes, |line| {
+        for piece in bytes.chunks(length).chain([&b"\n"[..]]) {
+            lines.take(piece, |line| {
                 assert!(line.text.len() <= 3 * LINE_BYTES_MAX);
                 match client.take(&line) {
                     Some(uci::Event::Greeted) => _ = client.ask_ready(),
@@ -179,20 +179,20 @@ proptest! {
         client.begin_search();
         match client.take(&line("bestmove e2e4")) {
             Some(uci::Event::Chosen(answer)) => prop_assert_eq!(answer.mv, Ok("e2e4".to_owned())),
-            other => prop_assert!(false, "{other:?}"),
+            event => prop_assert!(false, "{event:?}"),
         }
     }
 
     #[test]
     fn a_clean_answer_is_heard_behind_whatever_was_said_over_gtp(
-        (said, piece) in changed(OVER_GTP),
+        (bytes, length) in changed(OVER_GTP),
         has_ids in any::<bool>(),
     ) {
         let mut client = gtp::Client::new(has_ids);
         client.ask(&"name");
         let mut lines = Assembler::default();
-        for bytes in said.chunks(piece).chain([&b"\n"[..]]) {
-            lines.take_keeping_cr(bytes, |line| {
+        for piece in bytes.chunks(length).chain([&b"\n"[..]]) {
+            lines.take_keeping_cr(piece, |line| {
                 if let Some(answer) = client.take(&line) {
                     let (Ok(text) | Err(text)) = answer.text;
                     assert!(text.len() <= gtp::RESPONSE_BYTES_MAX);
@@ -216,17 +216,17 @@ proptest! {
             "setoption name Hash value 99999999999999999999", "setoption", "debug on", "register",
         ]), 0..12),
         mutations in vec(mutation(), 0..6),
-        piece in 1..100_usize,
+        length in 1..100_usize,
     ) {
-        let mut told = words.join("\n").into_bytes();
-        mutations.iter().for_each(|mutation| mutation.apply(&mut told));
+        let mut input = words.join("\n").into_bytes();
+        mutations.iter().for_each(|mutation| mutation.apply(&mut input));
         let mut server = uci::Server::new("a".to_owned(), "b".to_owned(), Vec::new());
         let mut lines = Assembler::default();
-        for bytes in told.chunks(piece).chain([&b"\n"[..]]) {
-            lines.take(bytes, |line| {
+        for piece in input.chunks(length).chain([&b"\n"[..]]) {
+            lines.take(piece, |line| {
                 for action in server.take(&line.text) {
-                    if let uci::Action::Say(said) = action {
-                        assert!(!said.contains(['\n', '\r']), "{said:?}");
+                    if let uci::Action::Say(output) = action {
+                        assert!(!output.contains(['\n', '\r']), "{output:?}");
                     }
                 }
             });

@@ -18,11 +18,11 @@ fn choose(engine: &mut Engine, moves: &[&str]) -> Result<Choice, EngineFailure> 
 }
 
 /// The lines sent to it, without numbers.
-fn said(engine: &Engine) -> Vec<String> {
+fn sent_lines(engine: &Engine) -> Vec<String> {
     let transcript = engine.transcript();
     let lines = transcript.lines().filter_map(|line| line.strip_prefix("> "));
     lines
-        .map(|line| line.trim_start_matches(|it: char| it.is_ascii_digit() || it == ' ').to_owned())
+        .map(|line| line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ').to_owned())
         .collect()
 }
 
@@ -39,7 +39,7 @@ fn a_game_is_sent_move_by_move() {
     assert_eq!(choose(&mut engine, &["d3", "C3", "C5", "pass"]).unwrap().mv, "pass");
     let moves =
         ["genmove black", "play white C3", "genmove black", "play white pass", "genmove black"];
-    assert_eq!(said(&engine), [&GREETING[..], &moves].concat());
+    assert_eq!(sent_lines(&engine), [&GREETING[..], &moves].concat());
     assert!(engine.take_breaches().is_empty());
 }
 
@@ -50,11 +50,11 @@ fn another_game_is_sent_from_the_beginning() {
     choose(&mut engine, &["C4", "C3"]).unwrap();
     // Some forget their limits with their board.
     let again = ["clear_board", "level 1", "play black C4", "play white C3", "genmove black"];
-    assert_eq!(said(&engine), [&GREETING[..], &["genmove black"], &again].concat());
+    assert_eq!(sent_lines(&engine), [&GREETING[..], &["genmove black"], &again].concat());
     // And a new one with nothing of the old.
     engine.new_game(&conditions(), &never).unwrap();
     choose(&mut engine, &["F5"]).unwrap();
-    let last: Vec<_> = said(&engine).into_iter().rev().take(4).collect();
+    let last: Vec<_> = sent_lines(&engine).into_iter().rev().take(4).collect();
     assert_eq!(last, ["genmove white", "play black F5", "level 1", "clear_board"]);
 }
 
@@ -74,7 +74,7 @@ fn dialects_are_spoken() {
     rhino.gtp.colours = ["b".to_owned(), "w".to_owned()];
     let mut engine = playing(&rhino);
     assert_eq!(choose(&mut engine, &["pass"]).unwrap().mv, "D3");
-    assert_eq!(said(&engine).last().unwrap(), "genmove w");
+    assert_eq!(sent_lines(&engine).last().unwrap(), "genmove w");
 
     let mut chats = playing(&spec("gtp", &["chats"]));
     assert_eq!(choose(&mut chats, &[]).unwrap().mv, "D3");
@@ -95,7 +95,10 @@ fn set_up_options_and_limits_have_commands_of_their_own() {
     let options = [("strength".to_owned(), OptionValue::Number(4))].into();
     let mut engine = Engine::start(&set, &options, &guard(), &never).unwrap();
     engine.new_game(&conditions(), &never).unwrap();
-    assert_eq!(said(&engine)[3..], ["komi 0", "level 4", "boardsize 8", "clear_board", "level 1"]);
+    assert_eq!(
+        sent_lines(&engine)[3..],
+        ["komi 0", "level 4", "boardsize 8", "clear_board", "level 1"]
+    );
     set.gtp.setup = vec!["undo 3".to_owned()];
     let failure = start(&set).unwrap_err();
     assert_eq!(failure.to_string(), "scripted: `undo 3` was refused: unknown command");
@@ -114,7 +117,7 @@ fn clocks_are_sent() {
     let situation = Situation { start, moves: &[], to_move, limits, clock: Some(clock) };
     engine.choose(&situation, &never).unwrap();
     assert_eq!(
-        said(&engine)[3..],
+        sent_lines(&engine)[3..],
         ["clear_board", "time_settings 600 0 0", "time_left black 600 0", "genmove black"]
     );
 }
@@ -123,9 +126,9 @@ fn clocks_are_sent() {
 fn what_is_no_move_is_said() {
     let failure = |words: &[&str]| kind_of(choose(&mut playing(&spec("gtp", words)), &["C4"]));
     assert_eq!(failure(&["resigns"]), FailureKind::NoMove("resign".to_owned()));
-    let refused = |command: &str, said: &str| FailureKind::Refused {
+    let refused = |command: &str, answer: &str| FailureKind::Refused {
         command: command.to_owned(),
-        said: said.to_owned(),
+        said: answer.to_owned(),
     };
     assert_eq!(failure(&["refuses-genmove"]), refused("genmove white", "cannot move"));
     assert_eq!(failure(&["refuses-play"]), refused("play black C4", "illegal move"));
@@ -146,9 +149,9 @@ fn an_engine_that_does_not_answer_is_killed() {
 fn a_move_is_a_word_and_no_command() {
     let mut engine = playing(&spec("gtp", &[]));
     let failure = choose(&mut engine, &["D3\nloadsgf /etc/passwd"]).unwrap_err();
-    let said_of_it = "scripted: `D3 loadsgf /etc/passwd` is no move that can be said";
-    assert_eq!(failure.to_string(), said_of_it);
-    assert_eq!(said(&engine), GREETING);
+    let message = "scripted: cannot send `D3 loadsgf /etc/passwd`: not a valid move";
+    assert_eq!(failure.to_string(), message);
+    assert_eq!(sent_lines(&engine), GREETING);
     assert!(engine.is_usable());
 }
 
@@ -179,7 +182,7 @@ fn a_limit_of_an_earlier_game_is_not_left_in_force() {
     assert!(!engine.suits(&unlimited));
     assert_eq!(
         engine.new_game(&unlimited, &never).unwrap_err().to_string(),
-        "scripted: it was told `level {depth}` for another game, and cannot forget it"
+        "scripted: the limit `level {depth}` of an earlier game cannot be reset"
     );
 }
 
@@ -217,13 +220,13 @@ fn whether_a_game_is_lost_is_a_question_of_when() {
     let mut impatient = start(&hangs).unwrap();
     let failure = choose(&mut impatient, &["C4"]).unwrap_err();
     assert!(matches!(failure.kind, FailureKind::NoAnswer { .. }), "{failure}");
-    assert!(!failure.is_of_start());
+    assert!(!failure.is_startup_failure());
     assert_eq!(choose(&mut engine, &[]).unwrap().mv, "D3");
     let mut set = spec("gtp", &[]);
     set.gtp.setup = vec!["undo 3".to_owned()];
     let failure = start(&set).unwrap_err();
     assert!(matches!(failure.kind, FailureKind::Refused { .. }), "{failure}");
-    assert!(failure.is_of_start());
+    assert!(failure.is_startup_failure());
 }
 
 #[test]
@@ -238,16 +241,16 @@ fn a_board_that_it_does_not_have_is_said() {
 fn chess_is_not_asked_of_it() {
     let mut engine = playing(&spec("gtp", &[]));
     let failure = crate::harness::choose(&mut engine, limits()).unwrap_err();
-    assert_eq!(failure.to_string(), "scripted: GTP has no positions of chess");
+    assert_eq!(failure.to_string(), "scripted: GTP cannot transmit chess positions");
     assert!(engine.is_usable());
 }
 
 #[test]
 fn a_program_that_does_not_speak_it_is_given_up() {
     // It waits for UCI.
-    let mut other: EngineSpec = spec("gtp", &[]);
-    other.args = vec!["uci".to_owned()];
-    other.patience.startup = SHORT;
-    let failure = start(&other).unwrap_err();
+    let mut mismatched: EngineSpec = spec("gtp", &[]);
+    mismatched.args = vec!["uci".to_owned()];
+    mismatched.patience.startup = SHORT;
+    let failure = start(&mismatched).unwrap_err();
     assert_eq!(failure.to_string(), "scripted: no `= or ?` within 100 ms after `list_commands`");
 }

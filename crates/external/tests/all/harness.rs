@@ -27,7 +27,7 @@ pub(crate) fn never() -> bool {
 }
 
 pub(crate) fn guard() -> Guard {
-    Guard::of_program(PathBuf::from(PROGRAM), &["guard"])
+    Guard::from_program(PathBuf::from(PROGRAM), &["guard"])
 }
 
 /// A scripted engine with these arguments and generous timeouts.
@@ -115,7 +115,7 @@ pub(crate) fn kind_of(result: Result<Choice, EngineFailure>) -> FailureKind {
 /// The processes with a word among their arguments: their numbers, and their first arguments.
 pub(crate) fn processes_with(mark: &str) -> Vec<(i32, String)> {
     let processes = Path::new("/proc").read_dir().unwrap();
-    let found = processes.filter_map(|entry| {
+    let marked = processes.filter_map(|entry| {
         let path = entry.ok()?.path();
         let pid = path.file_name()?.to_str()?.parse().ok()?;
         // A process may end at any time.
@@ -124,7 +124,7 @@ pub(crate) fn processes_with(mark: &str) -> Vec<(i32, String)> {
         let has_mark = words.split('\0').any(|word| word == mark);
         has_mark.then(|| (pid, words.split('\0').next().unwrap_or_default().to_owned()))
     });
-    found.collect()
+    marked.collect()
 }
 
 /// How many children a process has, those included that have ended and that it has not reaped.
@@ -134,14 +134,14 @@ pub(crate) fn children_of(parent: i32) -> usize {
         let stat = std::fs::read_to_string(entry.ok()?.path().join("stat")).ok()?;
         stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse::<i32>().ok()
     });
-    parents.filter(|it| *it == parent).count()
+    parents.filter(|process| *process == parent).count()
 }
 
 /// Waits until a condition holds.
-pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+pub(crate) fn wait_until(event: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + GENEROUS;
     while !is_so() {
-        assert!(Instant::now() < deadline, "{what} within {GENEROUS:?}");
+        assert!(Instant::now() < deadline, "{event} within {GENEROUS:?}");
         std::thread::park_timeout(Duration::from_millis(5));
     }
 }

@@ -41,10 +41,10 @@ fn moves_are_parsed_in_all_forms() {
 
 #[test]
 fn what_is_no_move_is_said() {
-    for (word, said) in [("none", "(none)"), ("null", "0000"), ("empty", "bestmove")] {
+    for (word, text) in [("none", "(none)"), ("null", "0000"), ("empty", "bestmove")] {
         let mut engine = playing(&spec("uci", &[word]));
         let failure = choose(&mut engine, limits()).unwrap_err();
-        assert_eq!(failure.kind, FailureKind::NoMove(said.to_owned()));
+        assert_eq!(failure.kind, FailureKind::NoMove(text.to_owned()));
         assert!(failure.transcript.contains("< bestmove"), "{}", failure.transcript);
         // The next game is another chance.
         assert!(engine.is_usable());
@@ -125,7 +125,7 @@ fn an_engine_that_ignores_stop_is_killed() {
         assert_eq!(allowed, SHORT + Duration::from_millis(1), "{word}");
         assert!(waited >= SHORT * 2, "{word}: {waited:?}");
         // Its last output or, before it has searched, the last before that.
-        let heard = ["< info depth 1", "< readyok"].map(|said| failure.transcript.contains(said));
+        let heard = ["< info depth 1", "< readyok"].map(|line| failure.transcript.contains(line));
         assert!(heard.contains(&true), "{}", failure.transcript);
         assert!(!engine.is_usable());
         assert_eq!(kind_of(choose(&mut engine, limits())), FailureKind::Gone);
@@ -168,16 +168,16 @@ fn the_clock_of_the_side_to_move_is_what_counts() {
         matches!(failure.kind, FailureKind::Hang { allowed: was, .. } if was == allowed),
         "{failure}"
     );
-    let said = "> position startpos moves e2e4\n\
+    let conversation = "> position startpos moves e2e4\n\
                 > go wtime 600000 btime 50 winc 100 binc 100 movestogo 3\n";
-    assert!(failure.transcript.contains(said), "{}", failure.transcript);
+    assert!(failure.transcript.contains(conversation), "{}", failure.transcript);
 }
 
 #[test]
 fn a_crash_is_reported_with_its_exit() {
     let failure = first_move(&["dies-in-search"]).unwrap_err();
     assert_eq!((&failure.kind, failure.during), (&FailureKind::Crash(Exit::Code(7)), Phase::Move));
-    assert!(!failure.is_of_start());
+    assert!(!failure.is_startup_failure());
     assert!(failure.transcript.contains("! terminate called\n"), "{}", failure.transcript);
     let failure = first_move(&["exits-in-search-with-255"]).unwrap_err();
     assert_eq!(failure.kind, FailureKind::Crash(Exit::Code(255)));
@@ -192,7 +192,7 @@ fn a_crash_between_games_is_none_in_a_game() {
     let kind = FailureKind::Crash(Exit::Code(5));
     assert_eq!((&failure.kind, failure.during), (&kind, Phase::NewGame));
     // No game is lost by it.
-    assert!(failure.is_of_start());
+    assert!(failure.is_startup_failure());
 }
 
 #[test]
@@ -235,13 +235,13 @@ fn chess960_is_turned_on_where_it_is_asked_for() {
         engine.new_game(&conditions, &never).unwrap();
     }
     let transcript = engine.transcript();
-    let said: Vec<_> = transcript
+    let sent_lines: Vec<_> = transcript
         .lines()
         .filter_map(|line| line.strip_prefix("> "))
         .filter(|line| !line.starts_with("isready"))
         .collect();
     assert_eq!(
-        said,
+        sent_lines,
         [
             "uci",
             "ucinewgame",

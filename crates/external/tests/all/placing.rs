@@ -15,7 +15,7 @@ fn cpus_of(process: i32) -> BTreeSet<String> {
         fs::read_to_string(thread.ok()?.path().join("status")).ok()
     };
     let list = |status: String| {
-        let line = status.lines().find_map(|it| it.strip_prefix("Cpus_allowed_list:"))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
         Some(line.trim().to_owned())
     };
     threads.filter_map(status).filter_map(list).collect()
@@ -23,9 +23,9 @@ fn cpus_of(process: i32) -> BTreeSet<String> {
 
 #[test]
 fn an_engine_stays_where_it_is_kept_with_all_that_it_starts() {
-    let own = sched_getaffinity(None).unwrap();
+    let allowed = sched_getaffinity(None).unwrap();
     let all: BTreeSet<u32> =
-        (0..CpuSet::MAX_CPU as u32).filter(|&cpu| own.is_set(cpu as usize)).collect();
+        (0..CpuSet::MAX_CPU as u32).filter(|&cpu| allowed.is_set(cpu as usize)).collect();
     let last = *all.last().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mark = folder.path().display().to_string();
@@ -37,7 +37,7 @@ fn an_engine_stays_where_it_is_kept_with_all_that_it_starts() {
     ] {
         // The second time changes nothing.
         for _ in 0..2 {
-            engine.keep_on(&cpus).unwrap();
+            engine.pin_to(&cpus).unwrap();
             for (process, name) in processes_with(&mark) {
                 assert_eq!(cpus_of(process), expected, "{process}, `{name}`");
             }
@@ -51,7 +51,7 @@ fn an_engine_stays_where_it_is_kept_with_all_that_it_starts() {
 fn how_many_threads_an_engine_thinks_on_is_known_of_uci_alone() {
     let threads = |protocol: &str, threads: Option<i64>| {
         let mut spec = spec(protocol, &[]);
-        spec.set.extend(threads.map(|it| ("threads".to_owned(), OptionValue::Number(it))));
+        spec.set.extend(threads.map(|count| ("threads".to_owned(), OptionValue::Number(count))));
         start(&spec).unwrap().threads()
     };
     assert_eq!([None, Some(1)].map(|set| threads("uci", set)), [Some(1); 2]);

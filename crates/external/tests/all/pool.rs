@@ -3,8 +3,8 @@
 use std::sync::mpsc;
 
 use spelrum_external::{
-    Colour, Conditions, EngineFile, EngineSpec, FailureKind, Lent, Limits, NoRoom, OptionValue,
-    Options, Pool, Reservation, Situation, Start,
+    Colour, Conditions, EngineFile, EngineSpec, FailureKind, LeasedEngine, Limits, NoRoom,
+    OptionValue, Options, Pool, Reservation, Situation, Start,
 };
 
 use crate::harness::{
@@ -19,12 +19,12 @@ fn hash(mib: i64) -> Options {
     [("Hash".to_owned(), OptionValue::Number(mib))].into()
 }
 
-fn take(room: &mut Reservation, options: &Options) -> Lent {
+fn take(room: &mut Reservation, options: &Options) -> LeasedEngine {
     room.take("scripted", options, &conditions(), &never).unwrap()
 }
 
 /// The number of games an engine has begun, by its transcript.
-fn games(engine: &Lent) -> usize {
+fn games(engine: &LeasedEngine) -> usize {
     engine.transcript().matches("> ucinewgame\n").count()
 }
 
@@ -49,10 +49,10 @@ fn an_engine_with_limits_that_it_cannot_forget_is_not_used_without_them() {
         let mut room = pool.reserve(&["scripted"], &never).unwrap();
         let engine = room.take("scripted", &Options::new(), conditions, &never).unwrap();
         let transcript = engine.transcript();
-        let said = |what: &str| {
-            transcript.lines().filter(|it| it.starts_with("> ") && it.ends_with(what)).count()
+        let sent_count = |end: &str| {
+            transcript.lines().filter(|line| line.starts_with("> ") && line.ends_with(end)).count()
         };
-        (said(" clear_board"), said(" level 1"))
+        (sent_count(" clear_board"), sent_count(" level 1"))
     };
     play(&conditions());
     assert_eq!(play(&conditions()), (2, 2));
@@ -99,17 +99,17 @@ fn there_is_room_for_a_game_or_none() {
     let names = ["scripted"; 3];
     assert_eq!(
         pool.reserve(&names, &never).unwrap_err().to_string(),
-        "the game needs 3 of `scripted` at once, and 2 may run here"
+        "the game needs 3 instances of `scripted`, but at most 2 may run here"
     );
     assert_eq!(
         pool.reserve(&["sf"], &never).unwrap_err().to_string(),
         "this machine has no engine `sf`"
     );
-    let one = pool.reserve(&names[..1], &never).unwrap();
+    let first = pool.reserve(&names[..1], &never).unwrap();
     // Two do not fit beside one; nobody waits for ever.
     assert_eq!(pool.reserve(&names[..2], &|| true).unwrap_err(), NoRoom::Aborted);
     let _another = pool.reserve(&names[..1], &|| true).unwrap();
-    drop(one);
+    drop(first);
     pool.reserve(&names[..1], &|| true).unwrap();
 }
 
@@ -161,8 +161,8 @@ fn a_game_that_does_not_begin_costs_one_engine_at_most() {
     let engines = [0; 3].map(|_| take(&mut room, &Options::new()));
     let games = engines.each_ref().map(|engine| {
         let transcript = engine.transcript();
-        let said = transcript.lines().filter(|it| it.starts_with("> "));
-        said.filter(|it| it.ends_with(" clear_board")).count()
+        let sent = transcript.lines().filter(|line| line.starts_with("> "));
+        sent.filter(|line| line.ends_with(" clear_board")).count()
     });
     assert_eq!(games, [2, 2, 1]);
 }
@@ -187,15 +187,15 @@ fn an_engine_is_not_reused_after_a_panic_while_it_thought() {
 fn a_waiting_game_gets_the_room_that_is_given_back() {
     let pool = pool([EngineSpec { at_once: 1, ..spec("uci", &[]) }]);
     let room = pool.reserve(&["scripted"], &never).unwrap();
-    let (tell, told) = mpsc::channel();
+    let (sender, received) = mpsc::channel();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let _room = pool.reserve(&["scripted"], &never).unwrap();
-            tell.send(()).unwrap();
+            sender.send(()).unwrap();
         });
-        assert!(told.try_recv().is_err());
+        assert!(received.try_recv().is_err());
         drop(room);
-        told.recv_timeout(GENEROUS).unwrap();
+        received.recv_timeout(GENEROUS).unwrap();
     });
 }
 
@@ -251,6 +251,6 @@ fn each_engine_that_runs_has_a_folder_of_its_own() {
     first.discard();
     let mut room = pool.reserve(&["scripted"], &never).unwrap();
     let _third = take(&mut room, &hash(3));
-    assert_eq!([0, 1, 2].map(|it| place_of(it).len()), [1, 1, 0]);
+    assert_eq!([0, 1, 2].map(|number| place_of(number).len()), [1, 1, 0]);
     drop(second);
 }

@@ -24,7 +24,7 @@ fn an_engine_that_is_missing_is_said() {
     missing.command = "/no/such/engine".into();
     let failure = start_failure(&missing);
     assert_eq!(failure.to_string(), "scripted: there is no program /no/such/engine");
-    assert!(failure.is_of_start());
+    assert!(failure.is_startup_failure());
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_script_without_an_interpreter_ends_at_once_with_the_reason() {
     std::fs::set_permissions(&broken.command, PermissionsExt::from_mode(0o755)).unwrap();
     let failure = start_failure(&broken);
     assert_eq!(failure.kind, FailureKind::Crash(Exit::Code(127)));
-    assert!(failure.is_of_start());
+    assert!(failure.is_startup_failure());
     assert!(failure.transcript.contains("! guard: "), "{}", failure.transcript);
     assert!(failure.transcript.contains("No such file or directory"), "{}", failure.transcript);
 }
@@ -99,7 +99,7 @@ fn an_engine_that_takes_its_time_is_waited_for() {
 fn an_engine_that_ends_at_once_is_known_by_what_it_said() {
     let failure = start_failure(&spec("uci", &["dies-at-start"]));
     assert_eq!((&failure.kind, failure.during), (&FailureKind::Crash(Exit::Code(3)), Phase::Start));
-    assert!(failure.is_of_start());
+    assert!(failure.is_startup_failure());
     assert_eq!(failure.to_string(), "scripted: it ended (exit status 3) while it was starting");
     assert!(failure.transcript.contains("! fatal: there is no net\n"), "{}", failure.transcript);
 }
@@ -134,9 +134,9 @@ fn options_are_set_in_the_order_that_engines_need() {
     .into();
     let engine = Engine::start(&chosen, &options, &guard(), &never).unwrap();
     let transcript = engine.transcript();
-    let said: Vec<_> = transcript.lines().filter_map(|line| line.strip_prefix("> ")).collect();
+    let sent: Vec<_> = transcript.lines().filter_map(|line| line.strip_prefix("> ")).collect();
     assert_eq!(
-        said,
+        sent,
         [
             "uci",
             "setoption name Threads value 1",
@@ -153,18 +153,22 @@ fn options_are_set_in_the_order_that_engines_need() {
 
 #[test]
 fn an_engine_takes_one_thread_unless_it_is_set_otherwise() {
-    let told = |spec: &EngineSpec, options: &Options| {
+    let thread_settings = |spec: &EngineSpec, options: &Options| {
         let transcript = Engine::start(spec, options, &guard(), &never).unwrap().transcript();
-        let mut said = transcript.lines().filter_map(|it| it.strip_prefix("> setoption name "));
-        (said.next().map(str::to_owned), said.count())
+        let mut settings =
+            transcript.lines().filter_map(|line| line.strip_prefix("> setoption name "));
+        (settings.next().map(str::to_owned), settings.count())
     };
     let mut greedy = spec("uci", &["greedy"]);
-    let one = (Some("Threads value 1".to_owned()), 0);
-    assert_eq!(told(&greedy, &Options::new()), one);
-    assert_eq!(told(&greedy, &[("threads".to_owned(), OptionValue::Number(1))].into()), one);
+    let one_thread = (Some("Threads value 1".to_owned()), 0);
+    assert_eq!(thread_settings(&greedy, &Options::new()), one_thread);
+    assert_eq!(
+        thread_settings(&greedy, &[("threads".to_owned(), OptionValue::Number(1))].into()),
+        one_thread
+    );
     greedy.set = [("Threads".to_owned(), OptionValue::Number(2))].into();
-    assert_eq!(told(&greedy, &Options::new()), (Some("Threads value 2".to_owned()), 0));
-    assert_eq!(told(&spec("uci", &[]), &Options::new()), (None, 0));
+    assert_eq!(thread_settings(&greedy, &Options::new()), (Some("Threads value 2".to_owned()), 0));
+    assert_eq!(thread_settings(&spec("uci", &[]), &Options::new()), (None, 0));
 }
 
 #[test]
@@ -222,8 +226,8 @@ fn inherited_descriptors() -> Vec<u32> {
         .stdin(input_of_go())
         .output()
         .unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    let fds = said.lines().find_map(|line| line.strip_prefix("info string fds")).unwrap();
+    let output = String::from_utf8(output.stdout).unwrap();
+    let fds = output.lines().find_map(|line| line.strip_prefix("info string fds")).unwrap();
     fds.split_whitespace().map(|fd| fd.parse().unwrap()).collect()
 }
 
@@ -251,7 +255,7 @@ fn memory_is_bounded_where_that_is_asked_for() {
 fn a_bound_on_memory_above_that_of_the_system_is_none_the_worse() {
     let mut generous = spec("uci", &["takes-memory"]);
     generous.memory_bytes = Some(1 << 40);
-    let guard = Guard::of_program(PROGRAM.into(), &["bounded-guard"]);
+    let guard = Guard::from_program(PROGRAM.into(), &["bounded-guard"]);
     let mut engine = Engine::start(&generous, &Options::new(), &guard, &never).unwrap();
     new_game(&mut engine).unwrap();
     choose(&mut engine, limits()).unwrap();
@@ -269,8 +273,8 @@ fn breaches_are_returned_once_for_each_engine() {
     let mut engine = playing(&spec("uci", &["upper-case"]));
     choose(&mut engine, limits()).unwrap();
     let breaches = engine.take_breaches();
-    let said = "bestmove E2E4".to_owned();
-    assert_eq!(breaches, [Breach { kind: BreachKind::UpperCase, said, times: 1 }]);
+    let line = "bestmove E2E4".to_owned();
+    assert_eq!(breaches, [Breach { kind: BreachKind::UpperCase, said: line, times: 1 }]);
     choose(&mut engine, limits()).unwrap();
     choose(&mut engine, limits()).unwrap();
     assert_eq!(engine.take_breaches(), []);

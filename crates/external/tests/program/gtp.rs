@@ -7,7 +7,7 @@ use std::time::Duration;
 const MOVES: [&str; 3] = ["D3", "C5", "pass"];
 
 pub(crate) fn run(words: &[String]) -> ExitCode {
-    let does = |what: &str| words.iter().any(|word| word == what);
+    let does = |behaviour: &str| words.iter().any(|word| word == behaviour);
     let mut generated = 0;
     if does("greets") {
         say("==== Scripted ====\n= welcome\n\n");

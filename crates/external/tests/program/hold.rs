@@ -14,7 +14,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     let [file, rest @ ..] = words else { return ExitCode::from(64) };
     let file = EngineFile::read(&PathBuf::from(file)).expect("the engines file is good");
     let spec = file.get("engine").expect("it has an engine");
-    let guard = Guard::of_this_program(&["guard"]).expect("the program knows itself");
+    let guard = Guard::from_running_program(&["guard"]).expect("the program knows itself");
     let mut engine =
         Engine::start(spec, &Options::new(), &guard, &|| false).expect("it can be started");
     let limits = Limits { depth: Some(1), ..Limits::default() };

@@ -50,7 +50,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     }
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { break };
-        if let Some(code) = engine.hear(&line) {
+        if let Some(code) = engine.handle_line(&line) {
             return code;
         }
     }
@@ -61,11 +61,11 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
 }
 
 impl Engine<'_> {
-    fn does(&self, what: &str) -> bool {
-        self.words.iter().any(|word| word == what)
+    fn does(&self, behaviour: &str) -> bool {
+        self.words.iter().any(|word| word == behaviour)
     }
 
-    fn hear(&mut self, line: &str) -> Option<ExitCode> {
+    fn handle_line(&mut self, line: &str) -> Option<ExitCode> {
         let word = line.split(' ').next().unwrap_or_default();
         if word == "isready" && std::mem::take(&mut self.owes) {
             self.say("bestmove h2h4");
@@ -97,8 +97,8 @@ impl Engine<'_> {
             }
             "go" if self.does("litters") => {
                 // Its child ends at once, and by then belongs only to the guard.
-                let own = std::env::current_exe().expect("the program knows where it is");
-                let parent = std::process::Command::new(own).arg("parent-of-nothing").status();
+                let program = std::env::current_exe().expect("the program knows where it is");
+                let parent = std::process::Command::new(program).arg("parent-of-nothing").status();
                 parent.expect("a process can be started");
                 return self.search();
             }

@@ -23,8 +23,8 @@ fn request(options: &[(&str, &str)]) -> EngineRequest {
     EngineRequest {
         engine: "fish".to_owned(),
         protocol: Protocol::Uci,
-        options: options.iter().map(|&(name, it)| (name.to_owned(), it.to_owned())).collect(),
-        game: GameRequest::of_game("chess"),
+        options: options.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        game: GameRequest::from_game_name("chess"),
         depth: false,
         nodes: true,
         move_time_us: None,
@@ -35,14 +35,14 @@ fn request(options: &[(&str, &str)]) -> EngineRequest {
 fn gtp_request(game: &str) -> EngineRequest {
     EngineRequest {
         protocol: Protocol::Gtp,
-        game: GameRequest::of_game(game),
+        game: GameRequest::from_game_name(game),
         nodes: false,
         ..request(&[])
     }
 }
 
 fn problem(request: &EngineRequest, capabilities: &Capabilities) -> Option<String> {
-    request.unmet_by(capabilities).map(|it| it.problem)
+    request.unmet_by(capabilities).map(|inability| inability.problem)
 }
 
 #[track_caller]
@@ -165,8 +165,8 @@ fn what_was_not_reported_is_not_held_against_an_engine() {
     let offer = |engine: OfferedEngine| Offer { engines: [engine].into(), ..Offer::default() };
     assert_eq!(demands.unmet_by(&offer(unknown.clone())), None);
     let capabilities = Some(Arc::new(uci(Vec::new())));
-    let known = OfferedEngine { capabilities, ..unknown };
-    assert_eq!(demands.unmet_by(&offer(known)), Some(Unmet::Engines));
+    let told_engine = OfferedEngine { capabilities, ..unknown };
+    assert_eq!(demands.unmet_by(&offer(told_engine)), Some(Unmet::Engines));
 }
 
 #[test]
@@ -178,8 +178,9 @@ fn boards_commands_and_limits_of_gtp_are_held_against_it() {
         board_sizes: vec![(6, false), (8, true)],
         limits,
     };
-    let of = |gtp: GtpCapabilities| Capabilities { gtp: Some(gtp), ..Capabilities::default() };
-    let engine = of(gtp.clone());
+    let with_gtp =
+        |gtp: GtpCapabilities| Capabilities { gtp: Some(gtp), ..Capabilities::default() };
+    let engine = with_gtp(gtp.clone());
     assert_eq!(problem(&gtp_request("othello"), &engine), None);
     let expected = "fish does not take a board of size 6, which pentago has";
     assert_problem(&gtp_request("pentago"), &engine, expected);
@@ -198,10 +199,10 @@ fn boards_commands_and_limits_of_gtp_are_held_against_it() {
     assert_problem(&EngineRequest { clock: true, ..othello() }, &engine, expected);
     let no_genmove = GtpCapabilities { commands: knows[..2].to_vec(), ..gtp.clone() };
     let expected = "fish does not know the GTP command `genmove`";
-    assert_problem(&othello(), &of(no_genmove), expected);
+    assert_problem(&othello(), &with_gtp(no_genmove), expected);
     // An engine that does not list its commands may have all of them.
     let silent = GtpCapabilities { commands: Vec::new(), ..gtp };
-    assert_eq!(problem(&othello(), &of(silent)), None);
+    assert_eq!(problem(&othello(), &with_gtp(silent)), None);
 }
 
 #[test]
@@ -211,7 +212,7 @@ fn a_request_stands_in_parameters() {
     let parameters: Parameters = serde_json::from_str(json).unwrap();
     let given = Parameters::from([("chess960".to_owned(), Value::Bool(true))]);
     let rules = Rules::from_parameters("chess", &given).unwrap();
-    let game = GameRequest::of_rules(&rules);
+    let game = GameRequest::from_rules(&rules);
     assert!(game.chess960 && game.board_size.is_none());
     let options = [("Hash", "16"), ("Ponder", "false"), ("Style", "Solid")];
     let expected = EngineRequest {
@@ -222,17 +223,17 @@ fn a_request_stands_in_parameters() {
         clock: true,
         ..request(&options)
     };
-    assert_eq!(EngineRequest::of_parameters(&parameters, game.clone()), Some(expected));
+    assert_eq!(EngineRequest::from_parameters(&parameters, game.clone()), Some(expected));
     let ours = Parameters::from([("algorithm".to_owned(), Value::Text("random".to_owned()))]);
-    assert_eq!(EngineRequest::of_parameters(&ours, game), None);
+    assert_eq!(EngineRequest::from_parameters(&ours, game), None);
 }
 
 #[test]
 fn what_is_offered_has_a_bound() {
     let long = "x".repeat(100);
-    let mut many: Vec<_> = (0..1_000).map(|id| check(&format!("{id}{long}"))).collect();
-    many.push(check("UCI_Chess960"));
-    let all = uci(many);
+    let mut options: Vec<_> = (0..1_000).map(|id| check(&format!("{id}{long}"))).collect();
+    options.push(check("UCI_Chess960"));
+    let all = uci(options);
     assert!(!all.is_within_bounds());
     let kept = all.within_bounds();
     assert!(kept.is_cut && kept.is_within_bounds());

@@ -101,7 +101,7 @@ impl Statement {
 
     /// Parses a [`Claim::definition_json`]; `None` if invalid.
     #[must_use]
-    pub fn of_definition(definition_json: &str) -> Option<Self> {
+    pub fn from_definition(definition_json: &str) -> Option<Self> {
         let mut definition: serde_json::Value = serde_json::from_str(definition_json).ok()?;
         definition.as_object_mut()?.remove("cells");
         serde_json::from_value(definition).ok()
@@ -128,12 +128,12 @@ impl Statement {
             Bound::Above(score) => ("above", score),
             Bound::Below(score) => ("below", score),
         };
-        let which = match (cells, self.quantifier) {
+        let subject = match (cells, self.quantifier) {
             (1, _) => "its one cell".to_owned(),
             (_, Quantifier::Every) => format!("every one of {cells} cells"),
             (_, Quantifier::Some) => format!("some of {cells} cells"),
         };
-        format!("score {side} {score} in {which}")
+        format!("score {side} {score} in {subject}")
     }
 }
 

@@ -65,7 +65,7 @@ pub struct ClaimStanding {
 impl Restatement {
     /// Compares a plan with these claims of an experiment that has a settled game or none.
     #[must_use]
-    pub fn of(plan: &Plan, known: &[KnownClaim], has_settled: bool) -> Self {
+    pub fn new(plan: &Plan, claims: &[KnownClaim], has_settled: bool) -> Self {
         let stated = |claim: usize| {
             let definition_json = plan.claims[claim].definition_json(&plan.cells);
             let hash = claim_hash(&plan.claims[claim].text, &definition_json);
@@ -74,33 +74,33 @@ impl Restatement {
         let mut added: Vec<AddedClaim> = (0..plan.claims.len()).map(stated).collect();
         let by_hash: BTreeMap<ClaimHash, usize> =
             added.iter().map(|added| (added.hash, added.claim)).collect();
-        let becomes = |known: &KnownClaim| match by_hash.get(&known.hash) {
+        let becomes = |stored: &KnownClaim| match by_hash.get(&stored.hash) {
             Some(&claim) => (Restated::Again, Some(claim)),
-            None if has_settled && !known.is_late => (Restated::Stays, None),
+            None if has_settled && !stored.is_late => (Restated::Stays, None),
             None => (Restated::Withdrawn, None),
         };
-        let becomes: Vec<_> = known.iter().map(becomes).collect();
-        added.retain(|added| !known.iter().any(|known| known.hash == added.hash));
-        Self { known: becomes, added }
+        let effects: Vec<_> = claims.iter().map(becomes).collect();
+        added.retain(|added| !claims.iter().any(|claim| claim.hash == added.hash));
+        Self { known: effects, added }
     }
 
     /// The claims after the submit.
     #[must_use]
-    pub fn standings(&self, plan: &Plan, known: &[KnownClaim]) -> Vec<ClaimStanding> {
-        let there = known.iter().zip(&self.known).filter_map(|(known, (becomes, _))| {
+    pub fn standings(&self, plan: &Plan, claims: &[KnownClaim]) -> Vec<ClaimStanding> {
+        let remaining = claims.iter().zip(&self.known).filter_map(|(claims, (becomes, _))| {
             let in_sweep = match becomes {
                 Restated::Again => true,
                 Restated::Stays => false,
                 Restated::Withdrawn => return None,
             };
-            Some(ClaimStanding { text: known.text.clone(), is_late: known.is_late, in_sweep })
+            Some(ClaimStanding { text: claims.text.clone(), is_late: claims.is_late, in_sweep })
         });
         let new = self.added.iter().map(|added| ClaimStanding {
             text: plan.claims[added.claim].text.clone(),
             is_late: added.is_late,
             in_sweep: true,
         });
-        there.chain(new).collect()
+        remaining.chain(new).collect()
     }
 }
 

@@ -24,8 +24,8 @@ fn a_claim_is_told_in_words() {
     claim.quantifier = Quantifier::Some;
     claim.score = Bound::Below(0.45);
     assert_eq!(claim.predicate(2), "score below 0.45 in some of 2 cells");
-    assert_eq!(Statement::of_definition("{}"), None);
-    assert_eq!(Statement::of_definition("no"), None);
+    assert_eq!(Statement::from_definition("{}"), None);
+    assert_eq!(Statement::from_definition("no"), None);
     assert_eq!(cells_of_definition("{}"), None);
     assert_eq!(cells_of_definition("{\"cells\":[[\"00\",\"nobody\"]]}"), None);
 }

@@ -150,9 +150,11 @@ impl Confirmed {
     #[must_use]
     pub fn gain(&self) -> [f64; 3] {
         let SettingsScore { score, low, high, .. } = self.found;
-        let Some(start) = &self.start else { return [score, low, high].map(|it| 2.0 * it - 1.0) };
+        let Some(start) = &self.start else {
+            return [score, low, high].map(|share| 2.0 * share - 1.0);
+        };
         let gain = score - start.score;
-        let both = |one: f64, other: f64| (one * one + other * other).sqrt();
+        let both = |first: f64, second: f64| (first * first + second * second).sqrt();
         [
             gain,
             gain - both(score - low, start.high - start.score),
@@ -193,14 +195,14 @@ impl Note {
     #[must_use]
     pub fn json(&self) -> String {
         let json = match self {
-            Self::Begun(it) => serde_json::to_string(it),
-            Self::Tried(_, _, it) => serde_json::to_string(it),
-            Self::Estimated(_, it) => serde_json::to_string(it),
-            Self::Confirmed(it) => serde_json::to_string(it),
-            Self::Individual(_, _, it) => serde_json::to_string(it),
-            Self::Scored(_, _, it) => serde_json::to_string(it),
-            Self::Generation(_, it) => serde_json::to_string(it),
-            Self::Ended(it) => serde_json::to_string(it),
+            Self::Begun(begun) => serde_json::to_string(begun),
+            Self::Tried(_, _, tried) => serde_json::to_string(tried),
+            Self::Estimated(_, estimated) => serde_json::to_string(estimated),
+            Self::Confirmed(confirmed) => serde_json::to_string(confirmed),
+            Self::Individual(_, _, individual) => serde_json::to_string(individual),
+            Self::Scored(_, _, scored) => serde_json::to_string(scored),
+            Self::Generation(_, generation) => serde_json::to_string(generation),
+            Self::Ended(ended) => serde_json::to_string(ended),
         };
         json.expect("texts, numbers and lists have a JSON")
     }

@@ -63,8 +63,8 @@ impl LedParameter {
                 AxisValue { number: Some(number.round() / 1_000.0), text }
             }
             Unit::Whole => {
-                let whole = number.round();
-                AxisValue { number: Some(whole), text: format!("{whole}") }
+                let rounded = number.round();
+                AxisValue { number: Some(rounded), text: format!("{rounded}") }
             }
             Unit::Real => AxisValue { number: Some(number), text: format!("{number}") },
         }

@@ -86,7 +86,7 @@ impl TunedParameter {
                 Dimension::Whole { steps: (high - low).max(1.0) as u64 }
             }
             Tunable::Numbers(_) => Dimension::Real,
-            Tunable::Choices(_, values) => Dimension::Choice { of: values.len() },
+            Tunable::Choices(_, values) => Dimension::Choice { options: values.len() },
         }
     }
 
@@ -111,11 +111,13 @@ impl TunedParameter {
             return led.shown(number(led, part));
         }
         match self.value(level).1 {
-            Value::Bool(it) => {
-                AxisValue { number: Some(if it { 1.0 } else { 0.0 }), text: it.to_string() }
+            Value::Bool(flag) => {
+                AxisValue { number: Some(if flag { 1.0 } else { 0.0 }), text: flag.to_string() }
             }
-            Value::Integer(it) => AxisValue { number: Some(it as f64), text: it.to_string() },
-            Value::Number(it) => AxisValue { number: Some(it), text: it.to_string() },
+            Value::Integer(integer) => {
+                AxisValue { number: Some(integer as f64), text: integer.to_string() }
+            }
+            Value::Number(number) => AxisValue { number: Some(number), text: number.to_string() },
             Value::Text(text) => AxisValue { number: None, text },
             other @ (Value::List(_) | Value::Table(_)) => {
                 AxisValue { number: None, text: other.to_string() }
@@ -166,7 +168,9 @@ impl TuneSettings {
         levels: &[Level],
     ) -> Result<Parameters, (Parameters, spelrum_engine::ParameterError)> {
         let mut given = self.player.clone();
-        given.extend(self.parameters.iter().zip(levels).map(|(it, level)| it.value(*level)));
+        given.extend(
+            self.parameters.iter().zip(levels).map(|(parameter, level)| parameter.value(*level)),
+        );
         let mut left = WITHOUT_EFFECT_MAX;
         loop {
             let error = match Player::from_parameters(&self.rules, &given) {
@@ -186,8 +190,10 @@ impl TuneSettings {
     /// The player's initial settings.
     #[must_use]
     pub fn start(&self) -> Vec<Setting> {
-        let setting =
-            |it: &TunedParameter| Setting { parameter: it.name.clone(), value: it.shown(it.start) };
+        let setting = |parameter: &TunedParameter| Setting {
+            parameter: parameter.name.clone(),
+            value: parameter.shown(parameter.start),
+        };
         self.parameters.iter().map(setting).collect()
     }
 
@@ -197,9 +203,9 @@ impl TuneSettings {
         let greatest: Vec<Level> = self
             .parameters
             .iter()
-            .map(|it| match it.values {
+            .map(|parameter| match parameter.values {
                 Tunable::Numbers(_) => Level::Part(1.0),
-                Tunable::Choices(..) => it.start,
+                Tunable::Choices(..) => parameter.start,
             })
             .collect();
         let mut dearest = self.player_with(&greatest);
@@ -249,20 +255,21 @@ impl TuneSettings {
     /// # Errors
     /// The invalid parameter, and the reason.
     pub fn check(&self) -> Result<(), (usize, spelrum_engine::ParameterError)> {
-        let start: Vec<Level> = self.parameters.iter().map(|it| it.start).collect();
+        let start: Vec<Level> = self.parameters.iter().map(|parameter| parameter.start).collect();
         self.checked_player_with(&start).map_err(|(_, error)| (0, error))?;
-        let ends: usize = self.parameters.iter().map(|it| it.ends().len()).sum();
-        for (one, first) in self.parameters.iter().enumerate() {
-            for (other, second) in self.parameters.iter().enumerate().skip(one) {
-                if one != other && ends > ENDS_IN_PAIRS_MAX {
+        let ends: usize = self.parameters.iter().map(|parameter| parameter.ends().len()).sum();
+        for (first_index, first) in self.parameters.iter().enumerate() {
+            for (second_index, second) in self.parameters.iter().enumerate().skip(first_index) {
+                if first_index != second_index && ends > ENDS_IN_PAIRS_MAX {
                     continue;
                 }
                 for first in first.ends() {
                     for second in second.ends() {
                         let mut levels = start.clone();
-                        levels[one] = first;
-                        levels[other] = second;
-                        self.checked_player_with(&levels).map_err(|(_, error)| (other, error))?;
+                        levels[first_index] = first;
+                        levels[second_index] = second;
+                        self.checked_player_with(&levels)
+                            .map_err(|(_, error)| (second_index, error))?;
                     }
                 }
             }

@@ -42,7 +42,9 @@ fn who_thinks_elsewhere_tells_nothing() {
     assert_eq!(robbed_share(&moves, [true, true]), Some(0.9997));
     assert_eq!(robbed_share(&moves, [true, false]), Some(0.0));
     assert_eq!(robbed_share(&moves, [false, false]), None);
-    assert!(is_known_of("alpha-beta") && !is_known_of("uci") && !is_known_of("gtp"));
+    assert!(
+        is_cpu_time_known("alpha-beta") && !is_cpu_time_known("uci") && !is_cpu_time_known("gtp")
+    );
 }
 
 proptest! {
@@ -51,31 +53,31 @@ proptest! {
     fn shares_are_those_of_sums(
         moves in prop::collection::vec((0u8..2, 0u64..1 << 40, 0u64..1 << 40), 0..50),
         near in prop::collection::vec((0u8..2, 0u64..400, 0u64..400), 0..50),
-        known in any::<[bool; 2]>(),
+        has_cpu_times in any::<[bool; 2]>(),
     ) {
         let moves: Vec<_> =
             moves.into_iter().chain(near).map(|(mover, wall, cpu)| mv(mover, wall, cpu)).collect();
         let mut greatest: Option<(u128, u128)> = None;
         for player in [0, 1] {
-            if !known[usize::from(player)] {
+            if !has_cpu_times[usize::from(player)] {
                 continue;
             }
             let (mut wall, mut robbed) = (0u128, 0u128);
-            for it in &moves {
-                if it.mover == player {
-                    wall += u128::from(it.wall_us);
-                    if it.wall_us > it.cpu_us + FLOOR_US {
-                        robbed += u128::from(it.wall_us - it.cpu_us);
+            for mv in &moves {
+                if mv.mover == player {
+                    wall += u128::from(mv.wall_us);
+                    if mv.wall_us > mv.cpu_us + FLOOR_US {
+                        robbed += u128::from(mv.wall_us - mv.cpu_us);
                     }
                 }
             }
             // An empty share is the least there is.
             let (robbed, wall) = if wall == 0 { (0, 1) } else { (robbed, wall) };
-            if greatest.is_none_or(|(most, of)| robbed * of > most * wall) {
+            if greatest.is_none_or(|(robbed_most, wall_most)| robbed * wall_most > robbed_most * wall) {
                 greatest = Some((robbed, wall));
             }
         }
-        let share = robbed_share(&moves, known);
+        let share = robbed_share(&moves, has_cpu_times);
         prop_assert_eq!(share.is_some(), greatest.is_some());
         if let (Some(share), Some((robbed, wall))) = (share, greatest) {
             prop_assert!((0.0..=1.0).contains(&share));

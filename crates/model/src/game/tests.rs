@@ -75,8 +75,8 @@ fn a_game_is_a_function_of_definition_and_number() {
 #[test]
 fn time_factors_change_nothing_but_times() {
     let bounded = |more: &[(&str, Value)]| {
-        let own = [("algorithm", Value::Text("alpha-beta".to_owned()))];
-        let all = own.iter().chain(more).cloned();
+        let given = [("algorithm", Value::Text("alpha-beta".to_owned()))];
+        let all = given.iter().chain(more).cloned();
         Arc::new(all.map(|(key, value)| (key.to_owned(), value)).collect::<Parameters>())
     };
     let nodes = bounded(&[("nodes", Value::Integer(60)), ("iterative", Value::Bool(true))]);
@@ -90,9 +90,9 @@ fn time_factors_change_nothing_but_times() {
     for factor in [1, 500, 1_000, 4_000, u32::MAX] {
         let scaled = cell.with_time_factor(factor);
         for number in 0..6 {
-            let [(one, mine), (other, scaled)] =
+            let [(seed, mine), (scaled_seed, scaled)] =
                 [&cell, &scaled].map(|cell| cell.play(number, None, &Timeless).unwrap());
-            assert_eq!((one, without(mine)), (other, without(scaled)), "{factor}");
+            assert_eq!((seed, without(mine)), (scaled_seed, without(scaled)), "{factor}");
         }
     }
 
@@ -141,7 +141,7 @@ fn scores_end_games_and_the_referee_knows() {
     let players = [Arc::clone(&minimax), minimax];
     let free = CellDefinition { players, ..definition() };
     let ruled = CellDefinition { adjudication: level_after(1), ..free.clone() };
-    let [free, ruled] = [free, ruled].map(|it| PlayableCell::new(it).unwrap());
+    let [free, ruled] = [free, ruled].map(|definition| PlayableCell::new(definition).unwrap());
     for number in 0..8 {
         let (game, mut record) = ruled.play(number, None, &Timeless).unwrap();
         assert_eq!((record.moves.len(), record.termination), (2, Termination::DRAW_RULE));
@@ -216,8 +216,8 @@ fn a_game_has_no_values_of_moves() {
     let cell = PlayableCell::new(definition()).unwrap();
     let (derived, _) = cell.play(0, None, &Timeless).unwrap();
     assert_eq!(cell.values(&derived.opening, &Timeless), Ok(Vec::new()));
-    let told = [MoveValue { mv: "a1".to_owned(), value: 1 }];
-    let judged = cell.referee_values(&derived.opening, &told).unwrap_err();
+    let values = [MoveValue { mv: "a1".to_owned(), value: 1 }];
+    let judged = cell.referee_values(&derived.opening, &values).unwrap_err();
     assert!(judged.to_string().contains("it is a game"));
 }
 
@@ -248,8 +248,8 @@ fn a_reference_out_of_reach_is_an_error() {
 fn cells_of_a_cache_share_openings() {
     let cache = OpeningsCache::default();
     let cell = || PlayableCell::with_cache(definition(), &cache).unwrap();
-    let (one, other) = (cell(), cell());
-    assert!(Arc::ptr_eq(&one.openings, &other.openings));
+    let (first, second) = (cell(), cell());
+    assert!(Arc::ptr_eq(&first.openings, &second.openings));
 }
 
 #[test]

@@ -44,7 +44,8 @@ impl Ending {
         let table = tables::shared(&endgame);
         let mut strata: Vec<Vec<u32>> = Vec::new();
         for place in 0..table.len() {
-            let Some(moves) = table.position(place).and_then(|it| moves_to_mate(&it, wanted))
+            let Some(moves) =
+                table.position(place).and_then(|position| moves_to_mate(&position, wanted))
             else {
                 continue;
             };

@@ -21,7 +21,7 @@ struct Kept {
 
 impl KnownValues {
     /// The values of a position's legal moves, in canonical order.
-    pub(crate) fn of(&self, position: &str) -> Option<Arc<[i64]>> {
+    pub(crate) fn get(&self, position: &str) -> Option<Arc<[i64]>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.by_position.get(position).cloned()
     }
@@ -42,13 +42,13 @@ mod tests {
 
     #[test]
     fn what_is_kept_has_a_bound() {
-        let known = KnownValues::default();
-        known.keep("a", Arc::from([1, -1]));
-        assert_eq!(known.of("a").as_deref(), Some(&[1, -1][..]));
-        assert_eq!(known.of("b"), None);
-        known.keep("b", vec![0; VALUES_MAX - 2].into());
-        assert_eq!(known.of("b").map(|values| values.len()), Some(VALUES_MAX - 2));
-        known.keep("c", Arc::from([0]));
-        assert_eq!(known.of("c"), None);
+        let known_values = KnownValues::default();
+        known_values.keep("a", Arc::from([1, -1]));
+        assert_eq!(known_values.get("a").as_deref(), Some(&[1, -1][..]));
+        assert_eq!(known_values.get("b"), None);
+        known_values.keep("b", vec![0; VALUES_MAX - 2].into());
+        assert_eq!(known_values.get("b").map(|values| values.len()), Some(VALUES_MAX - 2));
+        known_values.keep("c", Arc::from([0]));
+        assert_eq!(known_values.get("c"), None);
     }
 }

@@ -321,9 +321,9 @@ fn strata(seed: u64, rules: &Rules, plies: &[u32]) -> Result<Box<[Openings]>, Op
     }
     let mut seen = BTreeSet::new();
     let stratum = |&plies: &u32| {
-        let mut of = Openings::new(seed, rules, &OpeningsRule::Random { plies })?;
+        let mut sequence = Openings::new(seed, rules, &OpeningsRule::Random { plies })?;
         // There are so many drawn openings that hardly any repeats at another distance.
-        if let Sequence::Whole(openings) = &mut of.sequence {
+        if let Sequence::Whole(openings) = &mut sequence.sequence {
             let new: Vec<Arc<str>> = openings
                 .iter()
                 .filter(|opening| key_of(rules, opening).is_none_or(|key| seen.insert(key)))
@@ -334,19 +334,19 @@ fn strata(seed: u64, rules: &Rules, plies: &[u32]) -> Result<Box<[Openings]>, Op
             }
             *openings = new.into();
         }
-        Ok(of)
+        Ok(sequence)
     };
     plies.iter().map(stratum).collect()
 }
 
 fn key_of(rules: &Rules, position: &str) -> Option<u64> {
-    with_game!(rules, G => G::parse(rules, position).ok().map(|it| it.canonical_key()))
+    with_game!(rules, G => G::parse(rules, position).ok().map(|position| position.canonical_key()))
 }
 
 /// The stratum of a pair's opening, and its number there.
 fn in_stratum(strata: &[Openings], pair: u64) -> (usize, u64) {
-    let of = strata.len() as u64;
-    (usize::try_from(pair % of).expect("less than a length"), pair / of)
+    let count = strata.len() as u64;
+    (usize::try_from(pair % count).expect("less than a length"), pair / count)
 }
 
 /// Openings in ascending canonical order, shuffled.
@@ -441,13 +441,13 @@ impl OpeningsCache {
     pub(crate) fn known_values(&self, definition: &CellDefinition) -> Arc<KnownValues> {
         let [_, reference] = &definition.players;
         let identity = seeds::canonical_json(&(&definition.rules, reference));
-        let mut known = self.known_values.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(values) = known.get(&identity).and_then(Weak::upgrade) {
+        let mut known_values = self.known_values.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(values) = known_values.get(&identity).and_then(Weak::upgrade) {
             return values;
         }
         let values = Arc::new(KnownValues::default());
-        known.retain(|_, values| values.strong_count() > 0);
-        known.insert(identity, Arc::downgrade(&values));
+        known_values.retain(|_, values| values.strong_count() > 0);
+        known_values.insert(identity, Arc::downgrade(&values));
         values
     }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::{Openings, OpeningsCache};
-use crate::apart;
-use crate::apart::ListedPositions;
 use crate::definition::{CellDefinition, DefinitionJson};
+use crate::split_definition;
+use crate::split_definition::ListedPositions;
 
 /// Data shared by cells with positions stored apart.
 #[derive(Debug)]
@@ -38,11 +38,11 @@ impl Shared {
     /// Shares positions for as long as they are held.
     fn supply(&self, positions: ListedPositions) -> Arc<ListedPositions> {
         let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = listed.get(&positions.hash()).and_then(Weak::upgrade) {
-            return known;
+        if let Some(positions) = listed.get(&positions.hash()).and_then(Weak::upgrade) {
+            return positions;
         }
         let positions = Arc::new(positions);
-        listed.retain(|_, known| known.strong_count() > 0);
+        listed.retain(|_, positions| positions.strong_count() > 0);
         listed.insert(positions.hash(), Arc::downgrade(&positions));
         positions
     }
@@ -56,21 +56,21 @@ impl Shared {
     ) -> Result<Arc<SharedConditions>, String> {
         // Held during creation, so that slots that start together create it once.
         let mut conditions = self.conditions.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = conditions.get(prefix).and_then(Weak::upgrade) {
-            return Ok(known);
+        if let Some(conditions) = conditions.get(prefix).and_then(Weak::upgrade) {
+            return Ok(conditions);
         }
-        let definition = apart::without_players(prefix, positions)
+        let definition = split_definition::without_players(prefix, positions)
             .ok_or("its openings are not those that it is given")?;
         let made = openings
             .get(definition.seed, &definition.rules, &definition.openings)
             .map_err(|error| error.to_string())?;
         let shared = Arc::new(SharedConditions {
-            json: DefinitionJson::of_definition(definition.clone()).without_prefix(),
+            json: DefinitionJson::from_definition(definition.clone()).without_prefix(),
             definition,
             openings: made,
             positions: Arc::clone(positions),
         });
-        conditions.retain(|_, known| known.strong_count() > 0);
+        conditions.retain(|_, conditions| conditions.strong_count() > 0);
         conditions.insert(prefix.to_owned(), Arc::downgrade(&shared));
         Ok(shared)
     }
@@ -104,10 +104,10 @@ mod tests {
     use spelrum_engine::{Parameters, Value};
 
     use super::*;
-    use crate::apart::Apart;
     use crate::conditions::{OpeningsRule, Task};
     use crate::game::PlayableCell;
     use crate::seeds;
+    use crate::split_definition::SplitDefinition;
 
     fn definition(positions: Arc<[String]>, random: bool) -> CellDefinition {
         let rules = Nim::rules(&[30, 30, 3], false).unwrap();
@@ -139,20 +139,20 @@ mod tests {
     #[test]
     fn both_parts_are_the_whole() {
         let json = definition(many(), true).canonical_json();
-        let apart = Apart::of(&json).unwrap();
-        assert!(apart.json.len() < 400, "{}", apart.json);
-        let positions = ListedPositions::from_json(apart.positions_json).unwrap();
-        assert_eq!((positions.hash(), &*positions.json()), (apart.hash, apart.positions_json));
+        let split = SplitDefinition::from_json(&json).unwrap();
+        assert!(split.json.len() < 400, "{}", split.json);
+        let positions = ListedPositions::from_json(split.positions_json).unwrap();
+        assert_eq!((positions.hash(), &*positions.json()), (split.hash, split.positions_json));
         // A short list stays in place, as does text that only looks like positions.
         let few = definition(Arc::from(["1 1 1 ]\\\"".to_owned()]), true).canonical_json();
-        assert_eq!(Apart::of(&few), None);
-        assert_eq!(Apart::of(&apart.json), None);
-        assert_eq!(Apart::of(&json[..json.len() / 2]), None);
-        let odd: Arc<[String]> = (0..1_000).map(|it| format!("\\\"] {it}")).collect();
+        assert_eq!(SplitDefinition::from_json(&few), None);
+        assert_eq!(SplitDefinition::from_json(&split.json), None);
+        assert_eq!(SplitDefinition::from_json(&json[..json.len() / 2]), None);
+        let odd: Arc<[String]> = (0..1_000).map(|number| format!("\\\"] {number}")).collect();
         let json = definition(odd.clone(), true).canonical_json();
-        let apart = Apart::of(&json).unwrap();
+        let split = SplitDefinition::from_json(&json).unwrap();
         assert_eq!(
-            ListedPositions::from_json(apart.positions_json).unwrap().json(),
+            ListedPositions::from_json(split.positions_json).unwrap().json(),
             seeds::canonical_json(&odd)
         );
     }
@@ -165,9 +165,9 @@ mod tests {
             let json = definition.canonical_json();
             let cell = PlayableCell::from_json(&json, &cache).unwrap();
             assert_eq!(*cell.definition(), definition);
-            let apart = Apart::of(&json).unwrap();
-            let positions = cache.listed(apart.hash).expect("the cell has them");
-            let (again, hash) = PlayableCell::from_apart(&apart.json, &positions, &cache).unwrap();
+            let split = SplitDefinition::from_json(&json).unwrap();
+            let positions = cache.listed(split.hash).expect("the cell has them");
+            let (again, hash) = PlayableCell::from_split(&split.json, &positions, &cache).unwrap();
             assert_eq!(hash, definition.hash());
             let alone = PlayableCell::new(definition).unwrap();
             for number in [0, 7, 5_000] {
@@ -183,7 +183,8 @@ mod tests {
             Arc::clone(positions)
         });
         assert!(Arc::ptr_eq(&positions[0], &positions[1]));
-        let hash = Apart::of(&cells[0].definition().canonical_json()).unwrap().hash;
+        let hash =
+            SplitDefinition::from_json(&cells[0].definition().canonical_json()).unwrap().hash;
         drop(cells);
         assert!(cache.listed(hash).is_none(), "what no cell has is not kept");
     }
@@ -192,9 +193,9 @@ mod tests {
     fn other_positions_are_refused() {
         let cache = OpeningsCache::default();
         let json = definition(many(), true).canonical_json();
-        let apart = Apart::of(&json).unwrap();
+        let split = SplitDefinition::from_json(&json).unwrap();
         let other = cache.supply(ListedPositions::from_json("[\"1 1 1\"]").unwrap());
-        let error = PlayableCell::from_apart(&apart.json, &other, &cache).unwrap_err();
+        let error = PlayableCell::from_split(&split.json, &other, &cache).unwrap_err();
         assert!(error.to_string().contains("not those"), "{error}");
     }
 }

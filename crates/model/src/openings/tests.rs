@@ -75,8 +75,8 @@ fn check_whole_set<G: Game>(rules: &Rules, plies: u32) {
         let openings = openings(7, rules, &rule);
         let count = openings.distinct(u64::MAX);
         assert_eq!(count, expected.len() as u64, "{rules:?} {rule:?}");
-        let found = keys::<G>(rules, &first(&openings, count));
-        assert_eq!(found.iter().copied().collect::<BTreeSet<_>>(), expected, "{rules:?} {rule:?}");
+        let images = keys::<G>(rules, &first(&openings, count));
+        assert_eq!(images.iter().copied().collect::<BTreeSet<_>>(), expected, "{rules:?} {rule:?}");
         // Then it starts again.
         assert_eq!(openings.opening(count), openings.opening(0));
         assert_eq!(openings.opening(3 * count + 1), openings.opening(1 % count));
@@ -145,9 +145,9 @@ fn impossible_openings_are_errors() {
         position.play_unchecked(position.nth_legal_move(index));
         position.to_string()
     });
-    let [one, other] = &corners;
+    let [corner, mirrored] = &corners;
     assert_eq!(
-        error(&TIC_TAC_TOE, listed(&[one, other])),
+        error(&TIC_TAC_TOE, listed(&[corner, mirrored])),
         OpeningsError::Repeated { number: 2, first: 1 }
     );
 }
@@ -204,8 +204,8 @@ fn drawn_openings_end_and_start_again() {
     let mut drawn = Drawn::new(&start, 2, [9; 32]).unwrap();
     drawn.extend(&start, usize::MAX, u64::MAX);
     assert!(drawn.is_complete());
-    let whole = keys_by_brute_force::<TicTacToe>(&TIC_TAC_TOE, 2);
-    assert_eq!(drawn.openings().len(), whole.len());
+    let all_keys = keys_by_brute_force::<TicTacToe>(&TIC_TAC_TOE, 2);
+    assert_eq!(drawn.openings().len(), all_keys.len());
 
     let count = drawn.openings().len() as u64;
     let openings = Openings {
@@ -249,12 +249,12 @@ fn golden_openings() {
 #[test]
 fn caches_share_what_is_in_use() {
     let cache = OpeningsCache::default();
-    let one = cache.get(1, &TIC_TAC_TOE, &random(2)).unwrap();
-    assert!(Arc::ptr_eq(&one, &cache.get(1, &TIC_TAC_TOE, &random(2)).unwrap()));
-    assert!(!Arc::ptr_eq(&one, &cache.get(2, &TIC_TAC_TOE, &random(2)).unwrap()));
-    assert!(!Arc::ptr_eq(&one, &cache.get(1, &TIC_TAC_TOE, &random(1)).unwrap()));
+    let first = cache.get(1, &TIC_TAC_TOE, &random(2)).unwrap();
+    assert!(Arc::ptr_eq(&first, &cache.get(1, &TIC_TAC_TOE, &random(2)).unwrap()));
+    assert!(!Arc::ptr_eq(&first, &cache.get(2, &TIC_TAC_TOE, &random(2)).unwrap()));
+    assert!(!Arc::ptr_eq(&first, &cache.get(1, &TIC_TAC_TOE, &random(1)).unwrap()));
     assert!(cache.get(1, &TIC_TAC_TOE, &random(9)).is_err());
-    drop(one);
+    drop(first);
     cache.get(3, &TIC_TAC_TOE, &random(2)).unwrap();
     assert_eq!(cache.in_use.lock().unwrap().len(), 1, "what nobody uses is forgotten");
 }
@@ -266,9 +266,9 @@ proptest! {
     fn any_seed_gives_the_whole_set_in_some_order(seed in 0..seeds::SEED_END) {
         let openings = openings(seed, &TIC_TAC_TOE, &random(2));
         let expected = keys_by_brute_force::<TicTacToe>(&TIC_TAC_TOE, 2);
-        let found = keys::<TicTacToe>(&TIC_TAC_TOE, &first(&openings, openings.distinct(99)));
-        prop_assert_eq!(found.len(), expected.len());
-        prop_assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected);
+        let images = keys::<TicTacToe>(&TIC_TAC_TOE, &first(&openings, openings.distinct(99)));
+        prop_assert_eq!(images.len(), expected.len());
+        prop_assert_eq!(images.into_iter().collect::<BTreeSet<_>>(), expected);
     }
 }
 
@@ -280,11 +280,11 @@ fn strata(plies: &[u32]) -> OpeningsRule {
 #[test]
 fn strata_take_turns() {
     for rules in [&*PENTAGO, &*TIC_TAC_TOE] {
-        let of = openings(7, rules, &strata(&[3, 1, 2]));
+        let strata_openings = openings(7, rules, &strata(&[3, 1, 2]));
         let alone = [3, 1, 2].map(|plies| openings(7, rules, &random(plies)));
         for number in 0..9_u64 {
             let (stratum, within) = ((number % 3) as usize, number / 3);
-            assert_eq!(of.opening(number), alone[stratum].opening(within), "{number}");
+            assert_eq!(strata_openings.opening(number), alone[stratum].opening(within), "{number}");
         }
     }
     let error = Openings::new(7, &PENTAGO, &strata(&[2, 201])).unwrap_err();
@@ -296,19 +296,27 @@ fn strata_take_turns() {
 #[test]
 fn strata_end_with_the_first_that_comes_again() {
     for plies in [[1, 2], [2, 1], [1, 4], [3, 2]] {
-        let of = openings(7, &TIC_TAC_TOE, &strata(&plies));
+        let strata_openings = openings(7, &TIC_TAC_TOE, &strata(&plies));
         let mut seen = BTreeSet::new();
-        let expected = (0..).find(|&number| !seen.insert(of.opening(number))).unwrap();
-        assert_eq!(of.distinct(u64::MAX), expected, "{plies:?}");
+        let expected = (0..).find(|&number| !seen.insert(strata_openings.opening(number))).unwrap();
+        assert_eq!(strata_openings.distinct(u64::MAX), expected, "{plies:?}");
         for wanted in 0..=expected + 2 {
-            assert_eq!(of.distinct(wanted), wanted.min(expected), "{plies:?} {wanted}");
+            assert_eq!(
+                strata_openings.distinct(wanted),
+                wanted.min(expected),
+                "{plies:?} {wanted}"
+            );
         }
-        assert_eq!(of.distinct_within(u64::MAX, u64::MAX), Some(expected));
-        assert_eq!(of.count(), None);
+        assert_eq!(strata_openings.distinct_within(u64::MAX, u64::MAX), Some(expected));
+        assert_eq!(strata_openings.count(), None);
     }
-    let of = openings(7, &PENTAGO, &strata(&[20, 24]));
-    assert_eq!(of.distinct(40), 40);
-    assert_eq!(of.distinct_within(1_000, 100), None, "it would take more than a hundred moves");
+    let strata_openings = openings(7, &PENTAGO, &strata(&[20, 24]));
+    assert_eq!(strata_openings.distinct(40), 40);
+    assert_eq!(
+        strata_openings.distinct_within(1_000, 100),
+        None,
+        "it would take more than a hundred moves"
+    );
 }
 
 /// In Nim a position may have several distances from the start; it belongs to the first that has it.
@@ -316,11 +324,11 @@ fn strata_end_with_the_first_that_comes_again() {
 fn no_opening_is_of_two_strata() {
     let rules = nim(&[3, 4, 5], false);
     let all = |rule: &OpeningsRule| {
-        let of = openings(7, &rules, rule);
-        keys::<Nim>(&rules, &first(&of, of.distinct(u64::MAX)))
+        let openings = openings(7, &rules, rule);
+        keys::<Nim>(&rules, &first(&openings, openings.distinct(u64::MAX)))
     };
-    let found = all(&strata(&[2, 4, 3]));
-    assert_eq!(found.iter().copied().collect::<BTreeSet<_>>().len(), found.len());
+    let images = all(&strata(&[2, 4, 3]));
+    assert_eq!(images.iter().copied().collect::<BTreeSet<_>>().len(), images.len());
     let [two, four] = [2, 4].map(|plies| all(&random(plies)).into_iter().collect::<BTreeSet<_>>());
     assert!(two.intersection(&four).count() > 0);
 }

@@ -55,7 +55,7 @@ pub struct AxisValue {
 impl AxisValue {
     /// A whole number.
     #[must_use]
-    pub fn whole(number: u64) -> Self {
+    pub fn from_integer(number: u64) -> Self {
         Self { number: Some(number as f64), text: number.to_string() }
     }
 }
@@ -78,7 +78,7 @@ impl Role {
 
     /// Splits an axis's name into role and parameter; `None` for an axis of the grid, which cannot have such a name.
     #[must_use]
-    pub fn of_axis(axis: &str) -> Option<(Self, &str)> {
+    pub fn from_axis(axis: &str) -> Option<(Self, &str)> {
         [Self::Player, Self::Opponent]
             .into_iter()
             .find_map(|role| Some((role, axis.strip_prefix(role.prefix())?.strip_prefix('.')?)))
@@ -140,7 +140,7 @@ impl PlannedPlayer {
 
     /// Whether it is an external engine.
     #[must_use]
-    pub fn is_outside(&self) -> bool {
+    pub fn is_external(&self) -> bool {
         Protocol::named(&self.algorithm).is_some()
     }
 

@@ -122,13 +122,13 @@ impl Breeding {
         }
         let parents = [(); 2].map(|()| ranking.select(self.selection, random));
         let pair = parents.map(|place| &trees[place]);
-        let [one, other] = crossover(pair, self.points, self.limits, random);
+        let [first, second] = crossover(pair, self.points, self.limits, random);
         let bred = |tree, parents: [usize; 2]| Bred {
             tree,
             operator: Operator::Crossover,
             parents: parents.to_vec(),
         };
-        vec![bred(one, parents), bred(other, [parents[1], parents[0]])]
+        vec![bred(first, parents), bred(second, [parents[1], parents[0]])]
     }
 }
 

@@ -51,22 +51,25 @@ pub struct Ranking {
 impl Ranking {
     /// Ranks a generation. NaN counts as no fitness.
     #[must_use]
-    pub fn of(candidates: &[Candidate], parsimony: Parsimony) -> Self {
+    pub fn new(candidates: &[Candidate], parsimony: Parsimony) -> Self {
         let price = match parsimony {
             Parsimony::PerNode(price) => price,
             Parsimony::Free | Parsimony::Lexicographic => 0.0,
         };
-        let worth = |it: &Candidate| {
-            it.fitness.map(|fitness| fitness - price * it.size as f64).filter(|it| it.is_finite())
+        let worth = |candidate: &Candidate| {
+            candidate
+                .fitness
+                .map(|fitness| fitness - price * candidate.size as f64)
+                .filter(|worth| worth.is_finite())
         };
         let mut ranked: Vec<(usize, Option<f64>)> =
             candidates.iter().map(worth).enumerate().collect();
-        ranked.sort_by(|(one, own), (other, others)| {
+        ranked.sort_by(|(first, first_worth), (second, second_worth)| {
             let by_size = match parsimony {
-                Parsimony::Lexicographic => candidates[*one].size.cmp(&candidates[*other].size),
+                Parsimony::Lexicographic => candidates[*first].size.cmp(&candidates[*second].size),
                 Parsimony::Free | Parsimony::PerNode(_) => Ordering::Equal,
             };
-            descending(*own, *others).then(by_size).then(one.cmp(other))
+            descending(*first_worth, *second_worth).then(by_size).then(first.cmp(second))
         });
         let (order, worth) = ranked.into_iter().unzip();
         Self { order, worth }

@@ -54,11 +54,17 @@ fn assert_shares<T: Ord + std::fmt::Debug>(
     draws: u32,
 ) {
     assert!((expected.values().sum::<f64>() - 1.0).abs() < 1e-9, "{expected:?}");
-    assert!(counted.keys().all(|it| expected.contains_key(it)), "{counted:?} {expected:?}");
-    for (what, &share) in expected {
+    assert!(
+        counted.keys().all(|outcome| expected.contains_key(outcome)),
+        "{counted:?} {expected:?}"
+    );
+    for (outcome, &share) in expected {
         let error = 5.0 * (share * (1.0 - share) / f64::from(draws)).sqrt();
-        let there = counted.get(what).copied().unwrap_or(0.0);
-        assert!((there - share).abs() <= error, "{what:?}: {there}, not {share}");
+        let counted_share = counted.get(outcome).copied().unwrap_or(0.0);
+        assert!(
+            (counted_share - share).abs() <= error,
+            "{outcome:?}: {counted_share}, not {share}"
+        );
     }
 }
 
@@ -133,17 +139,17 @@ fn ramped_half_and_half_has_the_same_number_of_each_depth_and_kind() {
         let full = trees
             .iter()
             .step_by(2)
-            .filter(|it| it.depth() == depth && it.size() == (1 << (depth + 1)) - 1);
+            .filter(|tree| tree.depth() == depth && tree.size() == (1 << (depth + 1)) - 1);
         assert_eq!(full.count(), 5, "of depth {depth}");
     }
-    assert!(trees.iter().skip(1).step_by(2).all(|it| (1..=6).contains(&it.depth())));
+    assert!(trees.iter().skip(1).step_by(2).all(|tree| (1..=6).contains(&tree.depth())));
     // With little room, the tree is as large as the limits allow.
     let small = Limits { depth: 1, nodes: 3 };
-    assert!((0..9).all(|it| small.allow(&Initial::Ramped.tree(
+    assert!((0..9).all(|number| small.allow(&Initial::Ramped.tree(
         &primitives,
         small,
         6,
-        it,
+        number,
         &mut random
     ))));
 }
@@ -180,8 +186,8 @@ fn crossed(
 
 #[test]
 fn crossover_swaps_as_often_as_all_pairs_of_nodes_say() {
-    let one = tree("(+ x (- y 10))");
-    let other = tree("(* (/ x x) (+ (- y z) z))");
+    let first = tree("(+ x (- y 10))");
+    let second = tree("(* (/ x x) (+ (- y z) z))");
     let draws = 40_000;
     for (seed, limits) in [
         (7, Limits { depth: 9, nodes: 99 }),
@@ -190,13 +196,13 @@ fn crossover_swaps_as_often_as_all_pairs_of_nodes_say() {
     ] {
         let mut random = random(seed);
         let counted = counted(draws, || {
-            crossover([&one, &other], Points::Uniform, limits, &mut random).each_ref().map(text)
+            crossover([&first, &second], Points::Uniform, limits, &mut random).each_ref().map(text)
         });
         let mut expected = BTreeMap::new();
-        let share = 1.0 / (one.size() * other.size()) as f64;
-        for a in 0..one.size() {
-            for b in 0..other.size() {
-                crossed([&one, &other], [a, b], limits, share, &mut expected);
+        let share = 1.0 / (first.size() * second.size()) as f64;
+        for a in 0..first.size() {
+            for b in 0..second.size() {
+                crossed([&first, &second], [a, b], limits, share, &mut expected);
             }
         }
         assert_shares(&counted, &expected, draws);
@@ -205,16 +211,16 @@ fn crossover_swaps_as_often_as_all_pairs_of_nodes_say() {
 
 #[test]
 fn crossover_at_functions_takes_them_nine_times_of_ten() {
-    let one = tree("(+ x y)");
-    let other = tree("z");
+    let first = tree("(+ x y)");
+    let second = tree("z");
     let limits = Limits { depth: 9, nodes: 99 };
     let mut random = random(10);
     let draws = 20_000;
     let counted = counted(draws, || {
-        text(&crossover([&one, &other], Points::Functions, limits, &mut random)[0])
+        text(&crossover([&first, &second], Points::Functions, limits, &mut random)[0])
     });
     let expected = [("z", 0.9), ("(+ z y)", 0.05), ("(+ x z)", 0.05)];
-    assert_shares(&counted, &expected.map(|(it, share)| (it.to_owned(), share)).into(), draws);
+    assert_shares(&counted, &expected.map(|(name, share)| (name.to_owned(), share)).into(), draws);
 }
 
 #[test]
@@ -228,7 +234,7 @@ fn a_mutated_label_is_another_of_its_kind() {
     });
     let sixth = 1.0 / 6.0;
     let expected = ["(- x y)", "(/ x y)", "(+ y y)", "(+ z y)", "(+ x x)", "(+ x z)"];
-    assert_shares(&counted, &expected.map(|it| (it.to_owned(), sixth)).into(), draws);
+    assert_shares(&counted, &expected.map(|name| (name.to_owned(), sixth)).into(), draws);
     // Without another label, it stays.
     let only = self::primitives(&[Function::Add], 1);
     let same = Mutation::Label.child(&tree("(+ x x)"), &only, limits, &mut random);
@@ -239,7 +245,7 @@ fn a_mutated_label_is_another_of_its_kind() {
 fn selection_has_the_chances_that_it_says() {
     let fitness = [Some(3.0), None, Some(9.0), Some(-1.0), Some(f64::NAN), Some(3.0)];
     let candidates = fitness.map(|fitness| Candidate { fitness, size: 1 });
-    let ranking = Ranking::of(&candidates, Parsimony::Free);
+    let ranking = Ranking::new(&candidates, Parsimony::Free);
     assert_eq!(ranking.order, [2, 0, 5, 3, 1, 4]);
     let draws = 40_000;
     let by_rank = |share: &dyn Fn(usize) -> f64| -> BTreeMap<usize, f64> {
@@ -262,7 +268,7 @@ fn selection_has_the_chances_that_it_says() {
         }
     }
     // Above the least, -1: 10, 4, 4, 0; the others have none.
-    let shares = [10.0, 4.0, 4.0, 0.0, 0.0, 0.0].map(|it| it / 18.0);
+    let shares = [10.0, 4.0, 4.0, 0.0, 0.0, 0.0].map(|share| share / 18.0);
     for (seed, selection, expected) in [
         (12, Selection::Study, study),
         (13, Selection::Tournament(2), pairs),
@@ -275,7 +281,7 @@ fn selection_has_the_chances_that_it_says() {
         assert_shares(&counted, &by_rank(&|rank| expected[rank]), draws);
     }
     // All equal: uniform among those that have a fitness.
-    let even = Ranking::of(
+    let even = Ranking::new(
         &[Some(1.0), Some(1.0), None].map(|fitness| Candidate { fitness, size: 1 }),
         Parsimony::Free,
     );
@@ -288,7 +294,7 @@ fn selection_has_the_chances_that_it_says() {
 fn size_costs_what_it_says() {
     let candidates = [(5.0, 9), (5.0, 3), (4.0, 1)]
         .map(|(fitness, size)| Candidate { fitness: Some(fitness), size });
-    let order = |parsimony| Ranking::of(&candidates, parsimony).order;
+    let order = |parsimony| Ranking::new(&candidates, parsimony).order;
     assert_eq!(order(Parsimony::Free), [0, 1, 2]);
     assert_eq!(order(Parsimony::Lexicographic), [1, 0, 2]);
     assert_eq!(order(Parsimony::PerNode(0.25)), [1, 2, 0]);
@@ -332,36 +338,36 @@ proptest! {
         let breeding = Breeding { mutation, ..breeding(limits, population, elite, duplicates) };
         let mut random = random(seed);
         let mut bred = breeding.first(&mut random);
-        prop_assert!(bred.iter().all(|it| it.operator == Operator::Random));
+        prop_assert!(bred.iter().all(|individual| individual.operator == Operator::Random));
         for _ in 0..4 {
             prop_assert_eq!(bred.len(), population);
-            prop_assert!(bred.iter().all(|it| limits.allow(&it.tree)));
+            prop_assert!(bred.iter().all(|individual| limits.allow(&individual.tree)));
             if !duplicates && depth >= 3 && nodes >= 15 {
-                let mut forms: Vec<_> = bred.iter().map(|it| it.tree.simplified()).collect();
+                let mut forms: Vec<_> = bred.iter().map(|individual| individual.tree.simplified()).collect();
                 forms.sort();
                 forms.dedup();
                 prop_assert_eq!(forms.len(), population);
             }
-            let trees: Vec<Expression> = bred.into_iter().map(|it| it.tree).collect();
+            let trees: Vec<Expression> = bred.into_iter().map(|individual| individual.tree).collect();
             let candidates: Vec<Candidate> = trees
                 .iter()
                 .zip(&fits)
                 .map(|(tree, fitness)| Candidate { fitness: *fitness, size: tree.size() })
                 .collect();
-            let ranking = Ranking::of(&candidates, Parsimony::Lexicographic);
+            let ranking = Ranking::new(&candidates, Parsimony::Lexicographic);
             bred = breeding.next(&trees, &ranking, &mut random);
-            for (it, &place) in bred.iter().zip(&ranking.order).take(elite) {
-                prop_assert_eq!(&it.tree, &trees[place]);
-                prop_assert_eq!((it.operator, &it.parents), (Operator::Elite, &vec![place]));
+            for (individual, &place) in bred.iter().zip(&ranking.order).take(elite) {
+                prop_assert_eq!(&individual.tree, &trees[place]);
+                prop_assert_eq!((individual.operator, &individual.parents), (Operator::Elite, &vec![place]));
             }
-            for it in &bred[elite..] {
-                let parents = match it.operator {
+            for individual in &bred[elite..] {
+                let parents = match individual.operator {
                     Operator::Crossover => 2,
                     Operator::Mutation => 1,
-                    Operator::Random | Operator::Elite => panic!("{it:?}"),
+                    Operator::Random | Operator::Elite => panic!("{individual:?}"),
                 };
-                prop_assert_eq!(it.parents.len(), parents);
-                prop_assert!(it.parents.iter().all(|place| *place < population));
+                prop_assert_eq!(individual.parents.len(), parents);
+                prop_assert!(individual.parents.iter().all(|place| *place < population));
             }
         }
     }
@@ -373,16 +379,23 @@ fn golden_generation() {
     let breeding = breeding(Limits { depth: 3, nodes: 15 }, 6, 1, false);
     let mut random = random(18);
     let first = breeding.first(&mut random);
-    let trees: Vec<Expression> = first.into_iter().map(|it| it.tree).collect();
+    let trees: Vec<Expression> = first.into_iter().map(|individual| individual.tree).collect();
     let candidates: Vec<Candidate> =
-        (0..6).map(|it| Candidate { fitness: Some(f64::from(it)), size: 1 }).collect();
-    let ranking = Ranking::of(&candidates, Parsimony::Free);
+        (0..6).map(|number| Candidate { fitness: Some(f64::from(number)), size: 1 }).collect();
+    let ranking = Ranking::new(&candidates, Parsimony::Free);
     let next = breeding.next(&trees, &ranking, &mut random);
     let shown: Vec<String> = trees.iter().map(text).collect();
     insta::assert_snapshot!(shown.join("\n"));
     let shown: Vec<String> = next
         .iter()
-        .map(|it| format!("{} {:?} {}", it.operator.name(), it.parents, text(&it.tree)))
+        .map(|individual| {
+            format!(
+                "{} {:?} {}",
+                individual.operator.name(),
+                individual.parents,
+                text(&individual.tree)
+            )
+        })
         .collect();
     insta::assert_snapshot!(shown.join("\n"));
 }

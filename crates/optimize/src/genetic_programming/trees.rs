@@ -3,7 +3,7 @@
 use spelrum_engine::Random;
 use spelrum_engine::expression::{Expression, Node};
 
-use super::{Limits, Primitives, below, one_of};
+use super::{Limits, Primitives, below, draw_one};
 
 /// The method for the trees of the first generation (Koza 1992, §6.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,10 +62,10 @@ pub enum Root {
 #[must_use]
 pub fn full(primitives: &Primitives, depth: usize, random: &mut Random) -> Expression {
     let label = |level: usize, random: &mut Random| match level < depth {
-        true => one_of(&primitives.functions, random).into_node(),
-        false => one_of(&primitives.leaves, random),
+        true => draw_one(&primitives.functions, random).into_node(),
+        false => draw_one(&primitives.leaves, random),
     };
-    made(primitives, label, random)
+    build(primitives, label, random)
 }
 
 /// A tree of at most this depth, each node drawn from functions and leaves together while there is room.
@@ -74,21 +74,21 @@ pub fn grow(primitives: &Primitives, depth: usize, root: Root, random: &mut Rand
     let Primitives { functions, leaves } = primitives;
     let label = |level: usize, random: &mut Random| {
         if level >= depth {
-            return one_of(leaves, random);
+            return draw_one(leaves, random);
         }
         if level == 0 && root == Root::Function {
-            return one_of(functions, random).into_node();
+            return draw_one(functions, random).into_node();
         }
         match below(functions.len() + leaves.len(), random) {
             function if function < functions.len() => functions[function].into_node(),
             leaf => leaves[leaf - functions.len()],
         }
     };
-    made(primitives, label, random)
+    build(primitives, label, random)
 }
 
 /// A tree whose labels are drawn in prefix order, each by its level.
-fn made(
+fn build(
     primitives: &Primitives,
     label: impl Fn(usize, &mut Random) -> Node,
     random: &mut Random,
@@ -97,7 +97,7 @@ fn made(
     let mut due = vec![0];
     while let Some(level) = due.pop() {
         let node = match primitives.functions.is_empty() {
-            true => one_of(&primitives.leaves, random),
+            true => draw_one(&primitives.leaves, random),
             false => label(level, random),
         };
         due.extend((0..node.arity()).map(|_| level + 1));

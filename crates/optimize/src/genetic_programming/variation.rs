@@ -4,7 +4,7 @@ use spelrum_engine::Random;
 use spelrum_engine::expression::{Expression, Node};
 
 use super::trees::{Root, grow};
-use super::{Limits, Primitives, below, one_of};
+use super::{Limits, Primitives, below, draw_one};
 
 /// The choice of nodes for crossover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Points {
             let is_wanted = |(_, node): &(usize, &Node)| (node.arity() > 0) == wants_function;
             let wanted: Vec<usize> =
                 tree.nodes().iter().enumerate().filter(is_wanted).map(|(index, _)| index).collect();
-            return one_of(&wanted, random);
+            return draw_one(&wanted, random);
         }
         below(tree.size(), random)
     }
@@ -92,7 +92,7 @@ pub fn crossover(
 
 /// One of a node's operands; a leaf stands for itself.
 fn operand(tree: &Expression, index: usize, random: &mut Random) -> usize {
-    tree.operands(index).map_or(index, |operands| one_of(&operands, random))
+    tree.operands(index).map_or(index, |operands| draw_one(&operands, random))
 }
 
 /// The tree with another label of the same kind at one node; unchanged if there is none.
@@ -100,14 +100,16 @@ fn with_other_label(tree: &Expression, primitives: &Primitives, random: &mut Ran
     let index = below(tree.size(), random);
     let label = tree.nodes()[index];
     let others: Vec<Node> = match label {
-        Node::Function(_) => primitives.functions.iter().map(|&it| Node::Function(it)).collect(),
+        Node::Function(_) => {
+            primitives.functions.iter().map(|&function| Node::Function(function)).collect()
+        }
         Node::Constant(_) | Node::Feature(_) => primitives.leaves.clone(),
     };
     let others: Vec<Node> = others.into_iter().filter(|other| *other != label).collect();
     if others.is_empty() {
         return tree.clone();
     }
-    tree.with_node(index, one_of(&others, random)).unwrap_or_else(|_| tree.clone())
+    tree.with_node(index, draw_one(&others, random)).unwrap_or_else(|_| tree.clone())
 }
 
 /// The tree with a grown subtree at one node, as deep as the limits allow.

@@ -30,12 +30,12 @@ fn played(ahead: f64, pairs: u64, random: &mut Random) -> f64 {
 const DIMENSIONS: [Dimension; 4] = [
     Dimension::Real,
     Dimension::Whole { steps: 8 },
-    Dimension::Choice { of: 2 },
-    Dimension::Choice { of: 3 },
+    Dimension::Choice { options: 2 },
+    Dimension::Choice { options: 3 },
 ];
 
 fn strength(levels: &[Level]) -> f64 {
-    let square = |it: f64| it * it;
+    let square = |number: f64| number * number;
     let [Level::Part(real), Level::Part(whole), Level::Choice(switch), Level::Choice(choice)] =
         *levels
     else {

@@ -251,7 +251,7 @@ fn read_group(waiting: &mut impl Read, width: usize) -> io::Result<Vec<Vec<SqlVa
             if kind != *b"n" {
                 waiting.read_exact(&mut eight)?;
             }
-            let mut many = || {
+            let mut read_payload = || {
                 let mut text = vec![0; u64::from_le_bytes(eight) as usize];
                 waiting.read_exact(&mut text)?;
                 bytes += text.len();
@@ -260,8 +260,10 @@ fn read_group(waiting: &mut impl Read, width: usize) -> io::Result<Vec<Vec<SqlVa
             row.push(match kind[0] {
                 b'i' => SqlValue::Integer(i64::from_le_bytes(eight)),
                 b'r' => SqlValue::Real(f64::from_le_bytes(eight)),
-                b't' => SqlValue::Text(String::from_utf8(many()?).map_err(io::Error::other)?),
-                b'b' => SqlValue::Blob(many()?),
+                b't' => {
+                    SqlValue::Text(String::from_utf8(read_payload()?).map_err(io::Error::other)?)
+                }
+                b'b' => SqlValue::Blob(read_payload()?),
                 _ => SqlValue::Null,
             });
         }
@@ -356,9 +358,9 @@ mod tests {
         let row = |number: usize| {
             vec![SqlValue::Integer(number as i64), SqlValue::Text(number.to_string())]
         };
-        let many: Vec<_> = (0..GROUP_ROWS + 10).map(row).collect();
-        let read = read_again(&["a", "b"], &many);
-        assert_eq!(read.len(), many.len());
+        let rows: Vec<_> = (0..GROUP_ROWS + 10).map(row).collect();
+        let read = read_again(&["a", "b"], &rows);
+        assert_eq!(read.len(), rows.len());
         assert_eq!(read[GROUP_ROWS + 9][0].1, Field::Long(GROUP_ROWS as i64 + 9));
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn rows_as_plot<'w>(
         4 => (false, true),
         5 => (true, true),
         number => {
-            return Err(cannot(
+            return Err(plot_error(
                 format!("{number} columns say nothing to a plot"),
                 "ask for x and y; for a line each: name, x and y; and with intervals two more columns, low and high",
             ));
@@ -51,7 +51,7 @@ impl<W: Write> WriteRows for Drawing<W> {
     fn write(&mut self, rows: &[Vec<SqlValue>]) -> Result<()> {
         self.rows.extend_from_slice(rows);
         if self.rows.len() > ROWS_MAX {
-            return Err(cannot(
+            return Err(plot_error(
                 format!("there are more than {ROWS_MAX} points"),
                 "ask for fewer rows",
             ));
@@ -96,31 +96,31 @@ impl<W> Drawing<W> {
             };
             marks.push((place, plain(&row[at])));
             let name = if self.has_series { plain(&row[0]) } else { y_label.clone() };
-            let point = Point { at: place, is: Estimate { value, interval } };
+            let point = Point { at: place, estimate: Estimate { value, interval } };
             lines.entry(name).or_default().push(point);
         }
         if lines.is_empty() {
             let problem = format!("no row has a number in `{y_label}`");
-            return Err(cannot(problem, "ask for rows that have one"));
+            return Err(plot_error(problem, "ask for rows that have one"));
         }
         if lines.len() > SERIES_MAX {
             let problem =
                 format!("there are {} lines, and a plot has {SERIES_MAX} at most", lines.len());
-            return Err(cannot(problem, "choose some with WHERE"));
+            return Err(plot_error(problem, "choose some with WHERE"));
         }
         let values = lines.values().flatten().flat_map(|point| {
-            let [low, high] = point.is.interval.unwrap_or([point.is.value; 2]);
-            [low, point.is.value, high]
+            let [low, high] = point.estimate.interval.unwrap_or([point.estimate.value; 2]);
+            [low, point.estimate.value, high]
         });
-        let y = Axis::of_values(y_label, values);
+        let y = Axis::from_values(y_label, values);
         marks.sort_by(|a, b| a.0.total_cmp(&b.0));
         marks.dedup();
         let x = match x_are_numbers {
-            false => Axis::of_names(x_label, &names.into_iter().collect::<Vec<_>>()),
+            false => Axis::from_names(x_label, &names.into_iter().collect::<Vec<_>>()),
             true if marks.len() <= WRITTEN_MAX && !are_even(&marks) => {
-                Axis::of_numbers(x_label, &marks)
+                Axis::from_numbers(x_label, &marks)
             }
-            true => Axis::of_values(x_label, marks.iter().map(|(at, _)| *at)),
+            true => Axis::from_values(x_label, marks.iter().map(|(at, _)| *at)),
         };
         let mut series: Vec<(String, Vec<Point>)> = lines.into_iter().collect();
         for (_, points) in &mut series {
@@ -153,11 +153,14 @@ fn number(value: &SqlValue, column: &str) -> Result<Option<f64>> {
         SqlValue::Real(value) => Ok(Some(*value)),
         SqlValue::Text(_) | SqlValue::Blob(_) => {
             let problem = format!("`{column}` is not a number in every row");
-            Err(cannot(problem, "only the name of a line and what is at the bottom may be texts"))
+            Err(plot_error(
+                problem,
+                "only the name of a line and what is at the bottom may be texts",
+            ))
         }
     }
 }
 
-fn cannot(problem: String, remedy: &str) -> Error {
+fn plot_error(problem: String, remedy: &str) -> Error {
     Error::new(Kind::Input, "draw the rows").because(problem).help(remedy)
 }

@@ -230,12 +230,12 @@ mod tests {
 
     #[test]
     fn a_long_table_is_aligned_piece_by_piece() {
-        let many: Vec<_> = (0..3 * MEASURED as i64 + 7)
+        let rows: Vec<_> = (0..3 * MEASURED as i64 + 7)
             .map(|number| row(number, if number == 700 { "longer" } else { "x" }))
             .collect();
-        let table = written(RowsFormat::Table, &[&many]);
+        let table = written(RowsFormat::Table, &[&rows]);
         let lines: Vec<_> = table.lines().collect();
-        assert_eq!(lines.len(), many.len() + 2);
+        assert_eq!(lines.len(), rows.len() + 2);
         assert_eq!(&lines[..4], ["  n  text", "──────────", "  0  x", "  1  x"]);
         assert_eq!(lines[2 + 700], "700  longer");
         assert_eq!(lines.last().unwrap(), &"1506  x");

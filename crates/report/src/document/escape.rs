@@ -75,7 +75,9 @@ pub(super) fn latex_number(text: &str) -> String {
 
 /// Formats a word for a label, with only characters that TeX and its tools accept there.
 pub(super) fn label(text: &str) -> String {
-    let word = text.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '-' });
+    let word = text
+        .chars()
+        .map(|character| if character.is_ascii_alphanumeric() { character } else { '-' });
     word.collect()
 }
 

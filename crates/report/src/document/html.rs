@@ -37,8 +37,9 @@ pub(super) fn write(
     figures: &[Figure],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut left = Left { figures: figures.iter().zip(1..).collect(), bytes: TABLES_BYTES_MAX };
-    let parts = document.parts.iter().map(|part| left.part(part));
+    let mut remaining =
+        Remaining { figures: figures.iter().zip(1..).collect(), bytes: TABLES_BYTES_MAX };
+    let parts = document.parts.iter().map(|part| remaining.part(part));
     let parts = parts.collect::<io::Result<Vec<_>>>()?;
     let page = html! {
         (DOCTYPE)
@@ -75,14 +76,14 @@ pub(super) fn write(
 }
 
 /// Parts of a page that are still to be written.
-struct Left<'f> {
+struct Remaining<'f> {
     /// With their numbers.
     figures: Vec<(&'f Figure, usize)>,
     /// For rows of tables.
     bytes: usize,
 }
 
-impl Left<'_> {
+impl Remaining<'_> {
     fn part(&mut self, part: &Part) -> io::Result<Markup> {
         Ok(match part {
             Part::Words(words) => html! { p { (shortened(words, SENTENCE_CHARACTERS_MAX)) } },
@@ -139,9 +140,9 @@ impl Left<'_> {
                 }
                 div class="wide" {
                     table {
-                        thead { tr { @for (column, of) in columns.iter().enumerate() {
-                            th scope="col" class=[class(column, of.heading())] {
-                                (shortened(of.heading(), TEXT_CHARACTERS_MAX))
+                        thead { tr { @for (index, column) in columns.iter().enumerate() {
+                            th scope="col" class=[class(index, column.heading())] {
+                                (shortened(column.heading(), TEXT_CHARACTERS_MAX))
                             }
                         } } }
                         tbody { (PreEscaped(rows)) }

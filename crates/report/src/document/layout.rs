@@ -65,7 +65,8 @@ impl Layout {
         let mut widths_pt = vec![None; natural.len()];
         for part in &parts {
             let room = room_pt - total_pt(part, &least, size_pt);
-            let missing: Vec<f64> = part.iter().map(|&it| natural[it] - least[it]).collect();
+            let missing: Vec<f64> =
+                part.iter().map(|&column| natural[column] - least[column]).collect();
             let all_missing: f64 = missing.iter().sum::<f64>() * em_pt(size_pt);
             let share =
                 if all_missing > 0.0 { (room.max(0.0) / all_missing).min(1.0) } else { 1.0 };
@@ -121,8 +122,8 @@ impl Layout {
 /// follows a column of words.
 fn split(table: &TitledTable, fits: impl Fn(&[usize]) -> bool) -> Vec<Vec<usize>> {
     let columns = &table.columns;
-    let words = columns.iter().position(|it| !it.is_of_numbers()).unwrap_or(0);
-    let keys = columns.iter().skip(words).position(|it| it.is_of_numbers());
+    let words = columns.iter().position(|column| !column.is_of_numbers()).unwrap_or(0);
+    let keys = columns.iter().skip(words).position(|column| column.is_of_numbers());
     let keys = keys.map_or(1, |after| (words + after).max(1)).min(columns.len());
     let mut parts = Vec::new();
     let mut part: Vec<usize> = (0..keys).collect();
@@ -172,8 +173,10 @@ pub(super) fn may_break_after(character: char) -> bool {
 /// Whether a hyphen between these characters is the sign of a negative number: in `-2.94`, `(-2.94` and `bias=-3`, but
 /// not in `sha-256` or `2026-11-27`.
 pub(super) fn is_minus(before: Option<char>, after: Option<char>) -> bool {
-    let is_of_word = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_' | ')' | ']' | '.');
-    after.is_some_and(|it| it.is_ascii_digit()) && !before.is_some_and(is_of_word)
+    let is_of_word = |character: char| {
+        character.is_alphanumeric() || matches!(character, '-' | '_' | ')' | ']' | '.')
+    };
+    after.is_some_and(|character| character.is_ascii_digit()) && !before.is_some_and(is_of_word)
 }
 
 /// Splits a text where a line may end.
@@ -239,7 +242,7 @@ mod tests {
         let columns = words.into_iter().chain((0..numbers).map(|_| Column::numbers("12.3 ms")));
         let mut table = TitledTable::new("cells", "Cells", columns.collect());
         for player in players {
-            let names = [player, player].map(|it| (*it).to_owned());
+            let names = [player, player].map(|name| (*name).to_owned());
             table.row(names.into_iter().chain((0..numbers).map(|_| "12.3 ms".to_owned())));
         }
         table

@@ -137,7 +137,8 @@ impl Document {
             });
             table.columns = chosen.iter().map(|&column| table.columns[column].clone()).collect();
         }
-        let is_there = |name: &String| headings.iter().any(|it| it.eq_ignore_ascii_case(name));
+        let is_there =
+            |name: &String| headings.iter().any(|heading| heading.eq_ignore_ascii_case(name));
         if headings.is_empty() || names.iter().all(is_there) { Ok(()) } else { Err(headings) }
     }
 

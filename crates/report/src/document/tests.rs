@@ -82,7 +82,10 @@ fn every_row_of_markdown_has_its_cells() {
     assert_eq!(rows.len(), 2 + HOSTILE.len() + 1 + 2);
     for (line, name) in rows[2..].iter().zip(HOSTILE) {
         let cells = markdown_cells(line);
-        let name: String = name.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+        let name: String = name
+            .chars()
+            .map(|character| if character.is_control() { ' ' } else { character })
+            .collect();
         assert_eq!(cells, [&*name, "1,234", "-17"]);
     }
 }

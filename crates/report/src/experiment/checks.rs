@@ -7,7 +7,7 @@ use super::formats::Shown;
 use crate::error::{Error, Kind, Result};
 
 /// Rejects requests that apply only to games, for an experiment of choices.
-pub(super) fn refuse_what_is_of_games(of: &ExperimentSummary, shown: Shown) -> Result<()> {
+pub(super) fn reject_game_tables(experiment: &ExperimentSummary, shown: Shown) -> Result<()> {
     let is_of_games = match shown {
         Shown::Usual | Shown::WithDepths | Shown::Phases => false,
         Shown::Ratings | Shown::Compared => true,
@@ -15,8 +15,8 @@ pub(super) fn refuse_what_is_of_games(of: &ExperimentSummary, shown: Shown) -> R
     };
     match is_of_games {
         false => Ok(()),
-        true => Err(Error::new(Kind::Input, format!("tell of games in {}", of.name))
-            .because("its players choose moves alone, and nobody wins: it is of kind accuracy")
+        true => Err(Error::new(Kind::Input, format!("report games of {}", experiment.name))
+            .because("it is of kind accuracy: its players only choose moves, so no game is won")
             .help(
                 "leave the option out, or take --table accuracy, wins, plies, moves, depths or workers",
             )),
@@ -27,14 +27,15 @@ pub(super) fn refuse_what_is_of_games(of: &ExperimentSummary, shown: Shown) -> R
 ///
 /// # Errors
 /// If the experiment has no such axis.
-pub fn check_axis(of: &ExperimentSummary, axes: &[String], axis: &str) -> Result<()> {
-    let names = axes.iter().map(|it| Role::of_axis(it).map_or(&**it, |(_, parameter)| parameter));
+pub fn check_axis(experiment: &ExperimentSummary, axes: &[String], axis: &str) -> Result<()> {
+    let names =
+        axes.iter().map(|name| Role::from_axis(name).map_or(&**name, |(_, parameter)| parameter));
     let names: Vec<&str> = names.collect();
     if names.contains(&axis) {
         return Ok(());
     }
     Err(Error::new(Kind::Input, "choose an axis")
-        .because(format!("{} has no axis `{axis}`", of.name))
+        .because(format!("{} has no axis `{axis}`", experiment.name))
         .help(match &names[..] {
             [] => "it has no axes: leave --axis out".to_owned(),
             names => format!("its axes are {}", names.join(", ")),
@@ -45,11 +46,11 @@ pub fn check_axis(of: &ExperimentSummary, axes: &[String], axis: &str) -> Result
 ///
 /// # Errors
 /// If they are not.
-pub fn check_phases(of: &ExperimentSummary, phases: Phases) -> Result<Phases> {
+pub fn check_phases(experiment: &ExperimentSummary, phases: Phases) -> Result<Phases> {
     if phases.moves_recorded {
         return Ok(phases);
     }
-    Err(Error::new(Kind::Input, format!("tell the phases of {}", of.name))
+    Err(Error::new(Kind::Input, format!("report the phases of {}", experiment.name))
         .because("its moves are not kept: its sweep says record = \"games\", or they were pruned")
         .help("play it with record = \"moves\""))
 }

@@ -39,7 +39,7 @@ const NOTHING_PLAYED: &str = "No game has been played yet, so that there is noth
 /// # Errors
 /// If the output cannot be written, the style names a column that is absent, or an answer is missing.
 pub fn write(
-    of: &ExperimentSummary,
+    experiment: &ExperimentSummary,
     shown: Shown,
     format: ReportFormat,
     style: &TableStyle,
@@ -68,16 +68,21 @@ pub fn write(
         ReportFormat::Html => {
             let axis = style.axis.as_deref();
             let mut page = Page::new(shown, answers, axis)?;
-            page.add_overview(of, shown, answers, axis);
+            page.add_overview(experiment, shown, answers, axis);
             let Page { mut document, figures, question, engine_revision } = page;
-            if of.games_settled == 0 {
+            if experiment.games_settled == 0 {
                 document.parts.insert(0, Part::Words(NOTHING_PLAYED.to_owned()));
             }
             style.apply(&mut document)?;
-            document.write_html(&question, facts(of, engine_revision), &figures, &mut out)?;
+            document.write_html(
+                &question,
+                facts(experiment, engine_revision),
+                &figures,
+                &mut out,
+            )?;
         }
         ReportFormat::Csv => {
-            let mut rows = rows::table(of, shown, answers)?;
+            let mut rows = rows::table(experiment, shown, answers)?;
             if let Some(names) = &style.columns {
                 rows.choose_columns(names).map_err(|headings| no_such_column(names, &headings))?;
             }
@@ -94,7 +99,7 @@ pub fn write(
 /// # Errors
 /// If there is nothing to plot, or the files cannot be written.
 pub fn write_figures(
-    of: &ExperimentSummary,
+    experiment: &ExperimentSummary,
     shown: Shown,
     style: &TableStyle,
     answers: &Answers,
@@ -103,13 +108,18 @@ pub fn write_figures(
 ) -> Result<()> {
     let axis = style.axis.as_deref();
     let mut page = Page::new(shown, answers, axis)?;
-    page.add_overview(of, shown, answers, axis);
-    let about = format!("{} ({}), by spelrum {}.", of.name, of.uuid, env!("CARGO_PKG_VERSION"));
+    page.add_overview(experiment, shown, answers, axis);
+    let about = format!(
+        "{} ({}), by spelrum {}.",
+        experiment.name,
+        experiment.uuid,
+        env!("CARGO_PKG_VERSION")
+    );
     // All are drawn before the first is written.
     let files = plot_files(&page.figures, style.plot_size, &about)?;
     if files.is_empty() {
-        return Err(Error::new(Kind::Input, format!("draw figures of {}", of.name))
-            .because(match of.games_settled {
+        return Err(Error::new(Kind::Input, format!("draw figures of {}", experiment.name))
+            .because(match experiment.games_settled {
                 0 => "no game has been played yet, so that there is nothing to plot",
                 _ => "there is nothing to plot in what is shown",
             })

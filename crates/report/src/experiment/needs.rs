@@ -3,7 +3,7 @@
 use spelrum_answers::{Comparisons, Detail, ExperimentSummary, Overview, Phases, Ratings, Report};
 use spelrum_model::Task;
 
-use super::checks::refuse_what_is_of_games;
+use super::checks::reject_game_tables;
 use super::formats::{ReportFormat, Shown};
 use crate::error::{Error, Kind, Result};
 use crate::tables::TableName;
@@ -69,15 +69,15 @@ impl Needs {
         axis: Option<&str>,
     ) -> Result<Self> {
         if experiment.task == Task::Choice {
-            refuse_what_is_of_games(experiment, shown)?;
+            reject_game_tables(experiment, shown)?;
         }
         let mut needs = match format {
-            ReportFormat::Json => Self::of_everything(shown),
+            ReportFormat::Json => Self::for_everything(shown),
             ReportFormat::Text
             | ReportFormat::Markdown
             | ReportFormat::Latex
             | ReportFormat::Html
-            | ReportFormat::Csv => Self::of_shown(shown),
+            | ReportFormat::Csv => Self::for_shown(shown),
         };
         let is_whole = matches!(shown, Shown::Usual | Shown::WithDepths);
         let settled = experiment.games_settled;
@@ -101,7 +101,7 @@ impl Needs {
 
     /// Returns the results of cells only, as a report of two experiments needs them for each.
     #[must_use]
-    pub fn of_pair() -> Self {
+    pub fn for_pair() -> Self {
         Self { report: Some(Detail::Cells), ..Self::NONE }
     }
 
@@ -115,7 +115,7 @@ impl Needs {
         ratings_beside_runs: false,
     };
 
-    fn of_everything(shown: Shown) -> Self {
+    fn for_everything(shown: Shown) -> Self {
         Self {
             report: Some(Detail::Depths),
             ratings: match shown {
@@ -134,7 +134,7 @@ impl Needs {
         }
     }
 
-    fn of_shown(shown: Shown) -> Self {
+    fn for_shown(shown: Shown) -> Self {
         match shown {
             Shown::Usual => Self {
                 report: Some(Detail::Cells),
@@ -149,11 +149,11 @@ impl Needs {
             Shown::Ratings => Self { ratings: Need::Yes, ..Self::NONE },
             Shown::Compared => Self { comparisons: true, ..Self::NONE },
             Shown::Phases => Self { phases: true, ..Self::NONE },
-            Shown::Table(table) => Self::of_table(table),
+            Shown::Table(table) => Self::for_table(table),
         }
     }
 
-    fn of_table(table: TableName) -> Self {
+    fn for_table(table: TableName) -> Self {
         match table {
             TableName::Claims
             | TableName::Runs
@@ -209,28 +209,28 @@ impl Need {
 
 impl Answers {
     pub(super) fn report(&self) -> Result<&Report> {
-        needed(self.report.as_ref(), "results by cell")
+        require(self.report.as_ref(), "results by cell")
     }
 
     pub(super) fn ratings(&self) -> Result<&Ratings> {
-        needed(self.ratings.as_ref(), "ratings")
+        require(self.ratings.as_ref(), "ratings")
     }
 
     pub(super) fn comparisons(&self) -> Result<&Comparisons> {
-        needed(self.comparisons.as_ref(), "comparisons")
+        require(self.comparisons.as_ref(), "comparisons")
     }
 
     pub(super) fn phases(&self) -> Result<&Phases> {
-        needed(self.phases.as_ref(), "times by phase")
+        require(self.phases.as_ref(), "times by phase")
     }
 
     pub(super) fn overview(&self) -> Result<&Overview> {
-        needed(self.overview.as_ref(), "figures of how games were played")
+        require(self.overview.as_ref(), "figures of how games were played")
     }
 }
 
-fn needed<'a, T>(answer: Option<&'a T>, what: &str) -> Result<&'a T> {
+fn require<'a, T>(answer: Option<&'a T>, name: &str) -> Result<&'a T> {
     answer.ok_or_else(|| {
-        Error::new(Kind::Internal, "write the report").because(format!("it has no {what}"))
+        Error::new(Kind::Internal, "write the report").because(format!("it has no {name}"))
     })
 }

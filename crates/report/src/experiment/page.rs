@@ -36,7 +36,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    fn of(experiment: &ExperimentSummary, parts: Vec<Part>, figures: Vec<Figure>) -> Self {
+    fn from_parts(experiment: &ExperimentSummary, parts: Vec<Part>, figures: Vec<Figure>) -> Self {
         let document = text::document(experiment, parts);
         Self { document, figures, question: String::new(), engine_revision: None }
     }
@@ -47,37 +47,37 @@ impl Page {
             Shown::Ratings => {
                 let ratings = answers.ratings()?;
                 let parts = ratings::parts(ratings, Meetings::All);
-                let figures = figures::of_ratings(ratings);
-                Self::of(&ratings.experiment, parts, figures)
+                let figures = figures::rating_figures(ratings);
+                Self::from_parts(&ratings.experiment, parts, figures)
             }
             Shown::Table(name @ (TableName::Ratings | TableName::Meetings)) => {
                 let ratings = answers.ratings()?;
                 let parts = only(name, ratings::parts(ratings, Meetings::AskedFor));
-                Self::of(&ratings.experiment, parts, Vec::new())
+                Self::from_parts(&ratings.experiment, parts, Vec::new())
             }
             Shown::Table(TableName::Differences) => {
                 let ratings = answers.ratings()?;
-                Self::of(&ratings.experiment, ratings::differences(ratings), Vec::new())
+                Self::from_parts(&ratings.experiment, ratings::differences(ratings), Vec::new())
             }
             Shown::Compared => {
                 let compared = answers.comparisons()?;
-                Self::of(&compared.experiment, comparisons::parts(compared), Vec::new())
+                Self::from_parts(&compared.experiment, comparisons::parts(compared), Vec::new())
             }
             Shown::Table(
                 name @ (TableName::Gains | TableName::Effects | TableName::Replicates),
             ) => {
                 let compared = answers.comparisons()?;
                 let parts = only(name, comparisons::parts(compared));
-                Self::of(&compared.experiment, parts, Vec::new())
+                Self::from_parts(&compared.experiment, parts, Vec::new())
             }
             Shown::Phases => {
                 let times = answers.phases()?;
-                Self::of(&times.experiment, phases::parts(times), Vec::new())
+                Self::from_parts(&times.experiment, phases::parts(times), Vec::new())
             }
             Shown::Table(name @ (TableName::Phases | TableName::Standardised)) => {
                 let times = answers.phases()?;
                 let parts = only(name, phases::parts(times));
-                Self::of(&times.experiment, parts, Vec::new())
+                Self::from_parts(&times.experiment, parts, Vec::new())
             }
             Shown::Table(
                 name @ (TableName::Lengths
@@ -87,7 +87,7 @@ impl Page {
             ) => {
                 let played = answers.overview()?;
                 let parts = only(name, overview::parts(played));
-                Self::of(&played.experiment, parts, Vec::new())
+                Self::from_parts(&played.experiment, parts, Vec::new())
             }
             Shown::Usual
             | Shown::WithDepths
@@ -108,13 +108,13 @@ impl Page {
                 | TableName::Forfeits
                 | TableName::Disturbed
                 | TableName::Failures,
-            ) => Self::of_cells(shown, answers, axis)?,
+            ) => Self::from_cells(shown, answers, axis)?,
         })
     }
 
-    fn of_cells(shown: Shown, answers: &Answers, axis: Option<&str>) -> Result<Self> {
+    fn from_cells(shown: Shown, answers: &Answers, axis: Option<&str>) -> Result<Self> {
         let report = answers.report()?;
-        let mut figures = figures::of_report(report, axis);
+        let mut figures = figures::report_figures(report, axis);
         let mut parts = claims::parts(report);
         parts.extend(text::parts(report));
         if let Shown::Table(name) = shown {
@@ -127,9 +127,9 @@ impl Page {
             figures = evolution::figure(report).into_iter().collect();
         } else if let Some(ratings) = &answers.ratings {
             parts.extend(ratings::parts(ratings, Meetings::IfTheyFit));
-            figures.extend(figures::of_ratings(ratings));
+            figures.extend(figures::rating_figures(ratings));
         }
-        let page = Self::of(&report.experiment, parts, figures);
+        let page = Self::from_parts(&report.experiment, parts, figures);
         let (question, engine_revision) = (report.description.clone(), report.engine_revision);
         Ok(Self { question, engine_revision, ..page })
     }
@@ -156,7 +156,7 @@ impl Page {
             Task::Game => {
                 self.document.parts.push(Part::Heading("How the games were played".to_owned()));
                 self.document.parts.extend(parts);
-                self.figures.extend(figures::of_overview(played, axis));
+                self.figures.extend(figures::overview_figures(played, axis));
             }
             // Every choice is one move long.
             Task::Choice => self.document.parts.extend(only(TableName::Workers, parts)),
@@ -191,12 +191,15 @@ fn only(name: TableName, mut parts: Vec<Part>) -> Vec<Part> {
 
 /// Facts that identify an experiment and the report.
 pub(super) fn facts(
-    of: &ExperimentSummary,
+    experiment: &ExperimentSummary,
     engine_revision: Option<u32>,
 ) -> impl Iterator<Item = (&'static str, String)> {
     let page_by = concat!("spelrum ", env!("CARGO_PKG_VERSION")).to_owned();
-    [("experiment", of.uuid.clone()), ("submitted", date_time(of.submitted_unix_us))]
-        .into_iter()
-        .chain(engine_revision.map(|revision| ("engine revision", revision.to_string())))
-        .chain([("page by", page_by)])
+    [
+        ("experiment", experiment.uuid.clone()),
+        ("submitted", date_time(experiment.submitted_unix_us)),
+    ]
+    .into_iter()
+    .chain(engine_revision.map(|revision| ("engine revision", revision.to_string())))
+    .chain([("page by", page_by)])
 }

@@ -5,13 +5,13 @@ use std::io::{self, BufWriter, Write};
 use spelrum_answers::{ExperimentSummary, Overview, Report, SideBySide};
 use spelrum_model::Task;
 
-use super::checks::refuse_what_is_of_games;
+use super::checks::reject_game_tables;
 use super::formats::{ReportFormat, Shown};
 use crate::data::{write_csv, write_json};
 use crate::document::LatexStyle;
 use crate::error::{Error, Kind, Result};
 use crate::tables::csv;
-use crate::tables::side_by_side::Two;
+use crate::tables::side_by_side::PairReport;
 
 /// Two experiments with their matching cells.
 pub struct Pair<'r> {
@@ -24,14 +24,14 @@ impl<'r> Pair<'r> {
     ///
     /// # Errors
     /// If they are the same, or one has no games.
-    pub fn check(of: [&ExperimentSummary; 2]) -> Result<()> {
-        for one in of {
-            if one.task == Task::Choice {
-                refuse_what_is_of_games(one, Shown::Compared)?;
+    pub fn check(experiments: [&ExperimentSummary; 2]) -> Result<()> {
+        for experiment in experiments {
+            if experiment.task == Task::Choice {
+                reject_game_tables(experiment, Shown::Compared)?;
             }
         }
-        if of[0].uuid == of[1].uuid {
-            return Err(failed(of)
+        if experiments[0].uuid == experiments[1].uuid {
+            return Err(failed(experiments)
                 .because("they are the same experiment")
                 .help("name another one"));
         }
@@ -42,11 +42,11 @@ impl<'r> Pair<'r> {
     ///
     /// # Errors
     /// If no cells match.
-    pub fn new(of: [&ExperimentSummary; 2], reports: [&'r Report; 2]) -> Result<Self> {
-        let matched = SideBySide::of(reports[0], reports[1]);
+    pub fn new(experiments: [&ExperimentSummary; 2], reports: [&'r Report; 2]) -> Result<Self> {
+        let matched = SideBySide::new(reports[0], reports[1]);
         if matched.cells.is_empty() {
-            return Err(failed(of)
-                .because("no cell of the one has a counterpart in the other: the same players' names, and the same values on the axes that both have")
+            return Err(failed(experiments)
+                .because("no cell of either has a counterpart in the other, with the same player names and the same values on the axes that both have")
                 .help("show each by itself: spelrum report NAME"));
         }
         Ok(Self { reports, matched })
@@ -64,21 +64,21 @@ impl<'r> Pair<'r> {
         out: &mut dyn Write,
     ) -> Result<()> {
         let mut out = BufWriter::new(out);
-        let two = Two { reports: self.reports, overviews, told: &self.matched };
+        let report = PairReport { reports: self.reports, overviews, matched: &self.matched };
         match format {
-            ReportFormat::Text => two.document().write_text(&mut out)?,
-            ReportFormat::Markdown => two.document().write_markdown(&mut out)?,
-            ReportFormat::Latex => two.document().write_latex(latex, &mut out)?,
+            ReportFormat::Text => report.document().write_text(&mut out)?,
+            ReportFormat::Markdown => report.document().write_markdown(&mut out)?,
+            ReportFormat::Latex => report.document().write_latex(latex, &mut out)?,
             ReportFormat::Html => {
                 let by = concat!("spelrum ", env!("CARGO_PKG_VERSION")).to_owned();
                 let facts = [("page by", by)].into_iter();
-                two.document().write_html("", facts, &[], &mut out)?;
+                report.document().write_html("", facts, &[], &mut out)?;
             }
             ReportFormat::Csv => {
-                let rows = csv::of_two(&two.json()).map_err(io::Error::from)?;
+                let rows = csv::pair_rows(&report.json()).map_err(io::Error::from)?;
                 write_csv(&mut out, &rows.headings, &rows.rows)?;
             }
-            ReportFormat::Json => write_json(&mut out, &two.json())?,
+            ReportFormat::Json => write_json(&mut out, &report.json())?,
         }
         out.flush()?;
         Ok(())

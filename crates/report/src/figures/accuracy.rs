@@ -8,7 +8,7 @@ use spelrum_statistics::choice::Accuracy;
 
 use super::along::{Along, Place};
 use super::lines::{Line, Sorted, points_max};
-use super::results::{ROWS_MAX, left_out, left_out_lines, thinned};
+use super::results::{ROWS_MAX, omission_note, omitted_lines_note, thinned};
 use super::times::family;
 use crate::plot::{Axis, Chart, Estimate, Figure, Intervals, Panel, Point};
 use crate::tables::accuracy::{ACCURACY, BY_PLIES, WINS, cells};
@@ -34,8 +34,8 @@ const BEST: Measure = Measure {
     title: "Best moves",
     share: "best moves, of all chosen",
     heading: "best",
-    figure: |it| Some(it.best),
-    chance: |it| Some((it.positions, it.random_best)),
+    figure: |accuracy| Some(accuracy.best),
+    chance: |accuracy| Some((accuracy.positions, accuracy.random_best)),
 };
 
 const KEPT: Measure = Measure {
@@ -43,41 +43,42 @@ const KEPT: Measure = Measure {
     title: "Wins kept",
     share: "moves that win, of all chosen where some do and some do not",
     heading: "kept",
-    figure: |it| Some(it.wins?.share),
-    chance: |it| Some((it.wins?.positions, it.wins?.random)),
+    figure: |accuracy| Some(accuracy.wins?.share),
+    chance: |accuracy| Some((accuracy.wins?.positions, accuracy.wins?.random)),
 };
 
 /// A cell's share with its place.
-struct Placed<'r> {
+struct PlacedCell<'r> {
     player: &'r str,
     place: Vec<Option<String>>,
     accuracy: &'r Accuracy,
-    is: Estimate,
+    estimate: Estimate,
 }
 
 /// The share of best moves with its interval, and that of a random mover.
 pub(super) fn best(report: &Report, axis: Option<&str>) -> Option<Figure> {
-    of_cells(report, BEST, axis)
+    share_figure(report, BEST, axis)
 }
 
 /// The same for kept wins, if any could be kept.
 pub(super) fn wins(report: &Report, axis: Option<&str>) -> Option<Figure> {
-    of_cells(report, KEPT, axis)
+    share_figure(report, KEPT, axis)
 }
 
-fn of_cells(report: &Report, measure: Measure, axis: Option<&str>) -> Option<Figure> {
-    let all = placed(report, measure, |it| it.plies.is_none().then(Vec::new));
+fn share_figure(report: &Report, measure: Measure, axis: Option<&str>) -> Option<Figure> {
+    let all = placed(report, measure, |cell| cell.plies.is_none().then(Vec::new));
     if all.is_empty() {
         return None;
     }
     let (reference, mut notes) = chance(&all, measure);
-    let along = Along::of(&report.axes, all.iter().map(|it| &*it.place), true, axis);
+    let along = Along::choose(&report.axes, all.iter().map(|cell| &*cell.place), true, axis);
     let Measure { before, title, share, .. } = measure;
     let Some(along) = along else {
-        notes.extend(left_out(all.len(), ROWS_MAX, "cells", before));
+        notes.extend(omission_note(all.len(), ROWS_MAX, "cells", before));
         let rows: Vec<(String, Estimate)> =
-            all.iter().take(ROWS_MAX).map(|it| (it.player.to_owned(), it.is)).collect();
-        let numbers = rows.iter().map(|(name, is)| [vec![name.clone()], figures(*is)].concat());
+            all.iter().take(ROWS_MAX).map(|cell| (cell.player.to_owned(), cell.estimate)).collect();
+        let numbers =
+            rows.iter().map(|(name, estimate)| [vec![name.clone()], figures(*estimate)].concat());
         return Some(Figure {
             before,
             title: title.to_owned(),
@@ -86,7 +87,7 @@ fn of_cells(report: &Report, measure: Measure, axis: Option<&str>) -> Option<Fig
             rows: numbers.collect(),
             panels: vec![Panel {
                 heading: None,
-                chart: Chart::Intervals(Intervals { x: Axis::of_shares(share), reference, rows }),
+                chart: Chart::Intervals(Intervals { x: Axis::for_shares(share), reference, rows }),
             }],
         });
     };
@@ -98,12 +99,17 @@ fn of_cells(report: &Report, measure: Measure, axis: Option<&str>) -> Option<Fig
 pub(super) fn by_plies(report: &Report) -> Option<Figure> {
     const PLIES: &str = "plies before the position";
     let measure = Measure { before: BY_PLIES, ..BEST };
-    let all = placed(report, measure, |it| Some(vec![Some(it.plies?.to_string())]));
+    let all = placed(report, measure, |cell| Some(vec![Some(cell.plies?.to_string())]));
     let axes = [report.axes.clone(), vec![PLIES.to_owned()]].concat();
     // None of the sweep's axes, so that all are named.
-    let own = report.axes.len();
-    let along =
-        Along::of(&axes[own..], all.iter().map(|it| &it.place[own..]), false, None)?.beyond(own);
+    let axes_count = report.axes.len();
+    let along = Along::choose(
+        &axes[axes_count..],
+        all.iter().map(|cell| &cell.place[axes_count..]),
+        false,
+        None,
+    )?
+    .beyond(axes_count);
     let notes = vec!["Whiskers are 95% intervals.".to_owned()];
     let title = format!("Best moves by {PLIES}");
     Some(curves(measure, title, &axes, all, along, None, notes))
@@ -113,32 +119,34 @@ fn curves(
     measure: Measure,
     title: String,
     axes: &[String],
-    all: Vec<Placed<'_>>,
+    all: Vec<PlacedCell<'_>>,
     along: Along,
     reference: Option<f64>,
     mut notes: Vec<String>,
 ) -> Figure {
     let before = measure.before;
-    let mut groups: IndexMap<[String; 2], Vec<Placed<'_>>> = IndexMap::new();
-    for it in all.into_iter().filter(|it| along.touches(&it.place)) {
-        let player = if along.is_varied { family(it.player, axes) } else { it.player };
-        let name = [player.to_owned(), along.elsewhere(axes, &it.place)];
-        groups.entry(name).or_default().push(it);
+    let mut groups: IndexMap<[String; 2], Vec<PlacedCell<'_>>> = IndexMap::new();
+    for cell in all.into_iter().filter(|cell| along.touches(&cell.place)) {
+        let player = if along.is_varied { family(cell.player, axes) } else { cell.player };
+        let name = [player.to_owned(), along.elsewhere(axes, &cell.place)];
+        groups.entry(name).or_default().push(cell);
     }
     let along = thinned(along, points_max(groups.len()), &mut notes, before);
-    let lines = groups.into_iter().map(|([players, place], of)| {
-        let point = |it: &Placed<'_>| Some(Point { at: along.at(&it.place)?.0, is: it.is });
-        Line::new(players, place, of.iter().filter_map(point).collect())
+    let lines = groups.into_iter().map(|([players, place], cells)| {
+        let point = |cell: &PlacedCell<'_>| {
+            Some(Point { at: along.at(&cell.place)?.0, estimate: cell.estimate })
+        };
+        Line::new(players, place, cells.iter().filter_map(point).collect())
     });
-    let sorted = Sorted::of(lines.collect());
-    notes.extend(left_out_lines(sorted.left_out, before));
+    let sorted = Sorted::new(lines.collect());
+    notes.extend(omitted_lines_note(sorted.left_out, before));
     Figure {
         before,
         title,
         notes,
         columns: columns(sorted.columns(&along.name), measure),
         rows: sorted.rows(&along, figures),
-        panels: sorted.panels(&along.axis(), &Axis::of_shares(measure.share), reference),
+        panels: sorted.panels(&along.axis(), &Axis::for_shares(measure.share), reference),
     }
 }
 
@@ -147,22 +155,23 @@ fn placed<'r>(
     report: &'r Report,
     measure: Measure,
     further: impl Fn(&CellAccuracy) -> Option<Vec<Option<String>>>,
-) -> Vec<Placed<'r>> {
+) -> Vec<PlacedCell<'r>> {
     let cells = cells(report);
-    let of = |accuracy: &'r CellAccuracy| {
+    let place_cell = |accuracy: &'r CellAccuracy| {
         let cell = cells.get(&accuracy.cell)?;
-        let own: &Place = &cell.axes;
-        let place = [own.to_vec(), further(accuracy)?].concat();
+        let axes: &Place = &cell.axes;
+        let place = [axes.to_vec(), further(accuracy)?].concat();
         let choice::Estimate { value, interval } = (measure.figure)(&accuracy.accuracy)?;
-        let is = Estimate { value, interval: interval.map(|of| [of.low, of.high]) };
-        Some(Placed { player: &cell.player, place, accuracy: &accuracy.accuracy, is })
+        let estimate =
+            Estimate { value, interval: interval.map(|bounds| [bounds.low, bounds.high]) };
+        Some(PlacedCell { player: &cell.player, place, accuracy: &accuracy.accuracy, estimate })
     };
-    report.accuracy.iter().filter_map(of).collect()
+    report.accuracy.iter().filter_map(place_cell).collect()
 }
 
 /// Returns the share of a random mover, if it is the same in all cells, and how to read it.
-fn chance(all: &[Placed<'_>], measure: Measure) -> (Option<f64>, Vec<String>) {
-    match same_chance(all.iter().map(|it| it.accuracy), measure.chance) {
+fn chance(all: &[PlacedCell<'_>], measure: Measure) -> (Option<f64>, Vec<String>) {
+    match same_chance(all.iter().map(|cell| cell.accuracy), measure.chance) {
         Some(same) => {
             let share = percent(same);
             let reading =
@@ -176,11 +185,11 @@ fn chance(all: &[Placed<'_>], measure: Measure) -> (Option<f64>, Vec<String>) {
 /// Returns the expected share of a random mover, if it is the same for all.
 fn same_chance<'a>(
     mut all: impl Iterator<Item = &'a Accuracy>,
-    of: fn(&Accuracy) -> Option<(u64, f64)>,
+    chance: fn(&Accuracy) -> Option<(u64, f64)>,
 ) -> Option<f64> {
-    let (positions, first) = of(all.next()?)?;
-    let is_same = |it: &Accuracy| {
-        of(it).is_some_and(|(number, share)| {
+    let (positions, first) = chance(all.next()?)?;
+    let is_same = |accuracy: &Accuracy| {
+        chance(accuracy).is_some_and(|(number, share)| {
             number == positions && (share - first).abs() <= 1e-9 * first
         })
     };

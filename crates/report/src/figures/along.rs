@@ -28,7 +28,7 @@ pub(super) type Place = [Option<String>];
 impl Along {
     /// Returns the axis with the most values, preferring numbers to names, and axes of the grid to parameters that
     /// players vary; `chosen` takes precedence. `None` if no axis has two values.
-    pub(super) fn of<'p>(
+    pub(super) fn choose<'p>(
         axes: &[String],
         places: impl Iterator<Item = &'p Place> + Clone,
         may_be_varied: bool,
@@ -36,23 +36,25 @@ impl Along {
     ) -> Option<Self> {
         // The first of equals.
         Self::all(axes, places, may_be_varied).reduce(|best, next| {
-            let rank = |it: &Self| (chosen == Some(&*it.name), it.rank());
+            let rank = |candidate: &Self| (chosen == Some(&*candidate.name), candidate.rank());
             if rank(&next) > rank(&best) { next } else { best }
         })
     }
 
     /// Returns two axes of the grid, the horizontal one first, for a value at each pair of their values: the first
     /// two by preference. Seeds are excluded.
-    pub(super) fn two<'p>(
+    pub(super) fn choose_two<'p>(
         axes: &[String],
         places: impl Iterator<Item = &'p Place> + Clone,
         chosen: Option<&str>,
     ) -> Option<[Self; 2]> {
-        let first = Self::of(axes, places.clone(), false, chosen).filter(|it| it.name != "seed")?;
-        let others = Self::all(axes, places, false);
-        let others = others.filter(|it| it.place != first.place && it.name != "seed");
+        let first = Self::choose(axes, places.clone(), false, chosen)
+            .filter(|along| along.name != "seed")?;
+        let candidates = Self::all(axes, places, false);
+        let candidates =
+            candidates.filter(|along| along.place != first.place && along.name != "seed");
         let second =
-            others.reduce(|best, next| if next.rank() > best.rank() { next } else { best });
+            candidates.reduce(|best, next| if next.rank() > best.rank() { next } else { best });
         Some([first, second?])
     }
 
@@ -63,7 +65,7 @@ impl Along {
         may_be_varied: bool,
     ) -> impl Iterator<Item = Self> {
         axes.iter().enumerate().filter_map(move |(place, axis)| {
-            let is_varied = match Role::of_axis(axis) {
+            let is_varied = match Role::from_axis(axis) {
                 None => false,
                 Some((Role::Player, _)) if may_be_varied => true,
                 Some(_) => return None,
@@ -100,7 +102,7 @@ impl Along {
             seen.iter().map(|(value, order)| ((*value).to_owned(), *order as f64)).collect()
         });
         values.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let name = Role::of_axis(axis).map_or(axis, |(_, parameter)| parameter).to_owned();
+        let name = Role::from_axis(axis).map_or(axis, |(_, parameter)| parameter).to_owned();
         Self { place, name, is_varied, values, is_numeric }
     }
 
@@ -122,7 +124,7 @@ impl Along {
     pub(super) fn thinned(mut self, values_max: usize) -> Self {
         let all = self.values.len();
         if all > values_max && values_max > 1 {
-            let kept = (0..values_max).map(|it| it * (all - 1) / (values_max - 1));
+            let kept = (0..values_max).map(|index| index * (all - 1) / (values_max - 1));
             self.values = kept.map(|place| self.values[place].clone()).collect();
         }
         if !self.is_numeric {
@@ -143,9 +145,9 @@ impl Along {
     }
 
     /// Formats a place on the axes other than this and another one.
-    pub(super) fn elsewhere_than(&self, other: &Self, axes: &[String], place: &Place) -> String {
+    pub(super) fn elsewhere_than(&self, second: &Self, axes: &[String], place: &Place) -> String {
         let mut place = place.to_vec();
-        if let Some(value) = place.get_mut(other.place) {
+        if let Some(value) = place.get_mut(second.place) {
             *value = None;
         }
         self.elsewhere(axes, &place)
@@ -172,19 +174,19 @@ impl Along {
 
     /// Formats a place on the other axes. Parameters that players vary are in their names, unless these are left out.
     pub(super) fn elsewhere(&self, axes: &[String], place: &Place) -> String {
-        let (mut others, mut values) = (Vec::new(), Vec::new());
+        let (mut names, mut values) = (Vec::new(), Vec::new());
         for (index, (axis, value)) in axes.iter().zip(place).enumerate() {
-            let is_said = match Role::of_axis(axis) {
+            let is_listed = match Role::from_axis(axis) {
                 None => index != self.place,
                 Some((Role::Player, _)) => self.is_varied && index != self.place,
                 Some((Role::Opponent, _)) => false,
             };
-            if is_said {
-                others.push(axis.clone());
+            if is_listed {
+                names.push(axis.clone());
                 values.push(value.clone());
             }
         }
-        places_text(&others, &values).unwrap_or_default()
+        places_text(&names, &values).unwrap_or_default()
     }
 
     /// Converts to the axis of a plot.
@@ -192,10 +194,10 @@ impl Along {
         if self.is_numeric {
             let numbers: Vec<_> =
                 self.values.iter().map(|(text, at)| (*at, text.clone())).collect();
-            return Axis::of_numbers(&self.name, &numbers);
+            return Axis::from_numbers(&self.name, &numbers);
         }
         let names: Vec<_> = self.values.iter().map(|(text, _)| text.clone()).collect();
-        Axis::of_names(&self.name, &names)
+        Axis::from_names(&self.name, &names)
     }
 }
 
@@ -213,9 +215,11 @@ mod tests {
         let axes: Vec<String> = axes.iter().map(|axis| (*axis).to_owned()).collect();
         let places: Vec<Vec<Option<String>>> = places
             .iter()
-            .map(|values| values.iter().map(|it| (*it != "-").then(|| (*it).to_owned())).collect())
+            .map(|values| {
+                values.iter().map(|value| (*value != "-").then(|| (*value).to_owned())).collect()
+            })
             .collect();
-        Along::of(&axes, places.iter().map(|place| &**place), may_be_varied, None)
+        Along::choose(&axes, places.iter().map(|place| &**place), may_be_varied, None)
     }
 
     fn values(along: &Along) -> Vec<&str> {
@@ -256,15 +260,15 @@ mod tests {
         assert_eq!(along(&axes, places, false), None);
         let found = along(&axes, places, true).unwrap();
         assert_eq!((&*found.name, found.is_varied), ("depth", true));
-        let place: Vec<_> = places[0].iter().map(|it| Some((*it).to_owned())).collect();
+        let place: Vec<_> = places[0].iter().map(|value| Some((*value).to_owned())).collect();
         assert_eq!(found.elsewhere(&axes.map(str::to_owned), &place), "player.nodes=7, seed=1");
     }
 
     #[test]
     fn values_are_thinned_evenly() {
-        let places: Vec<Vec<String>> = (0..1_000).map(|it| vec![it.to_string()]).collect();
-        let places: Vec<Vec<&str>> = places.iter().map(|it| vec![&*it[0]]).collect();
-        let places: Vec<&[&str]> = places.iter().map(|it| &**it).collect();
+        let places: Vec<Vec<String>> = (0..1_000).map(|number| vec![number.to_string()]).collect();
+        let places: Vec<Vec<&str>> = places.iter().map(|place| vec![&*place[0]]).collect();
+        let places: Vec<&[&str]> = places.iter().map(|place| &**place).collect();
         let found = along(&["depth"], &places, false).unwrap().thinned(4);
         assert_eq!(values(&found), ["0", "333", "666", "999"]);
         assert_eq!(found.at(&[Some("5".to_owned())]), None);

@@ -109,10 +109,11 @@ pub(super) struct Sorted {
 impl Sorted {
     /// Puts few lines in one plot; otherwise makes a plot for each place with all players, for each player with all
     /// its opponents, or for each pair of players.
-    pub(super) fn of(mut lines: Vec<Line>) -> Self {
+    pub(super) fn new(mut lines: Vec<Line>) -> Self {
         lines.retain(|line| !line.points.is_empty());
         let all = lines.len();
-        let differ = |of: fn(&Line) -> &str| lines.iter().any(|line| of(line) != of(&lines[0]));
+        let differ =
+            |text: fn(&Line) -> &str| lines.iter().any(|line| text(line) != text(&lines[0]));
         let says = [differ(|line| &line.players), differ(|line| &line.place)];
         let has_opponents = lines.iter().all(|line| line.player_and_opponent().1.is_some());
         let shared = match says {
@@ -146,7 +147,8 @@ impl Sorted {
         match (self.shared, self.says) {
             (Shared::Player, _) => {
                 let (_, opponent) = line.player_and_opponent();
-                opponent.map_or_else(|| line.players.clone(), |it| format!("against {it}"))
+                opponent
+                    .map_or_else(|| line.players.clone(), |opponent| format!("against {opponent}"))
             }
             (Shared::Players, _) | (Shared::Nothing, [false, true]) => line.place.clone(),
             (Shared::Nothing, [true, true]) if !line.place.is_empty() => {
@@ -194,8 +196,8 @@ impl Sorted {
             line.points.iter().map(move |point| {
                 let place = says_place.then(|| dash(&line.place));
                 let value = along.value(point.at).unwrap_or_default().to_owned();
-                let said = [line.players.clone()].into_iter().chain(place).chain([value]);
-                said.chain(figures(point.is)).collect()
+                let row = [line.players.clone()].into_iter().chain(place).chain([value]);
+                row.chain(figures(point.estimate)).collect()
             })
         });
         rows.collect()
@@ -212,19 +214,22 @@ mod tests {
     use super::*;
 
     fn plots(players: &[String], places: &[&str]) -> Vec<(Option<String>, Vec<String>)> {
-        let points = vec![Point { at: 1.0, is: Estimate { value: 0.5, interval: None } }];
+        let points = vec![Point { at: 1.0, estimate: Estimate { value: 0.5, interval: None } }];
         let lines = places.iter().flat_map(|place| {
-            let line = |it: &String| Line::new(it.clone(), (*place).to_owned(), points.clone());
+            let line =
+                |player: &String| Line::new(player.clone(), (*place).to_owned(), points.clone());
             players.iter().map(line)
         });
-        let sorted = Sorted::of(lines.collect());
+        let sorted = Sorted::new(lines.collect());
         let names = |lines: &[Line]| lines.iter().map(|line| sorted.name(line)).collect();
         sorted.plots.iter().map(|(heading, lines)| (heading.clone(), names(lines))).collect()
     }
 
     fn meetings(players: &[&str], opponents: &[&str]) -> Vec<String> {
-        let of = |player: &&str| opponents.iter().map(|it| meeting(player, it)).collect::<Vec<_>>();
-        players.iter().flat_map(of).collect()
+        let pairings = |player: &&str| {
+            opponents.iter().map(|opponent| meeting(player, opponent)).collect::<Vec<_>>()
+        };
+        players.iter().flat_map(pairings).collect()
     }
 
     #[test]
@@ -240,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn without_places_players_alone_are_told() {
+    fn without_places_lines_are_named_by_players() {
         let plots = plots(&meetings(&["a", "b", "c"], &["x", "y", "z"]), &[""]);
         assert_eq!(plots.len(), 3);
         assert_eq!(plots[1].0.as_deref(), Some("b"));

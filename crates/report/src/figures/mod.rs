@@ -16,7 +16,7 @@ use spelrum_model::Task;
 use crate::plot::Figure;
 
 /// Returns figures of strength or accuracy, and of the cost of moves; along `axis`, if the sweep has it.
-pub(crate) fn of_report(report: &Report, axis: Option<&str>) -> Vec<Figure> {
+pub(crate) fn report_figures(report: &Report, axis: Option<&str>) -> Vec<Figure> {
     let mut figures = Vec::new();
     match report.experiment.task {
         Task::Game => {
@@ -36,14 +36,14 @@ pub(crate) fn of_report(report: &Report, axis: Option<&str>) -> Vec<Figure> {
 }
 
 /// Returns figures of how games were played.
-pub(crate) fn of_overview(told: &Overview, axis: Option<&str>) -> Vec<Figure> {
-    [overview::lengths(told, axis), overview::terminations(told, axis)]
+pub(crate) fn overview_figures(overview: &Overview, axis: Option<&str>) -> Vec<Figure> {
+    [overview::lengths(overview, axis), overview::terminations(overview, axis)]
         .into_iter()
         .flatten()
         .collect()
 }
 
 /// Returns figures of the players' strength on one scale.
-pub(crate) fn of_ratings(told: &Ratings) -> Vec<Figure> {
-    ratings::figure(told).into_iter().collect()
+pub(crate) fn rating_figures(ratings: &Ratings) -> Vec<Figure> {
+    ratings::figure(ratings).into_iter().collect()
 }

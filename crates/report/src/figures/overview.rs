@@ -7,9 +7,9 @@ use spelrum_answers::{CellGames, Overview};
 
 use super::along::Along;
 use super::lines::{Line, PANELS_MAX, Sorted, dash, meeting, points_max};
-use super::results::{PANEL_ROWS_MAX, ROWS_MAX, left_out, left_out_lines, thinned};
+use super::results::{PANEL_ROWS_MAX, ROWS_MAX, omission_note, omitted_lines_note, thinned};
 use crate::plot::{Axis, Chart, Estimate, Figure, Intervals, Panel, Point, SERIES_MAX, Shares};
-use crate::tables::overview::{LENGTHS, TERMINATIONS, in_words};
+use crate::tables::overview::{LENGTHS, TERMINATIONS, termination_words};
 use crate::text::{Column, count, percent};
 
 const PLIES: &str = "plies after the opening";
@@ -18,20 +18,21 @@ const PLIES: &str = "plies after the opening";
 const OTHER: &str = "other";
 
 /// The median length with the middle half of the games.
-pub(super) fn lengths(told: &Overview, axis: Option<&str>) -> Option<Figure> {
-    let cells: Vec<&CellGames> = told.cells.iter().collect();
+pub(super) fn lengths(overview: &Overview, axis: Option<&str>) -> Option<Figure> {
+    let cells: Vec<&CellGames> = overview.cells.iter().collect();
     if cells.is_empty() {
         return None;
     }
     let reading = "The median of the games; whiskers hold the middle half of them.";
     let mut notes = vec![reading.to_owned()];
-    let Some(along) = along(told, &cells, axis) else {
+    let Some(along) = along(overview, &cells, axis) else {
         let rows: Vec<(String, Estimate)> =
             cells.iter().filter_map(|cell| Some((pairing(cell), middle(cell)?))).collect();
-        notes.extend(left_out(rows.len(), ROWS_MAX, "cells", LENGTHS));
+        notes.extend(omission_note(rows.len(), ROWS_MAX, "cells", LENGTHS));
         let rows: Vec<_> = rows.into_iter().take(ROWS_MAX).collect();
-        let x = Axis::of_counts(PLIES, rows.iter().flat_map(|(_, is)| ends(*is)));
-        let numbers = rows.iter().map(|(name, is)| [vec![name.clone()], figures(*is)].concat());
+        let x = Axis::from_counts(PLIES, rows.iter().flat_map(|(_, estimate)| ends(*estimate)));
+        let numbers =
+            rows.iter().map(|(name, estimate)| [vec![name.clone()], figures(*estimate)].concat());
         return Some(Figure {
             before: LENGTHS,
             title: "Length of games".to_owned(),
@@ -44,16 +45,16 @@ pub(super) fn lengths(told: &Overview, axis: Option<&str>) -> Option<Figure> {
             }],
         });
     };
-    let grouped = grouped(told, &cells, &along);
+    let grouped = grouped(overview, &cells, &along);
     let along = thinned(along, points_max(grouped.len()), &mut notes, LENGTHS);
     let lines = grouped.into_iter().map(|([players, place], cells)| {
         let point =
-            |cell: &CellGames| Some(Point { at: along.at(&cell.axes)?.0, is: middle(cell)? });
+            |cell: &CellGames| Some(Point { at: along.at(&cell.axes)?.0, estimate: middle(cell)? });
         Line::new(players, place, cells.into_iter().filter_map(point).collect())
     });
-    let sorted = Sorted::of(lines.collect());
-    notes.extend(left_out_lines(sorted.left_out, LENGTHS));
-    let y = Axis::of_counts(PLIES, sorted.points().flat_map(|point| ends(point.is)));
+    let sorted = Sorted::new(lines.collect());
+    notes.extend(omitted_lines_note(sorted.left_out, LENGTHS));
+    let y = Axis::from_counts(PLIES, sorted.points().flat_map(|point| ends(point.estimate)));
     Some(Figure {
         before: LENGTHS,
         title: format!("Length of games by {}", along.name),
@@ -65,13 +66,13 @@ pub(super) fn lengths(told: &Overview, axis: Option<&str>) -> Option<Figure> {
 }
 
 /// Draws the shares of endings among the games.
-pub(super) fn terminations(told: &Overview, axis: Option<&str>) -> Option<Figure> {
-    let cells: Vec<&CellGames> = told.cells.iter().collect();
+pub(super) fn terminations(overview: &Overview, axis: Option<&str>) -> Option<Figure> {
+    let cells: Vec<&CellGames> = overview.cells.iter().collect();
     if cells.is_empty() {
         return None;
     }
     let kinds = kinds(&cells);
-    let mut names: Vec<String> = kinds.iter().map(|name| in_words(name)).collect();
+    let mut names: Vec<String> = kinds.iter().map(|name| termination_words(name)).collect();
     if cells.iter().any(|cell| cell.terminations.keys().any(|name| !kinds.contains(&&**name))) {
         names.push(OTHER.to_owned());
     }
@@ -82,36 +83,36 @@ pub(super) fn terminations(told: &Overview, axis: Option<&str>) -> Option<Figure
     let mut add = |heading: Option<String>, rows: Vec<(String, Vec<u64>)>| {
         panels.push(Panel { heading, chart: Chart::Shares(Shares { names: names.clone(), rows }) });
     };
-    let title = if let Some(along) = along(told, &cells, axis) {
-        let grouped = grouped(told, &cells, &along);
+    let title = if let Some(along) = along(overview, &cells, axis) {
+        let grouped = grouped(overview, &cells, &along);
         let along = thinned(along, PANEL_ROWS_MAX, &mut notes, TERMINATIONS);
         columns.extend([Column::words("elsewhere"), Column::numbers(&along.name)]);
-        notes.extend(left_out(grouped.len(), PANELS_MAX, "rows of cells", TERMINATIONS));
+        notes.extend(omission_note(grouped.len(), PANELS_MAX, "rows of cells", TERMINATIONS));
         let is_alone = grouped.len() == 1;
         for ([players, place], cells) in grouped.into_iter().take(PANELS_MAX) {
-            let mut found: Vec<_> = cells
+            let mut values: Vec<_> = cells
                 .into_iter()
                 .filter_map(|cell| Some((along.at(&cell.axes)?, parts(cell))))
                 .collect();
-            found.sort_by(|a, b| a.0.0.total_cmp(&b.0.0));
+            values.sort_by(|a, b| a.0.0.total_cmp(&b.0.0));
             // Other seeds have the same values.
-            found.truncate(2 * PANEL_ROWS_MAX);
-            for ((_, value), parts) in &found {
-                let said = vec![players.clone(), dash(&place), (*value).to_owned()];
-                numbers.push([said, shares(parts)].concat());
+            values.truncate(2 * PANEL_ROWS_MAX);
+            for ((_, value), parts) in &values {
+                let texts = vec![players.clone(), dash(&place), (*value).to_owned()];
+                numbers.push([texts, shares(parts)].concat());
             }
             let heading = match place.is_empty() {
                 true => players,
                 false => format!("{players}, {place}"),
             };
-            let rows = found
+            let rows = values
                 .into_iter()
                 .map(|((_, value), parts)| (format!("{} {value}", along.name), parts));
             add((!is_alone).then_some(heading), rows.collect());
         }
         format!("How games end by {}", along.name)
     } else {
-        notes.extend(left_out(cells.len(), ROWS_MAX, "cells", TERMINATIONS));
+        notes.extend(omission_note(cells.len(), ROWS_MAX, "cells", TERMINATIONS));
         let rows: Vec<_> =
             cells.iter().take(ROWS_MAX).map(|cell| (pairing(cell), parts(cell))).collect();
         numbers
@@ -140,10 +141,10 @@ fn kinds<'c>(cells: &[&'c CellGames]) -> Vec<&'c str> {
 
 /// Returns a cell's number of games by these endings, then all others if there is a part for them.
 fn parts(cell: &CellGames, kinds: &[&str], parts: usize) -> Vec<u64> {
-    let of = |name: &&str| cell.terminations.get(*name).copied().unwrap_or_default();
-    let known: Vec<u64> = kinds.iter().map(of).collect();
-    let other = cell.lengths.games().saturating_sub(known.iter().sum());
-    known.into_iter().chain([other]).take(parts).collect()
+    let games = |name: &&str| cell.terminations.get(*name).copied().unwrap_or_default();
+    let counts: Vec<u64> = kinds.iter().map(games).collect();
+    let other = cell.lengths.games().saturating_sub(counts.iter().sum());
+    counts.into_iter().chain([other]).take(parts).collect()
 }
 
 fn shares(parts: &[u64]) -> Vec<String> {
@@ -155,8 +156,8 @@ fn shares(parts: &[u64]) -> Vec<String> {
     parts.iter().map(share).collect()
 }
 
-fn along(told: &Overview, cells: &[&CellGames], axis: Option<&str>) -> Option<Along> {
-    Along::of(&told.axes, cells.iter().map(|cell| &*cell.axes), false, axis)
+fn along(overview: &Overview, cells: &[&CellGames], axis: Option<&str>) -> Option<Along> {
+    Along::choose(&overview.axes, cells.iter().map(|cell| &*cell.axes), false, axis)
 }
 
 fn pairing(cell: &CellGames) -> String {
@@ -165,13 +166,13 @@ fn pairing(cell: &CellGames) -> String {
 
 /// Groups cells by meeting and place on the other axes, in order of appearance.
 fn grouped<'c>(
-    told: &Overview,
+    overview: &Overview,
     cells: &[&'c CellGames],
     along: &Along,
 ) -> IndexMap<[String; 2], Vec<&'c CellGames>> {
     let mut groups: IndexMap<[String; 2], Vec<&CellGames>> = IndexMap::new();
     for cell in cells.iter().filter(|cell| along.touches(&cell.axes)) {
-        let name = [pairing(cell), along.elsewhere(&told.axes, &cell.axes)];
+        let name = [pairing(cell), along.elsewhere(&overview.axes, &cell.axes)];
         groups.entry(name).or_default().push(cell);
     }
     groups
@@ -183,8 +184,8 @@ fn middle(cell: &CellGames) -> Option<Estimate> {
     Some(Estimate { value: quartile(50)?, interval: Some(interval) })
 }
 
-fn ends(is: Estimate) -> impl Iterator<Item = f64> {
-    [is.value].into_iter().chain(is.interval.into_iter().flatten())
+fn ends(estimate: Estimate) -> impl Iterator<Item = f64> {
+    [estimate.value].into_iter().chain(estimate.interval.into_iter().flatten())
 }
 
 fn columns(mut first: Vec<Column>) -> Vec<Column> {

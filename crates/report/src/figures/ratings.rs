@@ -3,7 +3,7 @@
 use spelrum_answers::{RatedGroup, Ratings, places_text};
 
 use super::lines::PANELS_MAX;
-use super::results::left_out;
+use super::results::omission_note;
 use crate::plot::{Axis, Chart, Estimate, Figure, Intervals, Panel};
 use crate::text::{Column, optional};
 
@@ -13,26 +13,26 @@ const RATINGS: &str = "ratings";
 const PLAYERS_MAX: usize = 60;
 
 /// Draws the ratings of each group of players who met.
-pub(super) fn figure(told: &Ratings) -> Option<Figure> {
+pub(super) fn figure(ratings: &Ratings) -> Option<Figure> {
     let rated: Vec<&RatedGroup> =
-        told.groups.iter().filter(|group| group.players.len() > 1).collect();
+        ratings.groups.iter().filter(|group| group.players.len() > 1).collect();
     if rated.is_empty() {
         return None;
     }
     let is_alone = rated.len() == 1;
-    let reading = "The strongest first; whiskers are 95% intervals. What two players differ by has its own in the \
-                   table.";
+    let reading = "Strongest first; whiskers are 95% intervals. Intervals of the difference between two players are in \
+                   the table differences.";
     let mut notes = vec![reading.to_owned()];
-    notes.extend(left_out(rated.len(), PANELS_MAX, "groups of players", RATINGS));
+    notes.extend(omission_note(rated.len(), PANELS_MAX, "groups of players", RATINGS));
     let largest = rated.iter().map(|group| group.players.len()).max().unwrap_or_default();
-    notes.extend(left_out(largest, PLAYERS_MAX, "players", RATINGS));
+    notes.extend(omission_note(largest, PLAYERS_MAX, "players", RATINGS));
     let mut columns: Vec<Column> = Vec::new();
     columns.extend((!is_alone).then(|| Column::words("group")));
     columns.push(Column::words("player"));
     columns.extend(["Elo", "low", "high"].map(Column::numbers));
     let (mut panels, mut numbers) = (Vec::new(), Vec::new());
     for (group, number) in rated.into_iter().zip(1..).take(PANELS_MAX) {
-        let place = places_text(&told.axes, &group.point);
+        let place = places_text(&ratings.axes, &group.point);
         let heading = (!is_alone).then(|| place.unwrap_or_else(|| format!("group {number}")));
         let players = group.players.iter().take(PLAYERS_MAX);
         let rows: Vec<(String, Estimate)> = players
@@ -42,19 +42,19 @@ pub(super) fn figure(told: &Ratings) -> Option<Figure> {
                 Some((player.name.clone(), Estimate { value: rating.elo, interval }))
             })
             .collect();
-        for (name, is) in &rows {
+        for (name, estimate) in &rows {
             let figures = [
-                Some(is.value),
-                is.interval.map(|[low, _]| low),
-                is.interval.map(|[_, high]| high),
+                Some(estimate.value),
+                estimate.interval.map(|[low, _]| low),
+                estimate.interval.map(|[_, high]| high),
             ];
             let figures = figures.map(|figure| optional(figure, |elo| format!("{elo:.1}")));
             numbers.push(heading.iter().cloned().chain([name.clone()]).chain(figures).collect());
         }
-        let ends = rows
-            .iter()
-            .flat_map(|(_, is)| [is.value].into_iter().chain(is.interval.into_iter().flatten()));
-        let x = Axis::of_elo("Elo", ends);
+        let ends = rows.iter().flat_map(|(_, estimate)| {
+            [estimate.value].into_iter().chain(estimate.interval.into_iter().flatten())
+        });
+        let x = Axis::from_elo("Elo", ends);
         let chart = Chart::Intervals(Intervals { x, reference: Some(0.0), rows });
         panels.push(Panel { heading, chart });
     }

@@ -18,20 +18,20 @@ const CELLS: &str = "cells";
 
 /// Draws the score with its interval, and the line of equal players.
 pub(super) fn scores(report: &Report, axis: Option<&str>) -> Option<Figure> {
-    let cells: Vec<&CellResult> = report.cells.iter().filter(|it| it.score.is_some()).collect();
+    let cells: Vec<&CellResult> = report.cells.iter().filter(|cell| cell.score.is_some()).collect();
     if cells.is_empty() {
         return None;
     }
     let x = "points per game of the player named first";
-    let reading =
-        "Whiskers are 95% intervals; where one holds 0.50, nobody is shown to be stronger.";
+    let reading = "Whiskers are 95% intervals; where one includes 0.50, neither player is shown to be stronger.";
     let mut notes = vec![reading.to_owned()];
     let Some(along) = along(report, &cells, axis) else {
         let rows: Vec<(String, Estimate)> =
             cells.iter().filter_map(|cell| Some((pairing(cell), estimate(cell)?))).collect();
-        notes.extend(left_out(rows.len(), ROWS_MAX, "cells", CELLS));
+        notes.extend(omission_note(rows.len(), ROWS_MAX, "cells", CELLS));
         let rows: Vec<_> = rows.into_iter().take(ROWS_MAX).collect();
-        let numbers = rows.iter().map(|(name, is)| [vec![name.clone()], figures(*is)].concat());
+        let numbers =
+            rows.iter().map(|(name, estimate)| [vec![name.clone()], figures(*estimate)].concat());
         return Some(Figure {
             before: CELLS,
             title: "Score".to_owned(),
@@ -41,7 +41,7 @@ pub(super) fn scores(report: &Report, axis: Option<&str>) -> Option<Figure> {
             panels: vec![Panel {
                 heading: None,
                 chart: Chart::Intervals(Intervals {
-                    x: Axis::of_scores(x),
+                    x: Axis::for_scores(x),
                     reference: Some(0.5),
                     rows,
                 }),
@@ -49,15 +49,15 @@ pub(super) fn scores(report: &Report, axis: Option<&str>) -> Option<Figure> {
         });
     };
     let (lines, along) = lines(report, &cells, along, &mut notes);
-    let sorted = Sorted::of(lines);
-    notes.extend(left_out_lines(sorted.left_out, CELLS));
+    let sorted = Sorted::new(lines);
+    notes.extend(omitted_lines_note(sorted.left_out, CELLS));
     Some(Figure {
         before: CELLS,
         title: format!("Score by {}", along.name),
         notes,
         columns: columns(&sorted.columns(&along.name)),
         rows: sorted.rows(&along, figures),
-        panels: sorted.panels(&along.axis(), &Axis::of_scores(x), Some(0.5)),
+        panels: sorted.panels(&along.axis(), &Axis::for_scores(x), Some(0.5)),
     })
 }
 
@@ -66,9 +66,9 @@ const HEAT_VALUES_MAX: usize = 16;
 
 /// Draws the score at each pair of values of two axes.
 pub(super) fn heat(report: &Report, axis: Option<&str>) -> Option<Figure> {
-    let cells: Vec<&CellResult> = report.cells.iter().filter(|it| it.score.is_some()).collect();
+    let cells: Vec<&CellResult> = report.cells.iter().filter(|cell| cell.score.is_some()).collect();
     let places = cells.iter().map(|cell| &*cell.axes);
-    let [x, y] = Along::two(&report.axes, places, axis)?;
+    let [x, y] = Along::choose_two(&report.axes, places, axis)?;
     let mut notes = vec![
         "Points per game of the player named first: the more, the darker. Intervals are in the table.".to_owned(),
     ];
@@ -80,21 +80,21 @@ pub(super) fn heat(report: &Report, axis: Option<&str>) -> Option<Figure> {
             groups.entry(name).or_default().push(cell);
         }
     }
-    notes.extend(left_out(groups.len(), PANELS_MAX, "maps", CELLS));
+    notes.extend(omission_note(groups.len(), PANELS_MAX, "maps", CELLS));
     let (mut panels, mut rows) = (Vec::new(), Vec::new());
     for ([players, place], cells) in groups.into_iter().take(PANELS_MAX) {
         let mut values = vec![vec![None; x.values()]; y.values()];
         for cell in cells {
             let at = y.number(&cell.axes).zip(x.number(&cell.axes));
-            let (Some((row, column)), Some(is)) = (at, estimate(cell)) else { continue };
+            let (Some((row, column)), Some(estimate)) = (at, estimate(cell)) else { continue };
             // Two cells at one place differ in something other than an axis; the first is shown.
             let square: &mut Option<f64> = &mut values[row][column];
             if square.is_none() {
-                *square = Some(is.value);
-                let texts =
-                    [&x, &y].map(|it| it.at(&cell.axes).map_or("", |(_, text)| text).to_owned());
-                let said = [players.clone(), dash(&place)].into_iter().chain(texts);
-                rows.push(said.chain(figures(is)).collect());
+                *square = Some(estimate.value);
+                let texts = [&x, &y]
+                    .map(|axis| axis.at(&cell.axes).map_or("", |(_, text)| text).to_owned());
+                let labels = [players.clone(), dash(&place)].into_iter().chain(texts);
+                rows.push(labels.chain(figures(estimate)).collect());
             }
         }
         let heading = match place.is_empty() {
@@ -124,7 +124,7 @@ pub(super) fn heat(report: &Report, axis: Option<&str>) -> Option<Figure> {
 
 /// Draws the numbers of wins, draws and losses.
 pub(super) fn outcomes(report: &Report, axis: Option<&str>) -> Option<Figure> {
-    let cells: Vec<&CellResult> = report.cells.iter().filter(|it| it.games > 0).collect();
+    let cells: Vec<&CellResult> = report.cells.iter().filter(|cell| cell.games > 0).collect();
     if cells.is_empty() {
         return None;
     }
@@ -140,23 +140,27 @@ pub(super) fn outcomes(report: &Report, axis: Option<&str>) -> Option<Figure> {
             let grouped = grouped(report, &cells, &along);
             let along = thinned(along, PANEL_ROWS_MAX, &mut notes, CELLS);
             columns.extend([Column::words("elsewhere"), Column::numbers(&along.name)]);
-            notes.extend(left_out(grouped.len(), PANELS_MAX, "rows of cells", CELLS));
+            notes.extend(omission_note(grouped.len(), PANELS_MAX, "rows of cells", CELLS));
             for ([players, place], cells) in grouped.into_iter().take(PANELS_MAX) {
-                let mut found: Vec<_> = cells
+                let mut values: Vec<_> = cells
                     .into_iter()
                     .filter_map(|cell| Some((along.at(&cell.axes)?, games(cell))))
                     .collect();
-                found.sort_by(|a, b| a.0.0.total_cmp(&b.0.0));
+                values.sort_by(|a, b| a.0.0.total_cmp(&b.0.0));
                 // Other seeds have the same values.
-                found.truncate(2 * PANEL_ROWS_MAX);
-                let rows: Vec<_> = found
+                values.truncate(2 * PANEL_ROWS_MAX);
+                let rows: Vec<_> = values
                     .iter()
                     .map(|((_, value), games)| (format!("{} {value}", along.name), *games))
                     .collect();
-                for ((_, value), games) in &found {
-                    let said = [players.clone(), dash(&place), (*value).to_owned()];
-                    numbers
-                        .push(said.into_iter().chain(games.iter().map(|it| count(*it))).collect());
+                for ((_, value), games) in &values {
+                    let labels = [players.clone(), dash(&place), (*value).to_owned()];
+                    numbers.push(
+                        labels
+                            .into_iter()
+                            .chain(games.iter().map(|number| count(*number)))
+                            .collect(),
+                    );
                 }
                 let heading = match place.is_empty() {
                     true => players,
@@ -168,11 +172,14 @@ pub(super) fn outcomes(report: &Report, axis: Option<&str>) -> Option<Figure> {
             format!("Wins, draws and losses by {}", along.name)
         }
         None => {
-            notes.extend(left_out(cells.len(), ROWS_MAX, "cells", CELLS));
+            notes.extend(omission_note(cells.len(), ROWS_MAX, "cells", CELLS));
             let rows: Vec<_> =
                 cells.iter().take(ROWS_MAX).map(|cell| (pairing(cell), games(cell))).collect();
             numbers.extend(rows.iter().map(|(name, games)| {
-                [name.clone()].into_iter().chain(games.iter().map(|it| count(*it))).collect()
+                [name.clone()]
+                    .into_iter()
+                    .chain(games.iter().map(|number| count(*number)))
+                    .collect()
             }));
             panels.push(Panel { heading: None, chart: Chart::Outcomes(rows) });
             "Wins, draws and losses".to_owned()
@@ -183,7 +190,7 @@ pub(super) fn outcomes(report: &Report, axis: Option<&str>) -> Option<Figure> {
 }
 
 fn along(report: &Report, cells: &[&CellResult], axis: Option<&str>) -> Option<Along> {
-    Along::of(&report.axes, cells.iter().map(|cell| &*cell.axes), false, axis)
+    Along::choose(&report.axes, cells.iter().map(|cell| &*cell.axes), false, axis)
 }
 
 fn pairing(cell: &CellResult) -> String {
@@ -228,8 +235,9 @@ fn lines(
     }
     let along = thinned(along, points_max(grouped.len()), notes, CELLS);
     let lines = grouped.into_iter().map(|([players, place], cells)| {
-        let point =
-            |cell: &CellResult| Some(Point { at: along.at(&cell.axes)?.0, is: estimate(cell)? });
+        let point = |cell: &CellResult| {
+            Some(Point { at: along.at(&cell.axes)?.0, estimate: estimate(cell)? })
+        };
         Line::new(players, place, cells.into_iter().filter_map(point).collect())
     });
     (lines.collect(), along)
@@ -248,32 +256,32 @@ pub(super) fn thinned(
             "{values_max} of the {} values of {} are here, spread over them; all: {}",
             count(all as u64),
             along.name,
-            where_all_are(table),
+            full_table_hint(table),
         ));
     }
     along.thinned(values_max)
 }
 
 /// Note on items that were left out.
-pub(super) fn left_out(all: usize, most: usize, what: &str, table: &str) -> Option<String> {
+pub(super) fn omission_note(all: usize, most: usize, items: &str, table: &str) -> Option<String> {
     (all > most).then(|| {
         let all = count(all as u64);
-        format!("The first {most} of {all} {what} are here; all: {}", where_all_are(table))
+        format!("The first {most} of {all} {items} are here; all: {}", full_table_hint(table))
     })
 }
 
 /// Note on lines that no plot has room for.
-pub(super) fn left_out_lines(left_out: usize, table: &str) -> Option<String> {
+pub(super) fn omitted_lines_note(left_out: usize, table: &str) -> Option<String> {
     (left_out > 0).then(|| {
         let lines = count(left_out as u64);
         format!(
             "{lines} more lines are not here: no plot has room for them; all: {}",
-            where_all_are(table)
+            full_table_hint(table)
         )
     })
 }
 
-fn where_all_are(table: &str) -> String {
+fn full_table_hint(table: &str) -> String {
     format!("spelrum report --format csv --table {table}")
 }
 

@@ -138,7 +138,7 @@ fn page_of(report: &Report, figures: &[Figure]) -> String {
 }
 
 fn page(report: &Report) -> String {
-    page_of(report, &of_report(report, None))
+    page_of(report, &report_figures(report, None))
 }
 
 fn written(document: &Document, figures: &[Figure]) -> String {
@@ -152,8 +152,8 @@ fn written(document: &Document, figures: &[Figure]) -> String {
 fn as_xml(page: &str) -> String {
     let mut xml = page.strip_prefix("<!DOCTYPE html>").unwrap().to_owned();
     for meta in page.match_indices("<meta ").map(|(at, _)| &page[at..]) {
-        let whole = &meta[..=meta.find('>').unwrap()];
-        xml = xml.replace(whole, &whole.replace('>', "/>"));
+        let tag = &meta[..=meta.find('>').unwrap()];
+        xml = xml.replace(tag, &tag.replace('>', "/>"));
     }
     xml
 }
@@ -164,7 +164,8 @@ fn structure(page: &str) -> Vec<String> {
     let tree = Tree::parse(&xml).unwrap();
     let elements = tree.descendants().filter(Node::is_element);
     let named = elements.map(|element| {
-        let attributes: Vec<_> = element.attributes().map(|it| it.name().to_owned()).collect();
+        let attributes: Vec<_> =
+            element.attributes().map(|attribute| attribute.name().to_owned()).collect();
         format!("{} {}", element.tag_name().name(), attributes.join(" "))
     });
     named.collect()
@@ -180,35 +181,38 @@ fn a_small_page_is_as_it_should_be() {
 /// Names of any content stay texts in the same places.
 #[test]
 fn hostile_names_change_nothing_but_texts() {
-    let of = |text: &str| {
+    let render = |text: &str| {
         let places: Vec<Vec<String>> =
-            (0..3).map(|it| vec![format!("{text}{it}"), "x".to_owned()]).collect();
+            (0..3).map(|number| vec![format!("{text}{number}"), "x".to_owned()]).collect();
         let player = format!("{text}1");
         let report = report([text, &player, text], &[text, "axis"], &places);
-        let mut figures = of_report(&report, None);
-        figures.extend(of_ratings(&ratings(text, 3)));
-        let told = overview([&player, text], &[text, "axis"], &places);
-        figures.extend(of_overview(&told, None));
+        let mut figures = report_figures(&report, None);
+        figures.extend(rating_figures(&ratings(text, 3)));
+        let overview = overview([&player, text], &[text, "axis"], &places);
+        figures.extend(overview_figures(&overview, None));
         let mut parts = text::parts(&report);
         parts.extend(crate::tables::ratings::parts(
             &ratings(text, 3),
             crate::tables::ratings::Meetings::AskedFor,
         ));
-        parts.extend(crate::tables::overview::parts(&told));
+        parts.extend(crate::tables::overview::parts(&overview));
         written(&text::document(&report.experiment, parts), &figures)
     };
     for hostile in HOSTILE {
-        let page = of(hostile);
+        let page = render(hostile);
         // Equally long, so that equally many fit beside an axis.
-        let plain = structure(&of(&"n".repeat(hostile.chars().count())));
+        let plain = structure(&render(&"n".repeat(hostile.chars().count())));
         assert!(plain.iter().any(|element| element.starts_with("polygon")), "{plain:?}");
         assert_eq!(structure(&page), plain, "{hostile:?}");
-        let is_unseen = |it: char| matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let is_unseen = |character: char| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         assert!(!page.contains(is_unseen), "{hostile:?}");
-        assert!(!page.chars().any(|it| it.is_control() && it != '\n'), "{hostile:?}");
+        assert!(
+            !page.chars().any(|character| character.is_control() && character != '\n'),
+            "{hostile:?}"
+        );
     }
     // The text is shown literally, without effect.
-    let xml = as_xml(&of(HOSTILE[0]));
+    let xml = as_xml(&render(HOSTILE[0]));
     let tree = Tree::parse(&xml).unwrap();
     let cells = tree.descendants().filter(|node| node.has_tag_name("td"));
     assert!(cells.filter_map(|cell| cell.text()).any(|text| text == HOSTILE[0]));
@@ -217,7 +221,7 @@ fn hostile_names_change_nothing_but_texts() {
 #[test]
 fn long_names_are_cut_off() {
     let long = "x".repeat(10_000);
-    let places: Vec<Vec<String>> = (0..100).map(|it| vec![format!("{long}{it}")]).collect();
+    let places: Vec<Vec<String>> = (0..100).map(|number| vec![format!("{long}{number}")]).collect();
     let report = report([&long, &long, &long], &[&long], &places);
     let page = page(&report);
     assert!(page.len() < 1_500_000, "{} bytes", page.len());
@@ -262,7 +266,7 @@ fn where_nothing_was_played_nothing_is_plotted() {
         (cell.games, cell.wins, cell.draws, cell.losses) = (0, 0, 0, 0);
         (cell.score, cell.pairs) = (None, PairCounts([0; 5]));
     }
-    assert!(of_report(&report, None).is_empty());
+    assert!(report_figures(&report, None).is_empty());
     let nothing = page(&report);
     assert!(!nothing.contains("<svg") && nothing.contains("<table>"));
     report.cells.clear();
@@ -272,7 +276,7 @@ fn where_nothing_was_played_nothing_is_plotted() {
 #[test]
 fn one_cell_is_a_page() {
     let report = report(["one", "a", "b"], &[], &[Vec::new()]);
-    let figures = of_report(&report, None);
+    let figures = report_figures(&report, None);
     let titles: Vec<&str> = figures.iter().map(|figure| &*figure.title).collect();
     assert_eq!(titles, ["Score", "Wins, draws and losses", "Time per move"]);
     structure(&page(&report));
@@ -327,23 +331,23 @@ fn overview([player, opponent]: [&str; 2], axes: &[&str], places: &[Vec<String>]
 #[test]
 fn lengths_and_ends_of_games_are_plotted() {
     let places: Vec<_> = (1..=2).map(|depth| vec![depth.to_string()]).collect();
-    let told = overview(["alphabeta", "mcts"], &["depth"], &places);
-    let [lengths, ends] = &of_overview(&told, None)[..] else { panic!("two figures") };
+    let overview = overview(["alphabeta", "mcts"], &["depth"], &places);
+    let [lengths, ends] = &overview_figures(&overview, None)[..] else { panic!("two figures") };
     assert_eq!(lengths.rows[0], ["alphabeta against mcts", "1", "12", "9", "12"]);
     let headings: Vec<&str> = ends.columns[3..].iter().map(Column::heading).collect();
     assert_eq!(headings, ["board full", "five by placement", "z mcts"]);
     let share = |games: u64| format!("{games} ({})", percent(games as f64 / 20.0));
     assert_eq!(ends.rows[1][2..], ["2".to_owned(), share(5), share(14), share(1)]);
-    assert!(of_overview(&Overview { cells: Vec::new(), ..told }, None).is_empty());
+    assert!(overview_figures(&Overview { cells: Vec::new(), ..overview }, None).is_empty());
 }
 
 #[test]
-fn ends_that_are_too_many_are_told_together() {
-    let mut told = overview(["a", "b"], &[], &[Vec::new()]);
+fn rare_terminations_are_combined() {
+    let mut overview = overview(["a", "b"], &[], &[Vec::new()]);
     for (number, games) in (0..8).zip([30, 1, 31, 1, 32, 1, 33, 1]) {
-        told.cells[0].add(20, &format!("end_{number}"), games);
+        overview.cells[0].add(20, &format!("end_{number}"), games);
     }
-    let ends = &of_overview(&told, None)[1];
+    let ends = &overview_figures(&overview, None)[1];
     let headings: Vec<&str> = ends.columns[1..].iter().map(Column::heading).collect();
     assert_eq!(headings, ["end 0", "end 2", "end 4", "end 6", "five by placement", "other"]);
     assert!(ends.rows[0][6].starts_with("10 ("), "{:?}", ends.rows);
@@ -354,7 +358,7 @@ fn ends_that_are_too_many_are_told_together() {
 fn every_plotted_figure_is_in_a_table() {
     let grid = |first: usize, second: usize| -> Vec<Vec<String>> {
         let points = (0..first).flat_map(|a| (0..second).map(move |b| [a, b]));
-        points.map(|point| point.map(|it| it.to_string()).to_vec()).collect()
+        points.map(|point| point.map(|value| value.to_string()).to_vec()).collect()
     };
     for (axes, places) in [
         (&["depth"][..], grid(5, 1)),
@@ -364,8 +368,8 @@ fn every_plotted_figure_is_in_a_table() {
     ] {
         let places: Vec<Vec<String>> =
             places.into_iter().map(|place| place[..axes.len().min(place.len())].to_vec()).collect();
-        let mut figures = of_report(&report(["e", "a", "b"], axes, &places), None);
-        figures.extend(of_overview(&overview(["a", "b"], axes, &places), None));
+        let mut figures = report_figures(&report(["e", "a", "b"], axes, &places), None);
+        figures.extend(overview_figures(&overview(["a", "b"], axes, &places), None));
         for figure in figures {
             let plotted: usize = figure
                 .panels
@@ -388,7 +392,7 @@ fn every_plotted_figure_is_in_a_table() {
             }
         }
     }
-    let figures = of_report(&along_depth(2), None);
+    let figures = report_figures(&along_depth(2), None);
     assert_eq!(figures[0].rows[1], ["alphabeta against mcts", "2", "0.6500", "0.4500", "0.8100"]);
     assert_eq!(figures[1].rows[0], ["alphabeta against mcts", "-", "1", "11", "4", "5"]);
     assert_eq!(figures[2].rows[3], ["mcts", "2", "2500.00", "-", "-"]);
@@ -398,11 +402,13 @@ fn every_plotted_figure_is_in_a_table() {
 #[test]
 fn ten_thousand_cells_are_a_page_of_less_than_two_megabytes() {
     let names = ["large", &"p".repeat(255), &"o".repeat(255)];
-    let one: Vec<_> = (0..10_000).map(|it| vec![it.to_string(), "x".to_owned()]).collect();
-    let two: Vec<_> =
+    let one_axis: Vec<_> =
+        (0..10_000).map(|number| vec![number.to_string(), "x".to_owned()]).collect();
+    let two_axes: Vec<_> =
         (0..100).flat_map(|a| (0..100).map(move |b| vec![a.to_string(), b.to_string()])).collect();
-    let own: Vec<_> = (0..10_000).map(|it| vec![format!("value {it}"), "x".to_owned()]).collect();
-    for places in [one, two, own] {
+    let unique_values: Vec<_> =
+        (0..10_000).map(|number| vec![format!("value {number}"), "x".to_owned()]).collect();
+    for places in [one_axis, two_axes, unique_values] {
         let page = page(&report(names, &["depth", "nodes"], &places));
         assert!(page.len() < 2_000_000, "{} bytes", page.len());
         assert!(page.contains("of 10,000 rows are in this page"));
@@ -446,13 +452,13 @@ fn ratings(name: &str, players: u32) -> Ratings {
 
 #[test]
 fn ratings_have_their_intervals() {
-    let [figure] = &of_ratings(&ratings("p", 3))[..] else { panic!("one figure") };
+    let [figure] = &rating_figures(&ratings("p", 3))[..] else { panic!("one figure") };
     assert_eq!(figure.rows[1], ["p1", "50.0", "30.0", "70.0"]);
     assert_eq!(figure.rows[0], ["p0", "100.0", "-", "-"]);
-    let many = &of_ratings(&ratings("p", 300))[0];
-    assert_eq!(many.rows.len(), 60);
-    assert!(many.notes[1].contains("The first 60 of 300 players are here"), "{:?}", many.notes);
-    assert!(of_ratings(&ratings("p", 1)).is_empty());
+    let large = &rating_figures(&ratings("p", 300))[0];
+    assert_eq!(large.rows.len(), 60);
+    assert!(large.notes[1].contains("The first 60 of 300 players are here"), "{:?}", large.notes);
+    assert!(rating_figures(&ratings("p", 1)).is_empty());
 }
 
 /// The names and texts of files, one for each plot.
@@ -463,12 +469,14 @@ fn named(figures: &[Figure]) -> Vec<(String, String)> {
 
 /// Every kind of plot, with texts like this one, as separate files.
 fn files(text: &str) -> Vec<(String, String)> {
-    let places: Vec<Vec<String>> =
-        (0..8).map(|it| vec![format!("{text}{}", it % 4), format!("{text}{}", it / 4)]).collect();
+    let places: Vec<Vec<String>> = (0..8)
+        .map(|index| vec![format!("{text}{}", index % 4), format!("{text}{}", index / 4)])
+        .collect();
     let player = format!("{text}1");
-    let mut figures = of_report(&report([text, &player, text], &[text, "axis"], &places), None);
-    figures.extend(of_ratings(&ratings(text, 3)));
-    figures.extend(of_overview(&overview([&player, text], &[text, "axis"], &places), None));
+    let mut figures =
+        report_figures(&report([text, &player, text], &[text, "axis"], &places), None);
+    figures.extend(rating_figures(&ratings(text, 3)));
+    figures.extend(overview_figures(&overview([&player, text], &[text, "axis"], &places), None));
     let panels: usize = figures.iter().map(|figure| figure.panels.len()).sum();
     let files = named(&figures);
     assert!(panels > figures.len() && files.len() == panels, "{panels}");
@@ -482,8 +490,8 @@ fn assert_alone(name: &str, svg: &str) {
     assert!(root.has_tag_name(("http://www.w3.org/2000/svg", "svg")), "{name}");
     let child = |name| root.children().find(|node| node.tag_name().name() == name).unwrap();
     let style = child("style").text().unwrap();
-    for outside in ["url(", "@import", "@font", "http", "\\"] {
-        assert!(!style.contains(outside), "{outside}");
+    for forbidden in ["url(", "@import", "@font", "http", "\\"] {
+        assert!(!style.contains(forbidden), "{forbidden}");
     }
     for (attribute, element) in [("aria-labelledby", "title"), ("aria-describedby", "desc")] {
         assert_eq!(root.attribute(attribute), child(element).attribute("id"));
@@ -507,10 +515,10 @@ fn assert_alone(name: &str, svg: &str) {
             assert!(style.contains(&format!(".{class} ")), "{class}");
         }
     }
-    let own = name.strip_suffix(".svg").unwrap();
-    assert!(own.len() < 90 && !own.starts_with('-') && !own.is_empty(), "{own}");
-    let is_plain = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
-    assert!(own.bytes().all(is_plain), "{own}");
+    let stem = name.strip_suffix(".svg").unwrap();
+    assert!(stem.len() < 90 && !stem.starts_with('-') && !stem.is_empty(), "{stem}");
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    assert!(stem.bytes().all(is_plain), "{stem}");
 }
 
 #[test]
@@ -521,10 +529,12 @@ fn plots_are_files_that_stand_alone_whatever_names_say() {
         assert_eq!(names.len(), files.len(), "{names:?}");
         for (name, svg) in &files {
             assert_alone(name, svg);
-            let is_unseen =
-                |it: char| matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+            let is_unseen = |character: char| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
             assert!(!svg.contains(is_unseen), "{text:?}");
-            assert!(!svg.chars().any(|it| it.is_control() && it != '\n'), "{text:?}");
+            assert!(
+                !svg.chars().any(|character| character.is_control() && character != '\n'),
+                "{text:?}"
+            );
             assert!(svg.len() < 100_000, "{} bytes", svg.len());
         }
     }
@@ -537,7 +547,7 @@ fn plots_are_files_that_stand_alone_whatever_names_say() {
 
 #[test]
 fn a_plot_has_its_title_and_its_legend_in_it() {
-    let files = named(&of_report(&along_depth(2), None));
+    let files = named(&report_figures(&along_depth(2), None));
     let names: Vec<&str> = files.iter().map(|(name, _)| &**name).collect();
     let expected =
         ["score-by-depth.svg", "wins-draws-and-losses-by-depth.svg", "time-per-move-by-depth.svg"];
@@ -556,7 +566,7 @@ fn a_plot_has_its_title_and_its_legend_in_it() {
         assert_eq!(texts[..legend.len()], *legend);
     }
     // Files with equal names are numbered.
-    let scores = of_report(&along_depth(2), None);
+    let scores = report_figures(&along_depth(2), None);
     let twice = named(&[&scores[..1], &scores[..1]].concat());
     let names: Vec<&str> = twice.iter().map(|(name, _)| &**name).collect();
     assert_eq!(names, ["score-by-depth.svg", "score-by-depth-2.svg"]);
@@ -574,11 +584,11 @@ fn two_axes_have_a_map_and_any_of_them_can_be_chosen() {
         cell.score = Some(ScoreInterval { score, low: score - 0.1, high: score + 0.1 });
     });
     let titles = |axis: Option<&str>| -> Vec<String> {
-        of_report(&report, axis).into_iter().map(|figure| figure.title).take(2).collect()
+        report_figures(&report, axis).into_iter().map(|figure| figure.title).take(2).collect()
     };
     assert_eq!(titles(None), ["Score by depth", "Score by depth and nodes"]);
     assert_eq!(titles(Some("nodes")), ["Score by nodes", "Score by nodes and depth"]);
-    let figures = of_report(&report, None);
+    let figures = report_figures(&report, None);
     let Chart::Heat(heat) = &figures[1].panels[0].chart else { panic!("{figures:?}") };
     assert_eq!(figures[1].panels[0].heading.as_deref(), Some("alphabeta against mcts"));
     assert_eq!((heat.columns.len(), heat.rows.len()), (3, 2));

@@ -7,7 +7,7 @@ use spelrum_statistics::OverGames;
 
 use super::along::{Along, Place};
 use super::lines::{Line, Sorted, meeting, points_max};
-use super::results::{ROWS_MAX, left_out, left_out_lines, thinned};
+use super::results::{ROWS_MAX, omission_note, omitted_lines_note, thinned};
 use crate::plot::{Axis, Chart, Estimate, Figure, Intervals, Panel, Point};
 use crate::tables::axes::names_opponents;
 use crate::text::{Column, optional};
@@ -25,16 +25,17 @@ pub(super) fn per_move(report: &Report, axis: Option<&str>) -> Option<Figure> {
     }
     let mut notes = vec![reading(&costs)];
     let names_opponents = names_opponents(report);
-    let along = Along::of(&report.axes, costs.iter().map(|it| &*it.axes), true, axis);
+    let along = Along::choose(&report.axes, costs.iter().map(|cost| &*cost.axes), true, axis);
     let Some(along) = along else {
         let rows: Vec<(String, Estimate)> = costs
             .iter()
-            .map(|it| (players(&it.player, &it.opponent, names_opponents), estimate(it)))
+            .map(|cost| (players(&cost.player, &cost.opponent, names_opponents), estimate(cost)))
             .collect();
-        notes.extend(left_out(rows.len(), ROWS_MAX, "players and cells", MOVES));
+        notes.extend(omission_note(rows.len(), ROWS_MAX, "players and cells", MOVES));
         let rows: Vec<_> = rows.into_iter().take(ROWS_MAX).collect();
-        let x = Axis::of_times(TIME, rows.iter().flat_map(|(_, is)| ends(*is)));
-        let numbers = rows.iter().map(|(name, is)| [vec![name.clone()], figures(*is)].concat());
+        let x = Axis::from_times(TIME, rows.iter().flat_map(|(_, estimate)| ends(*estimate)));
+        let numbers =
+            rows.iter().map(|(name, estimate)| [vec![name.clone()], figures(*estimate)].concat());
         return Some(Figure {
             before: MOVES,
             title: "Time per move".to_owned(),
@@ -58,12 +59,12 @@ pub(super) fn per_move(report: &Report, axis: Option<&str>) -> Option<Figure> {
     let along = thinned(along, points_max(groups.len()), &mut notes, MOVES);
     let lines = groups.into_iter().map(|([players, place], costs)| {
         let point =
-            |cost: &MoveCost| Some(Point { at: along.at(&cost.axes)?.0, is: estimate(cost) });
+            |cost: &MoveCost| Some(Point { at: along.at(&cost.axes)?.0, estimate: estimate(cost) });
         Line::new(players, place, costs.into_iter().filter_map(point).collect())
     });
-    let sorted = Sorted::of(lines.collect());
-    notes.extend(left_out_lines(sorted.left_out, MOVES));
-    let y = Axis::of_times(TIME, sorted.points().flat_map(|point| ends(point.is)));
+    let sorted = Sorted::new(lines.collect());
+    notes.extend(omitted_lines_note(sorted.left_out, MOVES));
+    let y = Axis::from_times(TIME, sorted.points().flat_map(|point| ends(point.estimate)));
     Some(Figure {
         before: MOVES,
         title: format!("Time per move by {}", along.name),
@@ -81,12 +82,14 @@ pub(super) fn by_depth(report: &Report) -> Option<Figure> {
     let places: Vec<Vec<Option<String>>> = report
         .depths
         .iter()
-        .map(|it| [it.axes.clone(), vec![Some(format!("{:.0}", it.costs.depth_mean))]].concat())
+        .map(|cost| {
+            [cost.axes.clone(), vec![Some(format!("{:.0}", cost.costs.depth_mean))]].concat()
+        })
         .collect();
     // None of the sweep's axes, so that all are named.
     let depth = places.iter().map(|place| &place[report.axes.len()..]);
     let along =
-        Along::of(&axes[report.axes.len()..], depth, false, None)?.beyond(report.axes.len());
+        Along::choose(&axes[report.axes.len()..], depth, false, None)?.beyond(report.axes.len());
     let mut groups: IndexMap<[String; 2], Vec<(&MoveCost, &Place)>> = IndexMap::new();
     for (cost, place) in report.depths.iter().zip(&places) {
         let players = players(&cost.player, &cost.opponent, names_opponents);
@@ -100,14 +103,14 @@ pub(super) fn by_depth(report: &Report) -> Option<Figure> {
     let along = thinned(along, points_max(groups.len()), &mut notes, DEPTHS);
     let lines = groups.into_iter().map(|([players, place], costs)| {
         let points = costs.into_iter().filter_map(|(cost, place)| {
-            let is = Estimate { value: cost.costs.us_mean().value, interval: None };
-            Some(Point { at: along.at(place)?.0, is })
+            let estimate = Estimate { value: cost.costs.us_mean().value, interval: None };
+            Some(Point { at: along.at(place)?.0, estimate })
         });
         Line::new(players, place, points.collect())
     });
-    let sorted = Sorted::of(lines.collect());
-    notes.extend(left_out_lines(sorted.left_out, DEPTHS));
-    let y = Axis::of_times(TIME, sorted.points().flat_map(|point| ends(point.is)));
+    let sorted = Sorted::new(lines.collect());
+    notes.extend(omitted_lines_note(sorted.left_out, DEPTHS));
+    let y = Axis::from_times(TIME, sorted.points().flat_map(|point| ends(point.estimate)));
     Some(Figure {
         before: DEPTHS,
         title: "Time per move by the depth that its search completed".to_owned(),
@@ -145,7 +148,7 @@ fn players(player: &str, opponent: &str, names_opponents: bool) -> String {
 
 /// Returns the common part of the names of players that differ in varied parameters: `ab` of `ab(depth=2)`.
 pub(super) fn family<'n>(name: &'n str, axes: &[String]) -> &'n str {
-    let is_varied = axes.iter().any(|axis| Role::of_axis(axis).is_some());
+    let is_varied = axes.iter().any(|axis| Role::from_axis(axis).is_some());
     match name.split_once('(') {
         Some((family, rest)) if is_varied && rest.ends_with(')') => family,
         Some(_) | None => name,
@@ -158,10 +161,10 @@ fn estimate(cost: &MoveCost) -> Estimate {
     Estimate { value, interval: interval.map(|interval| [interval.low, interval.high]) }
 }
 
-fn ends(is: Estimate) -> impl Iterator<Item = f64> {
+fn ends(estimate: Estimate) -> impl Iterator<Item = f64> {
     // On a logarithmic axis, an interval from zero starts at the axis's beginning.
-    let interval = is.interval.into_iter().flatten();
-    [is.value].into_iter().chain(interval)
+    let interval = estimate.interval.into_iter().flatten();
+    [estimate.value].into_iter().chain(interval)
 }
 
 fn columns(mut first: Vec<Column>) -> Vec<Column> {

@@ -64,11 +64,9 @@ impl GameView<'_> {
 
     /// Returns the names and SHA-256 of the external engines that played: first mover, second mover.
     fn engines(&self) -> [Option<[String; 2]>; 2] {
-        self.whole
-            .game
-            .engines
-            .each_ref()
-            .map(|engine| engine.as_ref().map(|it| [it.shown_name().to_owned(), it.sha256_hex()]))
+        self.whole.game.engines.each_ref().map(|engine| {
+            engine.as_ref().map(|engine| [engine.shown_name().to_owned(), engine.sha256_hex()])
+        })
     }
 
     /// Returns how an external engine forfeited the game, if it did.

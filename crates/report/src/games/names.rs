@@ -33,7 +33,7 @@ impl Names {
             .iter()
             .zip(places)
             // Parameters that players vary are in their names already.
-            .filter(|(axis, _)| Role::of_axis(axis).is_none())
+            .filter(|(axis, _)| Role::from_axis(axis).is_none())
             .filter_map(|(axis, value)| Some((axis, value.as_ref()?)))
             .filter(|(_, value)| has_value(&parameters, value))
             .map(|(axis, value)| format!("{axis}={value}"))
@@ -60,13 +60,13 @@ fn has_value(parameters: &Value, value: &str) -> bool {
         Value::Null => false,
         Value::Bool(switch) => value == if *switch { "true" } else { "false" },
         Value::Number(number) => {
-            let is_equal = |it: f64| number.as_f64() == Some(it);
+            let is_equal = |candidate: f64| number.as_f64() == Some(candidate);
             value.replace('_', "").parse().is_ok_and(is_equal)
                 || parse_duration_us(value).is_some_and(|us| is_equal(us as f64))
         }
         Value::String(text) => text == value,
-        Value::Array(all) => all.iter().any(|it| has_value(it, value)),
-        Value::Object(all) => all.values().any(|it| has_value(it, value)),
+        Value::Array(all) => all.iter().any(|element| has_value(element, value)),
+        Value::Object(all) => all.values().any(|element| has_value(element, value)),
     }
 }
 
@@ -91,12 +91,12 @@ mod tests {
         assert_eq!(name("random", r#"{"algorithm":"random"}"#, &here), "random");
         let build = |build: &str| format!(r#"{{"algorithm":"uci","build":"{build}"}}"#);
         let [old, new] =
-            ["1a2b3c4d5e6f7081", "9a2b3c4d5e6f7081"].map(|it| name("fish", &build(it), &[]));
+            ["1a2b3c4d5e6f7081", "9a2b3c4d5e6f7081"].map(|hash| name("fish", &build(hash), &[]));
         assert!(old.starts_with("fish (build 1a2b3c4d") && new.starts_with("fish (build 9a2b3c4d"));
         // Players that no axis distinguishes get numbers, and keep them.
-        let [one, other] = [r#"{"nodes":7}"#, r#"{"nodes":8}"#];
-        assert_eq!([name("x", one, &[]), name("x", other, &[])], ["x", "x #2"]);
-        assert_eq!([name("x", one, &[]), name("x", other, &[])], ["x", "x #2"]);
+        let [first, second] = [r#"{"nodes":7}"#, r#"{"nodes":8}"#];
+        assert_eq!([name("x", first, &[]), name("x", second, &[])], ["x", "x #2"]);
+        assert_eq!([name("x", first, &[]), name("x", second, &[])], ["x", "x #2"]);
         assert_eq!(name("ab (depth=2)", r#"{"depth":9}"#, &[]), "ab (depth=2) #2");
     }
 }

@@ -60,7 +60,7 @@ fn write_game(
     searches: bool,
     names: &mut Names,
 ) -> io::Result<()> {
-    let result = game.played().map_or("*", |played| result(&Sheet::of(played)));
+    let result = game.played().map_or("*", |played| result(&Sheet::new(played)));
     for (tag, value) in tags(game, result, names) {
         writeln!(out, "[{tag} \"{}\"]", quotable(&value))?;
     }
@@ -82,7 +82,7 @@ struct Sheet {
 }
 
 impl Sheet {
-    fn of(played: &Played) -> Self {
+    fn new(played: &Played) -> Self {
         Self {
             white_moves_first: played.end.first_side == Side::First,
             outcome: played.end.outcome,
@@ -117,8 +117,8 @@ fn termination(sheet: &Sheet) -> &'static str {
 
 fn tags(game: &GameView<'_>, result: &str, names: &mut Names) -> Vec<(&'static str, String)> {
     let summary = &game.whole.game.summary;
-    let sheet = game.played().map(Sheet::of);
-    let white_moves_first = sheet.as_ref().is_none_or(|it| it.white_moves_first);
+    let sheet = game.played().map(Sheet::new);
+    let white_moves_first = sheet.as_ref().is_none_or(|sheet| sheet.white_moves_first);
     let players = by_color(white_moves_first, summary.players.each_ref());
     let parameters = by_color(white_moves_first, game.parameters());
     let [white, black] =
@@ -240,9 +240,9 @@ fn movetext(
 /// time; and nodes.
 fn comment(record: &MoveRecord) -> String {
     let search = &record.search;
-    let found = search.score.map(|it| format!("{}/{} ", score(it), search.depth));
+    let score_text = search.score.map(|value| format!("{}/{} ", score(value), search.depth));
     let seconds = record.wall_us as f64 / 1e6;
-    format!("{{{}{seconds:.3}s, n={}}}", found.unwrap_or_default(), search.nodes)
+    format!("{{{}{seconds:.3}s, n={}}}", score_text.unwrap_or_default(), search.nodes)
 }
 
 /// Formats a score in pawns, or as moves to mate.
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn who_ended_a_game_is_told_in_the_words_of_the_specification() {
+    fn terminations_use_the_words_of_the_specification() {
         let words = |ended| {
             let (white_moves_first, outcome) = (true, Outcome::Draw);
             termination(&Sheet { white_moves_first, outcome, termination: ended })

@@ -119,21 +119,22 @@ fn columns(axes: &[String], searches: bool, margins: bool) -> Vec<String> {
         let taken = fixed().any(|column| column.eq_ignore_ascii_case(name));
         if taken { format!("axis_{name}") } else { name.clone() }
     };
-    let own = |columns: &[&str]| columns.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    let mut columns = own(&BEFORE);
+    let owned =
+        |columns: &[&str]| columns.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let mut columns = owned(&BEFORE);
     columns.extend(axes.iter().map(axis));
-    columns.extend(own(&BEHIND));
+    columns.extend(owned(&BEHIND));
     columns.extend(margins.then(|| MARGIN.to_owned()));
     if searches {
-        columns.extend(own(&SEARCHES));
+        columns.extend(owned(&SEARCHES));
     }
     columns
 }
 
 /// A game's values, in the order of the columns.
 fn row(game: &GameView<'_>, searches: bool, margins: bool) -> Vec<SqlValue> {
-    let whole = &game.whole.game;
-    let summary = &whole.summary;
+    let record = &game.whole.game;
+    let summary = &record.summary;
     let played = game.played();
     let [first, second] = summary.players.clone();
     let [first_parameters, second_parameters] = game.parameters();
@@ -144,7 +145,7 @@ fn row(game: &GameView<'_>, searches: bool, margins: bool) -> Vec<SqlValue> {
         text(game.definition.rules.name()),
         SqlValue::Text(game.rules()),
         SqlValue::Integer(summary.game.cell.0),
-        SqlValue::Text(whole.definition_hash.to_string()),
+        SqlValue::Text(record.definition_hash.to_string()),
         integer(summary.game.number),
     ];
     row.extend(game.cell.axes.iter().map(|value| optional(value.as_deref(), axis_value)));
@@ -154,18 +155,18 @@ fn row(game: &GameView<'_>, searches: bool, margins: bool) -> Vec<SqlValue> {
         SqlValue::Text(second),
         SqlValue::Text(first_parameters),
         SqlValue::Text(second_parameters),
-        optional(played, |it| text(&it.opening)),
-        optional(played, |it| text(names::of_side(it.end.first_side))),
-        optional(played, |it| text(names::of_outcome(it.end.outcome))),
-        optional(played, |it| text(score(it.end.outcome))),
-        optional(played, |it| text(it.end.termination.name())),
-        optional(played, |it| SqlValue::Integer(it.end.plies.into())),
+        optional(played, |played| text(&played.opening)),
+        optional(played, |played| text(names::side_name(played.end.first_side))),
+        optional(played, |played| text(names::outcome_name(played.end.outcome))),
+        optional(played, |played| text(score(played.end.outcome))),
+        optional(played, |played| text(played.end.termination.name())),
+        optional(played, |played| SqlValue::Integer(played.end.plies.into())),
         optional(game.definition.max_plies, |plies| SqlValue::Integer(plies.into())),
-        optional(whole.moves.as_deref(), |moves| words(moves, |mv| mv.mv.clone())),
+        optional(record.moves.as_deref(), |moves| words(moves, |mv| mv.mv.clone())),
         SqlValue::Integer(summary.not_counted_reason.is_none().into()),
         optional(summary.not_counted_reason.as_deref(), text),
         optional(game.failure(), text),
-        optional(played, |it| SqlValue::Integer(it.engine_revision.into())),
+        optional(played, |played| SqlValue::Integer(played.engine_revision.into())),
         optional(game.whole.worker_name.as_deref(), text),
         optional(game.whole.started_unix_us, SqlValue::Integer),
         optional(summary.wall_us, integer),
@@ -173,24 +174,26 @@ fn row(game: &GameView<'_>, searches: bool, margins: bool) -> Vec<SqlValue> {
         text(&game.cell.opponent),
     ]);
     for engine in game.engines() {
-        let [name, sha256] = engine.map_or([None, None], |it| it.map(Some));
-        row.extend([name, sha256].map(|it| optional(it, SqlValue::Text)));
+        let [name, sha256] = engine.map_or([None, None], |texts| texts.map(Some));
+        row.extend([name, sha256].map(|value| optional(value, SqlValue::Text)));
     }
     row.push(optional(game.forfeit(), text));
     if margins {
-        let margin = played.and_then(|it| it.end.margin);
+        let margin = played.and_then(|played| played.end.margin);
         row.push(optional(margin, |margin| SqlValue::Integer(margin.into())));
     }
     if searches {
         let of_moves = |word: fn(&MoveRecord) -> String| {
-            optional(whole.moves.as_deref(), |moves| words(moves, word))
+            optional(record.moves.as_deref(), |moves| words(moves, word))
         };
         row.extend([
             of_moves(|mv| mv.search.depth.to_string()),
-            of_moves(|mv| mv.search.score.map_or_else(|| "-".to_owned(), |it| it.to_string())),
+            of_moves(|mv| {
+                mv.search.score.map_or_else(|| "-".to_owned(), |score| score.to_string())
+            }),
             of_moves(|mv| mv.search.nodes.to_string()),
             of_moves(|mv| mv.wall_us.to_string()),
-            of_moves(|mv| names::of_ended_by(mv.search.ended_by).to_owned()),
+            of_moves(|mv| names::ended_by_name(mv.search.ended_by).to_owned()),
         ]);
     }
     row

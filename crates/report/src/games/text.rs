@@ -97,7 +97,7 @@ fn tags(game: &GameView<'_>) -> Vec<(&'static str, String)> {
     if let Some(played) = game.played() {
         tags.extend([
             ("Opening", played.opening.clone()),
-            ("FirstSide", names::of_side(played.end.first_side).to_owned()),
+            ("FirstSide", names::side_name(played.end.first_side).to_owned()),
             ("Result", score(played.end.outcome).to_owned()),
             ("Termination", played.end.termination.name().to_owned()),
             ("Plies", played.end.plies.to_string()),
@@ -128,6 +128,6 @@ fn comment(mv: &MoveRecord) -> String {
         search.depth,
         search.nodes,
         mv.wall_us,
-        names::of_ended_by(search.ended_by)
+        names::ended_by_name(search.ended_by)
     )
 }

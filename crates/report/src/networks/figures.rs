@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use spelrum_engine::network::Trained;
 
-use super::text::{by_square, is_shown, mean, plies, pooled, trained_of};
+use super::text::{by_square, is_shown, mean, plies, pooled, trained_networks};
 use super::{Kind, Outcome};
 use crate::plot::{Axis, Board, Chart, Curves, Estimate, Figure, Panel, Point, SERIES_MAX};
 use crate::text::{Column, optional};
@@ -20,8 +20,8 @@ const POINTS: u32 = 12;
 
 /// Draws a plot of each kind of error, with all kinds of networks.
 pub fn figures(kinds: &[Kind], outcomes: &[Outcome]) -> Vec<Figure> {
-    let lines = |of: fn(&[&Trained]) -> Line| {
-        let line = |kind: &Kind| (kind.name.clone(), of(&trained_of(kind, outcomes)));
+    let lines = |curve: fn(&[&Trained]) -> Line| {
+        let line = |kind: &Kind| (kind.name.clone(), curve(&trained_networks(kind, outcomes)));
         let lines = kinds.iter().map(line);
         lines.filter(|(_, line)| !line.is_empty()).collect::<Vec<_>>()
     };
@@ -42,32 +42,36 @@ pub fn figures(kinds: &[Kind], outcomes: &[Outcome]) -> Vec<Figure> {
     };
     let squares =
         Figure { notes: vec![note.to_owned(), SHADES.to_owned()], ..boards(kinds, outcomes) };
-    [curves, distances, squares].into_iter().filter(|it| !it.panels.is_empty()).collect()
+    [curves, distances, squares].into_iter().filter(|figure| !figure.panels.is_empty()).collect()
 }
 
 /// Returns the error over the validation positions.
 fn by_epoch(trained: &[&Trained]) -> Line {
     let mut epochs = BTreeMap::<u32, Vec<f64>>::new();
-    for it in trained.iter().flat_map(|it| &it.epochs) {
-        epochs.entry(it.epoch).or_default().push(it.validation_error);
+    for epoch in trained.iter().flat_map(|network| &network.epochs) {
+        epochs.entry(epoch.epoch).or_default().push(epoch.validation_error);
     }
     let all = epochs.get(&1).map_or(0, Vec::len);
-    let shown = epochs.into_iter().filter(|(epoch, of)| is_shown(*epoch) && 2 * of.len() >= all);
-    shown.filter_map(|(epoch, of)| Some((epoch, mean(of.into_iter())?))).collect()
+    let shown =
+        epochs.into_iter().filter(|(epoch, errors)| is_shown(*epoch) && 2 * errors.len() >= all);
+    shown.filter_map(|(epoch, errors)| Some((epoch, mean(errors.into_iter())?))).collect()
 }
 
 /// Returns the error over groups of distances, each at its middle one.
 fn by_distance(trained: &[&Trained]) -> Line {
-    let all = || trained.iter().flat_map(|it| &it.distances);
+    let all = || trained.iter().flat_map(|network| &network.distances);
     let moves = |plies: u32| plies.div_ceil(2);
-    let farthest = all().map(|it| moves(it.plies)).max().unwrap_or(0);
+    let farthest = all().map(|distance| moves(distance.plies)).max().unwrap_or(0);
     let width = (farthest / POINTS).max(1);
     let mut groups = BTreeMap::<u32, Vec<(u64, f64)>>::new();
-    for it in all() {
-        let middle = moves(it.plies) / width * width + width / 2;
-        groups.entry(middle).or_default().push((it.positions, it.error));
+    for distance in all() {
+        let middle = moves(distance.plies) / width * width + width / 2;
+        groups.entry(middle).or_default().push((distance.positions, distance.error));
     }
-    groups.into_iter().filter_map(|(middle, of)| Some((middle, pooled(of.into_iter())?))).collect()
+    groups
+        .into_iter()
+        .filter_map(|(middle, errors)| Some((middle, pooled(errors.into_iter())?)))
+        .collect()
 }
 
 /// How to read the boards.
@@ -75,23 +79,23 @@ const SHADES: &str = "By the square of black's king, as the network sees the boa
 
 /// A board for each kind.
 fn boards(kinds: &[Kind], outcomes: &[Outcome]) -> Figure {
-    let squares = |kind: &Kind| (kind.name.clone(), by_square(&trained_of(kind, outcomes)));
+    let squares = |kind: &Kind| (kind.name.clone(), by_square(&trained_networks(kind, outcomes)));
     let of_kinds: Vec<_> = kinds.iter().map(squares).collect();
-    let known = || of_kinds.iter().filter(|(_, errors)| errors.iter().any(Option::is_some));
+    let measured = || of_kinds.iter().filter(|(_, errors)| errors.iter().any(Option::is_some));
     let panel = |(name, errors): &(String, [Option<f64>; 64])| Panel {
         heading: (kinds.len() > 1).then(|| name.clone()),
         chart: Chart::Board(Board(Box::new(*errors))),
     };
-    let rows = known().flat_map(|(name, errors)| {
+    let rows = measured().flat_map(|(name, errors)| {
         let names = (1..=8).flat_map(|rank| ('a'..='h').map(move |file| format!("{file}{rank}")));
-        let known = names.zip(errors).filter_map(|(square, error)| Some((square, (*error)?)));
-        known.map(move |(square, error)| vec![name.clone(), square, plies(error)])
+        let named = names.zip(errors).filter_map(|(square, error)| Some((square, (*error)?)));
+        named.map(move |(square, error)| vec![name.clone(), square, plies(error)])
     });
     Figure {
         before: "networks",
         title: "Error by square".to_owned(),
         notes: Vec::new(),
-        panels: known().map(panel).collect(),
+        panels: measured().map(panel).collect(),
         columns: vec![
             Column::words("networks"),
             Column::words("black's king"),
@@ -115,15 +119,15 @@ fn figure(x: &str, y: &str, lines: &[(String, Line)]) -> Figure {
         let series = lines.iter().map(|(name, line)| {
             let point = |(&place, &value): (&u32, &f64)| Point {
                 at: f64::from(place),
-                is: Estimate { value, interval: None },
+                estimate: Estimate { value, interval: None },
             };
             (name.clone(), line.iter().map(point).collect())
         });
         Panel {
             heading: None,
             chart: Chart::Curves(Curves {
-                x: Axis::of_numbers(x, &marks),
-                y: Axis::of_counts(y, values()),
+                x: Axis::from_numbers(x, &marks),
+                y: Axis::from_counts(y, values()),
                 reference: None,
                 series: series.collect(),
             }),

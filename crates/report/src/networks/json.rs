@@ -75,9 +75,9 @@ struct SquareJson {
 
 impl<'n> NetworkJson<'n> {
     /// Creates the record from a recipe and its outcome.
-    pub fn of(recipe: &'n Recipe, outcome: &Outcome) -> Self {
+    pub fn new(recipe: &'n Recipe, outcome: &Outcome) -> Self {
         let (failure, trained) = match outcome {
-            Ok(trained) => (None, Some(TrainedJson::of(recipe, trained))),
+            Ok(trained) => (None, Some(TrainedJson::new(recipe, trained))),
             Err(error) => (Some(error.to_string()), None),
         };
         Self { recipe: recipe.parameters(), failure, trained }
@@ -85,42 +85,42 @@ impl<'n> NetworkJson<'n> {
 }
 
 impl TrainedJson {
-    fn of(recipe: &Recipe, trained: &Trained) -> Self {
-        let runs = trained.runs.iter().map(|it| RunJson {
-            network: it.network,
-            positions: it.positions,
-            examples: it.examples,
-            validation: it.validation,
-            best_epoch: it.best_epoch,
-            validation_error: it.validation_error,
-            constant_error: it.constant_error,
+    fn new(recipe: &Recipe, trained: &Trained) -> Self {
+        let runs = trained.runs.iter().map(|run| RunJson {
+            network: run.network,
+            positions: run.positions,
+            examples: run.examples,
+            validation: run.validation,
+            best_epoch: run.best_epoch,
+            validation_error: run.validation_error,
+            constant_error: run.constant_error,
         });
-        let epochs = trained.epochs.iter().map(|it| EpochJson {
-            network: it.network,
-            epoch: it.epoch,
-            training_error: it.training_error,
-            validation_error: it.validation_error,
+        let epochs = trained.epochs.iter().map(|epoch| EpochJson {
+            network: epoch.network,
+            epoch: epoch.epoch,
+            training_error: epoch.training_error,
+            validation_error: epoch.validation_error,
         });
-        let sides = trained.sides.iter().map(|it| SideJson {
-            network: it.network,
-            to_move: if it.to_move == Side::First { 'w' } else { 'b' },
-            positions: it.positions,
-            mean_plies: it.mean_plies,
-            spread: it.spread,
-            error: it.error,
+        let sides = trained.sides.iter().map(|side| SideJson {
+            network: side.network,
+            to_move: if side.to_move == Side::First { 'w' } else { 'b' },
+            positions: side.positions,
+            mean_plies: side.mean_plies,
+            spread: side.spread,
+            error: side.error,
         });
-        let distances = trained.distances.iter().map(|it| DistanceJson {
-            network: it.network,
-            plies: it.plies,
-            positions: it.positions,
-            error: it.error,
-            nearer: it.nearer,
+        let distances = trained.distances.iter().map(|distance| DistanceJson {
+            network: distance.network,
+            plies: distance.plies,
+            positions: distance.positions,
+            error: distance.error,
+            nearer: distance.nearer,
         });
-        let squares = trained.squares.iter().map(|it| SquareJson {
-            network: it.network,
-            square: square_name(it.square),
-            positions: it.positions,
-            error: it.error,
+        let squares = trained.squares.iter().map(|square| SquareJson {
+            network: square.network,
+            square: square_name(square.square),
+            positions: square.positions,
+            error: square.error,
         });
         Self {
             sha256: sha256(trained),

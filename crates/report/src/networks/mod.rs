@@ -24,10 +24,10 @@ pub struct Kind {
 }
 
 /// Sorts recipes by kind, the kinds in order of appearance.
-pub fn kinds_of(recipes: &[Recipe]) -> Vec<Kind> {
+pub fn group_recipes(recipes: &[Recipe]) -> Vec<Kind> {
     let values = |key: &str| {
-        let of = |recipe: &Recipe| recipe.parameters().get(key).map(ToString::to_string);
-        recipes.iter().map(of).collect::<BTreeSet<_>>()
+        let value = |recipe: &Recipe| recipe.parameters().get(key).map(ToString::to_string);
+        recipes.iter().map(value).collect::<BTreeSet<_>>()
     };
     let keys: BTreeSet<&String> =
         recipes.iter().flat_map(|recipe| recipe.parameters().keys()).collect();

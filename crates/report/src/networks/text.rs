@@ -49,16 +49,18 @@ pub fn write_summary(out: &mut dyn Write, kinds: &[Kind], outcomes: &[Outcome]) 
         Column::numbers("black"),
     ]);
     for (number, kind) in (1..).zip(kinds) {
-        let trained = trained_of(kind, outcomes);
-        let errors: Vec<f64> = trained.iter().map(|it| error_of(it)).collect();
+        let trained = trained_networks(kind, outcomes);
+        let errors: Vec<f64> = trained.iter().map(|network| validation_error(network)).collect();
         let of_side = |side: Side| {
-            let sides = trained.iter().flat_map(|it| &it.sides).filter(|it| it.to_move == side);
-            pooled(sides.map(|it| (it.positions, it.error)))
+            let sides =
+                trained.iter().flat_map(|network| &network.sides).filter(|row| row.to_move == side);
+            pooled(sides.map(|row| (row.positions, row.error)))
         };
-        let runs = || trained.iter().flat_map(|it| &it.runs);
-        let constant = pooled(runs().map(|it| (it.validation, it.constant_error)));
-        let examples = trained.first().map(|it| it.runs.iter().map(|run| run.examples).sum());
-        let epochs = mean(runs().map(|it| f64::from(it.best_epoch)));
+        let runs = || trained.iter().flat_map(|network| &network.runs);
+        let constant = pooled(runs().map(|run| (run.validation, run.constant_error)));
+        let examples =
+            trained.first().map(|network| network.runs.iter().map(|run| run.examples).sum());
+        let epochs = mean(runs().map(|run| f64::from(run.best_epoch)));
         let range =
             errors.iter().copied().reduce(f64::min).zip(errors.iter().copied().reduce(f64::max));
         table.row([
@@ -76,10 +78,10 @@ pub fn write_summary(out: &mut dyn Write, kinds: &[Kind], outcomes: &[Outcome]) 
     table.write(out)?;
     out.write_all(MEANING.as_bytes())?;
     for (number, kind) in (1..).zip(kinds) {
-        let of = kind.recipes.len();
+        let total = kind.recipes.len();
         for (place, recipe) in (1..).zip(&kind.recipes) {
             if let Err(error) = &outcomes[*recipe] {
-                writeln!(out, "Kind {number}, {place} of {of}, could not be trained: {error}.")?;
+                writeln!(out, "Kind {number}, {place} of {total}, could not be trained: {error}.")?;
             }
         }
     }
@@ -94,7 +96,7 @@ pub fn write_by(
     outcomes: &[Outcome],
 ) -> io::Result<()> {
     for (number, kind) in (1..).zip(kinds) {
-        let trained = trained_of(kind, outcomes);
+        let trained = trained_networks(kind, outcomes);
         if trained.is_empty() {
             continue;
         }
@@ -111,29 +113,30 @@ pub fn write_by(
 fn write_epochs(out: &mut dyn Write, trained: &[&Trained]) -> io::Result<()> {
     // By network, then epoch: networks still learning in it.
     let mut epochs = BTreeMap::<(u32, u32), Vec<(f64, f64)>>::new();
-    for epoch in trained.iter().flat_map(|it| &it.epochs) {
+    for epoch in trained.iter().flat_map(|network| &network.epochs) {
         let errors = (epoch.training_error, epoch.validation_error);
         epochs.entry((epoch.network, epoch.epoch)).or_default().push(errors);
     }
     let parts = epochs.keys().map(|(network, _)| network + 1).max().unwrap_or(1);
-    let of_part = |part: u32, what: &str| match parts {
-        1 => what.to_owned(),
-        _ => format!("{}: {what}", ["white", "black"][part as usize % 2]),
+    let part_heading = |part: u32, heading: &str| match parts {
+        1 => heading.to_owned(),
+        _ => format!("{}: {heading}", ["white", "black"][part as usize % 2]),
     };
     let mut columns = vec![Column::numbers("epoch"), Column::numbers("learning")];
     for part in 0..parts {
-        columns.push(Column::numbers(of_part(part, "training")));
-        columns.push(Column::numbers(of_part(part, "validation")));
+        columns.push(Column::numbers(part_heading(part, "training")));
+        columns.push(Column::numbers(part_heading(part, "validation")));
     }
     let mut table = TextTable::new(&columns);
     let last = epochs.keys().map(|(_, epoch)| *epoch).max().unwrap_or(0);
     for epoch in (1..=last).filter(|epoch| is_shown(*epoch) || *epoch == last) {
         let learning = (0..parts).filter_map(|part| Some(epochs.get(&(part, epoch))?.len())).max();
-        let mut row = vec![epoch.to_string(), optional(learning, |it| it.to_string())];
+        let mut row = vec![epoch.to_string(), optional(learning, |number| number.to_string())];
         for part in 0..parts {
             let errors = epochs.get(&(part, epoch));
-            let of = |error: fn(&(f64, f64)) -> f64| mean(errors?.iter().map(error));
-            row.extend([of(|it| it.0), of(|it| it.1)].map(|it| optional(it, plies)));
+            let mean_error = |error: fn(&(f64, f64)) -> f64| mean(errors?.iter().map(error));
+            let means = [mean_error(|errors| errors.0), mean_error(|errors| errors.1)];
+            row.extend(means.map(|error| optional(error, plies)));
         }
         table.row(row);
     }
@@ -151,8 +154,12 @@ pub(super) fn is_shown(epoch: u32) -> bool {
 
 fn write_distances(out: &mut dyn Write, trained: &[&Trained]) -> io::Result<()> {
     let mut distances = BTreeMap::<u32, Vec<(u64, f64, f64)>>::new();
-    for it in trained.iter().flat_map(|it| &it.distances) {
-        distances.entry(it.plies).or_default().push((it.positions, it.error, it.nearer));
+    for distance in trained.iter().flat_map(|network| &network.distances) {
+        distances.entry(distance.plies).or_default().push((
+            distance.positions,
+            distance.error,
+            distance.nearer,
+        ));
     }
     let mut table = TextTable::new(&[
         Column::numbers("plies to mate"),
@@ -161,14 +168,15 @@ fn write_distances(out: &mut dyn Write, trained: &[&Trained]) -> io::Result<()> 
         Column::numbers("error"),
         Column::numbers("takes it for nearer by"),
     ]);
-    for (distance, of) in distances {
-        let positions: u64 = of.iter().map(|it| it.0).sum();
-        let nearer = of.iter().map(|it| it.0 as f64 * it.2).sum::<f64>() / positions as f64;
+    for (distance, groups) in distances {
+        let positions: u64 = groups.iter().map(|group| group.0).sum();
+        let nearer =
+            groups.iter().map(|group| group.0 as f64 * group.2).sum::<f64>() / positions as f64;
         table.row([
             distance.to_string(),
             if distance % 2 == 1 { "white" } else { "black" }.to_owned(),
             count(positions),
-            optional(pooled(of.iter().map(|it| (it.0, it.1))), plies),
+            optional(pooled(groups.iter().map(|group| (group.0, group.1))), plies),
             format!("{nearer:.2}"),
         ]);
     }
@@ -178,8 +186,8 @@ fn write_distances(out: &mut dyn Write, trained: &[&Trained]) -> io::Result<()> 
 /// Returns the error by the square of black's king, from a1 and b1 to h8, where there are positions.
 pub(super) fn by_square(trained: &[&Trained]) -> [Option<f64>; 64] {
     let mut squares = BTreeMap::<usize, Vec<(u64, f64)>>::new();
-    for it in trained.iter().flat_map(|it| &it.squares) {
-        squares.entry(it.square.into()).or_default().push((it.positions, it.error));
+    for square in trained.iter().flat_map(|network| &network.squares) {
+        squares.entry(square.square.into()).or_default().push((square.positions, square.error));
     }
     std::array::from_fn(|square| pooled(squares.get(&square)?.iter().copied()))
 }
@@ -200,13 +208,14 @@ fn write_squares(out: &mut dyn Write, trained: &[&Trained]) -> io::Result<()> {
     )
 }
 
-pub(super) fn trained_of<'o>(kind: &Kind, outcomes: &'o [Outcome]) -> Vec<&'o Trained> {
+pub(super) fn trained_networks<'o>(kind: &Kind, outcomes: &'o [Outcome]) -> Vec<&'o Trained> {
     kind.recipes.iter().filter_map(|number| outcomes[*number].as_ref().ok()).collect()
 }
 
 /// Returns the error of a network over all validation positions of its parts.
-fn error_of(trained: &Trained) -> f64 {
-    pooled(trained.runs.iter().map(|it| (it.validation, it.validation_error))).unwrap_or(f64::NAN)
+fn validation_error(trained: &Trained) -> f64 {
+    pooled(trained.runs.iter().map(|run| (run.validation, run.validation_error)))
+        .unwrap_or(f64::NAN)
 }
 
 /// The error over several groups of positions.
@@ -218,7 +227,7 @@ pub(super) fn pooled(groups: impl Iterator<Item = (u64, f64)>) -> Option<f64> {
 }
 
 pub(super) fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
-    let (count, sum) = numbers.fold((0_u64, 0.0), |(count, sum), it| (count + 1, sum + it));
+    let (count, sum) = numbers.fold((0_u64, 0.0), |(count, sum), number| (count + 1, sum + number));
     (count > 0).then(|| sum / count as f64)
 }
 

@@ -33,7 +33,7 @@ const WIDE: f64 = 16.0;
 
 impl Axis {
     /// Creates an axis of names, from left to right: the first is at 0, the next at 1.
-    pub(crate) fn of_names(label: impl Into<String>, names: &[String]) -> Self {
+    pub(crate) fn from_names(label: impl Into<String>, names: &[String]) -> Self {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let names = shortened_apart(&names, |_| NAME_CHARACTERS_MAX);
         let range = [-0.5, names.len() as f64 - 0.5];
@@ -42,7 +42,7 @@ impl Axis {
     }
 
     /// Creates an axis of numbers, labelled as given here: logarithmic if they are far apart.
-    pub(crate) fn of_numbers(label: impl Into<String>, numbers: &[(f64, String)]) -> Self {
+    pub(crate) fn from_numbers(label: impl Into<String>, numbers: &[(f64, String)]) -> Self {
         let least = numbers.iter().map(|(number, _)| *number).fold(f64::INFINITY, f64::min);
         let most = numbers.iter().map(|(number, _)| *number).fold(f64::NEG_INFINITY, f64::max);
         let is_wide = numbers.len() > 2 && least > 0.0 && most >= WIDE * least;
@@ -56,21 +56,24 @@ impl Axis {
     }
 
     /// Creates an axis of scores, from 0 to 1.
-    pub(crate) fn of_scores(label: impl Into<String>) -> Self {
+    pub(crate) fn for_scores(label: impl Into<String>) -> Self {
         let ticks = (0..=4).map(|quarter| f64::from(quarter) / 4.0);
         let ticks = ticks.map(|score| (score, format!("{score:.2}"))).collect();
         Self { label: label.into(), scale: Scale::Linear, range: [-0.02, 1.02], ticks }
     }
 
     /// Creates an axis of shares, from 0 to all.
-    pub(crate) fn of_shares(label: impl Into<String>) -> Self {
+    pub(crate) fn for_shares(label: impl Into<String>) -> Self {
         let ticks = (0..=4).map(|quarter| f64::from(quarter) / 4.0);
         let ticks = ticks.map(|share| (share, format!("{:.0} %", share * 100.0))).collect();
         Self { label: label.into(), scale: Scale::Linear, range: [0.0, 1.0], ticks }
     }
 
     /// Creates a logarithmic axis of times in microseconds, wide enough for all of these.
-    pub(crate) fn of_times(label: impl Into<String>, times_us: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn from_times(
+        label: impl Into<String>,
+        times_us: impl Iterator<Item = f64>,
+    ) -> Self {
         let (mut least, mut most) = (f64::INFINITY, TIME_US_MIN);
         for time_us in times_us.filter(|time_us| *time_us >= TIME_US_MIN) {
             (least, most) = (least.min(time_us), most.max(time_us));
@@ -94,7 +97,7 @@ impl Axis {
     }
 
     /// Creates an axis of counts from 0, wide enough for all of these.
-    pub(crate) fn of_counts(label: impl Into<String>, counts: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn from_counts(label: impl Into<String>, counts: impl Iterator<Item = f64>) -> Self {
         let most = counts.filter(|count| count.is_finite()).fold(1.0_f64, f64::max);
         let step = round_step(most / 6.0).max(1.0);
         let to = (most / step).ceil() as i64;
@@ -105,7 +108,7 @@ impl Axis {
     }
 
     /// Creates an axis of values of either sign, wide enough for all of these.
-    pub(crate) fn of_values(label: impl Into<String>, values: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn from_values(label: impl Into<String>, values: impl Iterator<Item = f64>) -> Self {
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.filter(|value| value.is_finite()) {
             (least, most) = (least.min(value), most.max(value));
@@ -129,7 +132,7 @@ impl Axis {
     }
 
     /// Creates an axis of Elo differences, wide enough for all of these.
-    pub(crate) fn of_elo(label: impl Into<String>, elo: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn from_elo(label: impl Into<String>, elo: impl Iterator<Item = f64>) -> Self {
         let (mut least, mut most) = (0.0_f64, 0.0_f64);
         for elo in elo.filter(|elo| elo.is_finite()) {
             (least, most) = (least.min(elo), most.max(elo));
@@ -203,8 +206,9 @@ mod tests {
     #[test]
     fn numbers_far_apart_have_equal_distances_for_equal_ratios() {
         let numbers = |numbers: &[f64]| {
-            let numbers: Vec<_> = numbers.iter().map(|it| (*it, it.to_string())).collect();
-            Axis::of_numbers("nodes", &numbers)
+            let numbers: Vec<_> =
+                numbers.iter().map(|number| (*number, number.to_string())).collect();
+            Axis::from_numbers("nodes", &numbers)
         };
         let far = numbers(&[10.0, 100.0, 1000.0]);
         assert_eq!(
@@ -223,7 +227,7 @@ mod tests {
     fn axes_of_times_hold_all_of_them() {
         for times in [&[][..], &[0.0], &[7.0], &[1.0, 10.0], &[0.0, 3.0, 1e9], &[1_000.0, 1_100.0]]
         {
-            let axis = Axis::of_times("time", times.iter().copied());
+            let axis = Axis::from_times("time", times.iter().copied());
             assert!(axis.range.iter().all(|end| end.is_finite()), "{axis:?}");
             assert!(axis.range[0] < axis.range[1], "{axis:?}");
             for time in times {
@@ -231,13 +235,13 @@ mod tests {
                 assert!(axis.range[0] <= position && position <= axis.range[1], "{axis:?}");
             }
         }
-        let axis = Axis::of_times("time", [900.0, 2_100_000.0].into_iter());
+        let axis = Axis::from_times("time", [900.0, 2_100_000.0].into_iter());
         assert_eq!(texts(&axis), ["1 ms", "10 ms", "100 ms", "1 s"]);
     }
 
     #[test]
     fn counts_begin_at_nothing() {
-        let axis = |counts: &[f64]| Axis::of_counts("plies", counts.iter().copied());
+        let axis = |counts: &[f64]| Axis::from_counts("plies", counts.iter().copied());
         assert_eq!(texts(&axis(&[9.0, 36.0])), ["0", "10", "20", "30", "40"]);
         assert_eq!(texts(&axis(&[3.0])), ["0", "1", "2", "3"]);
         for counts in [&[][..], &[0.0], &[f64::NAN]] {
@@ -248,12 +252,12 @@ mod tests {
     #[test]
     fn steps_are_round_and_labels_do_not_touch() {
         assert_eq!([0.9, 1.0, 3.0, 60.0, 0.03].map(round_step), [1.0, 1.0, 5.0, 100.0, 0.05]);
-        let elo = Axis::of_elo("Elo", [-300.0, 180.0, f64::NAN].into_iter());
+        let elo = Axis::from_elo("Elo", [-300.0, 180.0, f64::NAN].into_iter());
         assert_eq!(texts(&elo), ["-300", "-200", "-100", "0", "+100"]);
-        let names: Vec<String> = (0..100).map(|it| format!("value {it}")).collect();
-        let axis = Axis::of_names("x", &names);
+        let names: Vec<String> = (0..100).map(|number| format!("value {number}")).collect();
+        let axis = Axis::from_names("x", &names);
         let shown = axis.ticks(90.0);
         assert!(shown.len() < 12 && shown.len() > 5, "{shown:?}");
-        assert_eq!(Axis::of_names("x", &names[..3]).ticks(90.0).len(), 3);
+        assert_eq!(Axis::from_names("x", &names[..3]).ticks(90.0).len(), 3);
     }
 }

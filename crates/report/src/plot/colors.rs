@@ -4,7 +4,8 @@
 /// variables.
 pub(crate) fn with_colors(rules: &str, palette: &str) -> String {
     let declarations = palette.split([';', '{', '}']).map(str::trim);
-    let colors = declarations.filter_map(|it| it.strip_prefix("--")?.split_once(':'));
+    let colors =
+        declarations.filter_map(|declaration| declaration.strip_prefix("--")?.split_once(':'));
     colors.fold(rules.to_owned(), |rules, (name, color)| {
         rules.replace(&format!("var(--{name})"), color.trim())
     })

@@ -146,8 +146,8 @@ fn curves(page: &Page<'_>, curves: &Curves) -> Result<(), Error> {
     let (width, height) = page.dim_in_pixel();
     let rows = f64::from(height - ABOVE - BELOW);
     // A line of text is as high as three characters are wide, and each tick has one.
-    let y = Coordinate::of(&curves.y, rows / CHARACTER * 2.0);
-    let x = Coordinate::of(&curves.x, f64::from(width - LEFT - MARGIN) / CHARACTER);
+    let y = Coordinate::from_axis(&curves.y, rows / CHARACTER * 2.0);
+    let x = Coordinate::from_axis(&curves.x, f64::from(width - LEFT - MARGIN) / CHARACTER);
     let plot = ChartBuilder::on(page)
         .margin_top(ABOVE)
         .margin_right(MARGIN)
@@ -172,12 +172,13 @@ fn curves(page: &Page<'_>, curves: &Curves) -> Result<(), Error> {
             (x + aside, y)
         };
         for point in points {
-            if let Some([low, high]) = point.is.interval {
+            if let Some([low, high]) = point.estimate.interval {
                 let ends = [at(point.at, low), at(point.at, high)];
                 whisker(page, series, ends)?;
             }
         }
-        let line = points.iter().map(|point| at(point.at, point.is.value)).collect::<Vec<_>>();
+        let line =
+            points.iter().map(|point| at(point.at, point.estimate.value)).collect::<Vec<_>>();
         if line.len() > 1 {
             page.draw(&PathElement::new(line.clone(), Ink::Line(series).color()))?;
         }
@@ -216,7 +217,7 @@ fn shares<'r>(
     rows: impl ExactSizeIterator<Item = (&'r str, &'r [u64])> + Clone,
     inks: impl Fn(usize) -> [Ink; 2],
 ) -> Result<(), Error> {
-    let x = Axis::of_shares("share of the games");
+    let x = Axis::for_shares("share of the games");
     let (plot, below) = in_rows(page, room, &x, rows.clone().map(|(name, _)| name))?;
     let pixel = |x: f64, row: f64| {
         let (x, y) = plot.plotting_area().map_coordinate(&(x, row));
@@ -231,7 +232,7 @@ fn shares<'r>(
         }
         let mut before = 0;
         for (kind, games) in games.iter().enumerate() {
-            let [from, to] = [before, before + games].map(|it| it as f64 / all as f64);
+            let [from, to] = [before, before + games].map(|end| end as f64 / all as f64);
             before += games;
             let ((left, y), (right, _)) = (pixel(from, row), pixel(to, row));
             if right <= left {
@@ -320,9 +321,9 @@ fn heat(page: &Page<'_>, shown: &Heat) -> Result<(), Error> {
 
 /// A board with a number on each square, white below.
 fn board(page: &Page<'_>, values: &[Option<f64>; 64]) -> Result<(), Error> {
-    let known = || values.iter().flatten().copied().filter(|value| value.is_finite());
-    let least = known().fold(f64::INFINITY, f64::min);
-    let most = known().fold(f64::NEG_INFINITY, f64::max);
+    let finite = || values.iter().flatten().copied().filter(|value| value.is_finite());
+    let least = finite().fold(f64::INFINITY, f64::min);
+    let most = finite().fold(f64::NEG_INFINITY, f64::max);
     let step = |value: f64| {
         let share = if most > least { (value - least) / (most - least) } else { 0.0 };
         (share * (HEAT_STEPS - 1) as f64).round() as usize
@@ -383,7 +384,10 @@ fn in_rows<'p, 'd, 'n>(
         .margin_right(MARGIN + 12)
         .x_label_area_size(BELOW)
         .y_label_area_size(left)
-        .build_cartesian_2d(Coordinate::of(x, f64::from(width - left - MARGIN) / CHARACTER), y)?;
+        .build_cartesian_2d(
+            Coordinate::from_axis(x, f64::from(width - left - MARGIN) / CHARACTER),
+            y,
+        )?;
     let plot = meshed(page, plot, &x.label, [true, false])?;
     let from = x.range[0];
     for (row, name) in (0..).map(f64::from).zip(&names) {
@@ -442,7 +446,7 @@ struct Coordinate {
 
 impl Coordinate {
     /// Converts an axis whose length is this many characters.
-    fn of(axis: &Axis, length_in_characters: f64) -> Self {
+    fn from_axis(axis: &Axis, length_in_characters: f64) -> Self {
         let [from, to] = axis.range;
         Self { range: from..to, ticks: axis.ticks(length_in_characters) }
     }

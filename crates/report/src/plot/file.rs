@@ -63,12 +63,13 @@ pub fn plot_files(
 ) -> io::Result<Vec<PlotFile>> {
     let room = size.map_or(Room::Page, Room::File);
     let mut names = BTreeSet::new();
-    let plots = figures.iter().flat_map(|figure| figure.panels.iter().map(move |it| (figure, it)));
+    let plots =
+        figures.iter().flat_map(|figure| figure.panels.iter().map(move |panel| (figure, panel)));
     let files = plots.map(|(figure, panel)| {
         let heading = panel.heading.as_deref().filter(|_| figure.panels.len() > 1);
-        let own = file_name(&figure.title, heading);
-        let numbered = (2_usize..).map(|number| format!("{own}-{number}"));
-        let mut free = std::iter::once(own.clone()).chain(numbered);
+        let base = file_name(&figure.title, heading);
+        let numbered = (2_usize..).map(|number| format!("{base}-{number}"));
+        let mut free = std::iter::once(base.clone()).chain(numbered);
         // There are fewer plots than numbers.
         let name = free.find(|name| names.insert(name.clone())).unwrap_or_default();
         let about = std::iter::once(about).chain(figure.notes.iter().map(|note| &**note));
@@ -92,9 +93,9 @@ pub fn write_plots(files: &[PlotFile], directory: &Path, out: &mut dyn Write) ->
     std::fs::create_dir_all(directory).map_err(failed)?;
     for figure in files {
         let path = directory.join(&figure.name);
-        let (whole, mut file) = NewFile::create(&path)?;
+        let (new_file, mut file) = NewFile::create(&path)?;
         file.write_all(figure.svg.as_bytes()).map_err(failed)?;
-        whole.finish()?;
+        new_file.finish()?;
         writeln!(out, "{}", path.display())?;
     }
     Ok(())
@@ -105,7 +106,7 @@ fn file_name(title: &str, heading: Option<&str>) -> String {
     let mut name = String::new();
     for character in title.chars().chain([' ']).chain(heading.unwrap_or_default().chars()) {
         match character {
-            it if it.is_ascii_alphanumeric() => name.push(it.to_ascii_lowercase()),
+            letter if letter.is_ascii_alphanumeric() => name.push(letter.to_ascii_lowercase()),
             _ if name.is_empty() || name.ends_with('-') => {}
             _ => name.push('-'),
         }
@@ -126,24 +127,24 @@ fn picture(
     about: &str,
 ) -> io::Result<Markup> {
     let drawn = draw::chart(&panel.chart, room).map_err(io::Error::other)?;
-    let mut above = Above { width: drawn.size.0, height: MARGIN, elements: Vec::new() };
+    let mut header = Header { width: drawn.size.0, height: MARGIN, elements: Vec::new() };
     let title = shortened(&figure.title, NAME_CHARACTERS_MAX);
-    above.text("title", &title, TITLE_CHARACTER, TITLE_HEIGHT);
-    let heading = panel.heading.as_ref().map(|it| shortened(it, NAME_CHARACTERS_MAX));
+    header.text("title", &title, TITLE_CHARACTER, TITLE_HEIGHT);
+    let heading = panel.heading.as_ref().map(|heading| shortened(heading, NAME_CHARACTERS_MAX));
     if let Some(heading) = &heading {
-        above.text("heading", heading, HEADING_CHARACTER, HEADING_HEIGHT);
+        header.text("heading", heading, HEADING_CHARACTER, HEADING_HEIGHT);
     }
-    above.legend(&panel.chart)?;
-    let Above { height: top, elements, .. } = above;
+    header.legend(&panel.chart)?;
+    let Header { height: top, elements, .. } = header;
     let Drawn { size: (width, height), elements: plot } = drawn;
     let (width, height) = (width + 2 * MARGIN, top + height + MARGIN);
-    let said = heading.map_or_else(|| title.clone(), |heading| format!("{title}: {heading}"));
-    let [title_id, about_id] = ["title", "about"].map(|of| format!("{name}-{of}"));
+    let full_title = heading.map_or_else(|| title.clone(), |heading| format!("{title}: {heading}"));
+    let [title_id, about_id] = ["title", "about"].map(|part| format!("{name}-{part}"));
     Ok(html! {
         svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(height)
             viewBox=(format!("0 0 {width} {height}")) role="img"
             aria-labelledby=(title_id) aria-describedby=(about_id) {
-            title id=(title_id) { (said) }
+            title id=(title_id) { (full_title) }
             desc id=(about_id) { (shortened(about, ABOUT_CHARACTERS_MAX)) }
             style { (PreEscaped(style())) }
             rect class="page" width=(width) height=(height) {}
@@ -158,14 +159,14 @@ fn moved((right, down): (u32, u32), elements: String) -> Markup {
 }
 
 /// The growing area above a plot.
-struct Above {
+struct Header {
     /// Of the plot.
     width: u32,
     height: u32,
     elements: Vec<Markup>,
 }
 
-impl Above {
+impl Header {
     const LEFT: u32 = MARGIN + TEXT_LEFT;
 
     /// Adds a text in as many lines as it needs.

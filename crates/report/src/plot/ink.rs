@@ -57,7 +57,7 @@ impl Outcome {
 
 impl Ink {
     fn all() -> impl Iterator<Item = Self> {
-        let series = |of: fn(usize) -> Self| (0..SERIES_MAX).map(of);
+        let series = |variant: fn(usize) -> Self| (0..SERIES_MAX).map(variant);
         [Self::Axis, Self::Grid, Self::Text, Self::Reference]
             .into_iter()
             .chain(series(Self::Line))
@@ -77,7 +77,7 @@ impl Ink {
     }
 
     /// Returns the ink that a colour represents.
-    pub(super) fn of(color: BackendColor) -> Option<Self> {
+    pub(super) fn from_color(color: BackendColor) -> Option<Self> {
         let (0, 0, place) = color.rgb else { return None };
         Self::all().nth(usize::from(place))
     }
@@ -112,13 +112,13 @@ mod tests {
         for ink in Ink::all() {
             let RGBColor(red, green, blue) = ink.color();
             let color = BackendColor { alpha: 1.0, rgb: (red, green, blue) };
-            assert_eq!(Ink::of(color), Some(ink));
+            assert_eq!(Ink::from_color(color), Some(ink));
         }
         let classes: BTreeSet<String> = Ink::all().map(Ink::classes).collect();
         assert_eq!(classes.len(), Ink::all().count());
         // Colours that the library chooses by itself represent no ink.
         for rgb in [(0, 0, 255), (255, 255, 255), (1, 0, 0)] {
-            assert_eq!(Ink::of(BackendColor { alpha: 1.0, rgb }), None);
+            assert_eq!(Ink::from_color(BackendColor { alpha: 1.0, rgb }), None);
         }
     }
 }

@@ -134,7 +134,7 @@ pub(crate) struct Intervals {
 pub(crate) struct Point {
     /// Its position on the other axis.
     pub(crate) at: f64,
-    pub(crate) is: Estimate,
+    pub(crate) estimate: Estimate,
 }
 
 /// A value, with its interval if known.

@@ -29,7 +29,7 @@ impl<'s> Drawing<'s> {
 
     fn put(&mut self, color: BackendColor, element: impl FnOnce(&str) -> Markup) -> Drawn {
         // The library also draws invisible elements.
-        let Some(ink) = Ink::of(color).filter(|_| color.alpha > 0.0) else { return Ok(()) };
+        let Some(ink) = Ink::from_color(color).filter(|_| color.alpha > 0.0) else { return Ok(()) };
         self.elements.push_str(&element(&ink.classes()).into_string());
         Ok(())
     }

@@ -118,7 +118,7 @@ struct Move<'a> {
 
 /// Writes games, each with its replay's result, and the moves of these plies, if any.
 pub fn write(out: &mut dyn Write, games: &[Replayed], plies: Option<Plies>) -> io::Result<()> {
-    let games = games.iter().map(|it| Game::new(it, plies)).collect();
+    let games = games.iter().map(|replayed| Game::new(replayed, plies)).collect();
     data::write_json(out, &Json { engine_revision: ENGINE_REVISION, games })
 }
 
@@ -148,10 +148,10 @@ impl<'a> Game<'a> {
             }
         };
         let [first_engine, second_engine] = game.engines.each_ref().map(|engine| {
-            engine.as_ref().map(|it| Engine {
-                name: &it.name,
-                author: &it.author,
-                sha256: it.sha256_hex(),
+            engine.as_ref().map(|identity| Engine {
+                name: &identity.name,
+                author: &identity.author,
+                sha256: identity.sha256_hex(),
             })
         });
         Self {
@@ -164,7 +164,7 @@ impl<'a> Game<'a> {
             first_player: &game.names[0],
             second_player: &game.names[1],
             opening: &game.opening,
-            first_side: names::of_side(game.end.first_side),
+            first_side: names::side_name(game.end.first_side),
             outcome: game.end.outcome,
             margin: game.end.margin,
             termination: game.end.termination.name(),
@@ -217,7 +217,7 @@ fn moves(replayed: &Replayed, plies: Plies) -> Vec<Move<'_>> {
         involuntary_switches: record.involuntary_switches,
         ended_by: record.search.ended_by,
         told_us: record.search.told_us,
-        by_table: by_tables.as_ref().and_then(|it| it.at(ply)).map(JudgedJson::from),
+        by_table: by_tables.as_ref().and_then(|tables| tables.at(ply)).map(JudgedJson::from),
     });
     shown.collect()
 }

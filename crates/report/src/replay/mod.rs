@@ -66,7 +66,7 @@ pub struct Replayed {
     /// The game.
     pub game: RecordedGame,
     /// The replay, if there was one.
-    pub again: Option<Again>,
+    pub again: Option<Rerun>,
     /// Verdicts of exact tables on its moves, if tables were used.
     pub by_tables: Option<ByTables>,
 }
@@ -84,28 +84,28 @@ impl Replayed {
     /// Looks the moves up in exact tables.
     ///
     /// # Errors
-    /// As [`ByTables::of`].
+    /// As [`ByTables::new`].
     pub fn ask_tables(&mut self) -> crate::error::Result<()> {
-        self.by_tables = Some(ByTables::of(&self.game, self.moves())?);
+        self.by_tables = Some(ByTables::new(&self.game, self.moves())?);
         Ok(())
     }
 
     /// Whether the replay differs.
     pub fn is_different(&self) -> bool {
-        self.again.as_ref().is_some_and(Again::is_different)
+        self.again.as_ref().is_some_and(Rerun::is_different)
     }
 }
 
 /// A replay.
 #[derive(Debug)]
-pub struct Again {
+pub struct Rerun {
     /// Result of the comparison.
     pub check: Check,
     /// Moves of the replay, as far as it went.
     pub moves: Vec<MoveRecord>,
 }
 
-impl Again {
+impl Rerun {
     /// Whether the replay differs from the recorded game.
     #[must_use]
     pub fn is_different(&self) -> bool {

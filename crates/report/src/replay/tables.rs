@@ -51,7 +51,7 @@ impl ByTables {
     ///
     /// # Errors
     /// If the game is not chess, because only chess has tables.
-    pub fn of(game: &RecordedGame, moves: &[MoveRecord]) -> Result<Self> {
+    pub fn new(game: &RecordedGame, moves: &[MoveRecord]) -> Result<Self> {
         let rules = &game.definition.rules;
         if rules.name() != Chess::rules().name() {
             return Err(Error::new(
@@ -63,7 +63,7 @@ impl ByTables {
         }
         let value = |position: &str| tables::value(&Chess::parse(rules, position).ok()?);
         let positions = positions(game, moves);
-        let values: Vec<_> = positions.iter().map(|it| value(&it.position)).collect();
+        let values: Vec<_> = positions.iter().map(|position| value(&position.position)).collect();
         let judged = values
             .windows(2)
             .map(|both| Some(Judged { before: both[0]?, after: both[1]?.for_mover() }));
@@ -78,7 +78,8 @@ impl ByTables {
     /// Returns a summary of the game: a line for each player that moved in a position of a table.
     pub(super) fn summary(&self, game: &RecordedGame, moves: &[MoveRecord]) -> Vec<String> {
         let judged = || self.moves.iter().zip(moves).zip(0_u32..);
-        let Some(first) = judged().find(|((it, _), _)| it.is_some()).map(|(_, ply)| ply) else {
+        let Some(first) = judged().find(|((verdict, _), _)| verdict.is_some()).map(|(_, ply)| ply)
+        else {
             return vec![
                 "No move of this game was made in a position that a table has.".to_owned(),
             ];
@@ -183,7 +184,7 @@ pub(super) struct JudgedJson {
 
 impl From<Judged> for JudgedJson {
     fn from(Judged { before, after }: Judged) -> Self {
-        let json = |it: TableValue| ValueJson { value: it.value(), plies: it.plies() };
+        let json = |value: TableValue| ValueJson { value: value.value(), plies: value.plies() };
         Self { best: json(before), made: json(after) }
     }
 }

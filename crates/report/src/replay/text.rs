@@ -86,7 +86,7 @@ pub fn write_check(out: &mut dyn Write, replayed: &Replayed) -> io::Result<()> {
 
 /// Writes the number of games with identical replays.
 pub fn write_verdict(out: &mut dyn Write, games: &[Replayed]) -> io::Result<()> {
-    let again = games.iter().filter_map(|it| it.again.as_ref());
+    let again = games.iter().filter_map(|replayed| replayed.again.as_ref());
     let (mut same, mut different) = (0, 0);
     for again in again {
         *(if again.is_different() { &mut different } else { &mut same }) += 1;
@@ -128,12 +128,12 @@ fn write_move(
     let time = duration_us(record.wall_us as f64);
     // External engines report no evaluations, and some no nodes: their 0 means unknown.
     let is_external = game.engines[usize::from(record.mover.min(1))].is_some();
-    let known = |number: u64| match is_external && number == 0 {
+    let count_or_unknown = |number: u64| match is_external && number == 0 {
         true => "unknown".to_owned(),
         false => count(number),
     };
     if search.nodes == 0 && search.score.is_none() {
-        let why = match search.ended_by {
+        let reason = match search.ended_by {
             EndedBy::OnlyMove => "the only move",
             EndedBy::Depth
             | EndedBy::Nodes
@@ -146,16 +146,16 @@ fn write_move(
                 false => "without a search",
             },
         };
-        return writeln!(out, "  {why}, {time}");
+        return writeln!(out, "  {reason}, {time}");
     }
     let score = search.score.map_or_else(|| "none".to_owned(), |score| score.to_string());
     writeln!(
         out,
         "  score {score}, depth {} (ended by {}), {} nodes, {} evaluations, {time}",
-        known(search.depth.into()),
+        count_or_unknown(search.depth.into()),
         ended_by_text(search.ended_by),
-        known(search.nodes),
-        known(search.evaluations),
+        count_or_unknown(search.nodes),
+        count_or_unknown(search.evaluations),
     )
 }
 
@@ -205,7 +205,7 @@ fn plain(value: &Value) -> String {
 
 fn end(game: &RecordedGame) -> String {
     let [first, second] = &game.names;
-    let who = match game.end.outcome {
+    let result = match game.end.outcome {
         Outcome::Win => format!("{first} wins"),
         Outcome::Draw => "A draw".to_owned(),
         Outcome::Loss => format!("{second} wins"),
@@ -213,14 +213,14 @@ fn end(game: &RecordedGame) -> String {
     let margin = game.end.margin.filter(|&margin| margin != 0);
     let by = margin
         .zip(game.definition.rules.game().margin)
-        .map_or_else(String::new, |(margin, what)| format!(" by {} {what}", margin.unsigned_abs()));
+        .map_or_else(String::new, |(margin, unit)| format!(" by {} {unit}", margin.unsigned_abs()));
     let plies = match game.end.plies {
         1 => "1 ply".to_owned(),
         plies => format!("{plies} plies"),
     };
     let time = game.wall_us.map(|us| format!(" and {}", duration_us(us as f64)));
     let why = game.end.termination.words();
-    format!("{who}{by} after {plies}{}: {why}.", time.unwrap_or_default())
+    format!("{result}{by} after {plies}{}: {why}.", time.unwrap_or_default())
 }
 
 /// Returns the positions along these moves, up to the first illegal one.

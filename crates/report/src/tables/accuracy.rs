@@ -22,13 +22,14 @@ pub(crate) const WINS: &str = "wins";
 /// Returns tables by cell; of kept wins, if the references state the winner; and by distance from the start of the
 /// game, if there are several distances.
 pub(crate) fn tables(report: &Report) -> Vec<TitledTable> {
-    let of_cells: Vec<&CellAccuracy> =
-        report.accuracy.iter().filter(|it| it.plies.is_none()).collect();
+    let cells_accuracy: Vec<&CellAccuracy> =
+        report.accuracy.iter().filter(|cell| cell.plies.is_none()).collect();
     let by_plies: Vec<&CellAccuracy> =
-        report.accuracy.iter().filter(|it| it.plies.is_some()).collect();
-    let mut tables = vec![whole(report, &of_cells).with_notes(notes(report, &of_cells))];
-    tables.extend(wins(report, &of_cells));
-    tables.extend((!by_plies.is_empty()).then(|| strata(report, &by_plies)));
+        report.accuracy.iter().filter(|cell| cell.plies.is_some()).collect();
+    let mut tables =
+        vec![accuracy_table(report, &cells_accuracy).with_notes(notes(report, &cells_accuracy))];
+    tables.extend(wins_table(report, &cells_accuracy));
+    tables.extend((!by_plies.is_empty()).then(|| plies_table(report, &by_plies)));
     tables
 }
 
@@ -37,7 +38,7 @@ pub(crate) fn cells(report: &Report) -> BTreeMap<CellId, &CellResult> {
     report.cells.iter().map(|cell| (cell.cell, cell)).collect()
 }
 
-fn whole(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
+fn accuracy_table(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
     let references = references(accuracy);
     let (names_references, is_in_plies) = (references.len() > 1, is_in_plies(&references));
     let mut columns = axis_columns(report);
@@ -56,38 +57,39 @@ fn whole(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
     columns.push(Column::numbers("loss"));
     columns.extend(random());
     let by_cell: BTreeMap<CellId, &CellAccuracy> =
-        accuracy.iter().map(|it| (it.cell, *it)).collect();
+        accuracy.iter().map(|cell| (cell.cell, *cell)).collect();
     let mut table = TitledTable::new(ACCURACY, "How well each player chooses", columns);
     for cell in &report.cells {
-        let of = by_cell.get(&cell.cell).copied();
-        let reference = names_references.then(|| optional(of, |of| of.reference.clone()));
-        let it = of.map(|of| &of.accuracy);
+        let measured = by_cell.get(&cell.cell).copied();
+        let reference =
+            names_references.then(|| optional(measured, |measured| measured.reference.clone()));
+        let values = measured.map(|measured| &measured.accuracy);
         let says_chance = same_chance(accuracy).is_none();
         let chance = |text: String| says_chance.then_some(text);
         let figures = [
-            Some(count(it.map_or(0, |it| it.positions))),
-            Some(optional(it, |it| share(it.best.value))),
-            chance(optional(it, |it| share(it.random_best))),
-            Some(optional(it, |it| format!("{:.3}", it.best_skill.value))),
-            Some(optional(it, |it| interval(it.best_skill))),
-            Some(optional(it, |it| format!("{:.1}", it.rank.value))),
-            chance(optional(it, |it| format!("{:.1}", it.random_rank))),
-            Some(optional(it, |it| loss(it.loss.value, is_in_plies))),
-            chance(optional(it, |it| loss(it.random_loss, is_in_plies))),
+            Some(count(values.map_or(0, |values| values.positions))),
+            Some(optional(values, |values| share(values.best.value))),
+            chance(optional(values, |values| share(values.random_best))),
+            Some(optional(values, |values| format!("{:.3}", values.best_skill.value))),
+            Some(optional(values, |values| interval(values.best_skill))),
+            Some(optional(values, |values| format!("{:.1}", values.rank.value))),
+            chance(optional(values, |values| format!("{:.1}", values.random_rank))),
+            Some(optional(values, |values| loss(values.loss.value, is_in_plies))),
+            chance(optional(values, |values| loss(values.random_loss, is_in_plies))),
         ];
         let figures = figures.into_iter().flatten();
-        let said = [cell.player.clone()].into_iter().chain(reference).chain(figures);
-        table.row(places(report, &cell.axes).chain(said));
+        let texts = [cell.player.clone()].into_iter().chain(reference).chain(figures);
+        table.row(places(report, &cell.axes).chain(texts));
     }
     table
 }
 
 /// Returns how often each player keeps a win; `None` where no win could be given away, or no reference states the
 /// winner.
-fn wins(report: &Report, accuracy: &[&CellAccuracy]) -> Option<TitledTable> {
+fn wins_table(report: &Report, accuracy: &[&CellAccuracy]) -> Option<TitledTable> {
     let by_cell: BTreeMap<CellId, (&CellAccuracy, &WinsKept)> = accuracy
         .iter()
-        .filter_map(|it| Some((it.cell, (*it, it.accuracy.wins.as_ref()?))))
+        .filter_map(|cell| Some((cell.cell, (*cell, cell.accuracy.wins.as_ref()?))))
         .collect();
     if by_cell.is_empty() {
         return None;
@@ -102,20 +104,20 @@ fn wins(report: &Report, accuracy: &[&CellAccuracy]) -> Option<TitledTable> {
     columns.push(Column::words("95% interval"));
     let mut table = TitledTable::new(WINS, "How often each player keeps a win", columns);
     for cell in &report.cells {
-        let Some((of, it)) = by_cell.get(&cell.cell) else { continue };
-        let reference = names_references.then(|| of.reference.clone());
+        let Some((measured, kept)) = by_cell.get(&cell.cell) else { continue };
+        let reference = names_references.then(|| measured.reference.clone());
         let figures = [
-            count(it.positions),
-            share(it.share.value),
-            optional(it.share.interval, |it| {
-                format!("{:.1}–{:.1} %", 100.0 * it.low, 100.0 * it.high)
+            count(kept.positions),
+            share(kept.share.value),
+            optional(kept.share.interval, |bounds| {
+                format!("{:.1}–{:.1} %", 100.0 * bounds.low, 100.0 * bounds.high)
             }),
-            share(it.random),
-            format!("{:.3}", it.skill.value),
-            interval(it.skill),
+            share(kept.random),
+            format!("{:.3}", kept.skill.value),
+            interval(kept.skill),
         ];
-        let said = [cell.player.clone()].into_iter().chain(reference).chain(figures);
-        table.row(places(report, &cell.axes).chain(said));
+        let texts = [cell.player.clone()].into_iter().chain(reference).chain(figures);
+        table.row(places(report, &cell.axes).chain(texts));
     }
     Some(table.with_notes(vec![
         "Winnable: positions in which some move wins and some move does not, if nobody errs from there\n\
@@ -125,7 +127,7 @@ fn wins(report: &Report, accuracy: &[&CellAccuracy]) -> Option<TitledTable> {
     ]))
 }
 
-fn strata(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
+fn plies_table(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
     let mut columns = axis_columns(report);
     columns.push(Column::words("player"));
     columns.extend(["plies", "positions", "best", "random", "skill"].map(Column::numbers));
@@ -156,12 +158,12 @@ fn notes(report: &Report, accuracy: &[&CellAccuracy]) -> Vec<String> {
     if let Some(only) = references.first().filter(|_| references.len() == 1) {
         notes.push(format!("Reference: {only}."));
     }
-    if let Some(of) = same_chance(accuracy) {
+    if let Some(chance) = same_chance(accuracy) {
         notes.push(format!(
             "A random mover in these positions: best {}, rank {:.1}, loss {}.",
-            share(of.random_best),
-            of.random_rank,
-            loss(of.random_loss, is_in_plies(&references)),
+            share(chance.random_best),
+            chance.random_rank,
+            loss(chance.random_loss, is_in_plies(&references)),
         ));
     }
     notes.push(
@@ -188,8 +190,8 @@ fn notes(report: &Report, accuracy: &[&CellAccuracy]) -> Vec<String> {
     }
     if report.experiment.games_failed > 0 {
         notes.push(format!(
-            "{} choices failed and count for nobody; see why: spelrum sql 'SELECT * FROM failures'.\n\
-             Once that is mended, spelrum retry lets them be made again.",
+            "{} choices failed and are not counted; see why: spelrum sql 'SELECT * FROM failures'.\n\
+             After fixing the cause, repeat them with spelrum retry.",
             count(report.experiment.games_failed)
         ));
     }
@@ -199,11 +201,12 @@ fn notes(report: &Report, accuracy: &[&CellAccuracy]) -> Vec<String> {
 /// Returns the expected result of a random mover, if it is the same in all cells, which then have the same positions.
 fn same_chance<'a>(accuracy: &[&'a CellAccuracy]) -> Option<&'a Accuracy> {
     let first = &accuracy.first()?.accuracy;
-    let figures = |it: &Accuracy| [it.random_best, it.random_rank, it.random_loss];
-    let is_same = |it: &&CellAccuracy| {
-        let pairs = figures(&it.accuracy).into_iter().zip(figures(first));
-        it.accuracy.positions == first.positions
-            && pairs.into_iter().all(|(one, other)| (one - other).abs() <= 1e-9 * other.abs())
+    let figures =
+        |accuracy: &Accuracy| [accuracy.random_best, accuracy.random_rank, accuracy.random_loss];
+    let is_same = |cell: &&CellAccuracy| {
+        let pairs = figures(&cell.accuracy).into_iter().zip(figures(first));
+        cell.accuracy.positions == first.positions
+            && pairs.into_iter().all(|(left, right)| (left - right).abs() <= 1e-9 * right.abs())
     };
     accuracy.iter().all(is_same).then_some(first)
 }
@@ -221,7 +224,7 @@ pub(crate) fn shorten(parts: &mut Vec<Part>) {
 }
 
 fn references<'a>(accuracy: &[&'a CellAccuracy]) -> BTreeSet<&'a str> {
-    accuracy.iter().map(|it| &*it.reference).collect()
+    accuracy.iter().map(|cell| &*cell.reference).collect()
 }
 
 fn share(share: f64) -> String {
@@ -238,5 +241,5 @@ fn loss(loss: f64, is_in_plies: bool) -> String {
 }
 
 fn interval(estimate: Estimate) -> String {
-    optional(estimate.interval, |it| format!("{:.3}–{:.3}", it.low, it.high))
+    optional(estimate.interval, |bounds| format!("{:.3}–{:.3}", bounds.low, bounds.high))
 }

@@ -51,7 +51,7 @@ pub(crate) struct Accuracy<'a> {
 
 impl Accuracy<'_> {
     /// Whether it covers all positions of its cell.
-    pub(crate) const fn is_whole(&self) -> bool {
+    pub(crate) const fn covers_all_plies(&self) -> bool {
         self.plies.is_none()
     }
 }
@@ -59,15 +59,15 @@ impl Accuracy<'_> {
 /// All of a report.
 pub(crate) fn accuracy(report: &Report) -> Vec<Accuracy<'_>> {
     let cells = cells(report);
-    let low = |of: Estimate| of.interval.map(|it| it.low);
-    let high = |of: Estimate| of.interval.map(|it| it.high);
+    let low = |estimate: Estimate| estimate.interval.map(|bounds| bounds.low);
+    let high = |estimate: Estimate| estimate.interval.map(|bounds| bounds.high);
     report
         .accuracy
         .iter()
         .filter_map(|CellAccuracy { cell, reference, plies, accuracy }| {
             let cell = cells.get(cell)?;
             let wins = accuracy.wins;
-            let [kept, kept_skill] = [wins.map(|it| it.share), wins.map(|it| it.skill)];
+            let [kept, kept_skill] = [wins.map(|wins| wins.share), wins.map(|wins| wins.skill)];
             Some(Accuracy {
                 cell_id: cell.cell.0,
                 axes: &cell.axes,
@@ -96,12 +96,12 @@ pub(crate) fn accuracy(report: &Report) -> Vec<Accuracy<'_>> {
                 loss_skill: accuracy.loss_skill.value,
                 loss_skill_low: low(accuracy.loss_skill),
                 loss_skill_high: high(accuracy.loss_skill),
-                winnable: wins.map(|it| it.positions),
-                keeps_win: kept.map(|it| it.value),
+                winnable: wins.map(|wins| wins.positions),
+                keeps_win: kept.map(|estimate| estimate.value),
                 keeps_win_low: kept.and_then(low),
                 keeps_win_high: kept.and_then(high),
-                random_keeps_win: wins.map(|it| it.random),
-                keeps_win_skill: kept_skill.map(|it| it.value),
+                random_keeps_win: wins.map(|wins| wins.random),
+                keeps_win_skill: kept_skill.map(|estimate| estimate.value),
                 keeps_win_skill_low: kept_skill.and_then(low),
                 keeps_win_skill_high: kept_skill.and_then(high),
             })

@@ -36,5 +36,5 @@ pub(crate) fn names_opponents(report: &Report) -> bool {
 }
 
 fn is_of_the_grid(axis: &str) -> bool {
-    Role::of_axis(axis).is_none()
+    Role::from_axis(axis).is_none()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_answers::{CellResult, Report, ToldClaim, places_text};
+use spelrum_answers::{CellResult, ClaimAnswer, Report, places_text};
 use spelrum_model::CellId;
 use spelrum_statistics::claims::{Judgement, NotJudged};
 
@@ -13,7 +13,7 @@ use crate::text::{Column, optional};
 pub(crate) const CELLS: &str = "claimed-cells";
 
 /// A claim, and its number in tables and notes.
-type Numbered<'c> = (usize, &'c ToldClaim<'c>);
+type Numbered<'c> = (usize, &'c ClaimAnswer<'c>);
 
 /// Heading of all results that were not claimed beforehand.
 const EXPLORATORY: &str = "Nobody claimed what follows before the first game: it shows where to look, and each of its\n\
@@ -21,12 +21,12 @@ const EXPLORATORY: &str = "Nobody claimed what follows before the first game: it
 
 /// Returns the claims, then the heading of the remaining results; empty without claims.
 pub(crate) fn parts(report: &Report) -> Vec<Part> {
-    let told = report.judged_claims();
-    if told.is_empty() {
+    let entries = report.judged_claims();
+    if entries.is_empty() {
         return Vec::new();
     }
     let (late, stated): (Vec<Numbered<'_>>, Vec<_>) =
-        (1..).zip(&told).partition(|(_, told)| told.exploratory.is_some());
+        (1..).zip(&entries).partition(|(_, entry)| entry.exploratory.is_some());
     let mut parts = Vec::new();
     if !stated.is_empty() {
         parts.push(Part::Table(claims("Claims", &stated).with_notes(notes(&stated))));
@@ -43,8 +43,8 @@ pub(crate) fn parts(report: &Report) -> Vec<Part> {
     parts
 }
 
-fn claims(title: &str, of: &[Numbered<'_>]) -> TitledTable {
-    let is_adjusted = of.iter().any(|(_, told)| told.exploratory.is_none());
+fn claims(title: &str, entries: &[Numbered<'_>]) -> TitledTable {
+    let is_adjusted = entries.iter().any(|(_, entry)| entry.exploratory.is_none());
     let mut columns = vec![
         Column::numbers("no."),
         Column::words("claim"),
@@ -53,14 +53,14 @@ fn claims(title: &str, of: &[Numbered<'_>]) -> TitledTable {
     ];
     columns.extend(is_adjusted.then(|| Column::numbers("p (Holm)")));
     let mut table = TitledTable::new("claims", title, columns);
-    for (number, told) in of {
-        let figures = told.judged.figures;
+    for (number, entry) in entries {
+        let figures = entry.judged.figures;
         let p = figures.map(|figures| figures.p);
         let adjusted = figures.and_then(|figures| figures.p_adjusted);
         let row = [
             number.to_string(),
-            told.claim.text.clone(),
-            verdict(told.judged.judgement).to_owned(),
+            entry.claim.text.clone(),
+            verdict(entry.judged.judgement).to_owned(),
             optional(p, p_value),
         ];
         table.row(row.into_iter().chain(is_adjusted.then(|| optional(adjusted, p_value))));
@@ -69,7 +69,7 @@ fn claims(title: &str, of: &[Numbered<'_>]) -> TitledTable {
 }
 
 /// Returns each cell of each claim, with its band.
-fn cells(report: &Report, title: &str, of: &[Numbered<'_>]) -> TitledTable {
+fn cells(report: &Report, title: &str, entries: &[Numbered<'_>]) -> TitledTable {
     let columns = vec![
         Column::numbers("claim"),
         Column::words("at"),
@@ -80,11 +80,11 @@ fn cells(report: &Report, title: &str, of: &[Numbered<'_>]) -> TitledTable {
         Column::numbers("p"),
     ];
     let mut table = TitledTable::new(CELLS, title, columns);
-    let known: BTreeMap<CellId, &CellResult> =
+    let cells_by_id: BTreeMap<CellId, &CellResult> =
         report.cells.iter().map(|cell| (cell.cell, cell)).collect();
-    for (number, told) in of {
-        for (stated, judged) in told.claim.cells.iter().zip(&told.judged.cells) {
-            let cell = known.get(&stated.cell);
+    for (number, entry) in entries {
+        for (stated, judged) in entry.claim.cells.iter().zip(&entry.judged.cells) {
+            let cell = cells_by_id.get(&stated.cell);
             let at = cell.and_then(|cell| places_text(&report.axes, &cell.axes));
             let names = cell.map(|cell| cell.sides(stated.player));
             table.row([
@@ -102,54 +102,56 @@ fn cells(report: &Report, title: &str, of: &[Numbered<'_>]) -> TitledTable {
 }
 
 /// Formats each claim: `1: alphabeta against random, score above 0.5 in every one of 4 cells.`
-fn statements<'c>(of: &'c [Numbered<'c>]) -> impl Iterator<Item = String> + 'c {
-    of.iter().map(|(number, told)| {
-        let statement = &told.claim.statement;
-        let predicate = statement.predicate(told.claim.cells.len());
+fn statements<'c>(entries: &'c [Numbered<'c>]) -> impl Iterator<Item = String> + 'c {
+    entries.iter().map(|(number, entry)| {
+        let statement = &entry.claim.statement;
+        let predicate = statement.predicate(entry.claim.cells.len());
         format!("{number}: {}, {predicate}.", statement.subject())
     })
 }
 
-fn notes(of: &[Numbered<'_>]) -> Vec<String> {
-    let rate = of.first().map_or(0.05, |(_, told)| told.claim.statement.error_rate);
+fn notes(entries: &[Numbered<'_>]) -> Vec<String> {
+    let rate = entries.first().map_or(0.05, |(_, entry)| entry.claim.statement.error_rate);
     let percent = format!("{}%", 100.0 * rate);
-    let mut notes: Vec<String> = statements(of).collect();
+    let mut notes: Vec<String> = statements(entries).collect();
     notes.push(format!(
         "Stated before the first game was settled, and judged together: with a chance of at most {percent} any\n\
          false one is called supported (Holm). The bands of all their cells hold together, but for {percent}."
     ));
-    for (number, told) in of {
-        if !told.claim.in_sweep {
+    for (number, entry) in entries {
+        if !entry.claim.in_sweep {
             notes.push(format!(
                 "Claim {number} is no longer in the sweep. It stays: it was stated before the first game."
             ));
         }
-        if let Judgement::NotJudged(why) = told.judged.judgement {
+        if let Judgement::NotJudged(why) = entry.judged.judgement {
             notes.push(format!("Claim {number} is not judged: {}.", not_judged(why)));
         }
     }
-    let is = |judgement| of.iter().any(|(_, told)| told.judged.judgement == judgement);
-    if is(Judgement::Open) {
+    let any_judged =
+        |judgement| entries.iter().any(|(_, entry)| entry.judged.judgement == judgement);
+    if any_judged(Judgement::Open) {
         notes.push(
             "Open: there are games to play, of the claim's cells or of others that it is judged with."
                 .to_owned(),
         );
     }
-    if is(Judgement::NotShown) {
+    if any_judged(Judgement::NotShown) {
         notes.push(
-            "Not shown: these games do not tell; that is no proof of the contrary.".to_owned(),
+            "Not shown: these games are inconclusive, which does not prove the contrary."
+                .to_owned(),
         );
     }
     notes
 }
 
-fn notes_on_exploratory(of: &[Numbered<'_>]) -> Vec<String> {
-    let mut notes: Vec<String> = statements(of).collect();
+fn notes_on_exploratory(entries: &[Numbered<'_>]) -> Vec<String> {
+    let mut notes: Vec<String> = statements(entries).collect();
     notes.push(
         "Not judged: their p-values stand alone, and are not adjusted for each other.".to_owned(),
     );
-    notes.extend(of.iter().filter_map(|(number, told)| {
-        Some(format!("Claim {number} is exploratory: {}.", told.exploratory?.reason()))
+    notes.extend(entries.iter().filter_map(|(number, entry)| {
+        Some(format!("Claim {number} is exploratory: {}.", entry.exploratory?.reason()))
     }));
     notes
 }

@@ -68,7 +68,7 @@ pub(crate) struct Row<'c> {
 /// Returns a report's claims.
 pub(crate) fn claims(report: &Report) -> Vec<Claim> {
     let cells = by_id(report);
-    report.judged_claims().iter().map(|told| Claim::of(told, &cells)).collect()
+    report.judged_claims().iter().map(|entry| Claim::new(entry, &cells)).collect()
 }
 
 /// Returns the claims as rows.
@@ -85,7 +85,7 @@ pub(crate) fn rows<'c>(report: &Report, claims: &'c [Claim]) -> Vec<Row<'c>> {
         score_below: claim.score_below,
         quantifier: claim.quantifier,
         axes: match cells.get(&CellId(cell.cell_id)) {
-            Some(found) => found.axes.clone(),
+            Some(cell) => cell.axes.clone(),
             None => vec![None; report.axes.len()],
         },
         cell: cell.clone(),
@@ -99,8 +99,8 @@ fn by_id(report: &Report) -> BTreeMap<CellId, &CellResult> {
 }
 
 impl Claim {
-    fn of(told: &results::ToldClaim<'_>, cells: &BTreeMap<CellId, &CellResult>) -> Self {
-        let results::ToldClaim { claim, exploratory, judged } = told;
+    fn new(entry: &results::ClaimAnswer<'_>, cells: &BTreeMap<CellId, &CellResult>) -> Self {
+        let results::ClaimAnswer { claim, exploratory, judged } = entry;
         let statement = &claim.statement;
         let at = |(axis, values): &(String, Vec<String>)| format!("{axis}={}", values.join(", "));
         let at: Vec<String> = statement.at.iter().map(at).collect();
@@ -116,7 +116,7 @@ impl Claim {
             | Judgement::Exploratory => exploratory.map(results::WhyExploratory::reason),
         };
         let cell = |(stated, judged): (&results::StatedCell, &JudgedCell)| {
-            ClaimedCell::of(stated, judged, cells.get(&stated.cell).copied())
+            ClaimedCell::new(stated, judged, cells.get(&stated.cell).copied())
         };
         Self {
             claim: claim.text.clone(),
@@ -140,8 +140,8 @@ impl Claim {
 }
 
 impl ClaimedCell {
-    fn of(stated: &results::StatedCell, judged: &JudgedCell, found: Option<&CellResult>) -> Self {
-        let names = found.map(|cell| cell.sides(stated.player));
+    fn new(stated: &results::StatedCell, judged: &JudgedCell, cell: Option<&CellResult>) -> Self {
+        let names = cell.map(|cell| cell.sides(stated.player));
         Self {
             cell_id: stated.cell.0,
             player: names.map(|[player, _]| player.to_owned()),

@@ -33,9 +33,9 @@ pub(crate) fn table(report: &Report) -> Option<TitledTable> {
         is_empty = false;
         let row = [cell.player.clone(), cell.opponent.clone()];
         let scores = [first, second].into_iter().flat_map(|colour| {
-            let interval = |it: ScoreInterval| format!("{:.3}–{:.3}", it.low, it.high);
+            let interval = |bounds: ScoreInterval| format!("{:.3}–{:.3}", bounds.low, bounds.high);
             [
-                optional(colour.score, |it| format!("{:.3}", it.score)),
+                optional(colour.score, |score| format!("{:.3}", score.score)),
                 optional(colour.score, interval),
             ]
         });

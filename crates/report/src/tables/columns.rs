@@ -15,9 +15,9 @@ pub(crate) type Named = (String, CsvField);
 pub(crate) type Columns = Vec<Named>;
 
 /// Returns an object's keys and values as columns, in its order.
-pub(crate) fn columns<T: Serialize>(of: &T) -> Result<Columns, serde_json::Error> {
+pub(crate) fn columns<T: Serialize>(object: &T) -> Result<Columns, serde_json::Error> {
     let mut named = Vec::new();
-    for (key, value) in fields(of)? {
+    for (key, value) in fields(object)? {
         flatten(&key, &value, &mut named)?;
     }
     Ok(named)
@@ -48,9 +48,9 @@ pub(crate) fn flatten(
 
 /// Returns an object's keys and values, as serialized.
 pub(crate) fn fields<T: Serialize>(
-    of: &T,
+    object: &T,
 ) -> Result<Vec<(String, Box<RawValue>)>, serde_json::Error> {
-    let json = serde_json::to_string(of)?;
+    let json = serde_json::to_string(object)?;
     let fields: Fields = serde_json::from_str(&json)?;
     Ok(fields.0)
 }

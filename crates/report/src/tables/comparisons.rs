@@ -9,20 +9,21 @@ use crate::document::{Part, TitledTable};
 use crate::text::{Column, count, optional};
 
 /// Returns the tables and sentences of the comparisons.
-pub(crate) fn parts(told: &Comparisons) -> Vec<Part> {
+pub(crate) fn parts(comparisons: &Comparisons) -> Vec<Part> {
     let mut tables = Vec::new();
-    tables.extend((!told.differences.is_empty()).then(|| gains(told)));
-    tables.extend((!told.effects.is_empty()).then(|| effects(told)));
-    tables.extend((!told.replicates.is_empty()).then(|| replicates(told)));
+    tables.extend((!comparisons.differences.is_empty()).then(|| gains(comparisons)));
+    tables.extend((!comparisons.effects.is_empty()).then(|| effects(comparisons)));
+    tables.extend((!comparisons.replicates.is_empty()).then(|| replicates(comparisons)));
     if tables.is_empty() {
-        let words = "There is nothing to compare: no two cells with games differ in one thing.";
+        let words =
+            "There is nothing to compare: no two cells with games differ in exactly one setting.";
         return vec![Part::Words(words.to_owned())];
     }
     tables.into_iter().map(Part::Table).collect()
 }
 
-fn gains(told: &Comparisons) -> TitledTable {
-    let mut columns: Vec<Column> = told.axes.iter().map(Column::words).collect();
+fn gains(comparisons: &Comparisons) -> TitledTable {
+    let mut columns: Vec<Column> = comparisons.axes.iter().map(Column::words).collect();
     columns.extend([
         Column::words("player"),
         Column::words("opponent"),
@@ -32,7 +33,7 @@ fn gains(told: &Comparisons) -> TitledTable {
         Column::words("scores"),
     ]);
     let mut table = TitledTable::new("gains", "What each step gains", columns);
-    for gain in &told.differences {
+    for gain in &comparisons.differences {
         let value = |(axis, value): (usize, &Option<String>)| match &gain.changed {
             Changed::Axis { axis: changed, from, to } if *changed == axis => step(from, to),
             Changed::Axis { .. } | Changed::Player { .. } => {
@@ -49,7 +50,7 @@ fn gains(told: &Comparisons) -> TitledTable {
             count(gain.openings_shared),
             points(gain.score),
             interval(gain.interval),
-            so(gain).to_owned(),
+            gain_verdict(gain).to_owned(),
         ];
         table.row(gain.place.iter().enumerate().map(value).chain(row));
     }
@@ -58,14 +59,14 @@ fn gains(told: &Comparisons) -> TitledTable {
          by opening where both have the same."
             .to_owned(),
     ];
-    if told.differences_truncated {
+    if comparisons.differences_truncated {
         notes.push(format!("There are more than these {}.", count(DIFFERENCES_MAX as u64)));
     }
     notes.push("One interval in twenty misses the truth.".to_owned());
     table.with_notes(notes)
 }
 
-fn effects(told: &Comparisons) -> TitledTable {
+fn effects(comparisons: &Comparisons) -> TitledTable {
     let columns = vec![
         Column::words("player"),
         Column::words("opponent"),
@@ -76,16 +77,16 @@ fn effects(told: &Comparisons) -> TitledTable {
     ];
     let mut table = TitledTable::new("effects", "What each axis does, over all cells", columns);
     let name = |contrast: &Contrast| {
-        let axis = told.axes.get(contrast.axis).map_or("", String::as_str);
+        let axis = comparisons.axes.get(contrast.axis).map_or("", String::as_str);
         format!("{axis} {}", step(&contrast.from, &contrast.to))
     };
-    for Effects { player, opponent, effects, .. } in &told.effects {
+    for Effects { player, opponent, effects, .. } in &comparisons.effects {
         for effect in effects {
             table.row([
                 player.clone(),
                 opponent.clone(),
-                optional(effect.of.first(), name),
-                optional(effect.of.get(1), name),
+                optional(effect.contrasts.first(), name),
+                optional(effect.contrasts.get(1), name),
                 points(effect.score),
                 interval(effect.interval),
             ]);
@@ -96,28 +97,30 @@ fn effects(told: &Comparisons) -> TitledTable {
          larger that gain is at its end than at its beginning."
             .to_owned(),
     ];
-    let missed = told.effects.iter().filter_map(|told| told.residual).fold(None, most);
+    let missed =
+        comparisons.effects.iter().filter_map(|effects| effects.residual).fold(None, maximum_of);
     notes.extend(missed.map(|missed| {
         format!(
             "What these leave unexplained of a cell's score is {missed:.3} (standard deviation)."
         )
     }));
-    if told.effects.iter().any(|told| !told.has_interactions) {
+    if comparisons.effects.iter().any(|effects| !effects.has_interactions) {
         notes.push("There are too few cells to tell what two axes do together.".to_owned());
     }
     table.with_notes(notes)
 }
 
-fn most(known: Option<f64>, next: f64) -> Option<f64> {
-    Some(known.map_or(next, |known| known.max(next)))
+fn maximum_of(maximum: Option<f64>, next: f64) -> Option<f64> {
+    Some(maximum.map_or(next, |maximum| maximum.max(next)))
 }
 
-fn replicates(told: &Comparisons) -> TitledTable {
+fn replicates(comparisons: &Comparisons) -> TitledTable {
     // The axis of the seeds has no value here.
-    let is_told = |axis: &usize| told.replicates.iter().any(|it| it.place[*axis].is_some());
-    let axes: Vec<usize> = (0..told.axes.len()).filter(is_told).collect();
+    let is_given =
+        |axis: &usize| comparisons.replicates.iter().any(|row| row.place[*axis].is_some());
+    let axes: Vec<usize> = (0..comparisons.axes.len()).filter(is_given).collect();
     let mut columns: Vec<Column> =
-        axes.iter().map(|&axis| Column::numbers(&told.axes[axis])).collect();
+        axes.iter().map(|&axis| Column::numbers(&comparisons.axes[axis])).collect();
     columns.extend([
         Column::words("player"),
         Column::words("opponent"),
@@ -127,20 +130,20 @@ fn replicates(told: &Comparisons) -> TitledTable {
         Column::numbers("deviation"),
         Column::numbers("beyond openings"),
     ]);
-    let mut table = TitledTable::new("replicates", "Done again with other seeds", columns);
-    for it in &told.replicates {
+    let mut table = TitledTable::new("replicates", "Repeats with other seeds", columns);
+    for row in &comparisons.replicates {
         let figure = |figure: Option<f64>| optional(figure, |figure| format!("{figure:.3}"));
-        let within = |it: Interval| format!("{:.3}–{:.3}", it.low, it.high);
+        let within = |bounds: Interval| format!("{:.3}–{:.3}", bounds.low, bounds.high);
         let places =
-            axes.iter().map(|&axis| optional(it.place[axis].as_deref(), ToOwned::to_owned));
+            axes.iter().map(|&axis| optional(row.place[axis].as_deref(), ToOwned::to_owned));
         table.row(places.chain([
-            it.player.clone(),
-            it.opponent.clone(),
-            count(it.seeds),
-            format!("{:.3}", it.score),
-            optional(it.interval, within),
-            figure(it.deviation),
-            figure(it.deviation_between),
+            row.player.clone(),
+            row.opponent.clone(),
+            count(row.seeds),
+            format!("{:.3}", row.score),
+            optional(row.interval, within),
+            figure(row.deviation),
+            figure(row.deviation_between),
         ]));
     }
     table.with_notes(vec![
@@ -160,10 +163,10 @@ fn points(points: f64) -> String {
 }
 
 fn interval(interval: Option<Interval>) -> String {
-    optional(interval, |it| format!("{} to {}", points(it.low), points(it.high)))
+    optional(interval, |bounds| format!("{} to {}", points(bounds.low), points(bounds.high)))
 }
 
-fn so(gain: &Difference) -> &'static str {
+fn gain_verdict(gain: &Difference) -> &'static str {
     match gain.interval {
         Some(interval) if interval.low > 0.0 => "more",
         Some(interval) if interval.high < 0.0 => "less",
@@ -242,12 +245,12 @@ pub(crate) mod tests {
                 cells: 6,
                 effects: vec![
                     Effect {
-                        of: vec![contrast(0, "1", "3")],
+                        contrasts: vec![contrast(0, "1", "3")],
                         score: 0.2,
                         interval: Some(figure(0.2, 0.03)),
                     },
                     Effect {
-                        of: vec![contrast(0, "1", "3"), contrast(1, "5ms", "20ms")],
+                        contrasts: vec![contrast(0, "1", "3"), contrast(1, "5ms", "20ms")],
                         score: -0.02,
                         interval: None,
                     },
@@ -271,16 +274,16 @@ pub(crate) mod tests {
 
     #[test]
     fn comparisons_are_readable_in_100_columns() {
-        let told = comparisons();
+        let comparisons = comparisons();
         let mut out = Vec::new();
-        document(&told.experiment, parts(&told)).write_text(&mut out).unwrap();
+        document(&comparisons.experiment, parts(&comparisons)).write_text(&mut out).unwrap();
         let text = anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         insta::assert_snapshot!(text);
     }
 
     #[test]
-    fn nothing_to_compare_is_said() {
+    fn a_note_says_that_nothing_can_be_compared() {
         let none = Comparisons {
             differences: Vec::new(),
             effects: Vec::new(),

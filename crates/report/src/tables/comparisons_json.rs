@@ -15,7 +15,7 @@ pub(crate) struct Compared<'a> {
     pub(crate) axes: &'a [String],
     pub(crate) gains: Vec<Gain<'a>>,
     gains_truncated: bool,
-    pub(crate) effects: Vec<EffectOf<'a>>,
+    pub(crate) effects: Vec<EffectRow<'a>>,
     pub(crate) replicates: Vec<Replicates<'a>>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Gain<'a> {
 
 /// Effect of an axis over all cells of a pairing, or its interaction with another axis.
 #[derive(Debug, Serialize)]
-pub(crate) struct EffectOf<'a> {
+pub(crate) struct EffectRow<'a> {
     player: &'a str,
     opponent: &'a str,
     cells: u64,
@@ -73,15 +73,21 @@ pub(crate) struct Replicates<'a> {
 }
 
 impl<'a> From<&'a Comparisons> for Compared<'a> {
-    fn from(told: &'a Comparisons) -> Self {
-        let effects = |of: &'a Effects| of.effects.iter().map(|it| effect(&told.axes, of, it));
+    fn from(comparisons: &'a Comparisons) -> Self {
+        let effects = |effects: &'a Effects| {
+            effects.effects.iter().map(|row| effect(&comparisons.axes, effects, row))
+        };
         Self {
-            experiment: &told.experiment.name,
-            axes: &told.axes,
-            gains: told.differences.iter().map(|it| gain(&told.axes, it)).collect(),
-            gains_truncated: told.differences_truncated,
-            effects: told.effects.iter().flat_map(effects).collect(),
-            replicates: told.replicates.iter().map(Replicates::of).collect(),
+            experiment: &comparisons.experiment.name,
+            axes: &comparisons.axes,
+            gains: comparisons
+                .differences
+                .iter()
+                .map(|difference| gain(&comparisons.axes, difference))
+                .collect(),
+            gains_truncated: comparisons.differences_truncated,
+            effects: comparisons.effects.iter().flat_map(effects).collect(),
+            replicates: comparisons.replicates.iter().map(Replicates::new).collect(),
         }
     }
 }
@@ -94,63 +100,63 @@ fn high(interval: Option<Interval>) -> Option<f64> {
     interval.map(|interval| interval.high)
 }
 
-fn gain<'a>(axes: &'a [String], it: &'a Difference) -> Gain<'a> {
-    let (changed, from, to) = match &it.changed {
+fn gain<'a>(axes: &'a [String], difference: &'a Difference) -> Gain<'a> {
+    let (changed, from, to) = match &difference.changed {
         Changed::Axis { axis, from, to } => (axes[*axis].as_str(), from.as_str(), to.as_str()),
-        Changed::Player { from } => ("player", from.as_str(), it.player.as_str()),
+        Changed::Player { from } => ("player", from.as_str(), difference.player.as_str()),
     };
-    let [cell_id, from_cell_id] = it.cells.map(|cell| cell.0);
+    let [cell_id, from_cell_id] = difference.cells.map(|cell| cell.0);
     Gain {
         cell_id,
         from_cell_id,
-        axes: &it.place,
-        player: &it.player,
-        opponent: &it.opponent,
+        axes: &difference.place,
+        player: &difference.player,
+        opponent: &difference.opponent,
         changed,
         from,
         to,
-        openings_shared: it.openings_shared,
-        gain: it.score,
-        gain_low: low(it.interval),
-        gain_high: high(it.interval),
+        openings_shared: difference.openings_shared,
+        gain: difference.score,
+        gain_low: low(difference.interval),
+        gain_high: high(difference.interval),
     }
 }
 
-fn effect<'a>(axes: &'a [String], of: &'a Effects, it: &'a Effect) -> EffectOf<'a> {
-    let [first, second] = [it.of.first(), it.of.get(1)];
-    let axis = |contrast: Option<&Contrast>| contrast.map(|it| axes[it.axis].as_str());
-    let from = |contrast: Option<&'a Contrast>| contrast.map(|it| it.from.as_str());
-    let to = |contrast: Option<&'a Contrast>| contrast.map(|it| it.to.as_str());
-    EffectOf {
-        player: &of.player,
-        opponent: &of.opponent,
-        cells: of.cells,
+fn effect<'a>(axes: &'a [String], effects: &'a Effects, effect: &'a Effect) -> EffectRow<'a> {
+    let [first, second] = [effect.contrasts.first(), effect.contrasts.get(1)];
+    let axis = |contrast: Option<&Contrast>| contrast.map(|contrast| axes[contrast.axis].as_str());
+    let from = |contrast: Option<&'a Contrast>| contrast.map(|contrast| contrast.from.as_str());
+    let to = |contrast: Option<&'a Contrast>| contrast.map(|contrast| contrast.to.as_str());
+    EffectRow {
+        player: &effects.player,
+        opponent: &effects.opponent,
+        cells: effects.cells,
         axis: axis(first),
         from: from(first),
         to: to(first),
         with_axis: axis(second),
         with_from: from(second),
         with_to: to(second),
-        gain: it.score,
-        gain_low: low(it.interval),
-        gain_high: high(it.interval),
-        residual_deviation: of.residual,
+        gain: effect.score,
+        gain_low: low(effect.interval),
+        gain_high: high(effect.interval),
+        residual_deviation: effects.residual,
     }
 }
 
 impl<'a> Replicates<'a> {
-    fn of(it: &'a spelrum_answers::CellReplicates) -> Self {
+    fn new(replicates: &'a spelrum_answers::CellReplicates) -> Self {
         Self {
-            cell_id: it.cell.0,
-            axes: &it.place,
-            player: &it.player,
-            opponent: &it.opponent,
-            seeds: it.seeds,
-            score: it.score,
-            score_low: low(it.interval),
-            score_high: high(it.interval),
-            deviation: it.deviation,
-            deviation_beyond_openings: it.deviation_between,
+            cell_id: replicates.cell.0,
+            axes: &replicates.place,
+            player: &replicates.player,
+            opponent: &replicates.opponent,
+            seeds: replicates.seeds,
+            score: replicates.score,
+            score_low: low(replicates.interval),
+            score_high: high(replicates.interval),
+            deviation: replicates.deviation,
+            deviation_beyond_openings: replicates.deviation_between,
         }
     }
 }

@@ -44,15 +44,16 @@ fn costs(
     columns.extend(optional_column(has_ratios, "ratio"));
     columns.extend([depth, "nodes", "evals"].map(Column::numbers));
     columns.extend(optional_column(has_shares, "share"));
-    columns
-        .extend(["over", "longest"].into_iter().filter_map(|it| optional_column(has_limits, it)));
+    columns.extend(
+        ["over", "longest"].into_iter().filter_map(|heading| optional_column(has_limits, heading)),
+    );
     let mut table = TitledTable::new(name, title, columns);
     for moves in costs {
         let costs = &moves.costs;
         // External engines report no evaluations, and some neither depth nor nodes: their 0 means unknown.
-        let is_external = report.engines.engines.iter().any(|it| it.player == moves.player);
-        let known = |mean: f64| (!is_external || mean > 0.0).then_some(mean);
-        let rounded = |mean: f64| optional(known(mean), |it| count(it.round() as u64));
+        let is_external = report.engines.engines.iter().any(|engine| engine.player == moves.player);
+        let reported = |mean: f64| (!is_external || mean > 0.0).then_some(mean);
+        let rounded = |mean: f64| optional(reported(mean), |mean| count(mean.round() as u64));
         let mean_us = costs.us_mean().value;
         let row = [Some(moves.player.clone())]
             .into_iter()
@@ -61,9 +62,11 @@ fn costs(
             .chain([has_errors.then(|| optional(error_of_mean(moves), relative_error))])
             .chain([Some(duration_us(costs.wall_us_median))])
             .chain([Some(optional(costs.wall_us_p95, duration_us))])
-            .chain([has_ratios.then(|| optional(costs.us_ratio(), |it| ratio(it.value)))])
             .chain([
-                Some(optional(known(costs.depth_mean), |it| format!("{it:.1}"))),
+                has_ratios.then(|| optional(costs.us_ratio(), |estimate| ratio(estimate.value)))
+            ])
+            .chain([
+                Some(optional(reported(costs.depth_mean), |mean| format!("{mean:.1}"))),
                 Some(rounded(costs.nodes_mean)),
                 Some(rounded(costs.evaluations_mean)),
                 has_shares.then(|| optional(share(moves), percent)),
@@ -121,7 +124,7 @@ fn overruns(moves: &MoveCost) -> [String; 2] {
 
 /// Notes on the costs.
 fn notes_on_costs(report: &Report, costs: &[MoveCost]) -> Vec<String> {
-    let mut notes = vec![which_times(costs).to_owned()];
+    let mut notes = vec![clock_note(costs).to_owned()];
     if costs.iter().any(is_over_games) {
         let error = match has_errors(costs) {
             true => "; 95%: half the width of its interval, over openings",
@@ -150,14 +153,14 @@ fn notes_on_costs(report: &Report, costs: &[MoveCost]) -> Vec<String> {
             100.0 * OVERRUN_TOLERANCE,
         ));
     }
-    notes.extend(many_overruns(costs));
+    notes.extend(overrun_warning(costs));
     notes.extend(scaled::notes(report));
     notes.extend(played_on::note(report));
     notes
 }
 
 /// States the clock of the times, and the other columns beside them.
-fn which_times(costs: &[MoveCost]) -> &'static str {
+fn clock_note(costs: &[MoveCost]) -> &'static str {
     let by_cpu = costs.iter().filter(|moves| moves.costs.cpu.is_some()).count();
     if by_cpu == 0 {
         "Of searched moves: wall time; reach: the depth in plies that a search completed."
@@ -171,15 +174,15 @@ fn which_times(costs: &[MoveCost]) -> &'static str {
 }
 
 /// Warns of players that exceed their time, whose strength is not that of the sweep's limit.
-fn many_overruns(costs: &[MoveCost]) -> Option<String> {
+fn overrun_warning(costs: &[MoveCost]) -> Option<String> {
     let share = |moves: &&MoveCost| moves.costs.overrun_share().unwrap_or_default();
-    let many = costs.iter().filter(|moves| share(moves) > OVERRUNS_WARNED_OF);
+    let exceeding = costs.iter().filter(|moves| share(moves) > OVERRUNS_WARNED_OF);
     let limited = costs.iter().filter(|moves| has_limit(moves)).count() as u64;
-    let worst = many.clone().max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let worst = exceeding.clone().max_by(|a, b| share(a).total_cmp(&share(b)))?;
     Some(format!(
         "Warning: in {} of {} lines more than {} of the moves are over their limit, most by {}: the\n\
          machine had other work, or too many slots. Its players had other times than they were given.",
-        count(many.count() as u64),
+        count(exceeding.count() as u64),
         count(limited),
         percent(OVERRUNS_WARNED_OF),
         worst.player,

@@ -39,7 +39,10 @@ impl Rows {
     /// If one is missing; the error lists the available headings.
     pub(crate) fn choose_columns(&mut self, names: &[String]) -> Result<(), Vec<String>> {
         let headings: Vec<&str> = self.headings.iter().map(String::as_str).collect();
-        if !names.iter().all(|name| headings.iter().any(|it| it.eq_ignore_ascii_case(name))) {
+        if !names
+            .iter()
+            .all(|name| headings.iter().any(|heading| heading.eq_ignore_ascii_case(name)))
+        {
             return Err(std::mem::take(&mut self.headings));
         }
         let chosen = chosen_columns(names, &headings);
@@ -52,12 +55,12 @@ impl Rows {
 }
 
 /// Returns results of cells, or costs of moves.
-pub(crate) fn of_report(
+pub(crate) fn report_rows(
     report: &json::Report<'_>,
-    which: ReportRows,
+    kind: ReportRows,
 ) -> Result<Rows, serde_json::Error> {
     let experiment = report.experiment;
-    match which {
+    match kind {
         ReportRows::Cells => rows(experiment, report.axes, &report.cells),
         ReportRows::Moves => rows(experiment, report.axes, &report.moves),
         ReportRows::Depths => rows(experiment, report.axes, &report.depths),
@@ -66,64 +69,64 @@ pub(crate) fn of_report(
 }
 
 /// Returns the players' results by colour.
-pub(crate) fn of_colours(report: &results::Report) -> Result<Rows, serde_json::Error> {
+pub(crate) fn colour_rows(report: &results::Report) -> Result<Rows, serde_json::Error> {
     let colours: Vec<json::Colours<'_>> = report.cells.iter().map(Into::into).collect();
     rows(&report.experiment.name, &report.axes, &colours)
 }
 
 /// Returns the margins of games.
-pub(crate) fn of_margins(report: &results::Report) -> Result<Rows, serde_json::Error> {
+pub(crate) fn margin_rows(report: &results::Report) -> Result<Rows, serde_json::Error> {
     rows(&report.experiment.name, &report.axes, &margins::margins(report))
 }
 
 /// Returns how well players choose: a row for each cell, or one for each cell and number of plies before the
 /// position.
-pub(crate) fn of_accuracy(
+pub(crate) fn accuracy_rows(
     report: &results::Report,
-    whole: bool,
+    all_plies: bool,
 ) -> Result<Rows, serde_json::Error> {
     let mut all = accuracy_json::accuracy(report);
-    all.retain(|it| it.is_whole() == whole);
+    all.retain(|row| row.covers_all_plies() == all_plies);
     rows(&report.experiment.name, &report.axes, &all)
 }
 
 /// Returns the external engines of the players; or the players that forfeited games.
-pub(crate) fn of_engines_or_forfeits(
+pub(crate) fn engine_or_forfeit_rows(
     report: &results::Report,
-    which: TableName,
+    table: TableName,
 ) -> Result<Rows, serde_json::Error> {
     let name = &report.experiment.name;
-    if which == TableName::Forfeits {
+    if table == TableName::Forfeits {
         return rows(name, &[], &forfeits(report));
     }
     rows(name, &[], &Engines::from(report).engines)
 }
 
 /// Returns the numbers of disturbed games.
-pub(crate) fn of_disturbed(report: &results::Report) -> Result<Rows, serde_json::Error> {
+pub(crate) fn disturbed_rows(report: &results::Report) -> Result<Rows, serde_json::Error> {
     rows(&report.experiment.name, &report.axes, &disturbed(report))
 }
 
 /// Returns the findings of an experiment's runs.
-pub(crate) fn of_runs(report: &results::Report) -> Result<Rows, serde_json::Error> {
+pub(crate) fn run_rows(report: &results::Report) -> Result<Rows, serde_json::Error> {
     let axes: Vec<String> = grid_axes(report).into_iter().map(str::to_owned).collect();
     rows(&report.experiment.name, &axes, &runs(report))
 }
 
 /// Returns each generation of evolution runs.
-pub(crate) fn of_generations(report: &results::Report) -> Result<Rows, serde_json::Error> {
+pub(crate) fn generation_rows(report: &results::Report) -> Result<Rows, serde_json::Error> {
     let axes: Vec<String> = grid_axes(report).into_iter().map(str::to_owned).collect();
     rows(&report.experiment.name, &axes, &evolution::generations(report))
 }
 
 /// Returns the best individuals, and their ancestors.
-pub(crate) fn of_families(report: &results::Report) -> Result<Rows, serde_json::Error> {
+pub(crate) fn family_rows(report: &results::Report) -> Result<Rows, serde_json::Error> {
     let axes: Vec<String> = grid_axes(report).into_iter().map(str::to_owned).collect();
     rows(&report.experiment.name, &axes, &evolution::families(report))
 }
 
 /// Returns each cell of each claim.
-pub(crate) fn of_claims(report: &results::Report) -> Result<Rows, serde_json::Error> {
+pub(crate) fn claim_rows(report: &results::Report) -> Result<Rows, serde_json::Error> {
     let claims = claims_json::claims(report);
     rows(&report.experiment.name, &report.axes, &claims_json::rows(report, &claims))
 }
@@ -140,14 +143,18 @@ pub(crate) enum ReportRows {
 }
 
 /// Returns the changes from cell to cell.
-pub(crate) fn of_comparisons(
-    told: &Compared<'_>,
-    which: ComparedRows,
+pub(crate) fn comparison_rows(
+    comparisons: &Compared<'_>,
+    kind: ComparedRows,
 ) -> Result<Rows, serde_json::Error> {
-    match which {
-        ComparedRows::Gains => rows(told.experiment, told.axes, &told.gains),
-        ComparedRows::Effects => rows(told.experiment, told.axes, &told.effects),
-        ComparedRows::Replicates => rows(told.experiment, told.axes, &told.replicates),
+    match kind {
+        ComparedRows::Gains => rows(comparisons.experiment, comparisons.axes, &comparisons.gains),
+        ComparedRows::Effects => {
+            rows(comparisons.experiment, comparisons.axes, &comparisons.effects)
+        }
+        ComparedRows::Replicates => {
+            rows(comparisons.experiment, comparisons.axes, &comparisons.replicates)
+        }
     }
 }
 
@@ -163,10 +170,10 @@ pub(crate) enum ComparedRows {
 }
 
 /// Returns times per move by phase.
-pub(crate) fn of_phases(told: &Phases<'_>, which: PhaseRows) -> Result<Rows, serde_json::Error> {
-    match which {
-        PhaseRows::Times => rows(told.experiment, told.axes, &told.times),
-        PhaseRows::Standardised => rows(told.experiment, told.axes, &told.standardised),
+pub(crate) fn phase_rows(phases: &Phases<'_>, kind: PhaseRows) -> Result<Rows, serde_json::Error> {
+    match kind {
+        PhaseRows::Times => rows(phases.experiment, phases.axes, &phases.times),
+        PhaseRows::Standardised => rows(phases.experiment, phases.axes, &phases.standardised),
     }
 }
 
@@ -180,15 +187,19 @@ pub(crate) enum PhaseRows {
 }
 
 /// Returns how games were played.
-pub(crate) fn of_overview(
-    told: &Overview<'_>,
-    which: OverviewRows,
+pub(crate) fn overview_rows(
+    overview: &Overview<'_>,
+    kind: OverviewRows,
 ) -> Result<Rows, serde_json::Error> {
-    match which {
-        OverviewRows::Lengths => rows(told.experiment, told.axes, &told.lengths),
-        OverviewRows::Terminations => rows(told.experiment, told.axes, &told.terminations),
-        OverviewRows::Workers => rows(told.experiment, told.axes, &told.workers),
-        OverviewRows::WorkerEffects => rows(told.experiment, told.axes, &told.worker_effects),
+    match kind {
+        OverviewRows::Lengths => rows(overview.experiment, overview.axes, &overview.lengths),
+        OverviewRows::Terminations => {
+            rows(overview.experiment, overview.axes, &overview.terminations)
+        }
+        OverviewRows::Workers => rows(overview.experiment, overview.axes, &overview.workers),
+        OverviewRows::WorkerEffects => {
+            rows(overview.experiment, overview.axes, &overview.worker_effects)
+        }
     }
 }
 
@@ -202,20 +213,20 @@ pub(crate) enum OverviewRows {
 }
 
 /// Returns the cells that two experiments share.
-pub(crate) fn of_two(told: &side_by_side::Json<'_>) -> Result<Rows, serde_json::Error> {
-    rows(told.experiments[0].experiment, told.axes, &told.cells)
+pub(crate) fn pair_rows(pair: &side_by_side::Json<'_>) -> Result<Rows, serde_json::Error> {
+    rows(pair.experiments[0].experiment, pair.axes, &pair.cells)
 }
 
 /// Returns a table of ratings. Each row has its group's number, from 1: groups cannot be compared.
-pub(crate) fn of_ratings(
+pub(crate) fn rating_rows(
     experiment: &str,
     groups: &[Group<'_>],
-    which: GroupRows,
+    kind: GroupRows,
 ) -> Result<Rows, serde_json::Error> {
     let mut all = Vec::new();
     for (group, number) in groups.iter().zip(1_u64..) {
-        let of = group.rows(which)?;
-        for row in of {
+        let rows = group.rows(kind)?;
+        for row in rows {
             let mut named = first(experiment);
             named.push(("group".to_owned(), CsvField::Plain(number.to_string())));
             let keys: Vec<_> = row.iter().map(|(key, _)| key.clone()).collect();
@@ -233,10 +244,10 @@ pub(crate) fn of_ratings(
 fn rows<T: Serialize>(
     experiment: &str,
     axes: &[String],
-    of: &[T],
+    objects: &[T],
 ) -> Result<Rows, serde_json::Error> {
-    let mut all = Vec::with_capacity(of.len());
-    for row in of {
+    let mut all = Vec::with_capacity(objects.len());
+    for row in objects {
         let fields = fields(row)?;
         let keys: Vec<_> = fields.iter().map(|(key, _)| key.clone()).collect();
         let mut named = first(experiment);
@@ -333,9 +344,9 @@ mod tests {
         };
         let axes = ["depth".to_owned(), "score".to_owned()];
         let test = Test { elo0: -0.5, llr: 0.1 + 0.2 };
-        let of = [row(None, None), row(Some(1.0 / 3.0), Some(test))];
+        let objects = [row(None, None), row(Some(1.0 / 3.0), Some(test))];
         assert_eq!(
-            shown(&rows("=x,y", &axes, &of).unwrap()),
+            shown(&rows("=x,y", &axes, &objects).unwrap()),
             "experiment,depth,axis.score,player,score,sprt_elo0,sprt_llr,\
              pairs_0,pairs_half,pairs_1,pairs_1_half,pairs_2,timed\r\n\
              \"'=x,y\",2,,ab,,,,0,1,2,3,4,false\r\n\

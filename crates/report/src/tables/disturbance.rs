@@ -29,11 +29,11 @@ pub(crate) struct Disturbed<'a> {
 
 /// Returns the cells with disturbed games.
 pub(crate) fn disturbed(report: &Report) -> Vec<Disturbed<'_>> {
-    of_cells(report).map(|(cell, games)| Disturbed::of(cell, games)).collect()
+    disturbed_cells(report).map(|(cell, games)| Disturbed::new(cell, games)).collect()
 }
 
 impl<'a> Disturbed<'a> {
-    fn of(cell: &'a CellResult, games: &DisturbedGames) -> Self {
+    fn new(cell: &'a CellResult, games: &DisturbedGames) -> Self {
         Self {
             cell_id: cell.cell.0,
             axes: &cell.axes,
@@ -48,11 +48,10 @@ impl<'a> Disturbed<'a> {
     }
 }
 
-fn of_cells(report: &Report) -> impl Iterator<Item = (&CellResult, &DisturbedGames)> {
-    report
-        .cells
-        .iter()
-        .filter_map(|cell| Some((cell, report.disturbed.iter().find(|it| it.cell == cell.cell)?)))
+fn disturbed_cells(report: &Report) -> impl Iterator<Item = (&CellResult, &DisturbedGames)> {
+    report.cells.iter().filter_map(|cell| {
+        Some((cell, report.disturbed.iter().find(|games| games.cell == cell.cell)?))
+    })
 }
 
 /// Returns a player's mean points over the counted games, and with the first results of replayed games.
@@ -73,13 +72,13 @@ pub(crate) fn table(report: &Report) -> Option<TitledTable> {
         Column::numbers("disturbed"),
         Column::numbers("share"),
     ]);
-    let has_replays = of_cells(report).any(|(_, games)| games.replayed > 0);
+    let has_replays = disturbed_cells(report).any(|(_, games)| games.replayed > 0);
     if has_replays {
         columns.extend(["again", "score", "at first"].map(Column::numbers));
     }
     let mut table = TitledTable::new(DISTURBED, "Disturbed games", columns);
     let mut is_empty = true;
-    for (cell, games) in of_cells(report) {
+    for (cell, games) in disturbed_cells(report) {
         is_empty = false;
         let row = [
             cell.player.clone(),
@@ -108,21 +107,22 @@ fn notes(report: &Report) -> Vec<String> {
          Games of external engines are not looked at."
             .to_owned(),
     ];
-    if of_cells(report).any(|(_, games)| games.replayed > 0) {
+    if disturbed_cells(report).any(|(_, games)| games.replayed > 0) {
         notes.push(
-            "Again: games that were played again for that. Score: of all games; at first: by the first\n\
+            "Again: games that were replayed because of it. Score: of all games; at first: by the first\n\
              results of those. Where the two differ, the choice of results may be why."
                 .to_owned(),
         );
     }
     let timed = report.cells.iter().filter(|cell| cell.is_timed && cell.games > 0).count();
-    let many = of_cells(report).filter(|(cell, games)| share(cell, games) > DISTURBED_WARNED_OF);
-    let many = many.count() as u64;
-    if many > 0 {
+    let disturbed =
+        disturbed_cells(report).filter(|(cell, games)| share(cell, games) > DISTURBED_WARNED_OF);
+    let disturbed = disturbed.count() as u64;
+    if disturbed > 0 {
         notes.push(format!(
             "Warning: in {} of {} timed cells more than {} of the games were disturbed: players had less\n\
              time than their limits say. Play them on a machine that has no other work (docs/timing.md).",
-            count(many),
+            count(disturbed),
             count(timed as u64),
             percent(DISTURBED_WARNED_OF),
         ));
@@ -138,7 +138,7 @@ mod tests {
     use crate::tables::text::tests::{report, shown};
 
     #[test]
-    fn disturbed_games_are_told_by_cell() {
+    fn disturbed_games_are_listed_by_cell() {
         let mut report = report();
         assert!(table(&report).is_none());
         (report.moves, report.depths) = (Vec::new(), Vec::new());
@@ -146,22 +146,24 @@ mod tests {
             (cell.cell, cell.is_timed) = (CellId(id), true);
         }
         let games = report.cells[1].games;
-        let of = |cell, games| DisturbedGames {
+        let disturbed_games = |cell, games| DisturbedGames {
             cell: CellId(cell),
             games,
             replayed: 0,
             half_points_before: 0,
         };
-        report.disturbed = vec![of(2, games / 50), of(99, 5)];
+        report.disturbed = vec![disturbed_games(2, games / 50), disturbed_games(99, 5)];
         assert!(!shown(&report).contains("Warning"));
-        report.disturbed = vec![of(2, games / 20), of(4, 1), of(99, 5)];
-        let told: Vec<_> = disturbed(&report).iter().map(|it| it.cell_id).collect();
-        assert_eq!(told, [2, 4]);
+        report.disturbed =
+            vec![disturbed_games(2, games / 20), disturbed_games(4, 1), disturbed_games(99, 5)];
+        let cells: Vec<_> = disturbed(&report).iter().map(|row| row.cell_id).collect();
+        assert_eq!(cells, [2, 4]);
         let text = shown(&report);
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         insta::assert_snapshot!(text);
 
-        report.disturbed[1] = DisturbedGames { replayed: 6, half_points_before: -3, ..of(4, 1) };
+        report.disturbed[1] =
+            DisturbedGames { replayed: 6, half_points_before: -3, ..disturbed_games(4, 1) };
         let text = shown(&report);
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         insta::assert_snapshot!(text);

@@ -62,10 +62,10 @@ impl<'a> From<&'a Report> for Engines<'a> {
                 build: used.build.as_deref(),
             }
         };
-        let mixed = |it: &'a MixedCell| Mixed {
-            cell_id: it.cell.0,
-            player: &it.player,
-            programs: it.programs,
+        let mixed = |cell: &'a MixedCell| Mixed {
+            cell_id: cell.cell.0,
+            player: &cell.player,
+            programs: cell.programs,
         };
         Self {
             engines: report.engines.engines.iter().map(engine).collect(),
@@ -108,7 +108,7 @@ fn mixes(report: &Report) -> Option<String> {
         return None;
     }
     let named = mixed.iter().take(MIXED_NAMED);
-    let named = named.map(|it| format!("{} in cell {}", it.player, it.cell));
+    let named = named.map(|cell| format!("{} in cell {}", cell.player, cell.cell));
     let more = match mixed.len() {
         all if all <= MIXED_NAMED => "",
         MIXED_CELLS_MAX.. => ", and in more than a thousand others",

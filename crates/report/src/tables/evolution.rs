@@ -59,9 +59,10 @@ pub(crate) struct RelativeRow<'a> {
 pub(crate) fn generations(report: &Report) -> Vec<GenerationRow<'_>> {
     let mut rows = Vec::new();
     for (run, axes, evolution) in evolved(report) {
-        for (generation, it) in (0..).zip(&evolution.generations) {
-            let Generation { individuals, measured, best_individual, best, mean, least, .. } = *it;
-            let Generation { sd, distinct, mean_size, mean_depth, .. } = *it;
+        for (generation, summary) in (0..).zip(&evolution.generations) {
+            let Generation { individuals, measured, best_individual, best, mean, least, .. } =
+                *summary;
+            let Generation { sd, distinct, mean_size, mean_depth, .. } = *summary;
             rows.push(GenerationRow {
                 run: run.run,
                 axes: axes.clone(),
@@ -86,16 +87,17 @@ pub(crate) fn generations(report: &Report) -> Vec<GenerationRow<'_>> {
 pub(crate) fn families(report: &Report) -> Vec<RelativeRow<'_>> {
     let mut rows = Vec::new();
     for (run, axes, evolution) in evolved(report) {
-        for it in &evolution.family {
-            let Individual { formula, simplified, size, depth, operator, parents } = &it.individual;
+        for relative in &evolution.family {
+            let Individual { formula, simplified, size, depth, operator, parents } =
+                &relative.individual;
             rows.push(RelativeRow {
                 run: run.run,
                 axes: axes.clone(),
-                generation: it.generation,
-                individual: it.index,
+                generation: relative.generation,
+                individual: relative.index,
                 operator,
                 parents,
-                fitness: it.fitness,
+                fitness: relative.fitness,
                 size: *size,
                 depth: *depth,
                 formula,
@@ -138,8 +140,13 @@ impl Group<'_> {
         self.runs.iter().map(|run| run.len()).max().unwrap_or(0)
     }
 
-    fn spread(&self, generation: usize, of: impl Fn(&Generation) -> Option<f64>) -> Option<Spread> {
-        let all: Vec<f64> = self.runs.iter().filter_map(|run| of(run.get(generation)?)).collect();
+    fn spread(
+        &self,
+        generation: usize,
+        figure: impl Fn(&Generation) -> Option<f64>,
+    ) -> Option<Spread> {
+        let all: Vec<f64> =
+            self.runs.iter().filter_map(|run| figure(run.get(generation)?)).collect();
         let least = all.iter().copied().reduce(f64::min)?;
         let most = all.iter().copied().reduce(f64::max)?;
         let mean = all.iter().sum::<f64>() / all.len() as f64;
@@ -161,7 +168,8 @@ fn groups(report: &Report) -> Vec<Group<'_>> {
     let mut groups = Vec::<Group<'_>>::new();
     for (run, place, evolution) in evolved(report) {
         let opponents = run.begun.opponents.as_slice();
-        let same = groups.iter_mut().find(|it| it.place == place && it.opponents == opponents);
+        let same =
+            groups.iter_mut().find(|group| group.place == place && group.opponents == opponents);
         match same {
             Some(group) => group.runs.push(&evolution.generations),
             None => groups.push(Group { place, opponents, runs: vec![&evolution.generations] }),
@@ -186,16 +194,16 @@ pub(crate) fn best(report: &Report, name: &'static str) -> TitledTable {
     for (run, place, evolution) in evolved(report) {
         let RunResult { begun, steps, ended, .. } = run;
         let best = evolution.family.first();
-        let fitness = best.and_then(|it| it.fitness);
-        let fitness = fitness.map(|mean| written(Spread { mean, ends: [mean; 2] }, 1));
+        let fitness = best.and_then(|relative| relative.fitness);
+        let fitness = fitness.map(|mean| spread_text(Spread { mean, ends: [mean; 2] }, 1));
         let mut row = vec![count(run.run)];
-        row.extend(place.iter().map(|it| it.unwrap_or("–").to_owned()));
+        row.extend(place.iter().map(|value| value.unwrap_or("–").to_owned()));
         row.extend([
             begun.player.clone(),
             begun.opponents.join(", "),
             if *ended { count(*steps) } else { format!("{}…", count(*steps)) },
             or_dash(fitness),
-            or_dash(best.map(|it| it.individual.simplified.clone())),
+            or_dash(best.map(|relative| relative.individual.simplified.clone())),
         ]);
         table.row(row);
     }
@@ -223,19 +231,23 @@ pub(crate) fn table(report: &Report) -> Option<TitledTable> {
         let shown = all.min(GENERATIONS_SHOWN);
         let at = |place: usize| if shown > 1 { place * (all - 1) / (shown - 1) } else { 0 };
         for generation in (0..shown).map(at) {
-            let figure = |of: fn(&Generation) -> Option<f64>| {
-                or_dash(group.spread(generation, of).map(|it| written(it, group.runs.len())))
+            let figure = |quantity: fn(&Generation) -> Option<f64>| {
+                or_dash(
+                    group
+                        .spread(generation, quantity)
+                        .map(|spread| spread_text(spread, group.runs.len())),
+                )
             };
             let mut row: Vec<String> =
-                group.place.iter().map(|it| it.unwrap_or("–").to_owned()).collect();
+                group.place.iter().map(|value| value.unwrap_or("–").to_owned()).collect();
             row.extend([
                 count(generation as u64),
-                figure(|it| it.best),
-                figure(|it| it.mean),
-                figure(|it| it.least),
-                figure(|it| it.sd),
-                figure(|it| Some(it.distinct as f64)),
-                figure(|it| Some(it.mean_size)),
+                figure(|summary| summary.best),
+                figure(|summary| summary.mean),
+                figure(|summary| summary.least),
+                figure(|summary| summary.sd),
+                figure(|summary| Some(summary.distinct as f64)),
+                figure(|summary| Some(summary.mean_size)),
             ]);
             table.row(row);
         }
@@ -259,7 +271,7 @@ fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "–".to_owned())
 }
 
-fn written(Spread { mean, ends }: Spread, runs: usize) -> String {
+fn spread_text(Spread { mean, ends }: Spread, runs: usize) -> String {
     let number = |value: f64| match value.abs() {
         large if large >= 100.0 => format!("{value:.0}"),
         middle if middle >= 10.0 => format!("{value:.1}"),
@@ -282,35 +294,37 @@ pub(crate) fn family(report: &Report) -> Option<TitledTable> {
         Column::numbers("fitness"),
         Column::words("simplified"),
     ];
-    let mut table = TitledTable::new(FAMILY, "Where the best come from", columns);
+    let mut table = TitledTable::new(FAMILY, "Ancestry of the best individuals", columns);
     let mut left_out = 0;
     let (mut is_empty, mut is_cut) = (true, false);
     for (run, _, evolution) in evolved(report) {
         is_cut |= evolution.family.len() >= FAMILY_MAX;
         // Elite individuals are unchanged.
-        let bred = evolution.family.iter().filter(|it| it.individual.operator != ELITE);
-        for (place, it) in bred.enumerate() {
+        let bred = evolution.family.iter().filter(|relative| relative.individual.operator != ELITE);
+        for (place, relative) in bred.enumerate() {
             if place >= RELATIVES_SHOWN {
                 left_out += 1;
                 continue;
             }
             is_empty = false;
             let parents: Vec<String> =
-                it.individual.parents.iter().map(|parent| count(*parent)).collect();
-            let fitness = it.fitness.map(|fitness| Spread { mean: fitness, ends: [fitness; 2] });
+                relative.individual.parents.iter().map(|parent| count(*parent)).collect();
+            let fitness =
+                relative.fitness.map(|fitness| Spread { mean: fitness, ends: [fitness; 2] });
             table.row(vec![
                 count(run.run),
-                count(it.generation),
-                count(it.index),
-                it.individual.operator.clone(),
+                count(relative.generation),
+                count(relative.index),
+                relative.individual.operator.clone(),
                 or_dash((!parents.is_empty()).then(|| parents.join(", "))),
-                or_dash(fitness.map(|it| written(it, 1))),
-                it.individual.simplified.clone(),
+                or_dash(fitness.map(|spread| spread_text(spread, 1))),
+                relative.individual.simplified.clone(),
             ]);
         }
     }
     let mut notes = vec![
-        "Parents: individuals of the generation before. Who was elite is there once.".to_owned(),
+        "Parents: individuals of the generation before. An elite individual is listed once."
+            .to_owned(),
     ];
     if left_out > 0 {
         notes.push(format!(
@@ -324,44 +338,47 @@ pub(crate) fn family(report: &Report) -> Option<TitledTable> {
 
 /// Draws the study's diagram: best, mean and least fitness by generation.
 pub(crate) fn figure(report: &Report) -> Option<Figure> {
-    type Of = fn(&Generation) -> Option<f64>;
-    let lines: [(&str, Of); 3] =
-        [("best", |it| it.best), ("mean", |it| it.mean), ("least", |it| it.least)];
+    type Quantity = fn(&Generation) -> Option<f64>;
+    let lines: [(&str, Quantity); 3] = [
+        ("best", |summary| summary.best),
+        ("mean", |summary| summary.mean),
+        ("least", |summary| summary.least),
+    ];
     let axes = grid_axes(report);
     let groups = groups(report);
     let shown: Vec<&Group<'_>> = groups.iter().take(PANELS_MAX).collect();
     let length = shown.iter().map(|group| group.length()).max()?;
-    let curve = |group: &Group<'_>, of: Of| -> Vec<Point> {
+    let curve = |group: &Group<'_>, quantity: Quantity| -> Vec<Point> {
         let point = |generation: usize| {
-            let Spread { mean, ends } = group.spread(generation, of)?;
+            let Spread { mean, ends } = group.spread(generation, quantity)?;
             let interval = (group.runs.len() > 1).then_some(ends);
-            Some(Point { at: generation as f64, is: Estimate { value: mean, interval } })
+            Some(Point { at: generation as f64, estimate: Estimate { value: mean, interval } })
         };
         (0..group.length()).filter_map(point).collect()
     };
     let series = |group: &Group<'_>| -> Vec<(String, Vec<Point>)> {
-        lines.iter().map(|(name, of)| ((*name).to_owned(), curve(group, *of))).collect()
+        lines.iter().map(|(name, quantity)| ((*name).to_owned(), curve(group, *quantity))).collect()
     };
     let all: Vec<Vec<(String, Vec<Point>)>> = shown.iter().map(|group| series(group)).collect();
     let values = all.iter().flatten().flat_map(|(_, points)| points).flat_map(|point| {
-        let Estimate { value, interval } = point.is;
+        let Estimate { value, interval } = point.estimate;
         interval.unwrap_or([value; 2])
     });
-    let y = Axis::of_values("fitness", values);
+    let y = Axis::from_values("fitness", values);
     if all.iter().flatten().all(|(_, points)| points.is_empty()) {
         return None;
     }
-    let x = Axis::of_counts("generation", std::iter::once(length.saturating_sub(1) as f64));
+    let x = Axis::from_counts("generation", std::iter::once(length.saturating_sub(1) as f64));
     let mut rows = Vec::new();
     for (group, series) in shown.iter().zip(&all) {
         for (name, points) in series {
             for point in points {
-                let [least, most] = point.is.interval.unwrap_or([point.is.value; 2]);
+                let [least, most] = point.estimate.interval.unwrap_or([point.estimate.value; 2]);
                 rows.push(vec![
                     group.heading(&axes),
                     name.clone(),
                     count(point.at as u64),
-                    format!("{:.3}", point.is.value),
+                    format!("{:.3}", point.estimate.value),
                     format!("{least:.3}"),
                     format!("{most:.3}"),
                 ]);

@@ -24,17 +24,17 @@ pub struct Forfeits<'a> {
 }
 
 impl<'a> From<&'a PlayerForfeits> for Forfeits<'a> {
-    fn from(of: &'a PlayerForfeits) -> Self {
-        let [crash, time_forfeit, stall, illegal_move] = of.by_kind;
+    fn from(forfeits: &'a PlayerForfeits) -> Self {
+        let [crash, time_forfeit, stall, illegal_move] = forfeits.by_kind;
         Self {
-            player: &of.player,
-            games: of.games,
-            forfeits: of.total(),
+            player: &forfeits.player,
+            games: forfeits.games,
+            forfeits: forfeits.total(),
             crash,
             time_forfeit,
             stall,
             illegal_move,
-            share: of.share(),
+            share: forfeits.share(),
         }
     }
 }
@@ -46,11 +46,12 @@ pub(crate) fn forfeits(report: &Report) -> Vec<Forfeits<'_>> {
 
 /// Returns forfeits by player and kind, if there are any.
 pub(crate) fn table(report: &Report) -> Option<TitledTable> {
-    let found = &report.engines.forfeits;
-    if found.is_empty() {
+    let players = &report.engines.forfeits;
+    if players.is_empty() {
         return None;
     }
-    let is_shown = |kind: &ForfeitKind| found.iter().any(|it| it.by_kind[*kind as usize] > 0);
+    let is_shown =
+        |kind: &ForfeitKind| players.iter().any(|entry| entry.by_kind[*kind as usize] > 0);
     let kinds: Vec<ForfeitKind> = ForfeitKind::ALL.into_iter().filter(is_shown).collect();
     let heading = |kind: &ForfeitKind| match kind {
         ForfeitKind::Crash => "crash",
@@ -63,18 +64,21 @@ pub(crate) fn table(report: &Report) -> Option<TitledTable> {
     columns.extend(kinds.iter().map(|kind| Column::numbers(heading(kind))));
     columns.push(Column::numbers("share"));
     let mut table = TitledTable::new(FORFEITS, "Forfeits", columns);
-    for it in found {
-        let row = [it.player.clone(), count(it.games), count(it.total())];
-        let by_kind = kinds.iter().map(|kind| count(it.by_kind[*kind as usize]));
-        table.row(row.into_iter().chain(by_kind).chain([percent(it.share())]));
+    for entry in players {
+        let row = [entry.player.clone(), count(entry.games), count(entry.total())];
+        let by_kind = kinds.iter().map(|kind| count(entry.by_kind[*kind as usize]));
+        table.row(row.into_iter().chain(by_kind).chain([percent(entry.share())]));
     }
-    Some(table.with_notes(notes(found)))
+    Some(table.with_notes(notes(players)))
 }
 
-fn notes(found: &[PlayerForfeits]) -> Vec<String> {
+fn notes(players: &[PlayerForfeits]) -> Vec<String> {
     let mut notes = vec!["Forfeited: lost by a failure of the player's program.".to_owned()];
-    let notable: Vec<&str> =
-        found.iter().filter(|it| it.is_notable()).map(|it| it.player.as_str()).collect();
+    let notable: Vec<&str> = players
+        .iter()
+        .filter(|entry| entry.is_notable())
+        .map(|entry| entry.player.as_str())
+        .collect();
     if !notable.is_empty() {
         notes.push(format!(
             "Warning: more than {} of the games of {} are forfeits. Scores and tests\n\
@@ -92,18 +96,18 @@ mod tests {
     use crate::tables::text::tests::{report, shown};
 
     #[test]
-    fn forfeits_are_told_by_player_and_kind() {
+    fn forfeits_are_counted_by_player_and_kind() {
         let mut report = report();
         assert!(table(&report).is_none());
         (report.moves, report.depths) = (Vec::new(), Vec::new());
-        let of = |player: &str, games, by_kind| PlayerForfeits {
+        let player_forfeits = |player: &str, games, by_kind| PlayerForfeits {
             player: player.to_owned(),
             games,
             by_kind,
         };
-        report.engines.forfeits = vec![of("alphabeta", 400, [1, 2, 0, 0])];
+        report.engines.forfeits = vec![player_forfeits("alphabeta", 400, [1, 2, 0, 0])];
         assert!(!shown(&report).contains("Warning"));
-        report.engines.forfeits.push(of("genetic", 78, [64, 0, 0, 1]));
+        report.engines.forfeits.push(player_forfeits("genetic", 78, [64, 0, 0, 1]));
         let text = shown(&report);
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         assert!(text.contains("Warning: forfeits decided 65 of 78 games of genetic"), "{text}");
@@ -111,7 +115,7 @@ mod tests {
         let table = text.split("\nForfeits\n").nth(1).unwrap_or_default();
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
         let rows: Vec<String> =
-            table.lines().filter(|it| !it.contains("──")).skip(1).take(3).map(words).collect();
+            table.lines().filter(|line| !line.contains("──")).skip(1).take(3).map(words).collect();
         let expected = [
             "player games forfeited crash time illegal move share",
             "alphabeta 400 3 1 2 0 0.75 %",

@@ -8,7 +8,7 @@ use spelrum_statistics::StopRule;
 
 use super::margins::CellMargin;
 use super::played_on::PlayedOn;
-use super::scaled::{Scaled, scaled};
+use super::scaled::{ScaledLimits, scaled};
 
 /// An experiment's results.
 #[derive(Debug, Serialize)]
@@ -34,7 +34,7 @@ pub(crate) struct Report<'a> {
     pub(crate) failures: Vec<Failures<'a>>,
     /// Scaling of time limits, if there was any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    time_scale: Option<Scaled>,
+    time_scale: Option<ScaledLimits>,
     /// Slots on which the timed games were played, if cells are timed.
     #[serde(skip_serializing_if = "Option::is_none")]
     played_on: Option<PlayedOn>,
@@ -58,7 +58,7 @@ pub(crate) struct Failures<'a> {
 }
 
 impl<'a> Failures<'a> {
-    fn of(failures: &CellFailures<'a>) -> Self {
+    fn new(failures: &CellFailures<'a>) -> Self {
         let CellFailures { cell, replayed } = *failures;
         let bounds = cell.score_bounds();
         Self {
@@ -150,9 +150,9 @@ impl From<results::ColourResult> for Colour {
             wins: Some(colour.wins),
             draws: Some(colour.draws),
             losses: Some(colour.losses),
-            score: colour.score.map(|it| it.score),
-            score_low: colour.score.map(|it| it.low),
-            score_high: colour.score.map(|it| it.high),
+            score: colour.score.map(|score| score.score),
+            score_low: colour.score.map(|score| score.low),
+            score_high: colour.score.map(|score| score.high),
         }
     }
 }
@@ -204,7 +204,7 @@ struct Sprt {
 }
 
 impl Sprt {
-    fn of(cell: &results::CellResult) -> Option<Self> {
+    fn from_cell(cell: &results::CellResult) -> Option<Self> {
         let StopRule::Sprt(sprt) = cell.stop?.rule else { return None };
         let standing = cell.sprt()?;
         let [lower, upper] = standing.bounds;
@@ -281,7 +281,7 @@ impl<'a> From<&'a results::Report> for Report<'a> {
             cells: cells.iter().map(Into::into).collect(),
             moves: moves.iter().map(Into::into).collect(),
             depths: depths.iter().map(Into::into).collect(),
-            failures: report.failures().iter().map(Failures::of).collect(),
+            failures: report.failures().iter().map(Failures::new).collect(),
             time_scale: scaled(report),
             played_on: report.played_on.map(Into::into),
         }
@@ -305,7 +305,7 @@ impl<'a> From<&'a results::CellResult> for CellResult<'a> {
                 StopRule::Precision(precision) => Some(precision.points()),
                 StopRule::Sprt(_) => None,
             }),
-            sprt: Sprt::of(cell),
+            sprt: Sprt::from_cell(cell),
             stopped_after: cell.stop.and_then(|stop| stop.stopped_after),
             score_biased: cell.stop.is_some_and(|stop| stop.stopped_after.is_some()),
             games: cell.games,
@@ -345,8 +345,8 @@ impl<'a> From<&'a results::CellResult> for CellResult<'a> {
 impl<'a> From<&'a results::MoveCost> for MoveCost<'a> {
     fn from(cost: &'a results::MoveCost) -> Self {
         let results::MoveCost { cell, axes, player, opponent, costs } = cost;
-        let low = |of: Option<OverGames>| Some(of?.interval?.low);
-        let high = |of: Option<OverGames>| Some(of?.interval?.high);
+        let low = |figure: Option<OverGames>| Some(figure?.interval?.low);
+        let high = |figure: Option<OverGames>| Some(figure?.interval?.high);
         let cpu_game_mean = costs.cpu.and_then(|cpu| cpu.us_game_mean);
         let cpu_ratio = costs.cpu.and_then(|cpu| cpu.us_ratio);
         Self {

@@ -38,15 +38,15 @@ impl From<results::CellMargin> for CellMargin {
         Self {
             games,
             mean: mean.value,
-            low: mean.interval.map(|it| it.low),
-            high: mean.interval.map(|it| it.high),
+            low: mean.interval.map(|bounds| bounds.low),
+            high: mean.interval.map(|bounds| bounds.high),
         }
     }
 }
 
 /// Returns the margins of all cells that have one.
 pub(crate) fn margins(report: &Report) -> Vec<Margin<'_>> {
-    let told = report.cells.iter().filter_map(|cell| {
+    let rows = report.cells.iter().filter_map(|cell| {
         Some(Margin {
             cell_id: cell.cell.0,
             axes: &cell.axes,
@@ -55,24 +55,24 @@ pub(crate) fn margins(report: &Report) -> Vec<Margin<'_>> {
             margin: cell.margin?.into(),
         })
     });
-    told.collect()
+    rows.collect()
 }
 
 /// Returns the unit of a game's margins, in the plural, if it has margins.
 fn counted_in(game: &str) -> Option<&'static str> {
-    Rules::games().into_iter().find(|it| it.name == game)?.margin
+    Rules::games().into_iter().find(|rules| rules.name == game)?.margin
 }
 
 /// Returns the mean of each cell, also where no game that was played has a margin; `None` in a game without margins.
 pub(crate) fn table(report: &Report) -> Option<TitledTable> {
     let counted = counted_in(&report.experiment.game).filter(|_| report.experiment.task.is_game());
-    let what = counted.unwrap_or("points");
+    let unit = counted.unwrap_or("points");
     let mut columns = axis_columns(report);
     columns.extend([
         Column::words("player"),
         Column::words("opponent"),
         Column::numbers("games"),
-        Column::numbers(what),
+        Column::numbers(unit),
         Column::words("95% interval"),
     ]);
     let mut table = TitledTable::new(MARGINS, "By how much the player wins", columns);
@@ -81,8 +81,8 @@ pub(crate) fn table(report: &Report) -> Option<TitledTable> {
         if cell.margin.is_none() && (counted.is_none() || cell.games == 0) {
             continue;
         }
-        let games = cell.margin.map_or(0, |it| it.games);
-        let mean = cell.margin.map(|it| it.mean);
+        let games = cell.margin.map_or(0, |margin| margin.games);
+        let mean = cell.margin.map(|margin| margin.mean);
         is_empty = false;
         is_partial |= games < cell.games;
         let none = || "–".to_owned();
@@ -90,15 +90,16 @@ pub(crate) fn table(report: &Report) -> Option<TitledTable> {
             cell.player.clone(),
             cell.opponent.clone(),
             count(games),
-            mean.map_or_else(none, |it| shown(it.value)),
-            mean.and_then(|it| it.interval)
-                .map_or_else(none, |it| format!("{} to {}", shown(it.low), shown(it.high))),
+            mean.map_or_else(none, |mean| shown(mean.value)),
+            mean.and_then(|mean| mean.interval).map_or_else(none, |bounds| {
+                format!("{} to {}", shown(bounds.low), shown(bounds.high))
+            }),
         ];
         table.row(places(report, &cell.axes).chain(row));
     }
     let mut notes = vec![format!(
         "{}: how many it has more than its opponent at the end, in the mean over games.",
-        capitalised(what)
+        capitalised(unit)
     )];
     if is_partial {
         notes.push("Games: those that the game's own rules ended.".to_owned());

@@ -87,8 +87,8 @@ pub(crate) struct Worker<'a> {
 }
 
 impl<'a> From<&'a results::Overview> for Overview<'a> {
-    fn from(told: &'a results::Overview) -> Self {
-        let terminations = told.cells.iter().flat_map(|cell| {
+    fn from(overview: &'a results::Overview) -> Self {
+        let terminations = overview.cells.iter().flat_map(|cell| {
             let all = cell.lengths.games();
             cell.terminations.iter().map(move |(termination, games)| Termination {
                 cell_id: cell.cell.0,
@@ -101,12 +101,12 @@ impl<'a> From<&'a results::Overview> for Overview<'a> {
             })
         });
         Self {
-            experiment: &told.experiment.name,
-            axes: &told.axes,
-            lengths: told.cells.iter().map(Into::into).collect(),
+            experiment: &overview.experiment.name,
+            axes: &overview.axes,
+            lengths: overview.cells.iter().map(Into::into).collect(),
             terminations: terminations.collect(),
-            workers: told.workers.iter().map(Into::into).collect(),
-            worker_effects: worker_effects::rows(told),
+            workers: overview.workers.iter().map(Into::into).collect(),
+            worker_effects: worker_effects::rows(overview),
         }
     }
 }
@@ -133,7 +133,7 @@ impl<'a> From<&'a CellGames> for Lengths<'a> {
 
 impl<'a> From<&'a WorkerShare> for Worker<'a> {
     fn from(share: &'a WorkerShare) -> Self {
-        let said = |text: &'a str| Some(text).filter(|text| !text.is_empty());
+        let non_empty = |text: &'a str| Some(text).filter(|text| !text.is_empty());
         Self {
             worker_id: share.worker.0,
             worker: &share.name,
@@ -141,12 +141,12 @@ impl<'a> From<&'a WorkerShare> for Worker<'a> {
             slots: share.slots,
             engine_revision: share.engine_revision,
             version: &share.version,
-            cpu_model: said(&share.machine.cpu_model),
+            cpu_model: non_empty(&share.machine.cpu_model),
             logical_cores: share.machine.logical_cores,
-            operating_system: said(&share.machine.operating_system),
-            build_commit: said(&share.machine.build_commit),
-            build_profile: said(&share.machine.build_profile),
-            cores: said(&share.machine.cores),
+            operating_system: non_empty(&share.machine.operating_system),
+            build_commit: non_empty(&share.machine.build_commit),
+            build_profile: non_empty(&share.machine.build_profile),
+            cores: non_empty(&share.machine.cores),
             quiet_slots: share.machine.quiet_slots,
             cpu_quota: share.machine.cpu_quota.map(CpuQuota::cpus),
             cpu_quota_period_us: share.machine.cpu_quota.map(|quota| quota.period_us),
@@ -164,82 +164,85 @@ fn labels(labels: &[Label]) -> String {
 }
 
 /// Returns the tables and sentences of the overview.
-pub(crate) fn parts(told: &results::Overview) -> Vec<Part> {
-    if told.cells.is_empty() && told.workers.is_empty() {
+pub(crate) fn parts(overview: &results::Overview) -> Vec<Part> {
+    if overview.cells.is_empty() && overview.workers.is_empty() {
         return vec![Part::Words("no games".to_owned())];
     }
-    let tables = [lengths(told), terminations(told), workers(told)];
-    tables.into_iter().chain(worker_effects::table(told)).map(Part::Table).collect()
+    let tables = [lengths(overview), terminations(overview), workers(overview)];
+    tables.into_iter().chain(worker_effects::table(overview)).map(Part::Table).collect()
 }
 
 /// Returns the places of the grid's axes. Parameters that players vary are in their names already.
-fn grid(told: &results::Overview) -> Vec<usize> {
-    (0..told.axes.len()).filter(|&axis| Role::of_axis(&told.axes[axis]).is_none()).collect()
+fn grid(overview: &results::Overview) -> Vec<usize> {
+    (0..overview.axes.len())
+        .filter(|&axis| Role::from_axis(&overview.axes[axis]).is_none())
+        .collect()
 }
 
 /// Returns the columns that identify a cell.
-fn columns_of_cells(told: &results::Overview, grid: &[usize]) -> Vec<Column> {
-    let axes = grid.iter().map(|&axis| Column::numbers(&told.axes[axis]));
+fn columns_of_cells(overview: &results::Overview, grid: &[usize]) -> Vec<Column> {
+    let axes = grid.iter().map(|&axis| Column::numbers(&overview.axes[axis]));
     axes.chain(["player", "opponent"].map(Column::words)).collect()
 }
 
 /// Returns a cell's place and players.
-fn said_of_cell(grid: &[usize], cell: &CellGames) -> Vec<String> {
+fn cell_texts(grid: &[usize], cell: &CellGames) -> Vec<String> {
     let place = grid
         .iter()
         .map(|&axis| optional(cell.axes.get(axis).and_then(Option::as_deref), str::to_owned));
     place.chain([cell.player.clone(), cell.opponent.clone()]).collect()
 }
 
-fn lengths(told: &results::Overview) -> TitledTable {
-    let grid = grid(told);
-    let mut columns = columns_of_cells(told, &grid);
+fn lengths(overview: &results::Overview) -> TitledTable {
+    let grid = grid(overview);
+    let mut columns = columns_of_cells(overview, &grid);
     columns.extend(
         ["games", "mean", "shortest", "25%", "median", "75%", "longest"].map(Column::numbers),
     );
     let mut table = TitledTable::new(LENGTHS, "How long games are", columns);
-    for cell in &told.cells {
-        let plies = |hundredths| optional(cell.lengths.quantile(hundredths), |it| it.to_string());
+    for cell in &overview.cells {
+        let plies =
+            |hundredths| optional(cell.lengths.quantile(hundredths), |plies| plies.to_string());
         let figures = [count(cell.lengths.games())]
             .into_iter()
             .chain([optional(cell.lengths.mean(), |mean| format!("{mean:.1}"))])
             .chain([0, 25, 50, 75, 100].map(plies));
-        table.row(said_of_cell(&grid, cell).into_iter().chain(figures));
+        table.row(cell_texts(&grid, cell).into_iter().chain(figures));
     }
     let note = "In plies after the opening; 25%, median, 75%: as many of the games are no longer.";
     table.with_notes(vec![note.to_owned()])
 }
 
-fn terminations(told: &results::Overview) -> TitledTable {
-    let grid = grid(told);
-    let mut columns = columns_of_cells(told, &grid);
+fn terminations(overview: &results::Overview) -> TitledTable {
+    let grid = grid(overview);
+    let mut columns = columns_of_cells(overview, &grid);
     columns.extend([Column::words("ended by"), Column::numbers("games"), Column::numbers("share")]);
     let mut table = TitledTable::new(TERMINATIONS, "How games end", columns);
-    for cell in &told.cells {
+    for cell in &overview.cells {
         let all = cell.lengths.games();
         for (termination, games) in &cell.terminations {
             let share = percent(*games as f64 / all as f64);
-            let figures = [in_words(termination), count(*games), share];
-            table.row(said_of_cell(&grid, cell).into_iter().chain(figures));
+            let figures = [termination_words(termination), count(*games), share];
+            table.row(cell_texts(&grid, cell).into_iter().chain(figures));
         }
     }
     table
 }
 
 /// Formats a termination for people.
-pub(crate) fn in_words(termination: &str) -> String {
+pub(crate) fn termination_words(termination: &str) -> String {
     termination.replace('_', " ")
 }
 
 /// Total of identical workers.
 #[derive(Debug, Default)]
-struct Alike {
+struct WorkerTotal {
     workers: u64,
     games: u64,
     wall_us: f64,
 }
 
-fn workers(told: &results::Overview) -> TitledTable {
+fn workers(overview: &results::Overview) -> TitledTable {
     let columns = vec![
         Column::words("worker"),
         Column::words("processor"),
@@ -249,19 +252,19 @@ fn workers(told: &results::Overview) -> TitledTable {
         Column::numbers("time"),
         Column::numbers("share"),
     ];
-    let mut table = TitledTable::new(WORKERS, "What the results come from", columns);
+    let mut table = TitledTable::new(WORKERS, "Workers and builds of the results", columns);
     // A restarted worker has a new id, but the same machine.
-    let mut alike: IndexMap<_, Alike> = IndexMap::new();
-    for share in &told.workers {
+    let mut alike: IndexMap<_, WorkerTotal> = IndexMap::new();
+    for share in &overview.workers {
         let cores = share.machine.logical_cores;
-        let known = known(&share.machine.cpu_model);
-        let row = (named(share), known, cores, build(share));
+        let processor = text_or_dash(&share.machine.cpu_model);
+        let row = (worker_name(share), processor, cores, build(share));
         let sum = alike.entry(row).or_default();
         sum.workers += 1;
         sum.games += share.games;
         sum.wall_us += share.wall_us;
     }
-    let all_us: f64 = told.workers.iter().map(|share| share.wall_us).sum();
+    let all_us: f64 = overview.workers.iter().map(|share| share.wall_us).sum();
     for ((name, processor, cores, build), sum) in &alike {
         table.row([
             name.clone(),
@@ -274,18 +277,18 @@ fn workers(told: &results::Overview) -> TitledTable {
         ]);
     }
     let starts: u64 = alike.values().map(|sum| sum.workers).sum();
-    table.with_notes(notes_on_workers(told, starts, alike.len() as u64))
+    table.with_notes(notes_on_workers(overview, starts, alike.len() as u64))
 }
 
 /// Returns its name, with its host's if that differs.
-fn named(share: &WorkerShare) -> String {
+fn worker_name(share: &WorkerShare) -> String {
     match share.name == share.host {
         true => share.name.clone(),
         false => format!("{} on {}", share.name, share.host),
     }
 }
 
-fn known(text: &str) -> String {
+fn text_or_dash(text: &str) -> String {
     optional(Some(text).filter(|text| !text.is_empty()), str::to_owned)
 }
 
@@ -297,8 +300,9 @@ pub(crate) fn build(share: &WorkerShare) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-fn notes_on_workers(told: &results::Overview, starts: u64, rows: u64) -> Vec<String> {
-    let revisions: BTreeSet<u32> = told.workers.iter().map(|it| it.engine_revision).collect();
+fn notes_on_workers(overview: &results::Overview, starts: u64, rows: u64) -> Vec<String> {
+    let revisions: BTreeSet<u32> =
+        overview.workers.iter().map(|share| share.engine_revision).collect();
     let revisions: Vec<String> = revisions.iter().map(ToString::to_string).collect();
     let mut notes = vec![
         "Time: of the games that count, by the workers' clocks, over all their slots.".to_owned(),
@@ -307,7 +311,7 @@ fn notes_on_workers(told: &results::Overview, starts: u64, rows: u64) -> Vec<Str
     if starts > rows {
         notes.push(format!("They were started {} times.", count(starts)));
     }
-    let (models, builds) = (told.cpu_models(), told.builds());
+    let (models, builds) = (overview.cpu_models(), overview.builds());
     if models > 1 {
         notes.push(format!(
             "Games of {} models of processors are mixed: times of moves are of all of them.",
@@ -317,11 +321,12 @@ fn notes_on_workers(told: &results::Overview, starts: u64, rows: u64) -> Vec<Str
     if builds > 1 {
         notes.push(format!("Games of {} builds are mixed.", count(builds as u64)));
     }
-    if told.workers.iter().any(|share| share.machine.build_profile == "debug") {
+    if overview.workers.iter().any(|share| share.machine.build_profile == "debug") {
         notes.push("A debug build plays the same games, and takes much longer.".to_owned());
     }
     let mut systems: BTreeMap<&str, u64> = BTreeMap::new();
-    for share in told.workers.iter().filter(|it| !it.machine.operating_system.is_empty()) {
+    for share in overview.workers.iter().filter(|share| !share.machine.operating_system.is_empty())
+    {
         *systems.entry(&share.machine.operating_system).or_default() += share.games;
     }
     notes.extend(systems.iter().map(|(system, games)| match systems.len() {
@@ -401,13 +406,13 @@ mod tests {
 
     /// A worker whose system reports nothing about its machine.
     fn of_unknown_machine() -> WorkerShare {
-        let said = worker(4, "rack-4", "", "");
-        WorkerShare { name: "old".to_owned(), machine: Machine::default(), ..said }
+        let share = worker(4, "rack-4", "", "");
+        WorkerShare { name: "old".to_owned(), machine: Machine::default(), ..share }
     }
 
-    fn shown(told: &results::Overview) -> String {
+    fn shown(overview: &results::Overview) -> String {
         let mut out = Vec::new();
-        text::document(&told.experiment, parts(told)).write_text(&mut out).unwrap();
+        text::document(&overview.experiment, parts(overview)).write_text(&mut out).unwrap();
         anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
     }
 
@@ -429,9 +434,9 @@ mod tests {
 
     #[test]
     fn programs_get_what_workers_said_and_null() {
-        let told =
+        let overview =
             overview(vec![worker(1, "rack-1", "A Processor", "release"), of_unknown_machine()]);
-        let json = serde_json::to_value(Overview::from(&told)).unwrap();
+        let json = serde_json::to_value(Overview::from(&overview)).unwrap();
         assert_eq!(json["workers"][0]["cpu_model"], "A Processor");
         assert_eq!(json["workers"][1]["cpu_model"], serde_json::Value::Null);
         assert_eq!(json["lengths"][0]["plies_median"], 9);

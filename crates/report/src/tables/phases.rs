@@ -54,8 +54,8 @@ pub(crate) struct Standardised<'a> {
 }
 
 impl<'a> From<&'a results::Phases> for Phases<'a> {
-    fn from(told: &'a results::Phases) -> Self {
-        let times = told.cells.iter().flat_map(|cell| {
+    fn from(answer: &'a results::Phases) -> Self {
+        let times = answer.cells.iter().flat_map(|cell| {
             cell.phases.iter().map(|times| {
                 let mean = |moves: results::PhaseMoves| {
                     (moves.searched_moves > 0).then_some(moves.wall_us_mean)
@@ -75,23 +75,23 @@ impl<'a> From<&'a results::Phases> for Phases<'a> {
                 }
             })
         });
-        let standardised = told.cells.iter().map(|cell| {
-            let told = cell.standardised();
+        let standardised = answer.cells.iter().map(|cell| {
+            let means = cell.standardised();
             Standardised {
                 cell_id: cell.cell.0,
                 axes: &cell.axes,
                 player: &cell.player,
                 opponent: &cell.opponent,
-                player_wall_us_standardised: told.map(|times| times.wall_us[0]),
-                opponent_wall_us_standardised: told.map(|times| times.wall_us[1]),
-                wall_us_ratio: told.and_then(|times| times.ratio()),
-                moves_share: told.map(|times| times.moves_share),
+                player_wall_us_standardised: means.map(|times| times.wall_us[0]),
+                opponent_wall_us_standardised: means.map(|times| times.wall_us[1]),
+                wall_us_ratio: means.and_then(|times| times.ratio()),
+                moves_share: means.map(|times| times.moves_share),
             }
         });
         Self {
-            experiment: &told.experiment.name,
-            unit: told.unit.name(),
-            axes: &told.axes,
+            experiment: &answer.experiment.name,
+            unit: answer.unit.name(),
+            axes: &answer.axes,
             times: times.collect(),
             standardised: standardised.collect(),
         }
@@ -99,23 +99,23 @@ impl<'a> From<&'a results::Phases> for Phases<'a> {
 }
 
 /// Returns the tables and sentences of the phases.
-pub(crate) fn parts(told: &results::Phases) -> Vec<Part> {
-    if told.cells.is_empty() {
+pub(crate) fn parts(answer: &results::Phases) -> Vec<Part> {
+    if answer.cells.is_empty() {
         return vec![Part::Words("no searched moves".to_owned())];
     }
-    let (axes, phases) = (grid(told), Phases::from(told));
+    let (axes, phases) = (grid(answer), Phases::from(answer));
     let pairings: BTreeSet<_> =
-        told.cells.iter().map(|cell| (&cell.player, &cell.opponent)).collect();
+        answer.cells.iter().map(|cell| (&cell.player, &cell.opponent)).collect();
     // A single pairing is named once, not in every row.
     let is_one_pairing = pairings.len() == 1;
-    let mut tables = vec![by_phase(told, &axes, &phases, !is_one_pairing)];
-    tables.push(standardised(told, &axes, &phases));
+    let mut tables = vec![by_phase(answer, &axes, &phases, !is_one_pairing)];
+    tables.push(standardised(answer, &axes, &phases));
     tables.into_iter().map(Part::Table).collect()
 }
 
 /// Returns the places of the grid's axes. Parameters that players vary are in their names already.
-fn grid(told: &results::Phases) -> Vec<usize> {
-    (0..told.axes.len()).filter(|&axis| Role::of_axis(&told.axes[axis]).is_none()).collect()
+fn grid(answer: &results::Phases) -> Vec<usize> {
+    (0..answer.axes.len()).filter(|&axis| Role::from_axis(&answer.axes[axis]).is_none()).collect()
 }
 
 fn place<'a>(grid: &'a [usize], values: &'a [Option<String>]) -> impl Iterator<Item = String> + 'a {
@@ -123,19 +123,19 @@ fn place<'a>(grid: &'a [usize], values: &'a [Option<String>]) -> impl Iterator<I
 }
 
 fn by_phase(
-    told: &results::Phases,
+    answer: &results::Phases,
     axes: &[usize],
     phases: &Phases<'_>,
     names_players: bool,
 ) -> TitledTable {
-    let (title, unit) = match told.unit {
+    let (title, unit) = match answer.unit {
         PhaseUnit::EmptyCells => {
             ("How long a move takes, by the number of empty cells", "empty cells")
         }
         PhaseUnit::Plies => ("How long a move takes, by the plies played before it", "plies"),
     };
     let mut columns: Vec<Column> =
-        axes.iter().map(|&axis| Column::numbers(&told.axes[axis])).collect();
+        axes.iter().map(|&axis| Column::numbers(&answer.axes[axis])).collect();
     columns.extend(
         names_players
             .then(|| [Column::words("player"), Column::words("opponent")])
@@ -160,7 +160,7 @@ fn by_phase(
         table.row(place(axes, times.axes).chain(names).chain(row));
     }
     let mut notes = Vec::new();
-    let first = told.cells.first().filter(|_| !names_players);
+    let first = answer.cells.first().filter(|_| !names_players);
     notes.extend(first.map(|cell| {
         format!("Of {} (moves, mean) against {} (opponent).", cell.player, cell.opponent)
     }));
@@ -171,9 +171,9 @@ fn by_phase(
     table.with_notes(notes)
 }
 
-fn standardised(told: &results::Phases, axes: &[usize], phases: &Phases<'_>) -> TitledTable {
+fn standardised(answer: &results::Phases, axes: &[usize], phases: &Phases<'_>) -> TitledTable {
     let mut columns: Vec<Column> =
-        axes.iter().map(|&axis| Column::numbers(&told.axes[axis])).collect();
+        axes.iter().map(|&axis| Column::numbers(&answer.axes[axis])).collect();
     columns.extend([
         Column::words("player"),
         Column::words("opponent"),
@@ -223,7 +223,7 @@ mod tests {
                 axes: vec![Some("10".to_owned()), Some(id.to_string())],
                 player: "alphabeta".to_owned(),
                 opponent: opponent.to_owned(),
-                phases: sums.told(unit),
+                phases: sums.times(unit),
             }
         };
         results::Phases {
@@ -248,26 +248,26 @@ mod tests {
         }
     }
 
-    fn shown(told: &results::Phases) -> String {
+    fn shown(answer: &results::Phases) -> String {
         let mut out = Vec::new();
-        text::document(&told.experiment, parts(told)).write_text(&mut out).unwrap();
+        text::document(&answer.experiment, parts(answer)).write_text(&mut out).unwrap();
         anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
     }
 
     #[test]
     fn phases_are_readable_in_100_columns() {
-        let one = shown(&phases(PhaseUnit::EmptyCells, ["genetic", "genetic"]));
-        let two = shown(&phases(PhaseUnit::Plies, ["genetic", "random"]));
-        for text in [&one, &two] {
+        let single_pairing = shown(&phases(PhaseUnit::EmptyCells, ["genetic", "genetic"]));
+        let two_pairings = shown(&phases(PhaseUnit::Plies, ["genetic", "random"]));
+        for text in [&single_pairing, &two_pairings] {
             assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         }
-        insta::assert_snapshot!(format!("{one}\n{two}"));
+        insta::assert_snapshot!(format!("{single_pairing}\n{two_pairings}"));
     }
 
     #[test]
     fn programs_get_all_digits() {
-        let told = phases(PhaseUnit::EmptyCells, ["genetic", "genetic"]);
-        let json = serde_json::to_value(Phases::from(&told)).unwrap();
+        let answer = phases(PhaseUnit::EmptyCells, ["genetic", "genetic"]);
+        let json = serde_json::to_value(Phases::from(&answer)).unwrap();
         assert_eq!(json["unit"], "empty_cells");
         assert_eq!(json["times"].as_array().unwrap().len(), 8);
         assert_eq!(json["times"][3]["opponent_wall_us_mean"], serde_json::Value::Null);

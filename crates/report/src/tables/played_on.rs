@@ -32,12 +32,12 @@ pub(crate) fn note(report: &Report) -> Option<String> {
     if lacking == 0 {
         return Some("Timed games were played on quiet slots (docs/timing.md).".to_owned());
     }
-    let who = match unknown {
+    let workers = match unknown {
         0 => "by workers without quiet slots",
         _ => "by workers without quiet slots, or that do not say",
     };
     Some(format!(
-        "Warning: {} of {} timed games were played {who}: other games, or\n\
+        "Warning: {} of {} timed games were played {workers}: other games, or\n\
          other programs, may have had their cores (docs/timing.md).",
         count(lacking),
         count(games),
@@ -50,19 +50,19 @@ mod tests {
     use crate::tables::text::tests::{report, shown};
 
     #[test]
-    fn it_is_told_whether_players_had_cores_of_their_own() {
-        let told = |quiet, others, unknown| {
+    fn a_note_states_whether_players_had_exclusive_cores() {
+        let note_text = |quiet, others, unknown| {
             let played_on = Some(results::PlayedOn { quiet, others, unknown });
             note(&Report { played_on, ..report() }).unwrap_or_default()
         };
         assert_eq!(note(&report()), None);
-        assert_eq!(told(0, 0, 0), "");
-        assert!(told(7, 0, 0).starts_with("Timed games were played on quiet slots"));
-        let warned = told(7, 1_000, 0);
+        assert_eq!(note_text(0, 0, 0), "");
+        assert!(note_text(7, 0, 0).starts_with("Timed games were played on quiet slots"));
+        let warned = note_text(7, 1_000, 0);
         assert!(warned.starts_with(
             "Warning: 1,000 of 1,007 timed games were played by workers without quiet slots: "
         ));
-        assert!(told(7, 2, 1).starts_with(
+        assert!(note_text(7, 2, 1).starts_with(
             "Warning: 3 of 10 timed games were played by workers without quiet slots, or"
         ));
         let played_on = Some(results::PlayedOn { quiet: 0, others: 5, unknown: 0 });

@@ -20,7 +20,7 @@ const SCORE_COLUMNS: usize = 6;
 /// Whether a report shows ratings by default: if the grid has one point, and a player has met two others, so that
 /// ratings add to the cells.
 pub(crate) fn are_worth_showing(report: &Report) -> bool {
-    let is_of_the_grid = |axis: usize| Role::of_axis(&report.axes[axis]).is_none();
+    let is_of_the_grid = |axis: usize| Role::from_axis(&report.axes[axis]).is_none();
     let mut met: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for cell in report.cells.iter().filter(|cell| cell.games > 0 && !cell.is_self_play) {
         met.entry(&cell.player).or_default().insert(&cell.opponent);
@@ -32,7 +32,7 @@ pub(crate) fn are_worth_showing(report: &Report) -> bool {
     });
     let games: u64 = report.cells.iter().map(|cell| cell.games).sum();
     has_one_point
-        && met.values().any(|others| others.len() >= 2)
+        && met.values().any(|opponents| opponents.len() >= 2)
         && met.len() <= RATED_PLAYERS_MAX
         && games <= RATED_GAMES_MAX
 }
@@ -72,13 +72,14 @@ pub(crate) fn parts(ratings: &Ratings, shown: Meetings) -> Vec<Part> {
                 parts.push(Part::Table(meetings(group, &at)));
             }
         }
-        if let [first, others @ ..] = alone {
+        if let [first, rest @ ..] = alone {
             let name = first.players.first().map_or("", |player| &player.name);
-            let others = match others.len() {
+            let rest = match rest.len() {
                 0 => String::new(),
-                others => format!(" and {} more", count(others as u64)),
+                rest => format!(" and {} more", count(rest as u64)),
             };
-            let words = format!("Without a rating{at}, having met nobody: {name}{others}.");
+            let words =
+                format!("Without a rating{at}, having played no other player: {name}{rest}.");
             parts.push(Part::Words(words));
         }
     }
@@ -104,7 +105,7 @@ pub(crate) fn differences(ratings: &Ratings) -> Vec<Part> {
                 table.row([
                     player.name.clone(),
                     opponent.name.clone(),
-                    optional(difference, |it| signed(it.elo)),
+                    optional(difference, |difference| signed(difference.elo)),
                     optional(difference, error),
                 ]);
             }
@@ -342,10 +343,10 @@ mod tests {
 
     #[test]
     fn what_is_too_wide_comes_in_lines_if_asked_for() {
-        let many = ladder(14, &[], &[]);
-        assert!(cross_table(&many.groups[0], "").is_none());
-        assert!(!shown(&many, Meetings::IfTheyFit).contains("met whom"));
-        let lines = shown(&many, Meetings::All);
+        let ratings = ladder(14, &[], &[]);
+        assert!(cross_table(&ratings.groups[0], "").is_none());
+        assert!(!shown(&ratings, Meetings::IfTheyFit).contains("met whom"));
+        let lines = shown(&ratings, Meetings::All);
         assert!(lines.contains("Who met whom"));
         assert_eq!(lines.lines().filter(|line| line.starts_with("alphabeta")).count(), 14 * 13 / 2);
     }

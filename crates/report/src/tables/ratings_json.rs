@@ -35,7 +35,7 @@ pub(crate) enum GroupRows {
 
 /// Properties of the group in a player's row.
 #[derive(Debug, Serialize)]
-struct OfGroup {
+struct GroupFigures {
     first_move_elo: Option<f64>,
     first_move_elo_error: Option<f64>,
     draw_rate: f64,
@@ -80,30 +80,30 @@ struct Meeting<'a> {
 
 /// All groups.
 pub(crate) fn groups(ratings: &Ratings) -> Vec<Group<'_>> {
-    ratings.groups.iter().map(|group| Group::of(&ratings.axes, group)).collect()
+    ratings.groups.iter().map(|group| Group::new(&ratings.axes, group)).collect()
 }
 
 impl<'a> Group<'a> {
     /// Returns rows of its players, with the group's properties; or of differences, or of meetings.
-    pub(crate) fn rows(&self, of: GroupRows) -> Result<Vec<Columns>, serde_json::Error> {
-        match of {
+    pub(crate) fn rows(&self, kind: GroupRows) -> Result<Vec<Columns>, serde_json::Error> {
+        match kind {
             GroupRows::Differences => self.differences.iter().map(columns).collect(),
             GroupRows::Meetings => self.meetings.iter().map(columns).collect(),
             GroupRows::Players => {
-                let of_group = columns(&OfGroup {
+                let group_figures = columns(&GroupFigures {
                     first_move_elo: self.first_move_elo,
                     first_move_elo_error: self.first_move_elo_error,
                     draw_rate: self.draw_rate,
                     clusters: self.clusters,
                     clusters_are: self.clusters_are,
                 })?;
-                let row = |player| Ok([columns(player)?, of_group.clone()].concat());
+                let row = |player| Ok([columns(player)?, group_figures.clone()].concat());
                 self.players.iter().map(row).collect()
             }
         }
     }
 
-    fn of(axes: &'a [String], group: &'a results::RatedGroup) -> Self {
+    fn new(axes: &'a [String], group: &'a results::RatedGroup) -> Self {
         let name = |place: usize| group.players[place].name.as_str();
         let count = group.players.len();
         let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));

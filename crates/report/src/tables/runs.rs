@@ -56,15 +56,16 @@ pub(crate) fn runs(report: &Report) -> Vec<Run<'_>> {
 
 fn row<'a>(axes: &[&str], run: &'a RunResult, estimate: Option<&'a Estimate>) -> Run<'a> {
     let RunResult { run: number, begun, steps, ended, .. } = run;
-    let bounds = estimate.and_then(|it| it.interval.as_ref());
-    let low = bounds.and_then(|it| it.low.as_ref());
-    let high = bounds.and_then(|it| it.high.as_ref());
+    let bounds = estimate.and_then(|estimate| estimate.interval.as_ref());
+    let low = bounds.and_then(|end| end.low.as_ref());
+    let high = bounds.and_then(|end| end.high.as_ref());
     let place = |axis: &&str| {
         let place = begun.axes.iter().find(|place| place.axis == **axis);
         place.map(|place| place.value.text.as_str())
     };
-    let start =
-        estimate.and_then(|it| begun.start.iter().find(|start| start.parameter == it.parameter));
+    let start = estimate.and_then(|estimate| {
+        begun.start.iter().find(|start| start.parameter == estimate.parameter)
+    });
     let gain = run.confirmed.as_ref().map(Confirmed::gain);
     Run {
         run: *number,
@@ -74,15 +75,15 @@ fn row<'a>(axes: &[&str], run: &'a RunResult, estimate: Option<&'a Estimate>) ->
         opponents: &begun.opponents,
         steps: *steps,
         ended: *ended,
-        parameter: estimate.map(|it| it.parameter.as_str()),
-        value: estimate.and_then(|it| it.value.number),
-        value_text: estimate.map(|it| it.value.text.as_str()),
+        parameter: estimate.map(|estimate| estimate.parameter.as_str()),
+        value: estimate.and_then(|estimate| estimate.value.number),
+        value_text: estimate.map(|estimate| estimate.value.text.as_str()),
         low: low.and_then(|end| end.number),
         low_text: low.map(|end| end.text.as_str()),
         high: high.and_then(|end| end.number),
         high_text: high.map(|end| end.text.as_str()),
-        start: start.and_then(|it| it.value.number),
-        start_text: start.map(|it| it.value.text.as_str()),
+        start: start.and_then(|start| start.value.number),
+        start_text: start.map(|start| start.value.text.as_str()),
         gain: gain.map(|[gain, ..]| gain),
         gain_low: gain.map(|[_, low, _]| low),
         gain_high: gain.map(|[.., high]| high),
@@ -93,7 +94,7 @@ fn row<'a>(axes: &[&str], run: &'a RunResult, estimate: Option<&'a Estimate>) ->
 pub(crate) fn table(report: &Report) -> Option<TitledTable> {
     let kind = report.runs.first()?.begun.kind;
     let table = match kind {
-        CourseKind::Find | CourseKind::Tune => found(report, kind),
+        CourseKind::Find | CourseKind::Tune => estimates_table(report, kind),
         CourseKind::Evolve => evolution::best(report, RUNS),
     };
     let mut notes = Vec::new();
@@ -121,14 +122,14 @@ pub(crate) fn table(report: &Report) -> Option<TitledTable> {
         });
     }
     notes.push(format!(
-        "What came of each cell: spelrum report {} --table cells.",
+        "Results of each cell: spelrum report {} --table cells.",
         report.experiment.name
     ));
     Some(table.with_notes(notes))
 }
 
 /// Returns the runs' best estimates: a row for each parameter of each run.
-fn found(report: &Report, kind: CourseKind) -> TitledTable {
+fn estimates_table(report: &Report, kind: CourseKind) -> TitledTable {
     let axes = grid_axes(report);
     let mut columns = vec![Column::numbers("run")];
     columns.extend(axes.iter().map(|axis| Column::words(*axis)));
@@ -143,7 +144,7 @@ fn found(report: &Report, kind: CourseKind) -> TitledTable {
         true => [Column::numbers("start"), Column::numbers("recommended")],
         false => [Column::numbers("value"), Column::words("95% interval")],
     });
-    let title = if is_tune { "What is recommended" } else { "Where the players are even" };
+    let title = if is_tune { "Recommended settings" } else { "Where the players are even" };
     let mut table = TitledTable::new(RUNS, title, columns);
     let or_dash = |text: Option<&str>| text.unwrap_or("–").to_owned();
     for run in runs(report) {
@@ -177,12 +178,13 @@ fn confirmation(run: &RunResult) -> String {
     let Some(confirmed) = &run.confirmed else {
         return match run.ended && is_same && !run.estimates.is_empty() {
             true => format!("{name}: the start is recommended."),
-            false => format!("{name}: what is recommended is not confirmed."),
+            false => format!("{name}: the recommended settings are not confirmed."),
         };
     };
-    let score = |it: &SettingsScore| {
-        let [score, low, high] = [it.score, it.low, it.high].map(|it| format!("{:.1}", 100.0 * it));
-        format!("{score}% of {} games ({low}–{high}%)", count(it.games))
+    let score = |settings: &SettingsScore| {
+        let [score, low, high] = [settings.score, settings.low, settings.high]
+            .map(|share| format!("{:.1}", 100.0 * share));
+        format!("{score}% of {} games ({low}–{high}%)", count(settings.games))
     };
     let Confirmed { found, start } = confirmed;
     match start {
@@ -190,7 +192,7 @@ fn confirmation(run: &RunResult) -> String {
             format!("{name}: the recommended settings score {} against the start.", score(found))
         }
         Some(start) => {
-            let points = confirmed.gain().map(|it| format!("{:+.1}", 100.0 * it));
+            let points = confirmed.gain().map(|share| format!("{:+.1}", 100.0 * share));
             let [gain, low, high] = points;
             format!(
                 "{name}: the recommended settings score {}, the start {} against the same opponents: {gain} points \

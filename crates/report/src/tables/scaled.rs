@@ -7,7 +7,7 @@ use crate::text::count;
 
 /// Scaling of time limits. Keys are only ever added.
 #[derive(Debug, Serialize)]
-pub(crate) struct Scaled {
+pub(crate) struct ScaledLimits {
     /// Nodes per second at which limits are those of the sweep; null if it no longer scales them.
     reference_speed: Option<u64>,
     factor_max: Option<f64>,
@@ -20,27 +20,32 @@ pub(crate) struct Scaled {
 }
 
 /// Returns the scaling, if the sweep sets it, or there are such games.
-pub(crate) fn scaled(report: &Report) -> Option<Scaled> {
+pub(crate) fn scaled(report: &Report) -> Option<ScaledLimits> {
     let scaling = report.scaled.scaling;
     let cells = &report.scaled.cells;
     if scaling.is_none() && cells.is_empty() {
         return None;
     }
     let factor = |permille: u32| f64::from(permille) / 1_000.0;
-    Some(Scaled {
-        reference_speed: scaling.map(|it| it.reference),
-        factor_max: scaling.map(|it| factor(it.factor_max_permille)),
-        games: cells.iter().map(|it| it.games).sum(),
-        games_at_bound: cells.iter().map(|it| it.games_at_bound).sum(),
-        factor_least: cells.iter().map(|it| it.factor_permille_min).min().map(factor),
-        factor_greatest: cells.iter().map(|it| it.factor_permille_max).max().map(factor),
+    Some(ScaledLimits {
+        reference_speed: scaling.map(|scaling| scaling.reference),
+        factor_max: scaling.map(|scaling| factor(scaling.factor_max_permille)),
+        games: cells.iter().map(|cell| cell.games).sum(),
+        games_at_bound: cells.iter().map(|cell| cell.games_at_bound).sum(),
+        factor_least: cells.iter().map(|cell| cell.factor_permille_min).min().map(factor),
+        factor_greatest: cells.iter().map(|cell| cell.factor_permille_max).max().map(factor),
     })
 }
 
 /// Notes below the tables.
 pub(crate) fn notes(report: &Report) -> Vec<String> {
-    let Some(Scaled {
-        reference_speed, games, games_at_bound, factor_least, factor_greatest, ..
+    let Some(ScaledLimits {
+        reference_speed,
+        games,
+        games_at_bound,
+        factor_least,
+        factor_greatest,
+        ..
     }) = scaled(report)
     else {
         return Vec::new();
@@ -75,17 +80,18 @@ mod tests {
     use crate::tables::text::tests::{report, shown};
 
     #[test]
-    fn scaled_limits_are_told_under_the_table() {
+    fn scaled_limits_have_a_note() {
         let mut report = report();
         assert!(scaled(&report).is_none() && notes(&report).is_empty());
-        let of = |cell, least, greatest, games_at_bound| ScaledGames {
+        let scaled_games = |cell, least, greatest, games_at_bound| ScaledGames {
             cell: CellId(cell),
             games: 20,
             games_at_bound,
             factor_permille_min: least,
             factor_permille_max: greatest,
         };
-        report.scaled.cells = vec![of(1, 980, 1_000, 0), of(2, 1_000, 2_030, 0)];
+        report.scaled.cells =
+            vec![scaled_games(1, 980, 1_000, 0), scaled_games(2, 1_000, 2_030, 0)];
         assert_eq!(
             notes(&report)[..1],
             ["Time limits of 40 games were scaled: 0.98 to 2.03 times as long."]
@@ -100,12 +106,12 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("factor_max"), "{text}");
-        report.scaled.cells.push(of(3, 250, 4_000, 7));
+        report.scaled.cells.push(scaled_games(3, 250, 4_000, 7));
         let text = shown(&report);
         assert!(text.contains("Warning: in 7 of 60 games the factor was at the bound"), "{text}");
-        let told = scaled(&report).unwrap();
+        let limits = scaled(&report).unwrap();
         assert_eq!(
-            (told.games, told.factor_least, told.factor_greatest),
+            (limits.games, limits.factor_least, limits.factor_greatest),
             (60, Some(0.25), Some(4.0))
         );
     }

@@ -16,11 +16,11 @@ use crate::document::{Document, Part, TitledTable};
 use crate::text::{Column, count, duration_us, optional, ratio};
 
 /// Two experiments with their common parts.
-pub(crate) struct Two<'a> {
+pub(crate) struct PairReport<'a> {
     pub(crate) reports: [&'a Report; 2],
     /// Overviews, if available.
     pub(crate) overviews: [Option<&'a Overview>; 2],
-    pub(crate) told: &'a SideBySide<'a>,
+    pub(crate) matched: &'a SideBySide<'a>,
 }
 
 /// The comparison for programs. Keys are only ever added.
@@ -88,17 +88,17 @@ struct Unmatched<'a> {
     opponent: &'a str,
 }
 
-impl<'a> Two<'a> {
+impl<'a> PairReport<'a> {
     /// For programs.
     pub(crate) fn json(&self) -> Json<'a> {
         let [first, second] = self.reports;
         let [of_first, of_second] = self.overviews;
-        let unmatched = self.told.unmatched.iter().zip(self.reports);
+        let unmatched = self.matched.unmatched.iter().zip(self.reports);
         Json {
             experiments: [experiment(first, of_first), experiment(second, of_second)],
-            axes: &self.told.axes,
-            cells: self.told.cells.iter().map(cell).collect(),
-            moves: self.told.moves.iter().map(moves).collect(),
+            axes: &self.matched.axes,
+            cells: self.matched.cells.iter().map(cell).collect(),
+            moves: self.matched.moves.iter().map(moves).collect(),
             unmatched: unmatched
                 .flat_map(|(cells, report)| cells.iter().map(|cell| unmatched_cell(report, cell)))
                 .collect(),
@@ -132,7 +132,10 @@ impl<'a> Two<'a> {
         let columns = ["", &*first, &*second].map(Column::words).to_vec();
         let mut table = TitledTable::new("configuration", "The two experiments", columns);
         let [of_first, of_second] = self.overviews;
-        let rows = [rows_of(self.reports[0], of_first), rows_of(self.reports[1], of_second)];
+        let rows = [
+            experiment_facts(self.reports[0], of_first),
+            experiment_facts(self.reports[1], of_second),
+        ];
         let [of_first, of_second] = rows;
         for ((name, first), (_, second)) in of_first.into_iter().zip(of_second) {
             table.row([name.to_owned(), first, second]);
@@ -142,12 +145,12 @@ impl<'a> Two<'a> {
 
     /// Returns the places on the grid's axes. Parameters that players vary are in their names already.
     fn grid(&self) -> Vec<usize> {
-        let axes = &self.told.axes;
-        (0..axes.len()).filter(|&axis| Role::of_axis(&axes[axis]).is_none()).collect()
+        let axes = &self.matched.axes;
+        (0..axes.len()).filter(|&axis| Role::from_axis(&axes[axis]).is_none()).collect()
     }
 
     fn columns(&self, grid: &[usize], last: &[&str]) -> Vec<Column> {
-        let axes = grid.iter().map(|&axis| Column::numbers(&self.told.axes[axis]));
+        let axes = grid.iter().map(|&axis| Column::numbers(&self.matched.axes[axis]));
         let words = ["player", "opponent"].map(Column::words);
         axes.chain(words).chain(last.iter().map(|name| Column::numbers(*name))).collect()
     }
@@ -157,20 +160,23 @@ impl<'a> Two<'a> {
         let [first, second] = self.names();
         let headings = ["games", "score", "games", "score", "difference", "95% interval"];
         let mut table =
-            TitledTable::new("cells", "Who scores more in which", self.columns(&grid, &headings));
-        for MatchedCells { axes, cells, difference } in &self.told.cells {
+            TitledTable::new("cells", "Scores in both experiments", self.columns(&grid, &headings));
+        for MatchedCells { axes, cells, difference } in &self.matched.cells {
             let figures = cells.iter().flat_map(|cell| {
-                [count(cell.games), optional(cell.score, |it| format!("{:.3}", it.score))]
+                [count(cell.games), optional(cell.score, |score| format!("{:.3}", score.score))]
             });
             let difference = [
-                optional(*difference, |it| format!("{:+.3}", it.value)),
-                optional(*difference, |it| format!("{:+.3} to {:+.3}", it.low, it.high)),
+                optional(*difference, |difference| format!("{:+.3}", difference.value)),
+                optional(*difference, |difference| {
+                    format!("{:+.3} to {:+.3}", difference.low, difference.high)
+                }),
             ];
             let names = [cells[0].player.clone(), cells[0].opponent.clone()];
             table.row(places(&grid, axes).chain(names).chain(figures).chain(difference));
         }
-        let clear = self.told.cells.iter().filter(|it| it.is_clear()).count() as u64;
-        let compared = self.told.cells.iter().filter(|it| it.difference.is_some()).count() as u64;
+        let clear = self.matched.cells.iter().filter(|pair| pair.is_clear()).count() as u64;
+        let compared =
+            self.matched.cells.iter().filter(|pair| pair.difference.is_some()).count() as u64;
         let notes = vec![
             format!("Score: the player's points per game, first in {first}, then in {second}."),
             "Difference: the first less the second, as of independent samples.".to_owned(),
@@ -181,22 +187,28 @@ impl<'a> Two<'a> {
                 count(compared.div_ceil(20)),
             ),
         ];
-        (!self.told.cells.is_empty()).then(|| table.with_notes(notes))
+        (!self.matched.cells.is_empty()).then(|| table.with_notes(notes))
     }
 
     fn times(&self) -> Option<TitledTable> {
         let grid = self.grid();
         let [first, second] = self.names();
         let headings = ["mean", "mean", "ratio", "95% interval"];
-        let mut table =
-            TitledTable::new("moves", "What a move costs in each", self.columns(&grid, &headings));
-        for MatchedMoves { axes, moves, ratio: of_means } in &self.told.moves {
-            let means = moves
-                .map(|it| duration_us(mean_us(it.costs.wall_us_game_mean, it.costs.wall_us_mean)));
-            let interval = of_means.and_then(|it| it.interval);
+        let mut table = TitledTable::new(
+            "moves",
+            "Cost of a move in both experiments",
+            self.columns(&grid, &headings),
+        );
+        for MatchedMoves { axes, moves, ratio: of_means } in &self.matched.moves {
+            let means = moves.map(|cost| {
+                duration_us(mean_us(cost.costs.wall_us_game_mean, cost.costs.wall_us_mean))
+            });
+            let interval = of_means.and_then(|estimate| estimate.interval);
             let of_means = [
-                optional(*of_means, |it| ratio(it.value)),
-                optional(interval, |it| format!("{} to {}", ratio(it.low), ratio(it.high))),
+                optional(*of_means, |estimate| ratio(estimate.value)),
+                optional(interval, |bounds| {
+                    format!("{} to {}", ratio(bounds.low), ratio(bounds.high))
+                }),
             ];
             let names = [moves[0].player.clone(), moves[0].opponent.clone()];
             table.row(places(&grid, axes).chain(names).chain(means).chain(of_means));
@@ -207,14 +219,14 @@ impl<'a> Two<'a> {
             ),
             "Ratio: of the first to the second, as of independent samples.".to_owned(),
         ];
-        (!self.told.moves.is_empty()).then(|| table.with_notes(notes))
+        (!self.matched.moves.is_empty()).then(|| table.with_notes(notes))
     }
 
     fn unmatched(&self) -> Option<TitledTable> {
         let columns = ["experiment", "where", "player", "opponent"].map(Column::words).to_vec();
         let mut table = TitledTable::new("unmatched", "Cells without a counterpart", columns);
         for ((cells, report), name) in
-            self.told.unmatched.iter().zip(self.reports).zip(self.names())
+            self.matched.unmatched.iter().zip(self.reports).zip(self.names())
         {
             for cell in cells {
                 let place = places_text(&report.axes, &cell.axes);
@@ -241,33 +253,38 @@ fn mean_us(over_games: Option<OverGames>, over_moves: f64) -> f64 {
 }
 
 /// Returns an experiment's properties, by name.
-fn rows_of(report: &Report, overview: Option<&Overview>) -> Vec<(&'static str, String)> {
-    let it = &report.experiment;
-    let said = |text: &str| optional(Some(text).filter(|text| !text.is_empty()), str::to_owned);
-    let listed = |all: Vec<String>| said(&all.join(", "));
+fn experiment_facts(report: &Report, overview: Option<&Overview>) -> Vec<(&'static str, String)> {
+    let experiment = &report.experiment;
+    let text_or_dash =
+        |text: &str| optional(Some(text).filter(|text| !text.is_empty()), str::to_owned);
+    let listed = |all: Vec<String>| text_or_dash(&all.join(", "));
     let models = overview.map(cpu_models);
-    let builds = overview.map(|told| distinct(told.workers.iter().map(build)));
+    let builds = overview.map(|overview| distinct(overview.workers.iter().map(build)));
     vec![
-        ("experiment", it.uuid.clone()),
-        ("game", it.game.clone()),
-        ("state", it.state.name().to_owned()),
-        ("submitted", date_time(it.submitted_unix_us)),
-        ("games", format!("{} of {}", count(it.games_settled), count(it.games_planned))),
-        ("engine revision", optional(report.engine_revision, |it| it.to_string())),
+        ("experiment", experiment.uuid.clone()),
+        ("game", experiment.game.clone()),
+        ("state", experiment.state.name().to_owned()),
+        ("submitted", date_time(experiment.submitted_unix_us)),
+        (
+            "games",
+            format!("{} of {}", count(experiment.games_settled), count(experiment.games_planned)),
+        ),
+        ("engine revision", optional(report.engine_revision, |revision| revision.to_string())),
         ("processors", listed(models.unwrap_or_default().into_iter().map(str::to_owned).collect())),
         ("builds", listed(builds.unwrap_or_default())),
-        ("asks", said(&report.description)),
+        ("asks", text_or_dash(&report.description)),
     ]
 }
 
 fn cpu_models(overview: &Overview) -> Vec<&str> {
-    let models = overview.workers.iter().map(|it| &*it.machine.cpu_model);
+    let models = overview.workers.iter().map(|worker| &*worker.machine.cpu_model);
     distinct(models.filter(|model| !model.is_empty()))
 }
 
 fn builds(overview: &Overview) -> Vec<String> {
-    let builds = overview.workers.iter().map(|it| {
-        let words = [&*it.version, &*it.machine.build_commit, &*it.machine.build_profile];
+    let builds = overview.workers.iter().map(|worker| {
+        let words =
+            [&*worker.version, &*worker.machine.build_commit, &*worker.machine.build_profile];
         words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     });
     distinct(builds)
@@ -281,16 +298,16 @@ fn distinct<T: Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 fn experiment<'a>(report: &'a Report, overview: Option<&'a Overview>) -> Experiment<'a> {
-    let it: &ExperimentSummary = &report.experiment;
+    let experiment: &ExperimentSummary = &report.experiment;
     Experiment {
-        experiment: &it.name,
-        experiment_uuid: &it.uuid,
-        game: &it.game,
-        state: it.state.name(),
-        submitted_unix_us: it.submitted_unix_us,
+        experiment: &experiment.name,
+        experiment_uuid: &experiment.uuid,
+        game: &experiment.game,
+        state: experiment.state.name(),
+        submitted_unix_us: experiment.submitted_unix_us,
         engine_revision: report.engine_revision,
-        games_planned: it.games_planned,
-        games_settled: it.games_settled,
+        games_planned: experiment.games_planned,
+        games_settled: experiment.games_settled,
         description: &report.description,
         cpu_models: overview.map(cpu_models),
         builds: overview.map(builds),
@@ -299,7 +316,7 @@ fn experiment<'a>(report: &'a Report, overview: Option<&'a Overview>) -> Experim
 
 fn cell<'a>(matched: &'a MatchedCells<'a>) -> Cell<'a> {
     let [first, second] = matched.cells;
-    let score = |score: Option<ScoreInterval>| score.map(|it| it.score);
+    let score = |score: Option<ScoreInterval>| score.map(|score| score.score);
     let difference: Option<Interval> = matched.difference;
     Cell {
         axes: &matched.axes,
@@ -311,26 +328,27 @@ fn cell<'a>(matched: &'a MatchedCells<'a>) -> Cell<'a> {
         second_games: second.games,
         first_score: score(first.score),
         second_score: score(second.score),
-        difference: difference.map(|it| it.value),
-        difference_low: difference.map(|it| it.low),
-        difference_high: difference.map(|it| it.high),
+        difference: difference.map(|difference| difference.value),
+        difference_low: difference.map(|difference| difference.low),
+        difference_high: difference.map(|difference| difference.high),
     }
 }
 
 fn moves<'a>(matched: &'a MatchedMoves<'a>) -> Moves<'a> {
     let [first, second] = matched.moves;
-    let mean =
-        |of: &spelrum_answers::MoveCost| mean_us(of.costs.wall_us_game_mean, of.costs.wall_us_mean);
-    let interval = matched.ratio.and_then(|it| it.interval);
+    let mean = |cost: &spelrum_answers::MoveCost| {
+        mean_us(cost.costs.wall_us_game_mean, cost.costs.wall_us_mean)
+    };
+    let interval = matched.ratio.and_then(|ratio| ratio.interval);
     Moves {
         axes: &matched.axes,
         player: &first.player,
         opponent: &first.opponent,
         first_wall_us_mean: mean(first),
         second_wall_us_mean: mean(second),
-        wall_us_ratio: matched.ratio.map(|it| it.value),
-        wall_us_ratio_low: interval.map(|it| it.low),
-        wall_us_ratio_high: interval.map(|it| it.high),
+        wall_us_ratio: matched.ratio.map(|ratio| ratio.value),
+        wall_us_ratio_low: interval.map(|bounds| bounds.low),
+        wall_us_ratio_high: interval.map(|bounds| bounds.high),
     }
 }
 

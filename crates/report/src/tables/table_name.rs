@@ -57,9 +57,9 @@ pub enum TableName {
     Lengths,
     /// How games end
     Terminations,
-    /// What the results come from: who played on what, and how much
+    /// Workers and builds of the results: machines, games and times
     Workers,
-    /// Whether it matters who played: what each worker adds to scores, times and nodes
+    /// Effects of workers: what each adds to scores, times and nodes
     WorkerEffects,
 }
 
@@ -69,7 +69,7 @@ impl TableName {
         let names = Self::value_variants().iter().filter_map(Self::to_possible_value);
         let names: Vec<String> = names.map(|name| name.get_name().to_owned()).collect();
         match names.split_last() {
-            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
             None => String::new(),
         }
     }

@@ -14,19 +14,19 @@ use crate::text::{Column, count, counted, optional, signed};
 
 /// Returns a report in tables for people.
 pub(crate) fn parts(report: &Report) -> Vec<Part> {
-    let found = runs::table(report);
+    let run_tables = runs::table(report);
     if report.cells.is_empty() {
         let none = Part::Words("no cells".to_owned());
         let bred = [evolution::table(report), evolution::family(report)].into_iter().flatten();
-        let found: Vec<Part> = found.into_iter().chain(bred).map(Part::Table).collect();
-        return if found.is_empty() { vec![none] } else { found };
+        let run_tables: Vec<Part> = run_tables.into_iter().chain(bred).map(Part::Table).collect();
+        return if run_tables.is_empty() { vec![none] } else { run_tables };
     }
     let mut tables = match report.experiment.task {
         Task::Game => vec![strength(report).with_notes(notes(report))],
         Task::Choice => accuracy::tables(report),
     };
     let bred = [evolution::table(report), evolution::family(report)].into_iter().flatten();
-    tables.splice(0..0, found.into_iter().chain(bred));
+    tables.splice(0..0, run_tables.into_iter().chain(bred));
     tables.extend(margins::table(report));
     tables.extend(colours::table(report).filter(|_| report.experiment.task.is_game()));
     tables.extend(costs::tables(report));
@@ -101,7 +101,9 @@ fn tested(cell: &CellResult) -> String {
     let llr = format!("{:.2}", llr + 0.0);
     match outcome {
         None => llr,
-        Some(SprtOutcome::Taken(verdict)) => format!("{llr}: {}", elo_text(sprt.elo_of(verdict))),
+        Some(SprtOutcome::Taken(verdict)) => {
+            format!("{llr}: {}", elo_text(sprt.accepted_elo(verdict)))
+        }
         Some(SprtOutcome::NotJudged) => "not judged".to_owned(),
     }
 }
@@ -145,7 +147,7 @@ fn notes(report: &Report) -> Vec<String> {
             "{} failed and do not count; see why: spelrum sql 'SELECT * FROM failures'.",
             counted(report.experiment.games_failed, "game")
         ));
-        notes.push("Once that is mended, spelrum retry lets them be played again.".to_owned());
+        notes.push("After fixing the cause, replay them with spelrum retry.".to_owned());
     }
     let games: u64 = report.cells.iter().map(|cell| cell.games).sum();
     let distinct: u64 = report.cells.iter().map(|cell| cell.distinct_games).sum();
@@ -169,9 +171,11 @@ fn notes(report: &Report) -> Vec<String> {
 
 /// Warns that scores include many failures.
 fn forfeited(report: &Report) -> Option<String> {
-    let notable = report.engines.forfeits.iter().filter(|it| it.is_notable());
+    let notable = report.engines.forfeits.iter().filter(|entry| entry.is_notable());
     let notable: Vec<String> = notable
-        .map(|it| format!("{} of {} games of {}", count(it.total()), count(it.games), it.player))
+        .map(|entry| {
+            format!("{} of {} games of {}", count(entry.total()), count(entry.games), entry.player)
+        })
         .collect();
     (!notable.is_empty()).then(|| {
         format!("Warning: forfeits decided {}; see the table Forfeits.", notable.join(", "))
@@ -200,7 +204,7 @@ fn openings_decide(report: &Report) -> Option<String> {
 fn one_round(report: &Report) -> Option<String> {
     let ended: Vec<&CellResult> = report.cells.iter().filter(|cell| cell.is_one_round).collect();
     let not_judged = |cell: &&&CellResult| {
-        cell.sprt().is_some_and(|it| it.outcome == Some(SprtOutcome::NotJudged))
+        cell.sprt().is_some_and(|standing| standing.outcome == Some(SprtOutcome::NotJudged))
     };
     let open = match ended.iter().filter(not_judged).count() {
         0 => String::new(),
@@ -534,7 +538,9 @@ pub(crate) mod tests {
         report.moves.iter_mut().for_each(|moves| moves.costs.cpu = cpu);
         let all = shown(&report);
         assert!(all.contains("Of searched moves: processor time, but in median"), "{all}");
-        assert!([mixed, all].iter().all(|text| text.lines().all(|it| it.chars().count() <= 100)));
+        assert!(
+            [mixed, all].iter().all(|text| text.lines().all(|line| line.chars().count() <= 100))
+        );
         // Over moves only, as by depth.
         for moves in &mut report.moves {
             let cpu = CpuTimes { us_mean: 7_000.0, ..CpuTimes::default() };
@@ -583,7 +589,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_went_wrong_is_told_by_cell() {
+    fn failures_are_listed_by_cell() {
         let mut report = report();
         report.moves.clear();
         report.depths.clear();
@@ -602,10 +608,10 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn stops_are_told() {
+    fn notes_describe_stops() {
         let mut report = report();
         assert_eq!(stops(&report), Vec::<String>::new());
-        let rule = StopRule::of_precision(0.03).unwrap();
+        let rule = StopRule::from_precision(0.03).unwrap();
         for (cell, stopped_after) in report.cells.iter_mut().zip([Some(200), None, Some(1_250)]) {
             cell.stop = Some(CellStop { rule, games_max: 2_000, stopped_after });
         }
@@ -614,7 +620,7 @@ pub(crate) mod tests {
 
     /// Few openings widen an interval, a single one limits the result to it, and colours may decide.
     #[test]
-    fn openings_are_told() {
+    fn notes_describe_openings() {
         let mut report = report();
         assert_eq!((few_openings(&report), one_opening(&report)), (None, None));
         assert_eq!(openings_decide(&report), None);
@@ -626,7 +632,7 @@ pub(crate) mod tests {
         report.cells[3].openings_used = 1;
         report.cells[3].pairs_won_by_first_mover = 50;
         report.cells[0].pairs_won_by_second_mover = 13;
-        let told = notes(&report).join("\n");
+        let text = notes(&report).join("\n");
         for note in [
             "2 of 4 cells start again and again from 8 to 12 openings: their intervals are over them, and\n\
              wide because these are few. An axis over single openings gives each its own interval.",
@@ -634,7 +640,7 @@ pub(crate) mod tests {
             "Openings decide: in 63 of 125 pairs one colour won both games, the first mover in 50,\n\
              the second in 13. Other openings tell players apart sooner.",
         ] {
-            assert!(told.contains(note), "{told}");
+            assert!(text.contains(note), "{text}");
             assert!(note.lines().all(|line| line.chars().count() <= 100), "{note}");
         }
         // One pair in two is not most of them.
@@ -643,7 +649,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn sequential_tests_are_told_by_cell() {
+    fn sprts_are_shown_by_cell() {
         let mut report = report();
         let sprt = Sprt::new(0.0, 20.0, 0.05, 0.05, EloModel::Normalized).unwrap();
         for (cell, stopped_after) in report.cells.iter_mut().zip([Some(200), None, None]) {

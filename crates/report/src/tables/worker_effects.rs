@@ -32,12 +32,12 @@ pub(crate) struct Row<'a> {
 }
 
 /// A row for each measure and worker.
-pub(crate) fn rows(told: &Overview) -> Vec<Row<'_>> {
-    let named = named(told);
+pub(crate) fn rows(overview: &Overview) -> Vec<Row<'_>> {
+    let shares = shares_by_worker(overview);
     let mut rows = Vec::new();
-    for WorkerEffects { measure, units, between, workers } in &told.worker_effects {
-        for (worker, it) in workers.iter().zip(&between.effects) {
-            let share = named.get(worker);
+    for WorkerEffects { measure, units, between, workers } in &overview.worker_effects {
+        for (worker, effect) in workers.iter().zip(&between.effects) {
+            let share = shares.get(worker);
             rows.push(Row {
                 measure: measure.name(),
                 units: *units,
@@ -49,42 +49,42 @@ pub(crate) fn rows(told: &Overview) -> Vec<Row<'_>> {
                 worker_id: worker.0,
                 worker: share.map(|share| &*share.name),
                 host: share.map(|share| &*share.host),
-                effect: it.effect,
-                error: it.error,
+                effect: effect.effect,
+                error: effect.error,
             });
         }
     }
     rows
 }
 
-fn named(told: &Overview) -> BTreeMap<WorkerId, &WorkerShare> {
-    told.workers.iter().map(|share| (share.worker, share)).collect()
+fn shares_by_worker(overview: &Overview) -> BTreeMap<WorkerId, &WorkerShare> {
+    overview.workers.iter().map(|share| (share.worker, share)).collect()
 }
 
 /// Returns the effect of each worker on each measure, if several are compared.
-pub(crate) fn table(told: &Overview) -> Option<TitledTable> {
-    if told.worker_effects.is_empty() {
+pub(crate) fn table(overview: &Overview) -> Option<TitledTable> {
+    if overview.worker_effects.is_empty() {
         return None;
     }
-    let measures: Vec<&WorkerEffects> = told.worker_effects.iter().collect();
+    let measures: Vec<&WorkerEffects> = overview.worker_effects.iter().collect();
     let mut columns = vec![Column::words("worker")];
-    columns.extend(measures.iter().map(|it| Column::numbers(heading(it.measure))));
-    let mut table = TitledTable::new(WORKER_EFFECTS, "Whether it matters who played", columns);
-    let named = named(told);
+    columns.extend(measures.iter().map(|effects| Column::numbers(heading(effects.measure))));
+    let mut table = TitledTable::new(WORKER_EFFECTS, "Effects of workers", columns);
+    let shares = shares_by_worker(overview);
     let mut workers: Vec<WorkerId> =
-        measures.iter().flat_map(|it| it.workers.iter().copied()).collect();
+        measures.iter().flat_map(|effects| effects.workers.iter().copied()).collect();
     workers.sort_unstable();
     workers.dedup();
     for worker in workers {
-        let name = match named.get(&worker) {
+        let name = match shares.get(&worker) {
             Some(share) if share.name == share.host => share.name.clone(),
             Some(share) => format!("{} on {}", share.name, share.host),
             None => format!("worker {worker}"),
         };
-        let figures = measures.iter().map(|it| {
-            let place = it.workers.iter().position(|known| *known == worker);
-            optional(place.map(|place| it.between.effects[place]), |effect| {
-                match it.measure.is_logarithm() {
+        let figures = measures.iter().map(|effects| {
+            let place = effects.workers.iter().position(|id| *id == worker);
+            optional(place.map(|place| effects.between.effects[place]), |effect| {
+                match effects.measure.is_logarithm() {
                     true => {
                         format!("{} {}", ratio(effect.effect.exp()), relative_error(effect.error))
                     }
@@ -97,8 +97,8 @@ pub(crate) fn table(told: &Overview) -> Option<TitledTable> {
     let mut notes = vec![
         "Beside the mean of these workers, in the same cells; with the standard error.".to_owned(),
     ];
-    notes.extend(measures.iter().map(|it| between(it)));
-    notes.extend(warnings(told));
+    notes.extend(measures.iter().map(|effects| between(effects)));
+    notes.extend(warnings(overview));
     Some(table.with_notes(notes))
 }
 
@@ -111,55 +111,57 @@ const fn heading(measure: Measure) -> &'static str {
 }
 
 /// Describes the differences between workers in a measure.
-fn between(told: &WorkerEffects) -> String {
-    let (Interval { value, low, high }, units) = (told.between.deviation, count(told.units));
-    match told.measure {
+fn between(measured: &WorkerEffects) -> String {
+    let (Interval { value, low, high }, units) =
+        (measured.between.deviation, count(measured.units));
+    match measured.measure {
         Measure::Score => format!(
             "Score: between workers a standard deviation of {value:.3} (95%: {low:.3}–{}), over {units} pairs or games.",
             if high > 1.0 { "1".to_owned() } else { format!("{high:.3}") }
         ),
         Measure::Time | Measure::Nodes => {
-            let what = if told.measure == Measure::Time { "Time" } else { "Nodes" };
-            let [value, low] = [value, low].map(|it| ratio(it.exp()));
+            let quantity = if measured.measure == Measure::Time { "Time" } else { "Nodes" };
+            let [value, low] = [value, low].map(|logarithm| ratio(logarithm.exp()));
             let high = match high < 10f64.ln() {
                 true => ratio(high.exp()),
                 false => "more than ×10".to_owned(),
             };
             format!(
-                "{what} of a move: between workers a factor of {value} (95%: {low}–{high}), over {units} games."
+                "{quantity} of a move: between workers a factor of {value} (95%: {low}–{high}), over {units} games."
             )
         }
     }
 }
 
 /// Warns if results depend on the worker.
-pub(crate) fn warnings(told: &Overview) -> Vec<String> {
-    let warned = told.worker_effects.iter().filter(|it| it.are_worth_a_warning());
-    let said = warned.map(|it| match it.measure {
-        Measure::Score => "Scores depend on who played: no machine alone would give these.".to_owned(),
+pub(crate) fn warnings(overview: &Overview) -> Vec<String> {
+    let warned = overview.worker_effects.iter().filter(|effects| effects.are_significant());
+    let texts = warned.map(|effects| match effects.measure {
+        Measure::Score => "Scores depend on the worker: no single machine would give these.".to_owned(),
         Measure::Time => {
-            let factor = ratio(spread(it));
+            let factor = ratio(spread(effects));
             format!(
                 "Times are of unlike workers, the slowest {factor} the fastest: only those of the same workers compare."
             )
         }
         Measure::Nodes => {
-            let factor = ratio(spread(it));
+            let factor = ratio(spread(effects));
             format!(
                 "In the same time workers search unlike numbers of nodes, the fastest {factor} the slowest: a time limit \
                  is not the same at each."
             )
         }
     });
-    said.collect()
+    texts.collect()
 }
 
 /// Returns the greatest effect over the least, as a factor.
-fn spread(told: &WorkerEffects) -> f64 {
-    let effects = told.between.effects.iter().map(|it| it.effect);
-    let (least, most) = effects.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), it| {
-        (least.min(it), most.max(it))
-    });
+fn spread(measured: &WorkerEffects) -> f64 {
+    let effects = measured.between.effects.iter().map(|effect| effect.effect);
+    let (least, most) = effects
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), effect| {
+            (least.min(effect), most.max(effect))
+        });
     (most - least).max(0.0).exp()
 }
 
@@ -232,10 +234,10 @@ mod tests {
 
     #[test]
     fn who_adds_what_is_readable_in_100_columns() {
-        let told = overview(1e-30);
-        let parts = vec![Part::Table(table(&told).unwrap())];
+        let overview = overview(1e-30);
+        let parts = vec![Part::Table(table(&overview).unwrap())];
         let mut out = Vec::new();
-        text::document(&told.experiment, parts).write_text(&mut out).unwrap();
+        text::document(&overview.experiment, parts).write_text(&mut out).unwrap();
         let text = anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         insta::assert_snapshot!(text);

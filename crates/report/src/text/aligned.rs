@@ -69,9 +69,9 @@ impl TextTable {
             // A number or a name broken over lines is worse than a long line.
             .set_content_arrangement(ContentArrangement::Disabled)
             .set_header(columns.iter().map(|column| Cell::new(escaped(&column.heading))));
-        for (column, of) in table.column_iter_mut().zip(columns) {
+        for (column, definition) in table.column_iter_mut().zip(columns) {
             column.set_padding((0, GAP));
-            column.set_cell_alignment(match of.align {
+            column.set_cell_alignment(match definition.align {
                 Align::Left => CellAlignment::Left,
                 Align::Right => CellAlignment::Right,
             });

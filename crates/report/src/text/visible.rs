@@ -31,10 +31,11 @@ pub fn shortened_apart(texts: &[&str], characters_max: impl Fn(&str) -> usize) -
     let alike: Vec<usize> = (0..texts.len()).filter(|&place| is_alike(&cut, place)).collect();
     for &place in &alike {
         let text: Vec<char> = texts[place].chars().collect();
-        let others = alike.iter().map(|&other| texts[other]).filter(|it| *it != texts[place]);
+        let alike_texts =
+            alike.iter().map(|&other| texts[other]).filter(|candidate| *candidate != texts[place]);
         let same =
             |other: &str| text.iter().zip(other.chars()).take_while(|(a, b)| **a == *b).count();
-        let differs_at = others.map(same).max().unwrap_or_default();
+        let differs_at = alike_texts.map(same).max().unwrap_or_default();
         // Ends of names are often wider than the average character.
         let max = characters_max(texts[place]);
         let max = max - max / 8;
@@ -55,9 +56,9 @@ pub fn shortened_apart(texts: &[&str], characters_max: impl Fn(&str) -> usize) -
 
 fn shown_character(character: char) -> char {
     match character {
-        it if it.is_control() => ' ',
-        it if is_unseen(it) => char::REPLACEMENT_CHARACTER,
-        it => it,
+        character if character.is_control() => ' ',
+        character if is_unseen(character) => char::REPLACEMENT_CHARACTER,
+        character => character,
     }
 }
 
@@ -122,8 +123,9 @@ mod tests {
         let [one, two] = ["alphabeta(depth=3,nodes=1000)", "alphabeta(depth=3,nodes=2000)"];
         assert_eq!(apart(&[one, two, one], 12), ["alp…1000)", "alp…2000)", "alp…1000)"]);
         for max in [4, 8, 20] {
-            let texts: Vec<String> =
-                (0..60).map(|it| format!("{}{it}{}", "x".repeat(50), "y".repeat(50))).collect();
+            let texts: Vec<String> = (0..60)
+                .map(|number| format!("{}{number}{}", "x".repeat(50), "y".repeat(50)))
+                .collect();
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             let cut = apart(&texts, max);
             let different: std::collections::BTreeSet<&String> = cut.iter().collect();

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::picture::{BranchKind, Picture, PictureNode, State};
 use super::text::rows;
-use super::words::role;
+use super::win_notation::role;
 
 /// Writes the tree in the DOT language.
 pub fn write_dot(out: &mut dyn Write, picture: &Picture) -> io::Result<()> {

@@ -75,7 +75,7 @@ struct BranchJson {
 
 /// The request, in the words of the command line.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct TreeRequest<'a> {
     /// The search.
     pub algorithm: &'a str,
     /// How equal positions are joined.
@@ -93,7 +93,7 @@ impl<'a> TreeJson<'a> {
     pub fn new<P: Game>(
         tree: &GameTree<P>,
         picture: &'a Picture,
-        asked: Asked<'a>,
+        request: TreeRequest<'a>,
         with_nodes: bool,
     ) -> Self {
         let root = &tree.root().position;
@@ -101,11 +101,11 @@ impl<'a> TreeJson<'a> {
             game: P::NAME,
             position: root.to_string(),
             to_move: P::SIDES[root.to_move().index()].letter,
-            algorithm: asked.algorithm,
-            join: asked.join,
-            wins: asked.wins,
-            evaluation: asked.evaluation,
-            depth: asked.depth,
+            algorithm: request.algorithm,
+            join: request.join,
+            wins: request.wins,
+            evaluation: request.evaluation,
+            depth: request.depth,
             value: score(tree.root().value),
             best_line: tree.best_line().map(|(_, mv)| mv.to_string()).collect(),
             plies: picture.levels.iter().enumerate().map(|(ply, level)| sums(ply, level)).collect(),
@@ -127,9 +127,9 @@ fn sums(ply: usize, level: &Level) -> PlyJson<'_> {
     PlyJson {
         ply,
         to_move: &level.to_move,
-        nodes: level.whole.map(|whole| whole.nodes),
-        positions: level.whole.map(|whole| whole.positions),
-        up_to_symmetry: level.whole.map(|whole| whole.up_to_symmetry),
+        nodes: level.full_counts.map(|counts| counts.nodes),
+        positions: level.full_counts.map(|counts| counts.positions),
+        up_to_symmetry: level.full_counts.map(|counts| counts.up_to_symmetry),
         visited: level.sums.visits,
         evaluated: level.sums.evaluated,
         over: level.sums.over,

@@ -43,11 +43,12 @@ impl Placer<'_> {
         let mut together: Outline = Vec::new();
         let mut children = Vec::new();
         for child in own_children(self.picture, node) {
-            let own = self.place(child);
-            let gaps = together.iter().zip(&own).map(|([_, right], [left, _])| right - left);
+            let child_outline = self.place(child);
+            let gaps =
+                together.iter().zip(&child_outline).map(|([_, right], [left, _])| right - left);
             let nearest = gaps.fold(f64::NEG_INFINITY, f64::max) + self.distance;
             let shift = if children.is_empty() { 0.0 } else { nearest };
-            for (ply, [left, right]) in own.into_iter().enumerate() {
+            for (ply, [left, right]) in child_outline.into_iter().enumerate() {
                 match together.get_mut(ply) {
                     Some(outline) => outline[1] = right + shift,
                     None => together.push([left + shift, right + shift]),

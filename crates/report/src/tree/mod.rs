@@ -8,11 +8,11 @@ mod svg;
 #[cfg(test)]
 mod tests;
 mod text;
-mod words;
+mod win_notation;
 
 pub use dot::write_dot;
-pub use json::{Asked, TreeJson};
+pub use json::{TreeJson, TreeRequest};
 pub use picture::{Heading, Picture, drawn_nodes};
 pub use svg::write_svg;
 pub use text::{write_counts, write_text};
-pub use words::Words;
+pub use win_notation::WinNotation;

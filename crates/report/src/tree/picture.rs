@@ -3,7 +3,7 @@
 use spelrum_engine::tree::{Branch, GameTree, NodeId, NodeKind, PlyCounts, PlySums};
 use spelrum_engine::{Game, Position, Sketch};
 
-use super::words::{Words, chooser, end};
+use super::win_notation::{WinNotation, chooser, end};
 use crate::text::count;
 
 /// Maximum number of drawn branches that were cut off from one node; beyond it, only their number is given.
@@ -83,7 +83,7 @@ pub(crate) struct Level {
     /// The choosing side, as MAX or MIN and in the game's word; empty at a terminal node.
     pub(crate) to_move: String,
     /// Counts of the whole tree; `None` if it is too large to be counted.
-    pub(crate) whole: Option<PlyCounts>,
+    pub(crate) full_counts: Option<PlyCounts>,
     /// Sums of the search.
     pub(crate) sums: PlySums,
 }
@@ -108,9 +108,9 @@ impl Picture {
     /// Creates the picture of a tree; `whole` contains the counts of the whole tree by ply, where available.
     pub fn new<P: Game>(
         tree: &GameTree<P>,
-        words: Words,
+        words: WinNotation,
         heading: Heading,
-        whole: &[PlyCounts],
+        full_counts: &[PlyCounts],
     ) -> Self {
         let mut nodes: Vec<PictureNode> =
             (0..tree.nodes().len()).map(|id| visited(tree, id, words)).collect();
@@ -131,14 +131,14 @@ impl Picture {
         Self {
             heading,
             nodes,
-            levels: levels(tree, whole),
+            levels: levels(tree, full_counts),
             best_line: moves.join(" "),
             value: words.value(tree.root().value),
         }
     }
 }
 
-fn visited<P: Game>(tree: &GameTree<P>, id: NodeId, words: Words) -> PictureNode {
+fn visited<P: Game>(tree: &GameTree<P>, id: NodeId, words: WinNotation) -> PictureNode {
     let node = &tree.nodes()[id];
     let branches = tree.branches(id).iter().filter_map(|branch| {
         let kind = if branch.is_joined { BranchKind::Joined } else { BranchKind::Tree };
@@ -200,7 +200,7 @@ fn label<M: std::fmt::Display>(branch: &Branch<M>) -> String {
     }
 }
 
-fn levels<P: Game>(tree: &GameTree<P>, whole: &[PlyCounts]) -> Vec<Level> {
+fn levels<P: Game>(tree: &GameTree<P>, full_counts: &[PlyCounts]) -> Vec<Level> {
     let sums = tree.sums();
     let mut choosers = vec![[None, None]; sums.len()];
     for (id, node) in tree.nodes().iter().enumerate() {
@@ -213,7 +213,7 @@ fn levels<P: Game>(tree: &GameTree<P>, whole: &[PlyCounts]) -> Vec<Level> {
     let levels = sums.into_iter().zip(choosers).enumerate().map(|(ply, (sums, choosers))| {
         let names = choosers.into_iter().flatten();
         let names: Vec<String> = names.map(|(side, is_max)| chooser::<P>(side, is_max)).collect();
-        Level { to_move: names.join(", "), whole: whole.get(ply).copied(), sums }
+        Level { to_move: names.join(", "), full_counts: full_counts.get(ply).copied(), sums }
     });
     levels.collect()
 }
@@ -222,13 +222,13 @@ impl Level {
     /// Returns the counts, in a few short lines.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        if let Some(whole) = self.whole {
-            lines.push(counted(whole.nodes, "node", "nodes"));
-            if whole.positions != whole.nodes {
-                lines.push(counted(whole.positions, "position", "positions"));
+        if let Some(counts) = self.full_counts {
+            lines.push(counted(counts.nodes, "node", "nodes"));
+            if counts.positions != counts.nodes {
+                lines.push(counted(counts.positions, "position", "positions"));
             }
-            if whole.up_to_symmetry != whole.positions {
-                lines.push(format!("{} up to symmetry", count(whole.up_to_symmetry)));
+            if counts.up_to_symmetry != counts.positions {
+                lines.push(format!("{} up to symmetry", count(counts.up_to_symmetry)));
             }
         }
         let cut = match self.sums.cut {
@@ -240,6 +240,6 @@ impl Level {
     }
 }
 
-fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { many })
+fn counted(number: u64, singular: &str, plural: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { singular } else { plural })
 }

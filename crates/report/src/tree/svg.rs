@@ -197,9 +197,9 @@ impl<'a> Drawing<'a> {
         let picture = self.picture;
         let (node, child) = (&picture.nodes[id], &picture.nodes[branch.child]);
         let bottom = self.tops[node.ply] + ABOVE + self.board_height + VALUE - 1.0;
-        let own = if note(node).is_some() { NOTE } else { 0.0 };
+        let note_space = if note(node).is_some() { NOTE } else { 0.0 };
         let below = match branch.kind {
-            BranchKind::Tree | BranchKind::Cut => own,
+            BranchKind::Tree | BranchKind::Cut => note_space,
             // A branch that leads far to the side must not cross the notes of the ply.
             BranchKind::Joined => note_height(picture, node.ply),
         };
@@ -211,11 +211,12 @@ impl<'a> Drawing<'a> {
             BranchKind::Joined => "edge joined",
             BranchKind::Tree => "edge",
         };
-        let first = if own == below { String::new() } else { format!("V{}", number(from[1])) };
+        let first =
+            if note_space == below { String::new() } else { format!("V{}", number(from[1])) };
         let path = format!(
             "M{} {}{first}L{} {}",
             number(from[0]),
-            number(bottom + own),
+            number(bottom + note_space),
             number(to[0]),
             number(to[1])
         );
@@ -288,8 +289,8 @@ impl<'a> Drawing<'a> {
             None => self.text(middle, base, "value middle", value),
             Some(is_max) => {
                 // Centres the mark together with the value.
-                let whole = 13.0 + text_width(value);
-                let left = middle - whole / 2.0;
+                let total_width = 13.0 + text_width(value);
+                let left = middle - total_width / 2.0;
                 let points = if *is_max { [0.0, -10.0, 0.0] } else { [-10.0, 0.0, -10.0] };
                 self.line(&format!(
                     "<path class=\"role-mark\" d=\"M{} {}L{} {}L{} {}Z\"/>",

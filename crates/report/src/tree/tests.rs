@@ -5,11 +5,11 @@ use spelrum_engine::{Game, Rules};
 
 use super::layout::places;
 use super::picture::{BranchKind, Picture};
-use super::{Heading, Words, drawn_nodes};
+use super::{Heading, WinNotation, drawn_nodes};
 
 /// Pictures of small trees of every game, in every format.
 fn pictures() -> Vec<Picture> {
-    fn of<P: Game>(rules: &Rules, depth: Option<u32>, pictures: &mut Vec<Picture>) {
+    fn add_pictures<P: Game>(rules: &Rules, depth: Option<u32>, pictures: &mut Vec<Picture>) {
         let root = P::start(rules).unwrap();
         for algorithm in
             [TreeAlgorithm::Minimax, TreeAlgorithm::AlphaBeta, TreeAlgorithm::OneBoundMisprint]
@@ -17,21 +17,21 @@ fn pictures() -> Vec<Picture> {
             for join in [Join::None, Join::Equal, Join::Symmetric] {
                 let options = TreeOptions { algorithm, join, depth, ..TreeOptions::default() };
                 let tree = grow(&root, &NoEvaluation, &options).unwrap();
-                let words = Words::of(&tree, WinScore::Equal);
+                let words = WinNotation::for_tree(&tree, WinScore::Equal);
                 let heading = Heading { title: String::new(), sides: String::new() };
-                let whole = count_plies(&root, depth, 1_000);
-                let picture = Picture::new(&tree, words, heading, &whole);
+                let full_counts = count_plies(&root, depth, 1_000);
+                let picture = Picture::new(&tree, words, heading, &full_counts);
                 assert_eq!(picture.nodes.len(), drawn_nodes(&tree));
                 pictures.push(picture);
             }
         }
     }
     let mut pictures = Vec::new();
-    of::<TicTacToe>(&TicTacToe::rules(), Some(2), &mut pictures);
-    of::<ConnectFour>(&Rules::usual::<ConnectFour>(), Some(3), &mut pictures);
-    of::<Pentago>(&Rules::usual::<Pentago>(), Some(1), &mut pictures);
-    of::<Nim>(&Nim::rules(&[3, 2], true).unwrap(), None, &mut pictures);
-    of::<Nim>(&Nim::rules(&[1], true).unwrap(), None, &mut pictures);
+    add_pictures::<TicTacToe>(&TicTacToe::rules(), Some(2), &mut pictures);
+    add_pictures::<ConnectFour>(&Rules::usual::<ConnectFour>(), Some(3), &mut pictures);
+    add_pictures::<Pentago>(&Rules::usual::<Pentago>(), Some(1), &mut pictures);
+    add_pictures::<Nim>(&Nim::rules(&[3, 2], true).unwrap(), None, &mut pictures);
+    add_pictures::<Nim>(&Nim::rules(&[1], true).unwrap(), None, &mut pictures);
     pictures
 }
 
@@ -54,8 +54,8 @@ fn parents_stand_above_the_middle_of_their_children() {
     for picture in pictures() {
         let middles = places(&picture, 10.0);
         for (node, middle) in picture.nodes.iter().zip(&middles) {
-            let own = node.branches.iter().filter(|branch| branch.kind != BranchKind::Joined);
-            let children: Vec<f64> = own.map(|branch| middles[branch.child]).collect();
+            let branches = node.branches.iter().filter(|branch| branch.kind != BranchKind::Joined);
+            let children: Vec<f64> = branches.map(|branch| middles[branch.child]).collect();
             assert!(children.is_sorted(), "in the order in which they are tried");
             if let (Some(first), Some(last)) = (children.first(), children.last()) {
                 assert!(((first + last) / 2.0 - middle).abs() < 0.001, "{children:?}, {middle}");

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use spelrum_engine::{Piece, Side, Sketch};
 
 use super::picture::{BranchKind, Level, Picture, PictureBranch, State};
-use super::words::role;
+use super::win_notation::role;
 use crate::text::{Column, TextTable, count};
 
 /// Writes the tree, then its counts.
@@ -50,17 +50,17 @@ fn write_sums(out: &mut dyn Write, picture: &Picture) -> io::Result<()> {
 
 /// Formats the sums of some plies.
 fn row(ply: &str, to_move: &str, levels: &[Level]) -> Vec<String> {
-    let whole = |of: fn(&Level) -> Option<u64>| {
-        let sum = levels.iter().map(of).try_fold(0_u64, |sum, it| sum.checked_add(it?));
+    let full_sum = |figure: fn(&Level) -> Option<u64>| {
+        let sum = levels.iter().map(figure).try_fold(0_u64, |sum, number| sum.checked_add(number?));
         sum.map_or_else(|| "–".to_owned(), count)
     };
-    let searched = |of: fn(&Level) -> u64| count(levels.iter().map(of).sum());
+    let searched = |figure: fn(&Level) -> u64| count(levels.iter().map(figure).sum());
     vec![
         ply.to_owned(),
         to_move.to_owned(),
-        whole(|level| Some(level.whole?.nodes)),
-        whole(|level| Some(level.whole?.positions)),
-        whole(|level| Some(level.whole?.up_to_symmetry)),
+        full_sum(|level| Some(level.full_counts?.nodes)),
+        full_sum(|level| Some(level.full_counts?.positions)),
+        full_sum(|level| Some(level.full_counts?.up_to_symmetry)),
         searched(|level| level.sums.visits),
         searched(|level| level.sums.evaluated),
         searched(|level| level.sums.over),
@@ -76,10 +76,10 @@ struct Outline<'a> {
 impl Outline<'_> {
     /// Writes a node and its descendants. `rail` precedes its first line, `indent` the others; the move follows.
     fn write(&mut self, node: usize, rail: &str, indent: &str, label: &str) -> io::Result<()> {
-        let it = &self.picture.nodes[node];
-        let words = words_of(&it.state);
-        let board = rows(&it.sketch);
-        let below = if it.branches.is_empty() { " " } else { "│" };
+        let node = &self.picture.nodes[node];
+        let words = node_words(&node.state);
+        let board = rows(&node.sketch);
+        let below = if node.branches.is_empty() { " " } else { "│" };
         let width = board.iter().map(|row| row.chars().count()).max().unwrap_or(0);
         for line in 0..board.len().max(words.len()) {
             let before = if line == 0 {
@@ -95,7 +95,7 @@ impl Outline<'_> {
             writeln!(self.out, "{}", text.trim_end())?;
         }
         let (cut, shown): (Vec<_>, Vec<_>) =
-            it.branches.iter().partition(|branch| branch.kind == BranchKind::Cut);
+            node.branches.iter().partition(|branch| branch.kind == BranchKind::Cut);
         for (index, branch) in shown.iter().enumerate() {
             let is_last = cut.is_empty() && index + 1 == shown.len();
             self.write_branch(branch, indent, is_last)?;
@@ -133,7 +133,7 @@ impl Outline<'_> {
 }
 
 /// Describes a node in one or two lines.
-fn words_of(state: &State) -> Vec<String> {
+fn node_words(state: &State) -> Vec<String> {
     let State::Visited { visit, visits, value, is_max, end, cutoff } = state else {
         return Vec::new();
     };

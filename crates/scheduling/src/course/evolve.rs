@@ -21,7 +21,7 @@ use spelrum_model::{AxisValue, seeds};
 use spelrum_optimize::genetic_programming::breeding::{Bred, Operator};
 use spelrum_optimize::genetic_programming::selection::{Candidate, Ranking};
 
-use self::measure::{Measuring, Other, Tally};
+use self::measure::{Measuring, Rival, Tally};
 use super::outcome::CellOutcome;
 use super::run::{Asked, Opponent, Run};
 
@@ -134,43 +134,43 @@ impl EvolveRun {
     /// Requests the games that measuring needs now.
     fn want(&mut self) {
         let generation = self.generation.unwrap_or(0);
-        for (individual, other) in self.measuring.take_wanted() {
-            let own = &self.individuals[individual].tree;
-            let (opponent, formula) = match other {
-                Other::Opponent(number) => (Opponent::Player(number), None),
-                Other::Individual(index) => {
+        for (individual, rival) in self.measuring.take_wanted() {
+            let tree = &self.individuals[individual].tree;
+            let (opponent, formula) = match rival {
+                Rival::Opponent(number) => (Opponent::Player(number), None),
+                Rival::Individual(index) => {
                     (Opponent::OwnKind, Some(self.individuals[index].tree.clone()))
                 }
-                Other::Champion(place) => {
+                Rival::Champion(place) => {
                     (Opponent::OwnKind, Some(self.hall_of_fame[place].clone()))
                 }
             };
-            let number = match other {
-                Other::Opponent(number) => number,
-                Other::Individual(_) | Other::Champion(_) => 0,
+            let number = match rival {
+                Rival::Opponent(number) => number,
+                Rival::Individual(_) | Rival::Champion(_) => 0,
             };
-            let copies = self.series.entry((own.clone(), formula.clone(), number)).or_insert(0);
+            let copies = self.series.entry((tree.clone(), formula.clone(), number)).or_insert(0);
             let copy = *copies;
             *copies += 1;
             let parameters = |tree: &Expression| {
                 let text = Value::Text(tree.text(self.settings.features));
                 vec![(self.settings.parameter.clone(), text)]
             };
-            let met = match other {
-                Other::Opponent(_) => None,
-                Other::Individual(index) => Some(AxisValue::whole(index as u64)),
-                Other::Champion(place) => {
+            let met = match rival {
+                Rival::Opponent(_) => None,
+                Rival::Individual(index) => Some(AxisValue::from_integer(index as u64)),
+                Rival::Champion(place) => {
                     let text = format!("champion {place}");
                     Some(AxisValue { number: None, text })
                 }
             };
             let mut axes = vec![
-                (RUN_GENERATION.to_owned(), AxisValue::whole(generation)),
-                (RUN_INDIVIDUAL.to_owned(), AxisValue::whole(individual as u64)),
+                (RUN_GENERATION.to_owned(), AxisValue::from_integer(generation)),
+                (RUN_INDIVIDUAL.to_owned(), AxisValue::from_integer(individual as u64)),
             ];
             axes.extend(met.map(|met| (RUN_MEETS.to_owned(), met)));
             self.wanted.push(Asked {
-                parameters: parameters(own),
+                parameters: parameters(tree),
                 opponent,
                 opponent_parameters: formula.as_ref().map(parameters).unwrap_or_default(),
                 // A generation shares its openings, and every generation has new ones.
@@ -191,7 +191,7 @@ impl EvolveRun {
         };
         let candidates: Vec<Candidate> =
             self.individuals.iter().zip(&tallies).map(candidate).collect();
-        let ranking = Ranking::of(&candidates, settings.parsimony);
+        let ranking = Ranking::new(&candidates, settings.parsimony);
         for (index, tally) in tallies.iter().enumerate() {
             let rank = ranking.order.iter().position(|place| *place == index).unwrap_or(index);
             let scored = note::scored(tally, candidates[index].fitness, rank as u64);
@@ -222,8 +222,8 @@ impl EvolveRun {
         if settings.reevaluate == Reevaluate::New {
             let keep = |tally: &Tally| Tally { kept: true, ..tally.clone() };
             // An individual with failed games is measured again when it recurs.
-            let whole = trees.iter().zip(&tallies).filter(|(_, tally)| tally.failed == 0);
-            self.measured.extend(whole.map(|(tree, tally)| (tree.clone(), keep(tally))));
+            let measured = trees.iter().zip(&tallies).filter(|(_, tally)| tally.failed == 0);
+            self.measured.extend(measured.map(|(tree, tally)| (tree.clone(), keep(tally))));
         }
         let next = generation + 1;
         if next >= settings.generations {

@@ -18,7 +18,7 @@ pub(super) struct FindRun {
     /// The values tried.
     asked: Vec<f64>,
     /// How many of them have an outcome.
-    told: u64,
+    outcome_count: u64,
     notes: Vec<Note>,
 }
 
@@ -31,7 +31,7 @@ impl FindRun {
             settings: settings.clone(),
             bisection,
             asked: Vec::new(),
-            told: 0,
+            outcome_count: 0,
             notes: Vec::new(),
         }
     }
@@ -52,7 +52,7 @@ impl Run for FindRun {
     fn ask(&mut self) -> Vec<Asked> {
         let FindSettings { parameter, steps, at_once } = &self.settings;
         let mut new = Vec::new();
-        while (self.asked.len() as u64) < (self.told + at_once).min(*steps) {
+        while (self.asked.len() as u64) < (self.outcome_count + at_once).min(*steps) {
             let step = self.asked.len() as u64;
             let value = parameter.rounded(self.bisection.ask(step, *at_once));
             self.asked.push(value);
@@ -65,7 +65,7 @@ impl Run for FindRun {
                 opponent_parameters: Vec::new(),
                 series: None,
                 games: None,
-                axes: vec![(STEP.to_owned(), AxisValue::whole(step))],
+                axes: vec![(STEP.to_owned(), AxisValue::from_integer(step))],
             });
         }
         new
@@ -76,13 +76,13 @@ impl Run for FindRun {
         if let Some(&value) = value {
             self.bisection.tell(value, &outcome.pairs);
         }
-        self.told += 1;
+        self.outcome_count += 1;
         let estimates = vec![self.estimate()];
         self.notes.push(Note::Estimated(number, Estimated { estimates }));
     }
 
     fn has_ended(&self) -> bool {
-        self.told >= self.settings.steps
+        self.outcome_count >= self.settings.steps
     }
 
     fn take_notes(&mut self) -> Vec<Note> {

@@ -42,13 +42,14 @@ struct Runs {
 
 /// The course of a sweep, if it has one.
 #[must_use]
-pub fn course_of(plan: &Plan) -> Option<Box<dyn Course>> {
+pub fn course_from_plan(plan: &Plan) -> Option<Box<dyn Course>> {
     let course = plan.course.as_ref()?;
     let mut notes = Vec::new();
     let mut runs = Vec::new();
     for (number, planned) in course.runs.iter().enumerate() {
         let PlannedRun { settings, meetings } = planned;
-        let meeting = |it: &Meeting| (NewCell::of(plan, &it.cell), it.subject);
+        let meeting =
+            |meeting: &Meeting| (NewCell::from_planned(plan, &meeting.cell), meeting.subject);
         let meetings: Vec<(NewCell, usize)> = meetings.iter().map(meeting).collect();
         let opponent = |(cell, subject): &(NewCell, usize)| cell.player_names[1 - subject].clone();
         let (cell, subject) = meetings.first()?;
@@ -94,12 +95,14 @@ impl Running {
         };
         let (mut cell, subject) = self.meetings[meeting].clone();
         if asked.opponent == Opponent::OwnKind {
-            let own = Arc::clone(&cell.definition.players[subject]);
-            cell.definition.players[1 - subject] = own;
+            let definition = Arc::clone(&cell.definition.players[subject]);
+            cell.definition.players[1 - subject] = definition;
             cell.player_names[1 - subject] = cell.player_names[subject].clone();
         }
         let decided = [(subject, &asked.parameters), (1 - subject, &asked.opponent_parameters)];
-        for (place, parameters) in decided.into_iter().filter(|(_, it)| !it.is_empty()) {
+        for (place, parameters) in
+            decided.into_iter().filter(|(_, parameters)| !parameters.is_empty())
+        {
             let player: &mut Parameters = Arc::make_mut(&mut cell.definition.players[place]);
             if self.is_whole {
                 player.clear();
@@ -110,10 +113,10 @@ impl Running {
         let seed = cell.definition.seed;
         cell.definition.seed = match asked.series {
             None => seeds::course_seed(seed, run as u64, number),
-            Some((one, other)) => seeds::series_seed(seed, run as u64, one, other),
+            Some((step, copy)) => seeds::series_seed(seed, run as u64, step, copy),
         };
         cell.games = asked.games.unwrap_or(cell.games);
-        cell.axes.push((RUN.to_owned(), AxisValue::whole(run as u64)));
+        cell.axes.push((RUN.to_owned(), AxisValue::from_integer(run as u64)));
         cell.axes.extend(asked.axes.iter().cloned());
         (cell, subject)
     }
@@ -124,11 +127,11 @@ impl Runs {
         let mut new = Vec::new();
         for (number, running) in self.runs.iter_mut().enumerate() {
             for asked in running.run.ask() {
-                let own = running.subjects.len() as u64;
-                let (cell, subject) = running.new_cell(number, own, &asked);
+                let cell_number = running.subjects.len() as u64;
+                let (cell, subject) = running.new_cell(number, cell_number, &asked);
                 new.push(cell);
                 running.subjects.push(subject);
-                self.cells.push((number, own));
+                self.cells.push((number, cell_number));
             }
             let run = number as u64;
             self.notes.extend(running.run.take_notes().into_iter().map(|note| Noted { run, note }));
@@ -171,14 +174,15 @@ impl Course for Runs {
 
     fn tell(&mut self, outcome: &CellOutcome) {
         let place = usize::try_from(outcome.number).ok().and_then(|number| self.cells.get(number));
-        let Some(&(run, own)) = place else {
+        let Some(&(run, cell_number)) = place else {
             self.fault.get_or_insert(CourseFault::OtherThanBefore);
             return;
         };
         let running = &mut self.runs[run];
-        let is_first = usize::try_from(own).is_ok_and(|own| running.subjects.get(own) == Some(&0));
+        let is_first = usize::try_from(cell_number)
+            .is_ok_and(|cell_number| running.subjects.get(cell_number) == Some(&0));
         let seen = if is_first { outcome.clone() } else { outcome.swapped() };
-        running.run.tell(own, &seen);
+        running.run.tell(cell_number, &seen);
     }
 
     fn fault(&self) -> Option<CourseFault> {

@@ -12,12 +12,12 @@ mod tune;
 /// Follows a script, one decision after the other, and records the outcomes it receives.
 struct Scripted {
     decisions: std::vec::IntoIter<Decision>,
-    heard: Arc<Mutex<Vec<String>>>,
+    calls: Arc<Mutex<Vec<String>>>,
 }
 
 impl Scripted {
-    fn note(&self, what: String) {
-        self.heard.lock().unwrap().push(what);
+    fn note(&self, text: String) {
+        self.calls.lock().unwrap().push(text);
     }
 }
 
@@ -37,19 +37,19 @@ impl Course for Scripted {
     }
 }
 
-fn led(decisions: Vec<Decision>, cells: &[i64]) -> (Led, Arc<Mutex<Vec<String>>>) {
-    let (course, heard) = scripted(decisions);
-    (Led::begin(course, &plan(), cells.iter().copied().map(CellId).collect()), heard)
+fn led(decisions: Vec<Decision>, cells: &[i64]) -> (LedCourse, Arc<Mutex<Vec<String>>>) {
+    let (course, calls) = scripted(decisions);
+    (LedCourse::begin(course, &plan(), cells.iter().copied().map(CellId).collect()), calls)
 }
 
 fn scripted(decisions: Vec<Decision>) -> (Box<dyn Course>, Arc<Mutex<Vec<String>>>) {
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    (Box::new(Scripted { decisions: decisions.into_iter(), heard: Arc::clone(&heard) }), heard)
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    (Box::new(Scripted { decisions: decisions.into_iter(), calls: Arc::clone(&calls) }), calls)
 }
 
 fn plan() -> Plan {
     let axes = vec![PlannedAxis { name: "depth".to_owned(), values: Vec::new() }];
-    Plan { seed: 7, axes, stop: StopRule::of_precision(0.1), ..Plan::default() }
+    Plan { seed: 7, axes, stop: StopRule::from_precision(0.1), ..Plan::default() }
 }
 
 fn new_cell(depth: i64) -> NewCell {
@@ -88,16 +88,16 @@ fn outcome(number: u64, wins: u64) -> CellOutcome {
 fn a_course_is_asked_after_each_cell_that_it_is_told_of() {
     let add = Decision::Add(vec![new_cell(1), new_cell(2)]);
     let decisions = vec![Decision::Wait, add, Decision::Wait, Decision::Wait, Decision::End];
-    let (mut led, heard) = led(decisions, &[10, 11]);
+    let (mut led, calls) = led(decisions, &[10, 11]);
     assert_eq!(led.next(|cell| cell == CellId(11)), Step::Wait);
     assert_eq!(led.next(|_| true), Step::Tell(CellId(10)));
     led.tell(&outcome(0, 3));
     let Step::Add(plan) = led.next(|_| true) else { panic!("it adds cells") };
     assert_eq!(
-        plan.cells.iter().map(|cell| NewCell::of(&plan, cell)).collect::<Vec<_>>(),
+        plan.cells.iter().map(|cell| NewCell::from_planned(&plan, cell)).collect::<Vec<_>>(),
         [new_cell(1), new_cell(2)]
     );
-    assert_eq!((plan.seed, plan.stop), (7, StopRule::of_precision(0.1)));
+    assert_eq!((plan.seed, plan.stop), (7, StopRule::from_precision(0.1)));
     led.added([CellId(12), CellId(13)]);
     for (number, cell) in [(1, 11), (2, 12)] {
         assert_eq!(led.next(|_| true), Step::Tell(CellId(cell)));
@@ -107,38 +107,38 @@ fn a_course_is_asked_after_each_cell_that_it_is_told_of() {
     assert_eq!(led.next(|_| true), Step::Tell(CellId(13)));
     led.tell(&outcome(3, 1));
     assert_eq!(led.next(|_| true), Step::Close(None));
-    let heard = heard.lock().unwrap().join(", ");
-    assert_eq!(heard, "asked, told 0 3, asked, told 1 0, asked, told 2 0, asked, told 3 1, asked");
+    let calls = calls.lock().unwrap().join(", ");
+    assert_eq!(calls, "asked, told 0 3, asked, told 1 0, asked, told 2 0, asked, told 3 1, asked");
 }
 
 /// After a restart it receives the same outcomes in the same order, and repeats no decision.
 #[test]
 fn a_restart_shows_a_course_what_it_asked_for() {
     let add = |depth| Decision::Add(vec![new_cell(depth)]);
-    let cell = |id, added, told| StoredCell { cell: CellId(id), added, told };
+    let cell = |id, added, outcome| StoredCell { cell: CellId(id), added, outcome };
     let cells = vec![
         cell(10, None, Some(outcome(0, 3))),
         cell(11, Some((0, new_cell(1))), Some(outcome(1, 2))),
         cell(12, Some((1, new_cell(2))), None),
         cell(13, Some((2, new_cell(3))), None),
     ];
-    let (course, heard) = scripted(vec![add(1), add(2), add(3), Decision::End]);
-    let mut led = Led::restore(course, &plan(), cells);
-    assert_eq!(led.told(), 2);
+    let (course, calls) = scripted(vec![add(1), add(2), add(3), Decision::End]);
+    let mut led = LedCourse::restore(course, &plan(), cells);
+    assert_eq!(led.outcome_count(), 2);
     assert_eq!(led.next(|_| false), Step::Wait);
     assert_eq!(led.next(|_| true), Step::Tell(CellId(12)));
     led.tell(&outcome(2, 1));
     assert_eq!(led.next(|_| true), Step::Close(None));
-    let heard = heard.lock().unwrap().join(", ");
-    assert_eq!(heard, "adopts 1, told 0 3, adopts 1, told 1 2, adopts 1, told 2 1, asked");
+    let calls = calls.lock().unwrap().join(", ");
+    assert_eq!(calls, "adopts 1, told 0 3, adopts 1, told 1 2, adopts 1, told 2 1, asked");
 }
 
 #[test]
 fn what_cannot_be_done_closes_the_experiment() {
     let fault = |decision| match led(vec![decision], &[10]).0.next(|_| false) {
         Step::Close(Some(fault)) => fault,
-        other @ (Step::Tell(_) | Step::Add(_) | Step::Close(None) | Step::Wait) => {
-            panic!("{other:?}")
+        step @ (Step::Tell(_) | Step::Add(_) | Step::Close(None) | Step::Wait) => {
+            panic!("{step:?}")
         }
     };
     let with = |change: fn(&mut NewCell)| {
@@ -147,11 +147,11 @@ fn what_cannot_be_done_closes_the_experiment() {
         fault(Decision::Add(vec![new]))
     };
     assert_eq!(fault(Decision::Add(Vec::new())), CourseFault::AddsNothing);
-    assert_eq!(with(|it| it.definition.seed = 1 << 53), CourseFault::LargeSeed(1 << 53));
-    assert_eq!(with(|it| it.games = 0), CourseFault::NotInPairs(0));
-    assert_eq!(with(|it| it.games = 3), CourseFault::NotInPairs(3));
+    assert_eq!(with(|cell| cell.definition.seed = 1 << 53), CourseFault::LargeSeed(1 << 53));
+    assert_eq!(with(|cell| cell.games = 0), CourseFault::NotInPairs(0));
+    assert_eq!(with(|cell| cell.games = 3), CourseFault::NotInPairs(3));
     assert_eq!(
-        with(|it| "width".clone_into(&mut it.axes[0].0)),
+        with(|cell| "width".clone_into(&mut cell.axes[0].0)),
         CourseFault::UnknownAxis("width".to_owned())
     );
     let twice = fault(Decision::Add(vec![new_cell(1), new_cell(1)]));

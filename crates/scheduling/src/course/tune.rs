@@ -35,7 +35,7 @@ pub(super) struct TuneRun {
     /// Steps with missing outcomes, in order.
     open: VecDeque<Step>,
     /// Number of steps with all outcomes.
-    told: u64,
+    step_count: u64,
     stage: Stage,
     notes: Vec<Note>,
 }
@@ -75,9 +75,9 @@ enum Stage {
 }
 
 impl Tally {
-    fn add(&mut self, other: &Self) {
-        self.games += other.games;
-        for (sum, pairs) in self.pairs.0.iter_mut().zip(other.pairs.0) {
+    fn add(&mut self, tally: &Self) {
+        self.games += tally.games;
+        for (sum, pairs) in self.pairs.0.iter_mut().zip(tally.pairs.0) {
             *sum += pairs;
         }
     }
@@ -86,7 +86,8 @@ impl Tally {
     fn won(&self) -> Option<f64> {
         let count = self.pairs.pairs();
         let won = (0_u32..).zip(self.pairs.0);
-        let won: f64 = won.map(|(quarters, of)| (f64::from(quarters) - 2.0) * of as f64).sum();
+        let won: f64 =
+            won.map(|(quarters, pairs)| (f64::from(quarters) - 2.0) * pairs as f64).sum();
         (count > 0).then(|| won / count as f64)
     }
 
@@ -101,13 +102,13 @@ impl Step {
     /// Results of each trial, over the opponents that all trials have pairs against: failed games against a
     /// strong opponent must not make a trial look better. Trials without any pair are left out.
     fn compared(&self) -> Vec<Tally> {
-        let has_any = |of: &&Vec<Tally>| of.iter().any(|tally| tally.pairs.pairs() > 0);
+        let has_any = |tallies: &&Vec<Tally>| tallies.iter().any(|tally| tally.pairs.pairs() > 0);
         let have_met = |opponent: usize| {
-            self.tallies.iter().filter(has_any).all(|of| of[opponent].pairs.pairs() > 0)
+            self.tallies.iter().filter(has_any).all(|tallies| tallies[opponent].pairs.pairs() > 0)
         };
         let mut compared = vec![Tally::default(); self.tallies.len()];
-        for (sum, of) in compared.iter_mut().zip(&self.tallies) {
-            let met = of.iter().enumerate().filter(|(opponent, _)| have_met(*opponent));
+        for (sum, tallies) in compared.iter_mut().zip(&self.tallies) {
+            let met = tallies.iter().enumerate().filter(|(opponent, _)| have_met(*opponent));
             met.for_each(|(_, tally)| sum.add(tally));
         }
         compared
@@ -124,7 +125,7 @@ impl TuneRun {
         games: u64,
     ) -> Self {
         let dimensions = settings.parameters.iter().map(TunedParameter::dimension).collect();
-        let start = settings.parameters.iter().map(|it| it.start).collect();
+        let start = settings.parameters.iter().map(|parameter| parameter.start).collect();
         let pairs = (games / 2).max(1);
         let search = match settings.method {
             TuneMethod::Spsa { step, perturbation } => {
@@ -145,7 +146,7 @@ impl TuneRun {
             search,
             asked: 0,
             open: VecDeque::new(),
-            told: 0,
+            step_count: 0,
             stage: Stage::Searching,
             notes: Vec::new(),
         }
@@ -159,7 +160,7 @@ impl TuneRun {
     }
 
     fn start(&self) -> Vec<Level> {
-        self.settings.parameters.iter().map(|it| it.start).collect()
+        self.settings.parameters.iter().map(|parameter| parameter.start).collect()
     }
 
     /// Number of steps under way at a time: the points of a generation follow from earlier ones.
@@ -193,19 +194,19 @@ impl TuneRun {
                 for (trial, point) in (0..).zip(&points) {
                     self.tried(number, trial, point);
                 }
-                let other = self.settings.against_itself.then_some(&best);
-                self.meet(Trials::Points(samples), &points, other, None, new);
+                let rival = self.settings.against_itself.then_some(&best);
+                self.meet(Trials::Points(samples), &points, rival, None, new);
             }
         }
     }
 
     fn ask_confirmation(&mut self, new: &mut Vec<Asked>) {
-        let (found, start) = (self.best(), self.start());
+        let (best, start) = (self.best(), self.start());
         let games = Some(self.settings.confirm);
         self.asked += 1;
         match self.settings.against_itself {
-            true => self.meet(Trials::Confirmation, &[found], Some(&start), games, new),
-            false => self.meet(Trials::Confirmation, &[found, start], None, games, new),
+            true => self.meet(Trials::Confirmation, &[best], Some(&start), games, new),
+            false => self.meet(Trials::Confirmation, &[best, start], None, games, new),
         }
     }
 
@@ -224,36 +225,36 @@ impl TuneRun {
         &mut self,
         trials: Trials,
         settings: &[Vec<Level>],
-        other: Option<&Vec<Level>>,
+        rival: Option<&Vec<Level>>,
         games: Option<u64>,
         new: &mut Vec<Asked>,
     ) {
         let step = self.asked - 1;
         let parameters = |levels: &[Level]| -> Parameters { self.settings.player_with(levels) };
-        let other = other.map(|levels| parameters(levels));
-        let meetings = if other.is_some() { 1 } else { self.opponents };
+        let rival = rival.map(|levels| parameters(levels));
+        let meetings = if rival.is_some() { 1 } else { self.opponents };
         // Settings that are equal once rounded play different games.
         let mut alike = BTreeMap::<String, u64>::new();
         let mut cells = VecDeque::new();
         for (trial, levels) in settings.iter().enumerate() {
-            let own = parameters(levels);
-            let copies = alike.entry(seeds::canonical_json(&own)).or_insert(0);
+            let player = parameters(levels);
+            let copies = alike.entry(seeds::canonical_json(&player)).or_insert(0);
             let copy = *copies;
             *copies += 1;
             for opponent in 0..meetings {
-                let of = |it: &Parameters| it.clone().into_iter().collect();
+                let to_pairs = |parameters: &Parameters| parameters.clone().into_iter().collect();
                 new.push(Asked {
-                    parameters: of(&own),
-                    opponent: match other {
+                    parameters: to_pairs(&player),
+                    opponent: match rival {
                         Some(_) => Opponent::OwnKind,
                         None => Opponent::Player(opponent),
                     },
-                    opponent_parameters: other.as_ref().map(of).unwrap_or_default(),
+                    opponent_parameters: rival.as_ref().map(to_pairs).unwrap_or_default(),
                     series: Some((step, copy * meetings as u64 + opponent as u64)),
                     games,
                     axes: vec![
-                        (STEP.to_owned(), AxisValue::whole(step)),
-                        (TRIAL.to_owned(), AxisValue::whole(trial as u64)),
+                        (STEP.to_owned(), AxisValue::from_integer(step)),
+                        (TRIAL.to_owned(), AxisValue::from_integer(trial as u64)),
                     ],
                 });
                 cells.push_back((trial, opponent));
@@ -277,7 +278,7 @@ impl TuneRun {
                 let won = match &*tallies {
                     [only] => only.won(),
                     [plus, minus, ..] => {
-                        plus.won().zip(minus.won()).map(|(one, other)| one - other)
+                        plus.won().zip(minus.won()).map(|(plus, minus)| plus - minus)
                     }
                     [] => None,
                 };
@@ -298,9 +299,9 @@ impl TuneRun {
             interval: None,
         });
         let estimated = Estimated { estimates: estimates.collect() };
-        self.notes.push(Note::Estimated(self.told, estimated));
-        self.told += 1;
-        if self.told >= self.settings.steps {
+        self.notes.push(Note::Estimated(self.step_count, estimated));
+        self.step_count += 1;
+        if self.step_count >= self.settings.steps {
             // Different settings may still make the same player.
             let [best, start] =
                 [self.best(), self.start()].map(|levels| self.settings.player_with(&levels));
@@ -316,7 +317,7 @@ impl Run for TuneRun {
         let mut new = Vec::new();
         match self.stage {
             Stage::Searching => {
-                while self.asked < (self.told + self.at_once()).min(self.settings.steps) {
+                while self.asked < (self.step_count + self.at_once()).min(self.settings.steps) {
                     self.ask_step(&mut new);
                 }
             }
@@ -364,19 +365,19 @@ mod tests {
             |lost, won| Tally { games: 2 * (lost + won), pairs: PairCounts([lost, 0, 0, 0, won]) };
         let none = Tally::default();
         let (weak, strong) = (pairs(1, 9), pairs(8, 2));
-        let of = |tallies: Vec<Vec<Tally>>| {
+        let compare = |tallies: Vec<Vec<Tally>>| {
             let step = Step { trials: Trials::Confirmation, cells: VecDeque::new(), tallies };
             step.compared().iter().map(Tally::won).collect::<Vec<_>>()
         };
         let both = vec![weak.clone(), strong.clone()];
-        assert_eq!(of(vec![both.clone(), both.clone()]), [Some(0.2), Some(0.2)]);
+        assert_eq!(compare(vec![both.clone(), both.clone()]), [Some(0.2), Some(0.2)]);
         let half = vec![weak.clone(), none.clone()];
-        assert_eq!(of(vec![half, both.clone()]), [Some(1.6), Some(1.6)]);
+        assert_eq!(compare(vec![half, both.clone()]), [Some(1.6), Some(1.6)]);
         let nobody = vec![none.clone(), none.clone()];
-        assert_eq!(of(vec![nobody.clone(), both.clone()]), [None, Some(0.2)]);
-        assert_eq!(of(vec![nobody.clone(), nobody]), [None, None]);
+        assert_eq!(compare(vec![nobody.clone(), both.clone()]), [None, Some(0.2)]);
+        assert_eq!(compare(vec![nobody.clone(), nobody]), [None, None]);
         // No opponent in common: nothing to compare.
-        let other = vec![none.clone(), strong];
-        assert_eq!(of(vec![vec![weak, none], other]), [None, None]);
+        let second = vec![none.clone(), strong];
+        assert_eq!(compare(vec![vec![weak, none], second]), [None, None]);
     }
 }

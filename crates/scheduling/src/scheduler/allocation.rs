@@ -14,7 +14,7 @@ pub(super) struct Turn(u64);
 
 impl Turn {
     /// The turn of a cell in its current state.
-    pub(super) fn of(cell: &Cell, allocation: Allocation) -> Self {
+    pub(super) fn new(cell: &Cell, allocation: Allocation) -> Self {
         match allocation {
             Allocation::Grid => Self::default(),
             Allocation::Informative => Self::by_error(cell.played(), cell.leased_count()),
@@ -28,14 +28,14 @@ impl Turn {
 }
 
 /// Most games of a cell in one lease, with this many workers asking for games.
-pub(super) fn share_of_lease(
+pub(super) fn lease_share(
     cell: &Cell,
     allocation: Allocation,
     workers: impl FnOnce() -> u64,
 ) -> u64 {
     let share = share_by_allocation(cell, allocation);
     if cell.is_timed() && cell.has_games() {
-        share.min(share_of_timed(cell.end(), workers()))
+        share.min(timed_share(cell.end(), workers()))
     } else {
         share
     }
@@ -43,7 +43,7 @@ pub(super) fn share_of_lease(
 
 /// Half of a worker's share of a timed cell's pairs, so that no worker plays most of it: its machine's times
 /// would be those of the cell. All, for a single worker.
-fn share_of_timed(games: u64, workers: u64) -> u64 {
+fn timed_share(games: u64, workers: u64) -> u64 {
     if workers < 2 {
         return u64::MAX;
     }
@@ -102,12 +102,12 @@ mod tests {
 
     #[test]
     fn a_timed_cell_is_for_all_workers() {
-        let of = share_of_timed;
-        assert_eq!([of(1_000, 0), of(1_000, 1)], [u64::MAX; 2]);
+        let share = timed_share;
+        assert_eq!([share(1_000, 0), share(1_000, 1)], [u64::MAX; 2]);
         // 500 pairs over two workers: at most 125 of them at once.
-        assert_eq!([of(1_000, 2), of(1_000, 3), of(1_000, 500)], [250, 168, 2]);
-        assert_eq!([of(1, 2), of(2, 9), of(3, 2), of(9, 2)], [2, 2, 2, 4]);
-        assert_eq!([of(u64::MAX, u64::MAX), of(0, 2)], [2, 2]);
+        assert_eq!([share(1_000, 2), share(1_000, 3), share(1_000, 500)], [250, 168, 2]);
+        assert_eq!([share(1, 2), share(2, 9), share(3, 2), share(9, 2)], [2, 2, 2, 4]);
+        assert_eq!([share(u64::MAX, u64::MAX), share(0, 2)], [2, 2]);
     }
 
     #[test]

@@ -275,7 +275,7 @@ pub enum Event {
         /// The game.
         game: GameId,
         /// The report.
-        what: Report,
+        report: Report,
         /// Whether the game already has a settled result on disk. Events before this one in the same
         /// transaction need not be considered: the scheduler remembers them, except `Removed` and events
         /// before [`take_changes`](super::Scheduler::take_changes).

@@ -87,7 +87,7 @@ impl AttemptBook {
             || self
                 .attempts
                 .range(number(range.first)..number(range.end()))
-                .any(|(_, it)| it.lost > 0)
+                .any(|(_, attempts)| attempts.lost > 0)
     }
 
     /// Notes a failure that a worker reported.
@@ -97,7 +97,7 @@ impl AttemptBook {
 
     /// How a game is to be leased next.
     pub(super) fn next(&self, game: GameId, policy: &Policy) -> Next {
-        match self.attempts.get(&game).map_or(Next::Shared, |it| decide(it, policy)) {
+        match self.attempts.get(&game).map_or(Next::Shared, |attempts| decide(attempts, policy)) {
             Next::Shared if self.always_alone.contains(&game.cell) => Next::Alone,
             next @ (Next::Shared | Next::Alone | Next::Suspect | Next::GiveUp) => next,
         }

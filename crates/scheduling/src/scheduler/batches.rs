@@ -44,7 +44,7 @@ pub(super) struct Load {
 
 impl Load {
     /// Work left to lease in one cell.
-    pub(super) fn of(cell: &Cell) -> Self {
+    pub(super) fn new(cell: &Cell) -> Self {
         if !cell.has_games() {
             return Self::default();
         }

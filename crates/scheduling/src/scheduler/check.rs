@@ -67,8 +67,8 @@ impl Scheduler {
         let mut load = Load::default();
         let (mut unsettled, mut waiting, mut leased) = (0, 0, 0);
         for cell in cells.values() {
-            load.measured_us += Load::of(cell).measured_us;
-            load.unmeasured_games += Load::of(cell).unmeasured_games;
+            load.measured_us += Load::new(cell).measured_us;
+            load.unmeasured_games += Load::new(cell).unmeasured_games;
             unsettled += u128::from(cell.unsettled());
             waiting += u128::from(cell.waiting_count());
             leased += u128::from(cell.leased_count());
@@ -80,7 +80,7 @@ impl Scheduler {
 
         let mut with_work = WithWork::default();
         for (&id, cell) in cells.iter().filter(|(_, cell)| cell.has_work()) {
-            with_work.insert(Turn::of(cell, experiment.allocation), id, cell);
+            with_work.insert(Turn::new(cell, experiment.allocation), id, cell);
         }
         assert_eq!(with_work, experiment.with_work, "cells with work of {id}");
         let apart = |next| {

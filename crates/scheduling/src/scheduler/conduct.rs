@@ -66,7 +66,7 @@ pub(super) struct Conduct {
 #[derive(Clone, Debug, Default)]
 struct Record {
     /// Time of its last call.
-    heard: Time,
+    last_contact: Time,
     /// Whether each of its latest games was its fault, oldest first.
     games: VecDeque<bool>,
     /// Number of failures since it last played a game.
@@ -94,7 +94,7 @@ impl Record {
     }
 
     /// Whether it does well enough to be a standard for others.
-    fn does_well(&self) -> bool {
+    fn is_reliable(&self) -> bool {
         self.games.len() >= GAMES_TO_COMPARE
             && FAULTS_TO_COMPARE * self.faults() <= self.games.len()
     }
@@ -106,30 +106,32 @@ impl Record {
 
 impl Conduct {
     /// Records a call of a worker.
-    pub(super) fn heard(&mut self, worker: WorkerId, now: Time) {
+    pub(super) fn record_contact(&mut self, worker: WorkerId, now: Time) {
         if !self.workers.contains_key(&worker) && self.workers.len() >= WORKERS_MAX {
             // The worker with the oldest last call.
-            let oldest = self.workers.iter().min_by_key(|(_, record)| record.heard);
+            let oldest = self.workers.iter().min_by_key(|(_, record)| record.last_contact);
             let oldest = oldest.map(|(&worker, _)| worker);
             oldest.map(|worker| self.workers.remove(&worker));
         }
         let record = self.workers.entry(worker).or_default();
-        record.heard = record.heard.max(now);
+        record.last_contact = record.last_contact.max(now);
         if record.quarantined_until.is_some_and(|until| now >= until) {
             self.readmit(worker);
         }
     }
 
     /// Number of workers that have called within the last minute.
-    pub(super) fn heard_lately(&self, now: Time) -> u64 {
-        let is_there = |it: &&Record| now.0.saturating_sub(it.heard.0) <= LATELY_MS;
-        self.workers.values().filter(is_there).count() as u64
+    pub(super) fn count_recent_workers(&self, now: Time) -> u64 {
+        let is_recent = |record: &&Record| now.0.saturating_sub(record.last_contact.0) <= LATELY_MS;
+        self.workers.values().filter(is_recent).count() as u64
     }
 
     /// Whether a worker has called within the life of a lease.
-    pub(super) fn is_there(&self, worker: WorkerId, now: Time, policy: &Policy) -> bool {
+    pub(super) fn is_recent(&self, worker: WorkerId, now: Time, policy: &Policy) -> bool {
         let record = self.workers.get(&worker);
-        record.is_some_and(|it| now.0.saturating_sub(it.heard.0) < policy.lease_duration_ms)
+        record.is_some_and(|record| {
+            now.0.saturating_sub(record.last_contact.0) < policy.lease_duration_ms
+        })
     }
 
     /// Why a worker gets no games, if it is quarantined.
@@ -146,7 +148,7 @@ impl Conduct {
     /// Readmits a worker. Earlier failures no longer count as its faults.
     pub(super) fn readmit(&mut self, worker: WorkerId) {
         if let Some(record) = self.workers.get_mut(&worker) {
-            *record = Record { heard: record.heard, ..Record::default() };
+            *record = Record { last_contact: record.last_contact, ..Record::default() };
         }
         let games: Vec<_> = self.failed_at(worker).collect();
         for game in games {
@@ -182,11 +184,11 @@ impl Conduct {
         excluded: impl Fn(WorkerId) -> bool,
     ) -> bool {
         let Some(failed) = self.failed.get(&game) else { return false };
-        let may_have_it = |(other, record): (&WorkerId, &Record)| {
-            now.0.saturating_sub(record.heard.0) < policy.lease_duration_ms
-                && !failed.at.contains(other)
+        let may_have_it = |(candidate, record): (&WorkerId, &Record)| {
+            now.0.saturating_sub(record.last_contact.0) < policy.lease_duration_ms
+                && !failed.at.contains(candidate)
                 && !record.is_quarantined(now)
-                && !excluded(*other)
+                && !excluded(*candidate)
         };
         failed.at.contains(&worker)
             && now < failed.others_until
@@ -195,10 +197,10 @@ impl Conduct {
 
     /// Records a played game; returns the workers at which it had failed.
     pub(super) fn played(&mut self, game: GameId, worker: WorkerId) -> BTreeSet<WorkerId> {
-        let mut at = self.settled(game);
-        at.remove(&worker);
-        for it in &at {
-            if let Some(record) = self.workers.get_mut(it) {
+        let mut failed_workers = self.settled(game);
+        failed_workers.remove(&worker);
+        for faulty in &failed_workers {
+            if let Some(record) = self.workers.get_mut(faulty) {
                 record.note(true);
             }
         }
@@ -206,16 +208,16 @@ impl Conduct {
             record.note(false);
             record.failed_in_a_row = 0;
         }
-        at
+        failed_workers
     }
 
     /// Forgets a settled game; returns the workers at which it had failed.
     pub(super) fn settled(&mut self, game: GameId) -> BTreeSet<WorkerId> {
-        let at = self.failed.remove(&game).unwrap_or_default().at;
-        for &worker in &at {
+        let failed_workers = self.failed.remove(&game).unwrap_or_default().at;
+        for &worker in &failed_workers {
             self.failed_at.remove(&(worker, game));
         }
-        at
+        failed_workers
     }
 
     /// Forgets a removed cell.
@@ -230,7 +232,7 @@ impl Conduct {
 
     /// Whether a worker gets no new games because of its failures in a row.
     pub(super) fn fails_in_a_row(&self, worker: WorkerId) -> bool {
-        self.workers.get(&worker).is_some_and(|it| it.failed_in_a_row >= FAILED_IN_A_ROW)
+        self.workers.get(&worker).is_some_and(|record| record.failed_in_a_row >= FAILED_IN_A_ROW)
     }
 
     /// Games without a result that failed at the worker.
@@ -242,7 +244,7 @@ impl Conduct {
 
     /// The quarantined workers.
     pub(super) fn quarantined(&self, now: Time) -> impl Iterator<Item = WorkerId> + '_ {
-        self.workers.iter().filter(move |(_, it)| it.is_quarantined(now)).map(|(&id, _)| id)
+        self.workers.iter().filter(move |(_, record)| record.is_quarantined(now)).map(|(&id, _)| id)
     }
 
     /// Quarantines a worker with enough faults, if the worker that `played` the last of them does well;
@@ -253,10 +255,10 @@ impl Conduct {
         played: WorkerId,
         now: Time,
     ) -> Option<[u64; 2]> {
-        let does_well = self.workers.get(&played).is_some_and(Record::does_well);
+        let is_reliable = self.workers.get(&played).is_some_and(Record::is_reliable);
         let record = self.workers.get_mut(&worker)?;
         let (faults, games) = (record.faults(), record.games.len());
-        if faults < FAULTS || record.is_quarantined(now) || !does_well {
+        if faults < FAULTS || record.is_quarantined(now) || !is_reliable {
             return None;
         }
         record.quarantined_until = Some(Time(now.0.saturating_add(QUARANTINE_MS)));

@@ -25,7 +25,7 @@ impl Scheduler {
     pub fn counts(&self) -> Counts {
         let mut counts = Counts { leases: self.leases.count(), ..Counts::default() };
         let (mut waiting, mut leased) = (0, 0);
-        for experiment in self.experiments.values().filter(|it| !it.is_over()) {
+        for experiment in self.experiments.values().filter(|experiment| !experiment.is_over()) {
             leased += experiment.leased;
             match experiment.state {
                 ExperimentState::Running => {

@@ -14,7 +14,7 @@ pub(super) struct Exclusions {
 
 impl Exclusions {
     /// Restores the durable state.
-    pub(super) fn of(excluded: Vec<(WorkerId, Option<ExperimentId>)>) -> Self {
+    pub(super) fn new(excluded: Vec<(WorkerId, Option<ExperimentId>)>) -> Self {
         Self { excluded: excluded.into_iter().collect() }
     }
 

@@ -73,7 +73,7 @@ impl Experiment {
     /// Accounts for a new or changed cell. `before` is its earlier sum, if any.
     pub(super) fn account(&mut self, id: CellId, before: Option<CellSum>, cell: &Cell) {
         let before = before.unwrap_or_default();
-        let after = CellSum::of(cell, self.allocation);
+        let after = CellSum::new(cell, self.allocation);
         self.unsettled =
             self.unsettled - u128::from(before.unsettled) + u128::from(after.unsettled);
         self.waiting = self.waiting - u128::from(before.waiting) + u128::from(after.waiting);
@@ -130,11 +130,11 @@ pub(super) struct CellSum {
 
 impl CellSum {
     /// The sum of a cell, under this allocation.
-    pub(super) fn of(cell: &Cell, allocation: Allocation) -> Self {
-        let (unsettled, load) = (cell.unsettled(), Load::of(cell));
+    pub(super) fn new(cell: &Cell, allocation: Allocation) -> Self {
+        let (unsettled, load) = (cell.unsettled(), Load::new(cell));
         let task = cell.next_task();
         let (waiting, leased) = (cell.waiting_count(), cell.leased_count());
-        Self { unsettled, waiting, leased, load, turn: Turn::of(cell, allocation), task }
+        Self { unsettled, waiting, leased, load, turn: Turn::new(cell, allocation), task }
     }
 
     /// Whether it has unsettled games.

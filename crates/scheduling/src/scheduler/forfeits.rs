@@ -94,19 +94,20 @@ pub(super) struct EngineGame<'g> {
 
 impl Forfeits {
     /// Restores the durable state.
-    pub(super) fn of(barred: Vec<(WorkerId, Barred)>) -> Self {
-        let barred = barred.into_iter().map(|(worker, it)| ((worker, it.engine.clone()), it));
+    pub(super) fn new(barred: Vec<(WorkerId, Barred)>) -> Self {
+        let barred =
+            barred.into_iter().map(|(worker, barred)| ((worker, barred.engine.clone()), barred));
         Self { barred: barred.collect(), ..Self::default() }
     }
 
     /// Forgets a removed cell.
     pub(super) fn forget(&mut self, cell: CellId) {
-        for (of, count) in self.cells.remove(&cell).into_iter().flatten() {
-            if let Some(total) = self.totals.get_mut(&of) {
+        for (key, count) in self.cells.remove(&cell).into_iter().flatten() {
+            if let Some(total) = self.totals.get_mut(&key) {
                 total.games -= count.games;
                 total.forfeits -= count.forfeits;
                 if total.games == 0 {
-                    self.totals.remove(&of);
+                    self.totals.remove(&key);
                 }
             }
         }
@@ -115,27 +116,28 @@ impl Forfeits {
     /// Lets a worker play with an engine again, or with all, and counts its games anew. Returns whether it
     /// was barred.
     pub(super) fn readmit(&mut self, worker: WorkerId, engine: Option<&str>) {
-        let is_meant = |it: &str| engine.is_none_or(|engine| engine == it);
-        self.barred.retain(|(other, its), _| *other != worker || !is_meant(its));
-        self.records.retain(|(other, its), _| *other != worker || !is_meant(its));
-        self.forget_counts(worker, is_meant);
+        let is_selected = |name: &str| engine.is_none_or(|engine| engine == name);
+        self.barred.retain(|(owner, name), _| *owner != worker || !is_selected(name));
+        self.records.retain(|(owner, name), _| *owner != worker || !is_selected(name));
+        self.forget_counts(worker, is_selected);
     }
 
-    pub(super) fn forget_counts(&mut self, worker: WorkerId, is_meant: impl Fn(&str) -> bool) {
+    pub(super) fn forget_counts(&mut self, worker: WorkerId, is_selected: impl Fn(&str) -> bool) {
         for counts in self.cells.values_mut().chain([&mut self.totals]) {
-            counts.retain(|(engine, other), _| *other != worker || !is_meant(engine));
+            counts.retain(|(engine, owner), _| *owner != worker || !is_selected(engine));
         }
     }
 
     pub(super) fn is_barred(&self, worker: WorkerId, engine: &str) -> bool {
         // Bars are few: no string is allocated for the lookup.
-        self.barred.keys().any(|(other, its)| *other == worker && its == engine)
+        self.barred.keys().any(|(owner, name)| *owner == worker && name == engine)
     }
 
     /// Whether a worker is barred from an engine that these demands name.
     pub(super) fn bars(&self, worker: WorkerId, demands: Option<&Demands>) -> bool {
-        let engines = demands.into_iter().flat_map(|it| &it.engines);
-        !self.barred.is_empty() && engines.into_iter().any(|it| self.is_barred(worker, &it.engine))
+        let engines = demands.into_iter().flat_map(|demands| &demands.engines);
+        !self.barred.is_empty()
+            && engines.into_iter().any(|needed| self.is_barred(worker, &needed.engine))
     }
 
     /// All bars, by worker.
@@ -167,10 +169,10 @@ impl Forfeits {
         }
         let counts = self.cells.entry(game.cell).or_default();
         for &engine in engines {
-            let forfeited = game.forfeit.filter(|(its, _)| *its == engine);
-            let of = (engine.to_owned(), game.worker);
-            let total = self.totals.entry(of.clone()).or_default();
-            for count in [counts.entry(of).or_default(), total] {
+            let forfeited = game.forfeit.filter(|(name, _)| *name == engine);
+            let key = (engine.to_owned(), game.worker);
+            let total = self.totals.entry(key.clone()).or_default();
+            for count in [counts.entry(key).or_default(), total] {
                 count.games += 1;
                 count.forfeits += u64::from(forfeited.is_some());
             }
@@ -190,70 +192,72 @@ impl Forfeits {
     }
 
     /// Counts of an engine at a worker, and at all others.
-    fn both(&self, worker: WorkerId, engine: &str) -> [Count; 2] {
-        let (mut own, mut others) = (Count::default(), Count::default());
-        for (&(_, other), count) in of_engine(&self.totals, engine) {
-            let sum = if other == worker { &mut own } else { &mut others };
+    fn worker_and_others(&self, worker: WorkerId, engine: &str) -> [Count; 2] {
+        let (mut worker_count, mut other_count) = (Count::default(), Count::default());
+        for (&(_, player), count) in counts_of_engine(&self.totals, engine) {
+            let sum = if player == worker { &mut worker_count } else { &mut other_count };
             sum.games += count.games;
             sum.forfeits += count.forfeits;
         }
-        [own, others]
+        [worker_count, other_count]
     }
 
     /// The evidence that the worker is at fault for an engine's forfeits, if sufficient.
     pub(super) fn evidence(&self, worker: WorkerId, engine: &str) -> Option<Barred> {
         let (mut strata, mut expected, mut compared) = (Vec::new(), 0.0, 0);
         for counts in self.cells.values() {
-            let (mut own, mut others) = (Count::default(), Count::default());
-            for (&(_, other), count) in of_engine(counts, engine) {
-                let sum = if other == worker { &mut own } else { &mut others };
+            let (mut worker_count, mut other_count) = (Count::default(), Count::default());
+            for (&(_, player), count) in counts_of_engine(counts, engine) {
+                let sum = if player == worker { &mut worker_count } else { &mut other_count };
                 sum.games += count.games;
                 sum.forfeits += count.forfeits;
             }
-            if own.games == 0 {
+            if worker_count.games == 0 {
                 continue;
             }
-            if others.games > 0 {
-                expected += own.games as f64 * others.forfeits as f64 / others.games as f64;
-                compared += own.forfeits;
+            if other_count.games > 0 {
+                expected += worker_count.games as f64 * other_count.forfeits as f64
+                    / other_count.games as f64;
+                compared += worker_count.forfeits;
             }
-            let [first, second] = [own, others].map(|it| [it.forfeits, it.games]);
+            let [first, second] =
+                [worker_count, other_count].map(|count| [count.forfeits, count.games]);
             strata.push(Stratum { first, second });
         }
         let is_much = compared >= FORFEITS_MIN && compared as f64 >= TIMES_EXPECTED * expected;
         if !is_much || evidence_of_two_rates(&strata) < libm::log(EVIDENCE) {
             return None;
         }
-        let [own, others] = self.both(worker, engine);
+        let [worker_count, other_count] = self.worker_and_others(worker, engine);
         Some(Barred {
             engine: engine.to_owned(),
-            forfeits: own.forfeits,
-            games: own.games,
-            of_others: [others.forfeits, others.games],
+            forfeits: worker_count.forfeits,
+            games: worker_count.games,
+            of_others: [other_count.forfeits, other_count.games],
         })
     }
 
     /// The workers at which an engine's forfeits deserve the full test.
     pub(super) fn suspected(&self, engine: &str) -> Vec<WorkerId> {
         let mut all = Count::default();
-        for (_, count) in of_engine(&self.totals, engine) {
+        for (_, count) in counts_of_engine(&self.totals, engine) {
             all.games += count.games;
             all.forfeits += count.forfeits;
         }
-        let is_suspected = |(_, its): &(&(String, WorkerId), &Count)| {
-            let others = [all.forfeits - its.forfeits, all.games - its.games];
+        let is_suspected = |(_, count): &(&(String, WorkerId), &Count)| {
+            let other_counts = [all.forfeits - count.forfeits, all.games - count.games];
             // 1.5 times the others' rate: a coarse filter before the evidence.
-            its.forfeits >= FORFEITS_MIN
-                && others[1] > 0
-                && 2 * its.forfeits * others[1] >= 3 * others[0] * its.games
+            count.forfeits >= FORFEITS_MIN
+                && other_counts[1] > 0
+                && 2 * count.forfeits * other_counts[1] >= 3 * other_counts[0] * count.games
         };
-        let found = of_engine(&self.totals, engine).filter(is_suspected);
-        found.map(|((_, worker), _)| *worker).collect()
+        let suspects = counts_of_engine(&self.totals, engine).filter(is_suspected);
+        suspects.map(|((_, worker), _)| *worker).collect()
     }
 }
 
 /// The counts of an engine.
-fn of_engine<'c>(
+fn counts_of_engine<'c>(
     counts: &'c BTreeMap<(String, WorkerId), Count>,
     engine: &str,
 ) -> impl Iterator<Item = (&'c (String, WorkerId), &'c Count)> {

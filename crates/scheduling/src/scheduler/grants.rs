@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use spelrum_model::demands::{Demands, Liking, Unmet};
+use spelrum_model::demands::{Demands, Preference, Unmet};
 use spelrum_model::withheld::Withheld;
 use spelrum_model::{ExperimentId, GameId, GameRange, WorkerId};
 
-use super::allocation::share_of_lease;
+use super::allocation::lease_share;
 use super::api::{Effect, LeaseState};
-use super::asking::Asking;
 use super::attempts::Next;
 use super::batches::{Batch, LeaseRoom};
 use super::cells::Cell;
 use super::experiments::Experiment;
+use super::lease_request::LeaseRequest;
 use super::leases::Lease;
 use super::machine::Scheduler;
 
@@ -28,44 +28,45 @@ const PREFERENCE_US: i128 = 3_600 * 1_000_000;
 const REASONS_MAX: usize = 8;
 
 /// The worker's task at an experiment's turn.
-enum Found {
+enum Work {
     /// Plays these games.
-    Plays(ExperimentId, Batch),
+    Play(ExperimentId, Batch),
     /// Measures its speed at this game, for which the experiment's games wait.
-    Measures(String),
+    Measure(String),
 }
 
 impl Scheduler {
     /// Grants a lease, or returns when to ask again.
-    pub(super) fn lease_wanted(&mut self, mut asking: Asking<'_>) -> Effect {
-        let Asking { worker, slots, .. } = asking;
+    pub(super) fn lease_wanted(&mut self, mut request: LeaseRequest<'_>) -> Effect {
+        let LeaseRequest { worker, slots, .. } = request;
         let leases_max = 2 * usize::try_from(slots).unwrap_or(usize::MAX / 4) + LEASES_BESIDE;
-        asking.trains &= self.trainings_of(worker) < slots;
-        self.conduct.heard(worker, self.now);
+        request.trains &= self.count_trainings(worker) < slots;
+        self.conduct.record_contact(worker, self.now);
         let quarantined = || self.conduct.withheld(worker, self.now);
         let mut withheld = self.exclusions.withheld(worker).or_else(quarantined);
-        if withheld.is_none() && self.leases.count_of(worker) < leases_max {
+        if withheld.is_none() && self.leases.count_held_by(worker) < leases_max {
             let mut measuring = std::mem::take(&mut self.measuring);
-            let mut order = self.shares.order(|experiment| self.less_us(experiment, &asking));
-            let found = order.find_map(|experiment| {
+            let mut order =
+                self.shares.order(|experiment| self.preference_us(experiment, &request));
+            let work = order.find_map(|experiment| {
                 if self.exclusions.has(worker, experiment) {
                     withheld = Some(Withheld::Excluded);
                     return None;
                 }
-                let batch = self.batch(experiment, &asking);
+                let batch = self.batch(experiment, &request);
                 if !batch.ranges.is_empty() {
-                    return Some(Found::Plays(experiment, batch));
+                    return Some(Work::Play(experiment, batch));
                 }
-                let game = self.waits_for_speed(experiment, &asking)?;
-                measuring.ask(worker, game, self.now).then(|| Found::Measures(game.to_owned()))
+                let game = self.waits_for_speed(experiment, &request)?;
+                measuring.ask(worker, game, self.now).then(|| Work::Measure(game.to_owned()))
             });
             drop(order);
             self.measuring = measuring;
-            match found {
-                Some(Found::Plays(experiment, batch)) => {
+            match work {
+                Some(Work::Play(experiment, batch)) => {
                     return self.grant(worker, slots, experiment, batch);
                 }
-                Some(Found::Measures(game)) => {
+                Some(Work::Measure(game)) => {
                     let retry_after_ms = self.policy.retry_waiting_ms;
                     let (all_done, withheld, calibrate) = (false, None, Some(game));
                     return Effect::Idle { worker, retry_after_ms, all_done, withheld, calibrate };
@@ -76,7 +77,7 @@ impl Scheduler {
                 withheld = self.withheld_engine(worker);
             }
             if withheld.is_none() {
-                let lacking = self.lacking(&asking);
+                let lacking = self.lacking(&request);
                 withheld = (!lacking.is_empty()).then_some(Withheld::Unmet(lacking));
             }
         }
@@ -88,36 +89,43 @@ impl Scheduler {
 
     /// The game whose speed the worker must report to get games of an experiment, if that is why it gets
     /// none.
-    fn waits_for_speed(&self, experiment: ExperimentId, asking: &Asking<'_>) -> Option<&str> {
+    fn waits_for_speed(
+        &self,
+        experiment: ExperimentId,
+        request: &LeaseRequest<'_>,
+    ) -> Option<&str> {
         let mut waiting = self.waiting_demands(self.experiments.get(&experiment)?);
-        let lacks_speed = |it: &Demands| matches!(asking.lacks(it), Some(Unmet::Measured(_)));
+        let lacks_speed =
+            |demands: &Demands| matches!(request.lacks(demands), Some(Unmet::Measured(_)));
         if !waiting.any(lacks_speed) {
             return None;
         }
-        let batch = self.batch(experiment, &asking.hopeful());
+        let batch = self.batch(experiment, &request.with_hoped_speeds());
         let demands = self.cells.get(&batch.ranges.first()?.cell)?.demands()?;
         demands.speed.as_ref().map(|bounds| &*bounds.game)
     }
 
     /// The experiment's credit: how much less work it counts as having had.
-    fn less_us(&self, experiment: ExperimentId, asking: &Asking<'_>) -> i128 {
+    fn preference_us(&self, experiment: ExperimentId, request: &LeaseRequest<'_>) -> i128 {
         let experiment = self.experiments.get(&experiment);
-        let demands = experiment.and_then(|it| it.with_work.demands().next());
-        match asking.liking(demands) {
-            Liking::Preferred => PREFERENCE_US,
-            Liking::Indifferent => 0,
-            Liking::Disliked => -PREFERENCE_US,
+        let demands = experiment.and_then(|experiment| experiment.with_work.demands().next());
+        match request.preference(demands) {
+            Preference::Preferred => PREFERENCE_US,
+            Preference::Indifferent => 0,
+            Preference::Disliked => -PREFERENCE_US,
         }
     }
 
     /// Demands of waiting games that a worker does not meet, except engines.
-    fn lacking(&self, asking: &Asking<'_>) -> Vec<Unmet> {
+    fn lacking(&self, request: &LeaseRequest<'_>) -> Vec<Unmet> {
         let mut lacking = BTreeSet::new();
         for (id, experiment) in self.ready() {
-            if self.exclusions.has(asking.worker, id) {
+            if self.exclusions.has(request.worker, id) {
                 continue;
             }
-            lacking.extend(self.waiting_demands(experiment).filter_map(|it| asking.lacks(it)));
+            lacking.extend(
+                self.waiting_demands(experiment).filter_map(|demands| request.lacks(demands)),
+            );
         }
         // Without speeds: the worker is measuring now, or has found that it cannot.
         lacking.retain(|unmet| !matches!(unmet, Unmet::Engines | Unmet::Measured(_)));
@@ -143,24 +151,24 @@ impl Scheduler {
     }
 
     /// Number of trainings that a worker holds.
-    fn trainings_of(&self, worker: WorkerId) -> u64 {
+    fn count_trainings(&self, worker: WorkerId) -> u64 {
         let is_training = |lease: &&Lease| {
             let cell = lease.granted.first().and_then(|range| self.cells.get(&range.cell));
             cell.is_some_and(Cell::is_training)
         };
-        self.leases.of(worker).filter(is_training).count() as u64
+        self.leases.held_by(worker).filter(is_training).count() as u64
     }
 
     /// The experiment's games for the worker. Games that were lost before come first: they hold up every
     /// decision about their cell (invariant 7). Unplayable ones are skipped.
-    fn batch(&self, id: ExperimentId, asking: &Asking<'_>) -> Batch {
+    fn batch(&self, id: ExperimentId, request: &LeaseRequest<'_>) -> Batch {
         let Some(experiment) = self.experiments.get(&id) else { return Batch::default() };
-        let &Asking { worker, slots, quiet_slots, .. } = asking;
+        let &LeaseRequest { worker, slots, quiet_slots, .. } = request;
         let can_play =
-            |game: &&GameId| self.cells.get(&game.cell).is_some_and(|cell| asking.can_play(cell));
+            |game: &&GameId| self.cells.get(&game.cell).is_some_and(|cell| request.can_play(cell));
         let is_free =
             |game: &&GameId| can_play(game) && !self.is_left_to_others(**game, worker, id);
-        let may_suspect = self.leases.of(worker).all(|lease| !lease.suspect);
+        let may_suspect = self.leases.held_by(worker).all(|lease| !lease.suspect);
         let suspect = experiment.suspects.iter().find(is_free).filter(|_| may_suspect);
         if let Some(game) = suspect.or_else(|| experiment.alone.iter().find(is_free)) {
             let range = GameRange { cell: game.cell, first: game.number, count: 1 };
@@ -175,27 +183,34 @@ impl Scheduler {
             LeaseRoom::new(&self.policy, slots, all_slots, experiment.load, experiment.game_us)
                 .with_quiet_slots(quiet_slots)
                 .with_games_max(self.games_at_once(worker, slots, id));
-        let cells = experiment.with_work.for_whom(|demands| asking.meets(demands));
+        let cells = experiment.with_work.matching(|demands| request.meets(demands));
         let cells = cells.filter_map(|id| self.cells.get(&id).map(|cell| (id, cell)));
-        let cells = cells.filter(|(_, cell)| asking.has_memory(cell));
-        let mut heard = None;
-        let mut workers = || *heard.get_or_insert_with(|| self.conduct.heard_lately(self.now));
-        let mut share = |cell: &Cell| share_of_lease(cell, experiment.allocation, &mut workers);
+        let cells = cells.filter(|(_, cell)| request.has_memory(cell));
+        let mut recent_workers = None;
+        let mut workers =
+            || *recent_workers.get_or_insert_with(|| self.conduct.count_recent_workers(self.now));
+        let mut share = |cell: &Cell| lease_share(cell, experiment.allocation, &mut workers);
         room.fill(cells.map(|(id, cell)| (id, cell, share(cell))))
     }
 
-    fn grant(&mut self, worker: WorkerId, slots: u64, of: ExperimentId, batch: Batch) -> Effect {
+    fn grant(
+        &mut self,
+        worker: WorkerId,
+        slots: u64,
+        experiment: ExperimentId,
+        batch: Batch,
+    ) -> Effect {
         let id = self.leases.next_id();
         for range in &batch.ranges {
-            if let (1, Some(experiment)) = (range.count, self.experiments.get_mut(&of)) {
+            if let (1, Some(experiment)) = (range.count, self.experiments.get_mut(&experiment)) {
                 experiment.take_apart(GameId { cell: range.cell, number: range.first });
             }
             self.change_cell(range.cell, |cell| cell.lease(range.first..range.end(), id));
         }
-        self.shares.charge(of, batch.work_us);
+        self.shares.charge(experiment, batch.work_us);
         let lease = Lease {
             worker,
-            experiment: of,
+            experiment,
             outstanding: batch.ranges.iter().map(|range| range.count).sum(),
             suspect: self.is_suspect(&batch.ranges),
             granted: batch.ranges.clone(),

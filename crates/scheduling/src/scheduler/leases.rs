@@ -39,7 +39,7 @@ pub(super) struct Leases {
     live: BTreeMap<LeaseId, Lease>,
     deadlines: BTreeSet<(Time, LeaseId)>,
     /// The workers that hold any.
-    workers: BTreeMap<WorkerId, Holder>,
+    workers: BTreeMap<WorkerId, WorkerLeases>,
     /// Playing threads of these workers.
     slots: u64,
     /// The greatest id ever given (invariant 6: they only grow).
@@ -48,7 +48,7 @@ pub(super) struct Leases {
 
 /// A worker that holds leases.
 #[derive(Clone, Debug, Default)]
-struct Holder {
+struct WorkerLeases {
     slots: u64,
     leases: BTreeSet<LeaseId>,
 }
@@ -69,10 +69,10 @@ impl Leases {
     pub(super) fn insert(&mut self, id: LeaseId, lease: Lease, slots: u64) {
         self.last = self.last.max(id.0);
         self.deadlines.insert((lease.deadline, id));
-        let holder = self.workers.entry(lease.worker).or_default();
-        self.slots = self.slots - holder.slots + slots;
-        holder.slots = slots;
-        holder.leases.insert(id);
+        let entry = self.workers.entry(lease.worker).or_default();
+        self.slots = self.slots - entry.slots + slots;
+        entry.slots = slots;
+        entry.leases.insert(id);
         let before = self.live.insert(id, lease);
         debug_assert!(before.is_none(), "lease {id} was given twice");
     }
@@ -81,10 +81,10 @@ impl Leases {
     pub(super) fn remove(&mut self, id: LeaseId) -> Option<Lease> {
         let lease = self.live.remove(&id)?;
         self.deadlines.remove(&(lease.deadline, id));
-        if let Some(holder) = self.workers.get_mut(&lease.worker) {
-            holder.leases.remove(&id);
-            if holder.leases.is_empty() {
-                self.slots -= holder.slots;
+        if let Some(entry) = self.workers.get_mut(&lease.worker) {
+            entry.leases.remove(&id);
+            if entry.leases.is_empty() {
+                self.slots -= entry.slots;
                 self.workers.remove(&lease.worker);
             }
         }
@@ -143,29 +143,29 @@ impl Leases {
     }
 
     /// The leases of a worker.
-    pub(super) fn of(&self, worker: WorkerId) -> impl Iterator<Item = &Lease> {
-        let held = self.workers.get(&worker).into_iter().flat_map(|holder| &holder.leases);
+    pub(super) fn held_by(&self, worker: WorkerId) -> impl Iterator<Item = &Lease> {
+        let held = self.workers.get(&worker).into_iter().flat_map(|entry| &entry.leases);
         held.filter_map(|id| self.live.get(id))
     }
 
     /// The ids of the selected leases of a worker.
-    pub(super) fn ids_of(
+    pub(super) fn ids_held_by(
         &self,
         worker: WorkerId,
         is_meant: impl Fn(&Lease) -> bool,
     ) -> Vec<LeaseId> {
-        let held = self.workers.get(&worker).into_iter().flat_map(|holder| &holder.leases);
+        let held = self.workers.get(&worker).into_iter().flat_map(|entry| &entry.leases);
         held.copied().filter(|id| self.live.get(id).is_some_and(&is_meant)).collect()
     }
 
     /// Number of leases that a worker holds.
-    pub(super) fn count_of(&self, worker: WorkerId) -> usize {
-        self.workers.get(&worker).map_or(0, |holder| holder.leases.len())
+    pub(super) fn count_held_by(&self, worker: WorkerId) -> usize {
+        self.workers.get(&worker).map_or(0, |entry| entry.leases.len())
     }
 
     /// The playing threads of all workers that hold leases, counting this one.
     pub(super) fn slots_with(&self, worker: WorkerId, slots: u64) -> u64 {
-        self.slots - self.workers.get(&worker).map_or(0, |holder| holder.slots) + slots
+        self.slots - self.workers.get(&worker).map_or(0, |entry| entry.slots) + slots
     }
 
     /// Panics if the indexes disagree.
@@ -176,7 +176,7 @@ impl Leases {
             self.workers.iter().flat_map(|(&w, h)| h.leases.iter().map(move |&l| (w, l))).collect();
         let live: BTreeSet<_> = self.live.iter().map(|(&id, l)| (l.worker, id)).collect();
         assert_eq!(held, live, "holders are out of step");
-        assert_eq!(self.slots, self.workers.values().map(|holder| holder.slots).sum::<u64>());
+        assert_eq!(self.slots, self.workers.values().map(|entry| entry.slots).sum::<u64>());
         assert!(self.live.last_key_value().is_none_or(|(id, _)| id.0 <= self.last));
         assert!(self.live.values().all(|lease| lease.outstanding > 0), "a finished lease lives");
     }

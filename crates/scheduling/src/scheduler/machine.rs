@@ -7,13 +7,13 @@ use spelrum_statistics::GameCounts;
 
 use super::allocation::Turn;
 use super::api::{Attempts, CellState, Changes, Effect, Event, LeaseEnd, LeaseState, Time};
-use super::asking::Asking;
 use super::attempts::AttemptBook;
 use super::cells::Cell;
 use super::conduct::Conduct;
 use super::exclusions::Exclusions;
 use super::experiments::{CellSum, Experiment, Experiments};
 use super::forfeits::Forfeits;
+use super::lease_request::LeaseRequest;
 use super::leases::{Lease, Leases};
 use super::measuring::Measuring;
 use super::policy::Policy;
@@ -63,7 +63,7 @@ pub(super) struct Facts {
 }
 
 /// A sweep's settings for an experiment as a whole.
-struct Said {
+struct SubmittedSettings {
     priority: i32,
     open: bool,
     allocation: Allocation,
@@ -90,8 +90,8 @@ impl Scheduler {
         self.expire(&mut effects);
         match event {
             Event::Submitted { experiment, priority, open, allocation, cells, attempts } => {
-                let said = Said { priority, open, allocation };
-                self.submitted(experiment, said, cells, attempts, &mut effects);
+                let settings = SubmittedSettings { priority, open, allocation };
+                self.submitted(experiment, settings, cells, attempts, &mut effects);
             }
             Event::Extended { experiment, cells, open } => {
                 self.extended(experiment, cells, open, &mut effects);
@@ -123,17 +123,18 @@ impl Scheduler {
                 verifies,
             } => {
                 let offer = self.allowed_offer(worker, offer);
-                let mut asking = Asking::new(worker, (slots, quiet_slots), memory_bytes, &offer);
-                (asking.trains, asking.verifies) = (trains, verifies);
-                effects.push(self.lease_wanted(asking));
+                let mut request =
+                    LeaseRequest::new(worker, (slots, quiet_slots), memory_bytes, &offer);
+                (request.trains, request.verifies) = (trains, verifies);
+                effects.push(self.lease_wanted(request));
             }
             Event::Heartbeat { worker, leases, playing } => {
                 effects.push(self.heartbeat(worker, &leases, &playing));
             }
             Event::GivenBack { worker, lease } => self.given_back(worker, lease, &mut effects),
-            Event::Reported { worker, lease, game, what, settled, leased } => {
+            Event::Reported { worker, lease, game, report, settled, leased } => {
                 let facts = Facts { settled, leased };
-                self.reported(worker, lease, game, what, facts, &mut effects);
+                self.reported(worker, lease, game, report, facts, &mut effects);
             }
             Event::Tick => {}
         }
@@ -182,7 +183,7 @@ impl Scheduler {
     ) -> Option<R> {
         let cell = self.cells.get_mut(&id)?;
         let experiment = self.experiments.get_mut(&cell.experiment())?;
-        let before = CellSum::of(cell, experiment.allocation);
+        let before = CellSum::new(cell, experiment.allocation);
         let result = change(cell);
         experiment.account(id, Some(before), cell);
         if cell.take_changed() {
@@ -199,14 +200,14 @@ impl Scheduler {
         self.shares.set_ready(cell.experiment(), ready);
         if before.is_unsettled() == is_settled {
             for waiting in self.waiting.get(&id).cloned().unwrap_or_default() {
-                self.look_at_waiting(waiting);
+                self.update_waiting(waiting);
             }
         }
         Some(result)
     }
 
     /// Updates whether games of a cell wait for other cells.
-    pub(super) fn look_at_waiting(&mut self, id: CellId) {
+    pub(super) fn update_waiting(&mut self, id: CellId) {
         let is_unsettled =
             |id: &CellId| self.cells.get(id).is_some_and(|cell| cell.unsettled() > 0);
         let Some(cell) = self.cells.get(&id) else { return };
@@ -217,7 +218,7 @@ impl Scheduler {
     }
 
     /// Records a new cell's special needs: tasks other than games, or cells to wait for.
-    pub(super) fn note_needs(&mut self, id: CellId) {
+    pub(super) fn track_waiting(&mut self, id: CellId) {
         let Some(cell) = self.cells.get(&id) else { return };
         if !cell.has_games() {
             self.attempts.always_alone(id);
@@ -243,7 +244,9 @@ impl Scheduler {
     /// Whether the owner may add cells to the experiment.
     #[must_use]
     pub fn is_open(&self, experiment: ExperimentId) -> bool {
-        self.experiments.get(&experiment).is_some_and(|it| it.open && !it.is_over())
+        self.experiments
+            .get(&experiment)
+            .is_some_and(|experiment| experiment.open && !experiment.is_over())
     }
 
     /// Takes the set of open experiments to re-evaluate: those with a newly settled cell, and all after a
@@ -293,20 +296,20 @@ impl Scheduler {
     fn submitted(
         &mut self,
         id: ExperimentId,
-        Said { priority, open, allocation }: Said,
+        SubmittedSettings { priority, open, allocation }: SubmittedSettings,
         cells: Vec<CellState>,
         attempts: Vec<Attempts>,
         effects: &mut Vec<Effect>,
     ) {
-        let known = self.experiments.get(&id).map(|experiment| experiment.state);
-        if known == Some(ExperimentState::Cancelled) {
+        let known_state = self.experiments.get(&id).map(|experiment| experiment.state);
+        if known_state == Some(ExperimentState::Cancelled) {
             return; // Final.
         }
         self.shares.set_priority(id, priority);
-        if known.is_none() {
+        if known_state.is_none() {
             self.experiments.insert(id, Experiment::new(ExperimentState::Paused));
         }
-        if known.is_none_or(|state| state == ExperimentState::Finished) {
+        if known_state.is_none_or(|state| state == ExperimentState::Finished) {
             self.run_again(id, effects);
         }
         if let Some(experiment) = self.experiments.get_mut(&id) {
@@ -338,7 +341,7 @@ impl Scheduler {
         experiment.allocation = allocation;
         for id in std::mem::take(&mut experiment.with_work).ids() {
             if let Some(cell) = self.cells.get(&id) {
-                experiment.with_work.insert(Turn::of(cell, allocation), id, cell);
+                experiment.with_work.insert(Turn::new(cell, allocation), id, cell);
             }
         }
     }
@@ -350,7 +353,9 @@ impl Scheduler {
         open: bool,
         effects: &mut Vec<Effect>,
     ) {
-        let Some(experiment) = self.experiments.get_mut(&id).filter(|it| !it.is_over()) else {
+        let Some(experiment) =
+            self.experiments.get_mut(&id).filter(|experiment| !experiment.is_over())
+        else {
             return;
         };
         debug_assert!(experiment.open, "{id} is extended and was closed");
@@ -365,7 +370,7 @@ impl Scheduler {
             match self.cells.get(&state.cell).map(Cell::experiment) {
                 None => {
                     self.cells.insert(state.cell, Cell::new(id, state));
-                    self.note_needs(state.cell);
+                    self.track_waiting(state.cell);
                     self.add_to_experiment(state.cell);
                 }
                 Some(owner) => {
@@ -378,7 +383,7 @@ impl Scheduler {
         }
         // They may wait for cells that came after them.
         for state in cells.iter().filter(|state| state.after.is_some()) {
-            self.look_at_waiting(state.cell);
+            self.update_waiting(state.cell);
         }
     }
 
@@ -389,7 +394,7 @@ impl Scheduler {
             && let Some(experiment) = self.experiments.get_mut(&cell.experiment())
         {
             // It returns among cells with the same demands.
-            let turn = Turn::of(cell, experiment.allocation);
+            let turn = Turn::new(cell, experiment.allocation);
             experiment.with_work.remove(turn, state.cell, cell);
         }
         self.change_cell(state.cell, |cell| cell.set_planned(state));
@@ -474,7 +479,11 @@ impl Scheduler {
         self.set_state(id, ExperimentState::Cancelled);
         self.over.remove(&id);
         self.exclusions.forget(id);
-        let cells = self.experiments.get(&id).map(|it| it.cells.clone()).unwrap_or_default();
+        let cells = self
+            .experiments
+            .get(&id)
+            .map(|experiment| experiment.cells.clone())
+            .unwrap_or_default();
         self.forget(id);
         for cell in cells {
             self.attempts.remove(cell);

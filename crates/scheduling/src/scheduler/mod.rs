@@ -87,7 +87,6 @@
 
 mod allocation;
 mod api;
-mod asking;
 mod attempts;
 mod batches;
 mod cells;
@@ -98,6 +97,7 @@ mod exclusions;
 mod experiments;
 mod forfeits;
 mod grants;
+mod lease_request;
 mod leases;
 mod machine;
 mod measuring;

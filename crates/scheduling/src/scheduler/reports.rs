@@ -21,7 +21,7 @@ impl Scheduler {
         leases: &[LeaseId],
         playing: &[GameId],
     ) -> Effect {
-        self.conduct.heard(worker, self.now);
+        self.conduct.record_contact(worker, self.now);
         let deadline = self.deadline();
         let ended = leases.iter().filter(|&&id| !self.leases.renew(id, worker, deadline));
         let effect = Effect::Drop { worker, leases: ended.copied().collect() };
@@ -50,11 +50,12 @@ impl Scheduler {
     pub(super) fn take_leases(
         &mut self,
         worker: WorkerId,
-        of: Option<ExperimentId>,
+        experiment: Option<ExperimentId>,
         effects: &mut Vec<Effect>,
     ) {
-        let is_meant = |lease: &Lease| of.is_none_or(|experiment| experiment == lease.experiment);
-        let leases = self.leases.ids_of(worker, is_meant);
+        let is_selected =
+            |lease: &Lease| experiment.is_none_or(|experiment| experiment == lease.experiment);
+        let leases = self.leases.ids_held_by(worker, is_selected);
         self.end_leases(leases, effects);
     }
 
@@ -97,13 +98,13 @@ impl Scheduler {
         worker: WorkerId,
         lease: LeaseId,
         game: GameId,
-        what: Report,
+        report: Report,
         facts: Facts,
         effects: &mut Vec<Effect>,
     ) {
-        let verdict = self.verdict(worker, game, &what, facts);
+        let verdict = self.verdict(worker, game, &report, facts);
         effects.push(Effect::Verdict { game, verdict });
-        match (verdict, what) {
+        match (verdict, report) {
             (Verdict::Counts, Report::Trained) => self.settle(game, Settled::Failed, effects),
             (Verdict::Counts, Report::Verified) => {
                 self.played_well(game, worker, effects);
@@ -150,11 +151,11 @@ impl Scheduler {
         }
     }
 
-    fn verdict(&self, worker: WorkerId, game: GameId, what: &Report, facts: Facts) -> Verdict {
+    fn verdict(&self, worker: WorkerId, game: GameId, report: &Report, facts: Facts) -> Verdict {
         if !facts.leased {
             return Verdict::Rejected;
         }
-        if *what == Report::Irregular {
+        if *report == Report::Irregular {
             return Verdict::Refused;
         }
         if self.is_excluded(worker, game) {
@@ -166,7 +167,7 @@ impl Scheduler {
         // Experiments that are over are forgotten. A finished one has only settled games, except in cells
         // that its sweep no longer names: their late results are not waited for.
         let Some(cell) = self.cells.get(&game.cell) else { return Verdict::AfterCancel };
-        match (cell.place(game.number), what) {
+        match (cell.place(game.number), report) {
             (Place::NeverLeased, _) => Verdict::Rejected,
             (Place::Settled, _) => Verdict::Again,
             _ if self.is_over(cell.experiment()) => Verdict::AfterCancel,

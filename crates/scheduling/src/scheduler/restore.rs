@@ -30,9 +30,9 @@ impl Scheduler {
             leases: Leases::after(snapshot.last_lease),
             attempts: AttemptBook::default(),
             shares: Shares::default(),
-            exclusions: Exclusions::of(snapshot.excluded),
+            exclusions: Exclusions::new(snapshot.excluded),
             conduct: Conduct::default(),
-            forfeits: Forfeits::of(snapshot.barred),
+            forfeits: Forfeits::new(snapshot.barred),
             measuring: Measuring::default(),
             running: 0,
             pending: Vec::new(),
@@ -44,8 +44,9 @@ impl Scheduler {
             ended: Vec::new(),
         };
         let mut experiments = BTreeMap::new();
-        for it in snapshot.experiments {
-            let ExperimentSnapshot { experiment, priority, state, open, allocation, cells } = it;
+        for stored in snapshot.experiments {
+            let ExperimentSnapshot { experiment, priority, state, open, allocation, cells } =
+                stored;
             experiments.insert(experiment, (priority, state, open, allocation));
             for state in cells {
                 scheduler.cells.insert(state.cell, Cell::new(experiment, &state));
@@ -66,11 +67,11 @@ impl Scheduler {
         }
         let cells: Vec<_> = scheduler.cells.keys().copied().collect();
         for &cell in &cells {
-            scheduler.note_needs(cell);
+            scheduler.track_waiting(cell);
             scheduler.add_to_experiment(cell);
         }
         for cell in cells {
-            scheduler.look_at_waiting(cell);
+            scheduler.update_waiting(cell);
         }
         let mut effects = Vec::new();
         let experiments: Vec<_> = scheduler.experiments.keys().copied().collect();
@@ -80,7 +81,7 @@ impl Scheduler {
         scheduler.pending = effects;
         // Earlier settlements may be unreported: games also come in from other databases.
         let open = scheduler.experiments.keys().copied();
-        scheduler.settled = open.filter(|it| scheduler.is_open(*it)).collect();
+        scheduler.settled = open.filter(|experiment| scheduler.is_open(*experiment)).collect();
         scheduler.debug_assert_consistent();
         scheduler
     }

@@ -81,7 +81,7 @@ impl Shares {
     /// microseconds, than it has had. Only those of equal priority change places by that.
     pub(super) fn order(
         &self,
-        less_us: impl Fn(ExperimentId) -> i128,
+        preference_us: impl Fn(ExperimentId) -> i128,
     ) -> impl Iterator<Item = ExperimentId> {
         let mut ready = self.ready.iter().peekable();
         let priorities = std::iter::from_fn(move || {
@@ -89,7 +89,7 @@ impl Shares {
             let mut equals: Vec<(i128, ExperimentId)> = Vec::new();
             while let Some(turn) = ready.next_if(|turn| turn.priority == priority) {
                 let tag_us = i128::try_from(turn.tag_us).unwrap_or(i128::MAX / 2);
-                equals.push((tag_us - less_us(turn.experiment), turn.experiment));
+                equals.push((tag_us - preference_us(turn.experiment), turn.experiment));
             }
             equals.sort_unstable();
             Some(equals)
@@ -113,7 +113,7 @@ impl Shares {
     pub(super) fn remove(&mut self, experiment: ExperimentId) {
         if let Some(share) = self.shares.remove(&experiment) {
             self.ready.remove(&share.turn(experiment));
-            if self.shares.values().all(|other| other.priority != share.priority) {
+            if self.shares.values().all(|remaining| remaining.priority != share.priority) {
                 self.clocks.remove(&share.priority);
             }
         }
@@ -195,7 +195,8 @@ mod tests {
     #[test]
     fn a_head_start_changes_places_among_equals_only() {
         let mut shares = ready(&[(A, 1), (B, 0), (C, 0)]);
-        let likes = |liked: ExperimentId| move |it| if it == liked { 100 } else { 0 };
+        let likes =
+            |liked: ExperimentId| move |experiment| if experiment == liked { 100 } else { 0 };
         assert!(shares.order(|_| 0).eq([A, B, C]));
         assert!(shares.order(likes(C)).eq([A, C, B]));
         // While it lasts.

@@ -34,17 +34,17 @@ impl Scheduler {
         for (id, experiment) in self.ready() {
             let with_work = experiment.with_work.by_needs();
             // Cells of which only games to be leased alone wait.
-            let mut others: BTreeMap<(Arc<Demands>, u64), BTreeSet<CellId>> = BTreeMap::new();
+            let mut set_apart: BTreeMap<(Arc<Demands>, u64), BTreeSet<CellId>> = BTreeMap::new();
             for cell in apart(experiment) {
                 if let Some(needs) = self.cells.get(&cell).and_then(needs)
                     && with_work.get(&needs).is_none_or(|cells| !cells.contains(&cell))
                 {
-                    others.entry(needs).or_default().insert(cell);
+                    set_apart.entry(needs).or_default().insert(cell);
                 }
             }
-            let all: BTreeSet<_> = with_work.keys().chain(others.keys()).collect();
+            let all: BTreeSet<_> = with_work.keys().chain(set_apart.keys()).collect();
             wanted.extend(all.into_iter().filter_map(|needs| {
-                let cells = || [with_work.get(needs), others.get(needs)].into_iter().flatten();
+                let cells = || [with_work.get(needs), set_apart.get(needs)].into_iter().flatten();
                 let (demands, memory_bytes) = needs;
                 Some(Wanted {
                     experiment: id,
@@ -60,7 +60,8 @@ impl Scheduler {
 
     /// Running experiments with games to hand out.
     pub(super) fn ready(&self) -> impl Iterator<Item = (ExperimentId, &Experiment)> {
-        self.experiments.iter().filter(|(_, it)| it.is_ready()).map(|(&id, it)| (id, it))
+        let ready = self.experiments.iter().filter(|(_, experiment)| experiment.is_ready());
+        ready.map(|(&id, experiment)| (id, experiment))
     }
 }
 

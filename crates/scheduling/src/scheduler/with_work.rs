@@ -44,7 +44,7 @@ impl WithWork {
     }
 
     /// All cells whose demands the asking worker meets, by their turn.
-    pub(super) fn for_whom(
+    pub(super) fn matching(
         &self,
         meets: impl Fn(&Demands) -> bool,
     ) -> impl Iterator<Item = CellId> {

@@ -32,9 +32,9 @@ impl Scheduler {
         &self,
         game: GameId,
         worker: WorkerId,
-        of: ExperimentId,
+        experiment: ExperimentId,
     ) -> bool {
-        let excluded = |other| self.exclusions.has(other, of);
+        let excluded = |worker| self.exclusions.has(worker, experiment);
         // Verifications are not reserved: who else could take one is unknown.
         !self.cells.get(&game.cell).is_some_and(Cell::is_verification)
             && self.conduct.is_left_to_others(game, worker, self.now, &self.policy, excluded)
@@ -42,24 +42,25 @@ impl Scheduler {
 
     /// Whether a worker gets no new games of an experiment, since too many that failed at it wait for other
     /// workers.
-    pub(super) fn waits_for_others(&self, worker: WorkerId, of: ExperimentId) -> bool {
-        let is_its = |game: &GameId| self.cells.get(&game.cell).map(Cell::experiment) == Some(of);
+    pub(super) fn waits_for_others(&self, worker: WorkerId, experiment: ExperimentId) -> bool {
+        let is_its =
+            |game: &GameId| self.cells.get(&game.cell).map(Cell::experiment) == Some(experiment);
         self.conduct.fails_in_a_row(worker)
             && self
                 .conduct
                 .failed_at(worker)
                 .filter(is_its)
-                .any(|game| self.is_left_to_others(game, worker, of))
+                .any(|game| self.is_left_to_others(game, worker, experiment))
     }
 
     /// Workers that get no games at all, with the reasons.
     #[must_use]
     pub fn withheld(&self) -> Vec<(WorkerId, Withheld)> {
         let excluded = self.exclusions.everywhere().map(|worker| (worker, Withheld::Excluded));
-        let of = |worker| Some((worker, self.conduct.withheld(worker, self.now)?));
-        let quarantined = self.conduct.quarantined(self.now).filter_map(of);
+        let with_reason = |worker| Some((worker, self.conduct.withheld(worker, self.now)?));
+        let quarantined = self.conduct.quarantined(self.now).filter_map(with_reason);
         let barred = self.forfeits.barred();
-        let barred = barred.map(|(worker, it)| (worker, Withheld::Barred(it.clone())));
+        let barred = barred.map(|(worker, barred)| (worker, Withheld::Barred(barred.clone())));
         excluded.chain(quarantined).chain(barred).collect()
     }
 }
@@ -96,10 +97,10 @@ impl Scheduler {
     pub(super) fn allowed_offer(&mut self, worker: WorkerId, mut offer: Offer) -> Offer {
         self.forfeits.has(worker, &offer);
         let withheld = |engine: &str| {
-            self.forfeits.is_barred(worker, engine) || self.pauses_with(worker, engine)
+            self.forfeits.is_barred(worker, engine) || self.is_paused_for(worker, engine)
         };
-        if offer.engines.iter().any(|it| withheld(&it.engine)) {
-            let allowed = offer.engines.iter().filter(|it| !withheld(&it.engine)).cloned();
+        if offer.engines.iter().any(|engine| withheld(&engine.engine)) {
+            let allowed = offer.engines.iter().filter(|engine| !withheld(&engine.engine)).cloned();
             offer.engines = allowed.collect();
         }
         offer
@@ -107,15 +108,15 @@ impl Scheduler {
 
     /// Whether a worker pauses with an engine, since it has failed there at once, and another worker may do
     /// better.
-    fn pauses_with(&self, worker: WorkerId, engine: &str) -> bool {
+    fn is_paused_for(&self, worker: WorkerId, engine: &str) -> bool {
         let record = self.forfeits.records.get(&(worker, engine.to_owned()));
-        record.is_some_and(|it| self.now < it.paused_until)
-            && self.forfeits.records.iter().any(|((other, its), record)| {
-                its == engine
-                    && *other != worker
+        record.is_some_and(|record| self.now < record.paused_until)
+            && self.forfeits.records.iter().any(|((player, name), record)| {
+                name == engine
+                    && *player != worker
                     && record.failed_in_a_row == 0
-                    && !self.forfeits.is_barred(*other, engine)
-                    && self.conduct.is_there(*other, self.now, &self.policy)
+                    && !self.forfeits.is_barred(*player, engine)
+                    && self.conduct.is_recent(*player, self.now, &self.policy)
             })
     }
 
@@ -125,12 +126,12 @@ impl Scheduler {
         &self,
         worker: WorkerId,
         slots: u64,
-        of: ExperimentId,
+        experiment: ExperimentId,
     ) -> Option<u64> {
-        let demands = self.experiments.get(&of)?.with_work.demands();
-        let engines = demands.flat_map(|it| &it.engines);
-        let records =
-            engines.filter_map(|it| self.forfeits.records.get(&(worker, it.engine.clone())));
+        let demands = self.experiments.get(&experiment)?.with_work.demands();
+        let engines = demands.flat_map(|demands| &demands.engines);
+        let records = engines
+            .filter_map(|needed| self.forfeits.records.get(&(worker, needed.engine.clone())));
         let limits = records.filter_map(|record| match record {
             Record { failed_in_a_row: 1.., .. } => Some(2),
             Record { has_played: false, .. } => Some(slots.max(2)),
@@ -142,13 +143,14 @@ impl Scheduler {
     /// Records a game's result, and reviews the workers if an engine forfeits much.
     pub(super) fn played_with_engines(&mut self, game: &EngineGame<'_>, effects: &mut Vec<Effect>) {
         let demands = self.cells.get(&game.cell).and_then(Cell::demands).cloned();
-        let Some(demands) = demands.filter(|it| !it.engines.is_empty()) else { return };
-        let engines: BTreeSet<&str> = demands.engines.iter().map(|it| &*it.engine).collect();
+        let Some(demands) = demands.filter(|demands| !demands.engines.is_empty()) else { return };
+        let engines: BTreeSet<&str> =
+            demands.engines.iter().map(|needed| &*needed.engine).collect();
         self.forfeits.note(game, &engines, self.now);
         if let Some((engine, _)) = game.forfeit
-            && self.pauses_with(game.worker, engine)
+            && self.is_paused_for(game.worker, engine)
         {
-            self.take_leases_with(game.worker, engine, effects);
+            self.end_leases_with(game.worker, engine, effects);
         }
         for engine in engines {
             for worker in self.forfeits.suspected(engine) {
@@ -165,17 +167,19 @@ impl Scheduler {
         let engine = barred.engine.clone();
         self.forfeits.forget_counts(worker, |its| its == engine);
         self.forfeits.barred.insert((worker, engine.clone()), barred);
-        self.take_leases_with(worker, &engine, effects);
+        self.end_leases_with(worker, &engine, effects);
     }
 
     /// Ends a worker's leases with games of an engine, at no cost to these.
-    fn take_leases_with(&mut self, worker: WorkerId, engine: &str, effects: &mut Vec<Effect>) {
+    fn end_leases_with(&mut self, worker: WorkerId, engine: &str, effects: &mut Vec<Effect>) {
         let needs = |cell: CellId| {
             let demands = self.cells.get(&cell).and_then(Cell::demands);
-            demands.is_some_and(|it| it.engines.iter().any(|it| it.engine == engine))
+            demands
+                .is_some_and(|demands| demands.engines.iter().any(|needed| needed.engine == engine))
         };
-        let leases =
-            self.leases.ids_of(worker, |lease| lease.granted.iter().any(|it| needs(it.cell)));
+        let leases = self
+            .leases
+            .ids_held_by(worker, |lease| lease.granted.iter().any(|range| needs(range.cell)));
         self.end_leases(leases, effects);
     }
 
@@ -187,13 +191,13 @@ impl Scheduler {
 
     /// Why a worker gets no games of an engine that games wait for.
     pub(super) fn withheld_engine(&self, worker: WorkerId) -> Option<Withheld> {
-        let mut its = self.forfeits.barred().filter(|(other, _)| *other == worker);
-        its.find(|(_, barred)| self.is_waited_for(&barred.engine))
+        let mut bars = self.forfeits.barred().filter(|(owner, _)| *owner == worker);
+        bars.find(|(_, barred)| self.is_waited_for(&barred.engine))
             .map(|(_, barred)| Withheld::Barred(barred.clone()))
     }
 
     fn is_waited_for(&self, engine: &str) -> bool {
-        let mut demands = self.ready().flat_map(|(_, it)| self.waiting_demands(it));
-        demands.any(|it| it.engines.iter().any(|it| it.engine == engine))
+        let mut demands = self.ready().flat_map(|(_, experiment)| self.waiting_demands(experiment));
+        demands.any(|demands| demands.engines.iter().any(|needed| needed.engine == engine))
     }
 }

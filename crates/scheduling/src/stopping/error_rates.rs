@@ -30,11 +30,11 @@ struct Pairing {
 impl Pairing {
     /// A third of the games are drawn; the player who moves first has this advantage in points, and the
     /// player one that puts a pair's mean this many of its standard deviations above one half.
-    fn of_t_value(t: f64) -> Self {
-        Self::of_edge(edge_where(t, |edge| Self::of_edge(edge).t_value()))
+    fn from_t_value(t: f64) -> Self {
+        Self::from_edge(edge_where(t, |edge| Self::from_edge(edge).t_value()))
     }
 
-    fn of_edge(edge: f64) -> Self {
+    fn from_edge(edge: f64) -> Self {
         let game = |lead: f64| [(2.0 / 3.0 - lead) / 2.0, 1.0 / 3.0, (2.0 / 3.0 + lead) / 2.0];
         Self { moving_first: game(0.2 + edge), moving_second: game(edge - 0.2) }
     }
@@ -133,7 +133,7 @@ fn a_sequential_test_is_wrong_as_often_as_it_says() {
     let mut random = Random::from_key([12; 32]);
     for (elo, wrong, nominal) in [(0.0, Verdict::Elo1, ALPHA), (60.0, Verdict::Elo0, BETA)] {
         let t = elo * 2.0_f64.sqrt() * core::f64::consts::LN_10 / 800.0;
-        let pairing = Pairing::of_t_value(t);
+        let pairing = Pairing::from_t_value(t);
         let (mut errors, mut games) = (0, 0);
         for _ in 0..MATCHES {
             let (verdict, played) = play(rule, &pairing, &mut random);
@@ -168,8 +168,9 @@ impl Book {
         const STEPS: u32 = 64;
         let lean = |step| self.leans * (2.0 * (f64::from(step) + 0.5) / f64::from(STEPS) - 1.0);
         edge_where(t, |edge| {
-            let of = (0..STEPS).map(|step| Pairing::of_edge(edge + lean(step)).moments());
-            let sums = of.fold([0.0, 0.0], |sum, it| [sum[0] + it[0], sum[1] + it[1]]);
+            let moments = (0..STEPS).map(|step| Pairing::from_edge(edge + lean(step)).moments());
+            let sums =
+                moments.fold([0.0, 0.0], |sum, moments| [sum[0] + moments[0], sum[1] + moments[1]]);
             t_value(sums.map(|sum| sum / f64::from(STEPS)))
         })
     }
@@ -178,7 +179,7 @@ impl Book {
     fn play(&self, sprt: &Sprt, edge: f64, random: &mut Random) -> Option<Verdict> {
         let lean = |random: &mut Random| self.leans * (2.0 * random.unit() - 1.0);
         let openings: Vec<Pairing> =
-            (0..self.openings).map(|_| Pairing::of_edge(edge + lean(random))).collect();
+            (0..self.openings).map(|_| Pairing::from_edge(edge + lean(random))).collect();
         let reading = Reading::from_start(StopRule::Sprt(*sprt), true, Vec::new());
         let mut prefix = Prefix::from(reading.with_openings(Some(self.openings)));
         let (mut tally, mut by_opening) =
@@ -193,7 +194,7 @@ impl Book {
             if first.len() == opening {
                 first.push(points);
             }
-            let half_points = points.iter().map(|it| it.half_points()).sum();
+            let half_points = points.iter().map(|points| points.half_points()).sum();
             tally.add(half_points);
             by_opening.add(pair, 1, half_points as u64);
             for (number, points) in (2 * pair..).zip(points) {
@@ -212,7 +213,7 @@ impl Book {
 /// of this many matches. `SPELRUM_COVERAGE_ROUNDS` plays more of them.
 #[test]
 fn a_sequential_test_over_a_small_book_is_wrong_no_more_often_than_it_says() {
-    let rounds = std::env::var("SPELRUM_COVERAGE_ROUNDS").ok().and_then(|it| it.parse().ok());
+    let rounds = std::env::var("SPELRUM_COVERAGE_ROUNDS").ok().and_then(|text| text.parse().ok());
     let matches: u32 = rounds.unwrap_or(120);
     let sprt = Sprt::new(0.0, 60.0, ALPHA, BETA, EloModel::Normalized).unwrap();
     let mut random = Random::from_key([14; 32]);
@@ -229,7 +230,8 @@ fn a_sequential_test_over_a_small_book_is_wrong_no_more_often_than_it_says() {
                     errors += u32::from(verdict == Some(wrong));
                     open += u32::from(verdict.is_none());
                 }
-                let [rate, open] = [errors, open].map(|it| f64::from(it) / f64::from(matches));
+                let [rate, open] =
+                    [errors, open].map(|count| f64::from(count) / f64::from(matches));
                 println!(
                     "{openings} openings, leaning {leans}, repeated {repeats}, {elo} Elo: wrong {rate:.4} for \
                      {nominal}, without a verdict {open:.3}"

@@ -67,7 +67,7 @@ impl Reading {
     /// The same for a cell whose first opening recurs after this many.
     #[must_use]
     pub fn with_openings(self, openings_count: Option<u64>) -> Self {
-        let minds = self.rule.is_some_and(|rule| rule.minds_openings());
+        let minds = self.rule.is_some_and(|rule| rule.depends_on_openings());
         let openings = OpeningTally::new(openings_count).filter(|_| minds);
         Self { openings, ..self }
     }
@@ -89,7 +89,7 @@ impl From<Reading> for Prefix {
             units,
             next_checkpoint: rule.map_or(u64::MAX, |rule| rule.checkpoint_after(units)),
             is_reached: rule.is_some_and(|rule| {
-                rule.is_asked_after(units) && rule.is_reached(&tally, openings.as_ref())
+                rule.is_checked_after(units) && rule.is_reached(&tally, openings.as_ref())
             }),
             openings,
             // A prefix that reaches beyond the round has seen games that were not repeated.
@@ -111,7 +111,7 @@ impl Prefix {
             return;
         }
         self.beyond.insert(number, settled);
-        while !self.is_reached && self.look_at_repeats() {
+        while !self.is_reached && self.check_repeats() {
             let Some(unit) = self.take_unit() else { break };
             self.read(unit);
         }
@@ -159,7 +159,7 @@ impl Prefix {
 
     /// Whether there is something to read beyond, as far as the first round decides. At its end some of the
     /// following games are compared: if each equals the game that it repeats, the cell ends.
-    fn look_at_repeats(&mut self) -> bool {
+    fn check_repeats(&mut self) -> bool {
         let games_of_unit = self.tally.games_of_unit();
         let Some(round) = self.round.as_ref().filter(|round| round.units() == self.units) else {
             return true;

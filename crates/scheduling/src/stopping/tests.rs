@@ -58,10 +58,10 @@ fn is_repeated(settled: &[Option<Settled>], round: usize, looked: usize) -> Opti
     let games = settled.get(round..round + looked)?;
     let mut all = true;
     for (at, game) in games.iter().enumerate() {
-        if let (Some(Settled::Played(_, one)), Settled::Played(_, other)) =
+        if let (Some(Settled::Played(_, first)), Settled::Played(_, again)) =
             (settled[at % round], (*game)?)
         {
-            all &= one == other;
+            all &= first == again;
         }
     }
     Some(all)
@@ -93,8 +93,9 @@ fn any_moves() -> impl Strategy<Value = u64> {
     prop_oneof![50 => Just(0_u64), 1 => Just(1_u64)]
 }
 
-fn points(of: &[Option<Settled>]) -> usize {
-    of.iter()
+fn points(games: &[Option<Settled>]) -> usize {
+    games
+        .iter()
         .map(|game| match game {
             Some(Settled::Played(Points::One, _)) => 2,
             Some(Settled::Played(Points::Half, _)) => 1,
@@ -110,8 +111,8 @@ fn by_opening(
     numbers: &[u64],
     played: &[Vec<Option<Settled>>],
 ) -> Option<OpeningTally> {
-    let mut openings =
-        OpeningTally::new(openings_count).filter(|_| rule.is_some_and(|it| it.minds_openings()))?;
+    let mut openings = OpeningTally::new(openings_count)
+        .filter(|_| rule.is_some_and(|rule| rule.depends_on_openings()))?;
     for opening in 0..openings_count? {
         let its =
             || (0..played.len()).filter(|&at| numbers[at] % openings_count.unwrap() == opening);
@@ -133,9 +134,9 @@ fn count(swap_sides: bool, played: &[Vec<Option<Settled>>]) -> Tally {
 
 fn any_settled() -> impl Strategy<Value = Settled> {
     prop_oneof![
-        8 => any_moves().prop_map(|it| Settled::Played(Points::One, it)),
-        4 => any_moves().prop_map(|it| Settled::Played(Points::Half, it)),
-        4 => any_moves().prop_map(|it| Settled::Played(Points::Zero, it)),
+        8 => any_moves().prop_map(|moves| Settled::Played(Points::One, moves)),
+        4 => any_moves().prop_map(|moves| Settled::Played(Points::Half, moves)),
+        4 => any_moves().prop_map(|moves| Settled::Played(Points::Zero, moves)),
         1 => Just(Settled::Failed),
     ]
 }
@@ -147,7 +148,7 @@ fn any_openings() -> impl Strategy<Value = Option<u64>> {
 fn any_rule() -> impl Strategy<Value = StopRule> {
     prop_oneof![
         (1_u32..25).prop_map(|hundredths| {
-            StopRule::of_precision(f64::from(hundredths) / 100.0).expect("in range")
+            StopRule::from_precision(f64::from(hundredths) / 100.0).expect("in range")
         }),
         (1_u32..25).prop_map(|hundredths| {
             let precision = Precision::new(f64::from(hundredths) / 100.0).expect("in range");
@@ -171,13 +172,13 @@ fn read(
     let mut order: Vec<usize> = (0..settled.len()).collect();
     order.sort_by_key(|&number| keys[number]);
     let mut prefix = Prefix::from(how.start(swap_sides, openings_count));
-    let mut told: Vec<(u64, Settled)> = Vec::new();
+    let mut settled_games: Vec<(u64, Settled)> = Vec::new();
     for number in order {
         let Some(game) = settled[number] else { continue };
-        told.push((number as u64, game));
+        settled_games.push((number as u64, game));
         prefix.tell(number as u64, game);
         if keys[number].is_multiple_of(7) {
-            prefix = restarted(how, &prefix, swap_sides, openings_count, &told);
+            prefix = restarted(how, &prefix, swap_sides, openings_count, &settled_games);
         }
     }
     prefix
@@ -189,12 +190,12 @@ fn restarted(
     prefix: &Prefix,
     swap_sides: bool,
     openings_count: Option<u64>,
-    told: &[(u64, Settled)],
+    settled_games: &[(u64, Settled)],
 ) -> Prefix {
     let decided_number = prefix.decided_number();
     let mut below = vec![None; usize::try_from(decided_number).unwrap()];
     let (read, beyond): (Vec<_>, Vec<_>) =
-        told.iter().copied().partition(|(number, _)| *number < decided_number);
+        settled_games.iter().copied().partition(|(number, _)| *number < decided_number);
     for (number, game) in read {
         below[usize::try_from(number).unwrap()] = Some(game);
     }
@@ -264,7 +265,7 @@ proptest! {
 
 #[test]
 fn equal_pairs_reach_a_coarse_rule_at_the_first_checkpoint() {
-    let rule = StopRule::of_precision(0.2).unwrap();
+    let rule = StopRule::from_precision(0.2).unwrap();
     let won = (0..1_000).map(|number| (number, Settled::Played(Points::One, 0))).collect();
     let prefix = Prefix::from(Reading::from_start(rule, true, won));
     assert_eq!(prefix.stop_number(), Some(50));
@@ -272,7 +273,7 @@ fn equal_pairs_reach_a_coarse_rule_at_the_first_checkpoint() {
 
 #[test]
 fn failed_units_have_their_place_and_no_say() {
-    let rule = StopRule::of_precision(0.2).unwrap();
+    let rule = StopRule::from_precision(0.2).unwrap();
     let failed = (0..1_000).map(|number| (number, Settled::Failed)).collect();
     let prefix = Prefix::from(Reading::from_start(rule, true, failed));
     assert_eq!((prefix.decided_number(), prefix.stop_number()), (1_000, None));
@@ -291,18 +292,18 @@ fn repeated_games_are_no_evidence() {
     let sprt = Sprt::new(0.0, 20.0, 0.05, 0.05, EloModel::Normalized).unwrap();
     let half_points = |pair: u64| [2, 2, 3, 1, 2, 4, 2, 1, 3, 2][(pair % 200 * 7 % 10) as usize];
     let (mut tally, mut openings) = (Tally::new(true), OpeningTally::new(Some(200)).unwrap());
-    let mut told = Vec::new();
+    let mut ratios = Vec::new();
     for pair in 0..2_900_u64 {
         tally.add(half_points(pair));
         openings.add(pair, 1, half_points(pair) as u64);
         if [200, 800, 1_600, 2_900].contains(&(pair + 1)) {
-            told.push([tally.llr(&sprt), tally.llr_over(&sprt, Some(&openings))]);
+            ratios.push([tally.llr(&sprt), tally.llr_over(&sprt, Some(&openings))]);
         }
     }
-    let [once, _] = told[0];
+    let [once, _] = ratios[0];
     // In the first round it equals the test over pairs, to the last bit.
-    assert_eq!(told[0][0].to_bits(), told[0][1].to_bits());
-    for ([over_pairs, over_openings], rounds) in told.iter().zip([1.0_f64, 4.0, 8.0, 14.5]) {
+    assert_eq!(ratios[0][0].to_bits(), ratios[0][1].to_bits());
+    for ([over_pairs, over_openings], rounds) in ratios.iter().zip([1.0_f64, 4.0, 8.0, 14.5]) {
         println!("{rounds} rounds: {over_pairs:.3} over pairs, {over_openings:.3} over openings");
         assert!((over_pairs / once - rounds).abs() < 0.01);
         assert!(*over_openings > 0.0 && *over_openings <= once, "{over_openings} of {once}");
@@ -321,11 +322,11 @@ fn a_round_ends_a_cell_whose_games_come_again() {
         });
         Reading::from_start(None::<StopRule>, true, settled.collect()).with_round(Round::new(30))
     };
-    let of = |repeats, failed| Prefix::from(reading(repeats, failed));
-    assert_eq!((of(true, None).stop_number(), of(true, None).end(200)), (Some(60), 60));
-    assert_eq!((of(false, None).stop_number(), of(false, None).end(200)), (None, 200));
+    let prefix = |repeats, failed| Prefix::from(reading(repeats, failed));
+    assert_eq!((prefix(true, None).stop_number(), prefix(true, None).end(200)), (Some(60), 60));
+    assert_eq!((prefix(false, None).stop_number(), prefix(false, None).end(200)), (None, 200));
     // A failed game differs from nothing.
-    assert_eq!(of(false, Some(2 * 30 + 9)).stop_number(), Some(60));
+    assert_eq!(prefix(false, Some(2 * 30 + 9)).stop_number(), Some(60));
     // Until all compared games are settled, none beyond them is handed out.
     let mut open = reading(true, None);
     open.beyond.retain(|(number, _)| *number != 2 * 30 + 9);

@@ -228,7 +228,7 @@ pub enum Action<R, C> {
         /// How long to wait for an answer, in milliseconds.
         patience_ms: u64,
         /// The message.
-        what: Call<R>,
+        request: Call<R>,
     },
     /// Play games on an idle slot.
     Play {

@@ -31,7 +31,7 @@ pub(super) struct Beats {
 
 impl Beats {
     /// Starts with the coordinator's interval. The first is due one interval after Hello.
-    pub(super) fn every(&mut self, interval_ms: u64, now: Time) {
+    pub(super) fn set_interval(&mut self, interval_ms: u64, now: Time) {
         let interval_ms = interval_ms.clamp(*INTERVAL_MS.start(), *INTERVAL_MS.end());
         if self.at.is_none() || interval_ms != self.interval_ms {
             self.interval_ms = interval_ms;
@@ -70,14 +70,14 @@ impl Beats {
     }
 
     /// A heartbeat is sent.
-    pub(super) fn said(&mut self, now: Time) {
+    pub(super) fn sent(&mut self, now: Time) {
         self.at = Some(Time(now.0 + self.interval_ms));
         self.hastened = None;
         self.last = Some(now);
     }
 
     /// The last heartbeat has no answer, and must be repeated.
-    pub(super) fn unheard(&mut self, now: Time) {
+    pub(super) fn mark_unanswered(&mut self, now: Time) {
         self.at = Some(now);
     }
 }
@@ -93,25 +93,25 @@ mod tests {
     fn they_come_at_the_interval() {
         let mut beats = Beats::default();
         assert_eq!(beats.due_at(), None);
-        beats.every(5_000, Time(7));
+        beats.set_interval(5_000, Time(7));
         assert_eq!(beats.due_at(), Some(Time(5_007)));
-        beats.every(5_000, Time(3_000));
+        beats.set_interval(5_000, Time(3_000));
         assert_eq!(beats.due_at(), Some(Time(5_007)), "another Hello changes nothing");
-        beats.said(Time(5_100));
+        beats.sent(Time(5_100));
         assert_eq!(beats.due_at(), Some(Time(10_100)));
-        beats.every(0, Time(6_000));
+        beats.set_interval(0, Time(6_000));
         assert_eq!(beats.due_at(), Some(Time(6_010)), "a new interval counts from now");
     }
 
     #[test]
     fn many_games_share_one() {
         let mut beats = Beats::default();
-        beats.every(5_000, Time(0));
+        beats.set_interval(5_000, Time(0));
         beats.game_starts(SHORT, Time(0));
         assert_eq!(beats.due_at(), Some(Time(5_000)));
         beats.game_starts(LONG, Time(1));
         assert_eq!(beats.due_at(), Some(Time(1)), "there was none for long");
-        beats.said(Time(1));
+        beats.sent(Time(1));
         for now in 2..50 {
             beats.game_starts(LONG, Time(now));
             assert_eq!(beats.due_at(), Some(Time(1_001)));
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(beats.due_at(), Some(Time(101)));
         beats.game_waits(Time(61));
         assert_eq!(beats.due_at(), Some(Time(61)), "a slot waits for it");
-        beats.said(Time(101));
+        beats.sent(Time(101));
         assert_eq!(beats.due_at(), Some(Time(5_101)));
     }
 }

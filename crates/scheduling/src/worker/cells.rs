@@ -11,13 +11,13 @@ const CELLS_MAX: usize = 1_024;
 /// The cells.
 #[derive(Clone, Debug)]
 pub(super) struct Cells<C> {
-    known: BTreeMap<DefinitionHash, Known<C>>,
+    cells: BTreeMap<DefinitionHash, CachedCell<C>>,
     /// Rises with every use.
     uses: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Known<C> {
+struct CachedCell<C> {
     cell: C,
     /// Mean time of a game in nanoseconds, of late; 0 while unknown.
     game_ns: u64,
@@ -26,45 +26,45 @@ struct Known<C> {
 
 impl<C: Clone> Cells<C> {
     pub(super) const fn new() -> Self {
-        Self { known: BTreeMap::new(), uses: 0 }
+        Self { cells: BTreeMap::new(), uses: 0 }
     }
 
     /// Keeps a cell, in place of the least recently used one.
     pub(super) fn keep(&mut self, definition: DefinitionHash, cell: C) {
-        if self.known.len() >= CELLS_MAX
-            && let Some(oldest) = self.known.iter().min_by_key(|(_, known)| known.last_used)
+        if self.cells.len() >= CELLS_MAX
+            && let Some(oldest) = self.cells.iter().min_by_key(|(_, cached)| cached.last_used)
         {
             let oldest = *oldest.0;
-            self.known.remove(&oldest);
+            self.cells.remove(&oldest);
         }
         self.uses += 1;
-        self.known.insert(definition, Known { cell, game_ns: 0, last_used: self.uses });
+        self.cells.insert(definition, CachedCell { cell, game_ns: 0, last_used: self.uses });
     }
 
     /// The cell with this definition, if it is known.
     pub(super) fn get(&mut self, definition: DefinitionHash) -> Option<C> {
         self.uses += 1;
-        let known = self.known.get_mut(&definition)?;
-        known.last_used = self.uses;
-        Some(known.cell.clone())
+        let cached = self.cells.get_mut(&definition)?;
+        cached.last_used = self.uses;
+        Some(cached.cell.clone())
     }
 
     /// Records the total time of some games.
     pub(super) fn measured(&mut self, definition: DefinitionHash, games: u64, took: Duration) {
-        let Some(known) = self.known.get_mut(&definition) else { return };
+        let Some(cached) = self.cells.get_mut(&definition) else { return };
         let Some(mean) = took.as_nanos().checked_div(games.into()) else { return };
         let mean = u64::try_from(mean).unwrap_or(u64::MAX).max(1);
         // Half of it is the last batch: quick to learn, and a single outlier is soon forgotten.
-        known.game_ns =
-            if known.game_ns == 0 { mean } else { (known.game_ns / 2 + mean / 2).max(1) };
+        cached.game_ns =
+            if cached.game_ns == 0 { mean } else { (cached.game_ns / 2 + mean / 2).max(1) };
     }
 
     /// Length of its games; `None` if none was played.
     pub(super) fn game_time(&self, definition: DefinitionHash) -> Option<Duration> {
-        self.known
+        self.cells
             .get(&definition)
-            .filter(|known| known.game_ns > 0)
-            .map(|known| Duration::from_nanos(known.game_ns))
+            .filter(|cached| cached.game_ns > 0)
+            .map(|cached| Duration::from_nanos(cached.game_ns))
     }
 }
 
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     fn hash(number: u64) -> DefinitionHash {
-        DefinitionHash::of_json(&number.to_string())
+        DefinitionHash::from_json(&number.to_string())
     }
 
     #[test]
@@ -84,7 +84,7 @@ mod tests {
             cells.keep(hash(number), number);
             assert_eq!(cells.get(hash(0)), Some(0));
         }
-        assert_eq!(cells.known.len(), CELLS_MAX);
+        assert_eq!(cells.cells.len(), CELLS_MAX);
         assert_eq!(cells.get(hash(1)), None);
     }
 

@@ -36,10 +36,13 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
         assert_eq!(self.outbox.load(), load, "results that are kept");
         for (lease, held) in self.leases.iter() {
-            let found = recounted.get(&lease).copied().unwrap_or_default();
-            let found = Held { given_up: held.given_up, ..found };
-            assert_eq!(*held, found, "games of lease {lease}");
-            assert!(found.waiting + found.playing + found.unacknowledged > 0, "lease {lease}");
+            let counted = recounted.get(&lease).copied().unwrap_or_default();
+            let counted = Held { given_up: held.given_up, ..counted };
+            assert_eq!(*held, counted, "games of lease {lease}");
+            assert!(
+                counted.waiting + counted.playing + counted.unacknowledged > 0,
+                "lease {lease}"
+            );
             assert!(!self.leases.giving_back().contains(&lease), "lease {lease} is given back");
         }
         for (lease, held) in recounted {
@@ -56,7 +59,8 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         for (slot, playing) in self.slots.iter().enumerate() {
             let Some(playing) = playing else { continue };
             assert!(!playing.in_quiet || slot < self.settings.quiet_slots as usize, "slot {slot}");
-            let is_alike = |other: &super::machine::Playing| other.in_quiet == playing.in_quiet;
+            let is_alike =
+                |neighbour: &super::machine::Playing| neighbour.in_quiet == playing.in_quiet;
             assert!(self.slots.iter().flatten().all(is_alike), "timed games beside others");
         }
         if self.speeds.is_under_way() {
@@ -65,8 +69,9 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         let idle = self.slots.iter().filter(|slot| slot.is_none()).count();
         assert_eq!(self.idle_slots.len(), idle, "idle slots");
 
-        let count =
-            |is: &dyn Fn(Kind) -> bool| self.calls.values().filter(|it| is(it.kind)).count();
+        let count = |matches: &dyn Fn(Kind) -> bool| {
+            self.calls.values().filter(|call| matches(call.kind)).count()
+        };
         assert!(count(&|kind| kind == Kind::Hello) <= 1);
         assert!(count(&|kind| matches!(kind, Kind::Lease | Kind::Heartbeat)) <= 1);
         assert!(count(&|kind| kind == Kind::Report) <= 1);

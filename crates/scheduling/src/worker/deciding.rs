@@ -19,7 +19,7 @@ const GIVE_BACK_MAX: usize = 4_096;
 
 impl<R: Outcome, C: Clone> Machine<R, C> {
     /// Takes all possible actions. Sends a heartbeat only if asked to: then the games being played are known.
-    pub(super) fn decide(&mut self, says_heartbeat: bool, actions: &mut Vec<Action<R, C>>) {
+    pub(super) fn decide(&mut self, may_send_heartbeat: bool, actions: &mut Vec<Action<R, C>>) {
         if self.asks_when_empty && self.leases.is_empty() {
             // The coordinator may have waited for these games only, and have no work left now.
             self.asks_when_empty = false;
@@ -38,10 +38,10 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             return;
         };
         let (caller, results_max) = (session.caller, session.report_results_max);
-        self.say_report(caller, results_max, actions);
-        self.say_get_cell(actions);
-        self.say_give_back(caller, actions);
-        self.say_lease_or_heartbeat(caller, says_heartbeat, actions);
+        self.send_report(caller, results_max, actions);
+        self.send_get_cell(actions);
+        self.send_give_back(caller, actions);
+        self.send_lease_or_heartbeat(caller, may_send_heartbeat, actions);
     }
 
     /// Starts waiting games on idle slots, or has the machine's speed measured.
@@ -51,7 +51,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             self.calibrate(are_idle, actions);
             return;
         }
-        let waiting = Waiting { timed: self.games.wait(true), others: self.games.wait(false) };
+        let waiting = Waiting { timed: self.games.wait(true), untimed: self.games.wait(false) };
         let turn = self.turns.next(waiting, are_idle, self.now);
         while let Some(timed) = turn
             && let Some(&slot) = self.idle_slots.first()
@@ -135,18 +135,18 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         &mut self,
         kind: Kind,
         patience_ms: u64,
-        what: Call<R>,
+        request: Call<R>,
         actions: &mut Vec<Action<R, C>>,
     ) {
         self.last_call += 1;
         let call = CallId(self.last_call);
         let under_way = UnderWay { kind, hello: self.hellos, generation: self.generation };
         self.calls.insert(call, under_way);
-        actions.push(Action::Call { call, patience_ms, what });
+        actions.push(Action::Call { call, patience_ms, request });
     }
 
-    fn say_report(&mut self, caller: Caller, results_max: usize, actions: &mut Vec<Action<R, C>>) {
-        let hurry = self.is_playing_over() || self.starves();
+    fn send_report(&mut self, caller: Caller, results_max: usize, actions: &mut Vec<Action<R, C>>) {
+        let hurry = self.is_playing_over() || self.is_starving();
         if self.report.is_open(self.now)
             && self.outbox.is_due(results_max, hurry, self.now)
             && let Some(results) = self.outbox.report(results_max, self.now)
@@ -158,13 +158,13 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
 
     /// Whether there are no games here, and the coordinator had none last time: a course may wait for the
     /// unreported results, or leases that hold them may keep other workers waiting.
-    fn starves(&self) -> bool {
+    fn is_starving(&self) -> bool {
         self.idle_until.is_some_and(|until| until > self.now)
             && self.idle_slots.len() == self.slots.len()
-            && self.games.are_none()
+            && self.games.is_empty()
     }
 
-    fn say_get_cell(&mut self, actions: &mut Vec<Action<R, C>>) {
+    fn send_get_cell(&mut self, actions: &mut Vec<Action<R, C>>) {
         for definition in self.games.wanted() {
             if !self.get_cell.contains_key(&definition) && self.get_cell.len() >= FETCHES_MAX {
                 continue;
@@ -183,7 +183,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
     }
 
-    fn say_give_back(&mut self, caller: Caller, actions: &mut Vec<Action<R, C>>) {
+    fn send_give_back(&mut self, caller: Caller, actions: &mut Vec<Action<R, C>>) {
         let leases = self.leases.giving_back();
         let leases: Vec<_> = leases.iter().copied().take(GIVE_BACK_MAX).collect();
         if !leases.is_empty() && self.give_back.is_open(self.now) {
@@ -195,38 +195,38 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
 
     /// Only one of the two at a time: a heartbeat must not miss a lease whose grant is still travelling
     /// (docs/protocol.md).
-    fn say_lease_or_heartbeat(
+    fn send_lease_or_heartbeat(
         &mut self,
         caller: Caller,
-        says_heartbeat: bool,
+        may_send_heartbeat: bool,
         actions: &mut Vec<Action<R, C>>,
     ) {
         if self.lease.is_under_way() || self.heartbeat.is_under_way() {
             return;
         }
-        let beats = says_heartbeat
+        let beats = may_send_heartbeat
             && self.heartbeat.is_open(self.now)
             && self.beats.due_at().is_some_and(|at| at <= self.now);
-        let asks = self.asks();
+        let wants_lease = self.wants_lease();
         let patience_ms = self.settings.patience_ms;
-        if beats && !(asks && self.lease_is_next) {
+        if beats && !(wants_lease && self.lease_is_next) {
             let patience_ms = self.heartbeat.begin(self.now, patience_ms);
-            self.beats.said(self.now);
+            self.beats.sent(self.now);
             self.withheld.named();
             self.lease_is_next = true;
             let (leases, playing) = (self.leases(), self.playing());
-            let what = Call::Heartbeat { caller, leases, playing };
-            self.call(Kind::Heartbeat, patience_ms, what, actions);
-        } else if asks {
+            let request = Call::Heartbeat { caller, leases, playing };
+            self.call(Kind::Heartbeat, patience_ms, request, actions);
+        } else if wants_lease {
             let patience_ms = self.lease.begin(self.now, patience_ms);
             self.lease_is_next = false;
-            let speeds = self.speeds.told(self.now);
+            let speeds = self.speeds.reported(self.now);
             self.call(Kind::Lease, patience_ms, Call::Lease { caller, speeds }, actions);
         }
     }
 
     /// Whether to request games.
-    fn asks(&self) -> bool {
+    fn wants_lease(&self) -> bool {
         let is_over = |wait: Option<Time>| wait.is_none_or(|until| until <= self.now);
         self.phase == Phase::Working
             && self.lease.is_open(self.now)
@@ -247,11 +247,11 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
         let lanes = [&self.hello, &self.lease, &self.heartbeat, &self.report, &self.give_back];
         let lanes = lanes.into_iter().chain(self.get_cell.values());
-        let others = [self.idle_until, self.refused_until, self.ends_at(), self.outbox.due_at()];
+        let deadlines = [self.idle_until, self.refused_until, self.ends_at(), self.outbox.due_at()];
         // Actions due at the latest event were taken, or wait for something other than time.
         let later = lanes
             .filter_map(Lane::opens_at)
-            .chain(others.into_iter().flatten())
+            .chain(deadlines.into_iter().flatten())
             .chain(self.speeds.retry_at())
             .chain(self.beats.due_at())
             .filter(|&at| at > self.now)

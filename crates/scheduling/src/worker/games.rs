@@ -102,7 +102,7 @@ impl<C: Clone> Games<C> {
 
     /// Forgets a lease's games.
     pub(super) fn drop(&mut self, lease: LeaseId) {
-        self.arriving.retain(|(of, _)| *of != lease);
+        self.arriving.retain(|(owner, _)| *owner != lease);
         for Queue { tasks, count } in &mut self.waiting {
             tasks.retain(|task| task.lease != lease);
             *count = tasks.iter().map(|task| task.games.range.count).sum();
@@ -115,7 +115,7 @@ impl<C: Clone> Games<C> {
     }
 
     /// Whether there are no games outside the slots.
-    pub(super) fn are_none(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.arriving.is_empty() && self.count() == 0
     }
 
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     fn hash(cell: i64) -> DefinitionHash {
-        DefinitionHash::of_json(&cell.to_string())
+        DefinitionHash::from_json(&cell.to_string())
     }
 
     /// Cells with these game times.
@@ -298,7 +298,7 @@ mod tests {
         let timed = |cell, count| LeasedGames { timed: true, ..leased(cell, 0, count) };
         let mut games = Games::new();
         games.add(LeaseId(1), timed(1, 3), Some(()));
-        assert!(games.wait(true) && !games.wait(false) && !games.are_none());
+        assert!(games.wait(true) && !games.wait(false) && !games.is_empty());
         assert!(games.take(false, 4, &cells).is_none());
         assert!(!games.are_few([4, 1], &cells), "one quiet slot has enough");
         games.add(LeaseId(2), leased(2, 0, 1), Some(()));
@@ -307,7 +307,7 @@ mod tests {
         assert!(taken.batch.in_quiet && taken.batch.range.cell == CellId(1));
         assert_eq!(games.count(), 2);
         games.drop(LeaseId(1));
-        assert!(games.are_none());
+        assert!(games.is_empty());
         games.add(LeaseId(3), timed(1, 1), Some(()));
         assert!(games.are_few([4, 2], &cells), "half of two quiet slots");
     }

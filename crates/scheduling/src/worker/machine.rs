@@ -126,7 +126,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let slots = settings.slots.get() as usize;
-        let speeds = Speeds::knowing(settings.speed.clone());
+        let speeds = Speeds::with_speed(settings.speed.clone());
         Self {
             settings,
             phase: Phase::Working,
@@ -169,7 +169,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             return actions;
         }
         self.now = self.now.max(now);
-        let says_heartbeat = matches!(event, Event::TimePassed | Event::Answered { .. });
+        let may_send_heartbeat = matches!(event, Event::TimePassed | Event::Answered { .. });
         match event {
             Event::TimePassed => {}
             Event::Answered { call, answer } => self.answered(call, answer, jitter, &mut actions),
@@ -181,8 +181,8 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             Event::Finish => self.finish(&mut actions),
             Event::EndNow => self.end_now(&mut actions),
         }
-        self.may_owe_heartbeat = !says_heartbeat;
-        self.decide(says_heartbeat, &mut actions);
+        self.may_owe_heartbeat = !may_send_heartbeat;
+        self.decide(may_send_heartbeat, &mut actions);
         actions
     }
 
@@ -273,11 +273,11 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
     pub(super) fn stop(
         &mut self,
         now: bool,
-        which: impl Fn(&Playing) -> bool,
+        is_stopped: impl Fn(&Playing) -> bool,
         actions: &mut Vec<Action<R, C>>,
     ) {
         for slot in 0..self.slots.len() {
-            if !self.slots[slot].as_ref().is_some_and(&which) {
+            if !self.slots[slot].as_ref().is_some_and(&is_stopped) {
                 continue;
             }
             if self.withheld.take(slot).is_some() {
@@ -289,9 +289,9 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
     }
 
     /// A heartbeat has arrived: the games it named may be played.
-    fn heartbeat_heard(&mut self, actions: &mut Vec<Action<R, C>>) {
-        let heard = self.withheld.heard();
-        actions.extend(heard.map(|(slot, batch)| Action::Play { slot, batch }));
+    fn heartbeat_acknowledged(&mut self, actions: &mut Vec<Action<R, C>>) {
+        let acknowledged = self.withheld.acknowledge();
+        actions.extend(acknowledged.map(|(slot, batch)| Action::Play { slot, batch }));
     }
 
     // Answers.
@@ -331,7 +331,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
                 if generation == self.generation {
                     self.drop_leases(&leases, actions);
                 }
-                self.heartbeat_heard(actions);
+                self.heartbeat_acknowledged(actions);
                 return;
             }
             (Ok(Answer::Acknowledged { results }), Kind::Report) if results > 0 => {
@@ -375,8 +375,8 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
     ) {
         match (kind, failure) {
             // Treated as heard: the games it named must not wait for ever.
-            (Kind::Heartbeat, Failure::Refused { .. }) => self.heartbeat_heard(actions),
-            (Kind::Heartbeat, _) => self.withheld.unheard(),
+            (Kind::Heartbeat, Failure::Refused { .. }) => self.heartbeat_acknowledged(actions),
+            (Kind::Heartbeat, _) => self.withheld.mark_unanswered(),
             _ => {}
         }
         match failure {
@@ -390,7 +390,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             Failure::SayHello | Failure::Away { .. } | Failure::TimedOut => {}
         }
         if kind == Kind::Heartbeat {
-            self.beats.unheard(self.now);
+            self.beats.mark_unanswered(self.now);
         }
         let now = self.now;
         if let Some(lane) = self.lane(kind) {
@@ -468,7 +468,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             self.idle_until = None;
         }
         self.hellos += 1;
-        self.beats.every(session.heartbeat_interval_ms, self.now);
+        self.beats.set_interval(session.heartbeat_interval_ms, self.now);
         self.session = Some(session);
     }
 

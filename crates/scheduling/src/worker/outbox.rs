@@ -289,7 +289,7 @@ mod tests {
             }
         }
         let expected = results(11).into_iter().filter(|result| result.0 != 9);
-        let expected = expected.map(|it| if it.0 == 7 { Numbered(7, 0) } else { it });
+        let expected = expected.map(|result| if result.0 == 7 { Numbered(7, 0) } else { result });
         assert_eq!((taken, given_up), (expected.collect(), 1));
         assert_eq!(outbox.load(), Load::default());
     }

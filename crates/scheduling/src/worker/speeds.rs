@@ -28,8 +28,8 @@ pub(super) struct Speeds {
 
 impl Speeds {
     /// Starts with a speed that was just measured, if any.
-    pub(super) fn knowing(speed: Option<Speed>) -> Self {
-        let measured = speed.into_iter().map(|it| (it.game.clone(), (Time(0), Some(it))));
+    pub(super) fn with_speed(speed: Option<Speed>) -> Self {
+        let measured = speed.into_iter().map(|speed| (speed.game.clone(), (Time(0), Some(speed))));
         Self { measured: measured.collect(), ..Self::default() }
     }
 
@@ -86,9 +86,9 @@ impl Speeds {
     }
 
     /// All known speeds, with their ages.
-    pub(super) fn told(&self, now: Time) -> Vec<Speed> {
-        let known = self.measured.values().filter_map(|(at, speed)| Some((at, speed.as_ref()?)));
-        known.map(|(at, speed)| Speed { age_ms: now.0 - at.0, ..speed.clone() }).collect()
+    pub(super) fn reported(&self, now: Time) -> Vec<Speed> {
+        let measured = self.measured.values().filter_map(|(at, speed)| Some((at, speed.as_ref()?)));
+        measured.map(|(at, speed)| Speed { age_ms: now.0 - at.0, ..speed.clone() }).collect()
     }
 
     /// When failed measurements may be retried.
@@ -122,7 +122,7 @@ mod tests {
         speeds.measured("pentago".to_owned(), Some(speed(1_000_000)), Time(500));
         assert!(!speeds.is_wanted() && !speeds.is_under_way());
         assert!(!speeds.want("pentago", Time(1_000)), "it was just measured");
-        assert_eq!(speeds.told(Time(700)), [Speed { age_ms: 200, ..speed(1_000_000) }]);
+        assert_eq!(speeds.reported(Time(700)), [Speed { age_ms: 200, ..speed(1_000_000) }]);
 
         let scaled = speeds.scaled("pentago", SCALING, Time(SPEED_FRESH_MS + 500)).unwrap();
         assert_eq!((scaled.factor_permille, scaled.nodes_per_second), (2_000, 1_000_000));
@@ -139,7 +139,7 @@ mod tests {
         speeds.measured("draughts".to_owned(), None, Time(10));
         assert!(!speeds.want("draughts", Time(5_009)) && speeds.want("draughts", Time(5_010)));
         assert_eq!(speeds.retry_at().collect::<Vec<_>>(), [Time(5_010)]);
-        assert!(speeds.told(Time(20)).is_empty());
+        assert!(speeds.reported(Time(20)).is_empty());
         for game in 0..200 {
             speeds.begin();
             let measured = speeds.wanted.clone().unwrap();

@@ -15,7 +15,7 @@ pub(super) const TURN_MS: u64 = 5_000;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) timed: bool,
-    pub(super) others: bool,
+    pub(super) untimed: bool,
 }
 
 /// The turns.
@@ -33,7 +33,7 @@ pub(super) struct Turns {
 impl Turns {
     /// The kind of games to begin now, if any: timed or untimed. `are_idle` is whether no slot plays.
     pub(super) fn next(&mut self, waiting: Waiting, are_idle: bool, now: Time) -> Option<bool> {
-        let waits = |timed: bool| if timed { waiting.timed } else { waiting.others };
+        let waits = |timed: bool| if timed { waiting.timed } else { waiting.untimed };
         if self.contended {
             self.had_ms[usize::from(self.timed)] += now.0.saturating_sub(self.looked.0);
         }
@@ -42,7 +42,7 @@ impl Turns {
             self.timed = !self.timed;
         }
         self.contended = waits(!self.timed);
-        if !waiting.timed && !waiting.others {
+        if !waiting.timed && !waiting.untimed {
             self.had_ms = [0; 2];
         }
         let gives_way = self.contended && self.is_over();
@@ -50,8 +50,9 @@ impl Turns {
     }
 
     fn is_over(&self) -> bool {
-        let [mine, theirs] = [self.timed, !self.timed].map(|it| self.had_ms[usize::from(it)]);
-        mine >= theirs + TURN_MS
+        let [own_ms, other_ms] =
+            [self.timed, !self.timed].map(|timed| self.had_ms[usize::from(timed)]);
+        own_ms >= other_ms + TURN_MS
     }
 }
 
@@ -59,18 +60,18 @@ impl Turns {
 mod tests {
     use super::*;
 
-    const BOTH: Waiting = Waiting { timed: true, others: true };
+    const BOTH: Waiting = Waiting { timed: true, untimed: true };
 
     #[test]
     fn a_kind_alone_goes_on_for_ever() {
         for timed in [false, true] {
             let mut turns = Turns::default();
             for now in 0..100 {
-                let waiting = Waiting { timed, others: !timed };
+                let waiting = Waiting { timed, untimed: !timed };
                 let next = turns.next(waiting, now % 7 == 0, Time(now * 1_000));
                 assert_eq!(next, Some(timed));
             }
-            let none = Waiting { timed: false, others: false };
+            let none = Waiting { timed: false, untimed: false };
             assert_eq!(turns.next(none, true, Time(100_000)), None);
         }
     }
@@ -78,9 +79,9 @@ mod tests {
     #[test]
     fn who_comes_waits_for_a_turn_and_not_for_all_that_was_before() {
         let mut turns = Turns::default();
-        let others = Waiting { timed: false, others: true };
-        assert_eq!(turns.next(others, true, Time(0)), Some(false));
-        assert_eq!(turns.next(others, false, Time(900_000)), Some(false));
+        let untimed = Waiting { timed: false, untimed: true };
+        assert_eq!(turns.next(untimed, true, Time(0)), Some(false));
+        assert_eq!(turns.next(untimed, false, Time(900_000)), Some(false));
         assert_eq!(turns.next(BOTH, false, Time(900_000)), Some(false));
         assert_eq!(turns.next(BOTH, false, Time(900_000 + TURN_MS)), None, "it drains");
         assert_eq!(turns.next(BOTH, true, Time(960_000)), Some(true));
@@ -94,7 +95,7 @@ mod tests {
     fn a_turn_without_games_ends_at_once() {
         let mut turns = Turns::default();
         assert_eq!(turns.next(BOTH, true, Time(0)), Some(false));
-        let timed = Waiting { timed: true, others: false };
+        let timed = Waiting { timed: true, untimed: false };
         assert_eq!(turns.next(timed, false, Time(1)), None, "others are still played");
         assert_eq!(turns.next(timed, true, Time(2)), Some(true));
     }
@@ -104,7 +105,7 @@ mod tests {
         let mut turns = Turns::default();
         assert_eq!(turns.next(BOTH, true, Time(0)), Some(false));
         assert_eq!(turns.next(BOTH, false, Time(60_000)), None, "it drains");
-        let none = Waiting { timed: false, others: false };
+        let none = Waiting { timed: false, untimed: false };
         assert_eq!(turns.next(none, true, Time(60_000)), None);
         assert_eq!(turns.next(BOTH, true, Time(70_000)), Some(false));
     }

@@ -38,16 +38,16 @@ impl<C> Withheld<C> {
     }
 
     /// The heartbeat was lost.
-    pub(super) fn unheard(&mut self) {
+    pub(super) fn mark_unanswered(&mut self) {
         for waiting in self.batches.values_mut() {
             waiting.is_named = false;
         }
     }
 
     /// The heartbeat has arrived: removes and returns the games that it named, with their slots.
-    pub(super) fn heard(&mut self) -> impl Iterator<Item = (usize, Batch<C>)> {
-        let heard = self.batches.extract_if(.., |_, waiting| waiting.is_named);
-        heard.map(|(slot, waiting)| (slot, waiting.batch))
+    pub(super) fn acknowledge(&mut self) -> impl Iterator<Item = (usize, Batch<C>)> {
+        let acknowledged = self.batches.extract_if(.., |_, waiting| waiting.is_named);
+        acknowledged.map(|(slot, waiting)| (slot, waiting.batch))
     }
 
     /// Removes and returns the games that a slot waits for, if any.

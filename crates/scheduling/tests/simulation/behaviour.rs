@@ -411,11 +411,11 @@ mod attempts {
             );
         }
         for round in 0..2 {
-            let (one, other) = (3 + 2 * round, 4 + 2 * round);
+            let (first, second) = (3 + 2 * round, 4 + 2 * round);
             story += &format!(
-                "w1 wants 2                           -> lease {one}: 10:0
-                 w1 wants 2                           -> lease {other}: 10:1
-                 w1 beats {one} {other} playing 10:0-1 ->
+                "w1 wants 2                           -> lease {first}: 10:0
+                 w1 wants 2                           -> lease {second}: 10:1
+                 w1 beats {first} {second} playing 10:0-1 ->
                  30s pass                             ->\n"
             );
         }

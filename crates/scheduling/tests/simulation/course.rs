@@ -45,7 +45,8 @@ impl Course for Toy {
         let count = (1 + self.heard % 2).min(self.left);
         let games = 2 * (1 + self.heard % 4);
         let cells: Vec<_> = (0..).take(usize::try_from(count).unwrap()).collect();
-        let cells: Vec<_> = cells.into_iter().map(|it| new_cell(self.added + it, games)).collect();
+        let cells: Vec<_> =
+            cells.into_iter().map(|offset| new_cell(self.added + offset, games)).collect();
         self.take(cells.len());
         Decision::Add(cells)
     }
@@ -56,8 +57,8 @@ impl Course for Toy {
 
     fn tell(&mut self, outcome: &CellOutcome) {
         let CellOutcome { number, games, wins, draws, .. } = *outcome;
-        for told in [number, games, wins, draws] {
-            self.heard = self.heard.wrapping_mul(31).wrapping_add(told);
+        for value in [number, games, wins, draws] {
+            self.heard = self.heard.wrapping_mul(31).wrapping_add(value);
         }
         self.has_news = true;
     }
@@ -94,17 +95,17 @@ fn new_cell(index: i64, games: u64) -> NewCell {
 /// Whether a course that nothing disturbed would have asked for just these cells, told what was told.
 pub(crate) fn assert_undisturbed(mut course: Toy, cells: &[StoredCell]) {
     let mut asked = Vec::new();
-    let mut told: u64 = 0;
-    let mut outcomes = cells.iter().filter_map(|cell| cell.told.as_ref());
+    let mut outcome_count: u64 = 0;
+    let mut outcomes = cells.iter().filter_map(|cell| cell.outcome.as_ref());
     loop {
         match course.decide() {
-            Decision::Add(new) => asked.extend(new.into_iter().map(|new| (told, new))),
+            Decision::Add(new) => asked.extend(new.into_iter().map(|new| (outcome_count, new))),
             Decision::Wait => {}
             Decision::End | Decision::Fail(_) => break,
         }
         let Some(outcome) = outcomes.next() else { break };
-        assert_eq!(outcome.number, told, "told out of order");
-        told += 1;
+        assert_eq!(outcome.number, outcome_count, "told out of order");
+        outcome_count += 1;
         course.tell(outcome);
     }
     assert_eq!(outcomes.next(), None, "told after its end");

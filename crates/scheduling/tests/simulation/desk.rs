@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use spelrum_model::{ExperimentId, ExperimentState, GameId, LeaseId, Plan, WorkerId};
-use spelrum_scheduling::course::{Led, Step};
+use spelrum_scheduling::course::{LedCourse, Step};
 use spelrum_scheduling::scheduler::{Changes, Effect, Event, Policy, Report, Time, Verdict};
 use spelrum_scheduling::stopping::Points;
 
@@ -27,7 +27,7 @@ pub(crate) struct Desk {
     /// How many cells each course adds.
     courses: BTreeMap<ExperimentId, u64>,
     /// The courses under way.
-    led: BTreeMap<ExperimentId, Led>,
+    led: BTreeMap<ExperimentId, LedCourse>,
     /// Whether the scheduler's changes were stored in the open transaction.
     drained: bool,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Result {
     pub(crate) game: GameId,
     /// Different for each time that a game is played.
     pub(crate) playing: u64,
-    pub(crate) what: Report,
+    pub(crate) report: Report,
     /// Whether its players were disturbed.
     pub(crate) disturbed: bool,
 }
@@ -132,18 +132,20 @@ impl Desk {
         let deleted = self.staged.deletions != self.disk().deletions;
         let store = if fresh || deleted || self.drained { &self.staged } else { self.disk() };
         let (settled, leased) = store.facts(worker, result.lease, result.game);
-        let Result { lease, game, playing, what, disturbed } = result.clone();
+        let Result { lease, game, playing, report, disturbed } = result.clone();
         // As the owner looks it up: with what it has kept in this transaction.
-        let what = match what {
+        let report = match report {
             Report::Played { .. } if self.staged.plays_again(lease, game, disturbed) => {
                 Report::Disturbed
             }
-            other => other,
+            unchanged => unchanged,
         };
-        let event = Event::Reported { worker, lease, game, what, settled, leased };
+        let event = Event::Reported { worker, lease, game, report, settled, leased };
         let played = match &event {
-            Event::Reported { what: Report::Played { points, .. }, .. } => Some((playing, *points)),
-            Event::Reported { what: Report::Trained | Report::Verified, .. } => {
+            Event::Reported { report: Report::Played { points, .. }, .. } => {
+                Some((playing, *points))
+            }
+            Event::Reported { report: Report::Trained | Report::Verified, .. } => {
                 Some((playing, Points::Half))
             }
             _ => None,
@@ -201,9 +203,9 @@ impl Desk {
             && self.subject.is_open(experiment)
             && !self.led.contains_key(&experiment)
         {
-            let cells = cells.iter().map(|it| it.cell).collect();
+            let cells = cells.iter().map(|cell| cell.cell).collect();
             let course = Box::new(Toy::new(self.courses[&experiment]));
-            self.led.insert(experiment, Led::begin(course, &sweep(), cells));
+            self.led.insert(experiment, LedCourse::begin(course, &sweep(), cells));
             self.lead_one(experiment, now);
         }
     }
@@ -214,7 +216,7 @@ impl Desk {
         let event = self.staged_mut().exclude(worker, experiment);
         self.handle(event, now);
         let all: Vec<ExperimentId> = self.staged.experiments.keys().copied().collect();
-        for id in all.into_iter().filter(|id| experiment.is_none_or(|it| it == *id)) {
+        for id in all.into_iter().filter(|id| experiment.is_none_or(|excluded| excluded == *id)) {
             let goes_on = matches!(
                 self.staged.experiments[&id].1,
                 ExperimentState::Running | ExperimentState::Paused
@@ -257,7 +259,7 @@ impl Desk {
                     return;
                 }
                 Step::Tell(cell) => {
-                    led.tell(&self.staged_mut().tell(experiment, cell));
+                    led.tell(&self.staged_mut().report_cell(experiment, cell));
                     continue;
                 }
                 Step::Add(plan) => {
@@ -302,7 +304,7 @@ impl Desk {
         self.staged = Rc::clone(store);
         self.judge = judge.clone();
         self.judge.restarted(now);
-        if self.is(Mutant::RestartsWithoutReplays) {
+        if self.is_mutant(Mutant::RestartsWithoutReplays) {
             self.staged_mut().forget_disturbed();
         }
         let snapshot = self.staged.snapshot();
@@ -310,17 +312,17 @@ impl Desk {
         let restored = |&experiment: &ExperimentId| {
             let course = Box::new(Toy::new(self.courses[&experiment]));
             let cells = self.staged.courses[&experiment].clone();
-            (experiment, Led::restore(course, &sweep(), cells))
+            (experiment, LedCourse::restore(course, &sweep(), cells))
         };
         self.led = self.staged.open.iter().map(restored).collect();
     }
 
     /// Another coordinator opens the file and takes this one's place; returns this one.
     pub(crate) fn usurp(&mut self, now: u64) -> Self {
-        let mut other = Self::open(self.policy.clone(), self.courses.clone(), self.mutant);
-        other.committed = (Rc::clone(&self.committed.0), self.committed.1.clone());
-        other.restart(now);
-        std::mem::replace(self, other)
+        let mut successor = Self::open(self.policy.clone(), self.courses.clone(), self.mutant);
+        successor.committed = (Rc::clone(&self.committed.0), self.committed.1.clone());
+        successor.restart(now);
+        std::mem::replace(self, successor)
     }
 
     /// Whether the open transaction changes anything. Without a change, it is over.
@@ -331,7 +333,7 @@ impl Desk {
     }
 
     /// Whether this coordinator makes the mistake.
-    pub(crate) fn is(&self, mutant: Mutant) -> bool {
+    pub(crate) fn is_mutant(&self, mutant: Mutant) -> bool {
         self.mutant == Some(mutant)
     }
 }

@@ -55,7 +55,7 @@ fn chess960() -> EngineRequest {
         engine: "fish".to_owned(),
         protocol: Protocol::Uci,
         options: Vec::new(),
-        game: GameRequest { chess960: true, ..GameRequest::of_game("chess") },
+        game: GameRequest { chess960: true, ..GameRequest::from_game_name("chess") },
         depth: true,
         nodes: false,
         move_time_us: None,
@@ -102,15 +102,17 @@ pub(crate) fn has_all(demands: &Demands, offer: &Offer) -> bool {
 
 /// All requests are for this.
 fn plays_chess960(offered: &[OfferedEngine]) -> bool {
-    offered.iter().filter(|it| it.engine == "fish").all(|it| match &it.capabilities {
-        None => true,
-        Some(reported) => reported.declared.iter().flatten().count() == 1,
+    offered.iter().filter(|engine| engine.engine == "fish").all(|engine| {
+        match &engine.capabilities {
+            None => true,
+            Some(reported) => reported.declared.iter().flatten().count() == 1,
+        }
     })
 }
 
 fn has_engines(needed: &[NeededEngine], offered: &[OfferedEngine]) -> bool {
     needed.iter().all(|need| {
-        let seats = needed.iter().filter(|other| other.engine == need.engine).count();
+        let seats = needed.iter().filter(|needed| needed.engine == need.engine).count();
         let mut its = offered.iter().filter(|offer| offer.engine == need.engine);
         its.any(|offer| {
             let version = need.version.as_deref().unwrap_or_default();

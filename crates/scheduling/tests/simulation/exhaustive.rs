@@ -41,25 +41,25 @@ enum Fate {
 #[derive(Clone, Copy, Debug)]
 enum Move {
     Wants {
-        who: usize,
+        index: usize,
         fate: Fate,
     },
     Beats {
-        who: usize,
+        index: usize,
     },
     /// Of the first game that it holds.
     Reports {
-        who: usize,
+        index: usize,
         fails: bool,
         fate: Fate,
     },
     GivesBack {
-        who: usize,
+        index: usize,
         fate: Fate,
     },
     /// It is killed, and knows nothing any more.
     Killed {
-        who: usize,
+        index: usize,
     },
     /// The coordinator is, between two transactions.
     Restart,
@@ -109,23 +109,23 @@ impl Model {
         let Budget { kills, restarts, waits, unheard, failures } = self.budget;
         let fates =
             [(Fate::Heard, true), (Fate::Unheard, unheard > 0), (Fate::Uncommitted, restarts > 0)];
-        let fates: Vec<Fate> = fates.iter().filter(|it| it.1).map(|it| it.0).collect();
+        let fates: Vec<Fate> = fates.iter().filter(|fate| fate.1).map(|fate| fate.0).collect();
         let mut moves = Vec::new();
-        for (who, hand) in self.hands.iter().enumerate() {
+        for (index, hand) in self.hands.iter().enumerate() {
             match hand.lease {
-                None => moves.extend(fates.iter().map(|&fate| Move::Wants { who, fate })),
+                None => moves.extend(fates.iter().map(|&fate| Move::Wants { index, fate })),
                 Some(_) => {
-                    moves.push(Move::Beats { who });
+                    moves.push(Move::Beats { index });
                     for &fate in &fates {
-                        moves.push(Move::Reports { who, fails: false, fate });
+                        moves.push(Move::Reports { index, fails: false, fate });
                         moves.extend((failures > 0).then_some(Move::Reports {
-                            who,
+                            index,
                             fails: true,
                             fate,
                         }));
-                        moves.push(Move::GivesBack { who, fate });
+                        moves.push(Move::GivesBack { index, fate });
                     }
-                    moves.extend((kills > 0).then_some(Move::Killed { who }));
+                    moves.extend((kills > 0).then_some(Move::Killed { index }));
                 }
             }
         }
@@ -134,37 +134,37 @@ impl Model {
         moves
     }
 
-    fn make(&mut self, what: Move) {
-        match what {
-            Move::Wants { who, fate } => {
-                let effects = self.transact(wants(worker(who)), fate);
+    fn make(&mut self, step: Move) {
+        match step {
+            Move::Wants { index, fate } => {
+                let effects = self.transact(wants(worker(index)), fate);
                 if let (Fate::Heard, Some(Effect::Grant { lease, ranges, .. })) =
                     (fate, effects.last())
                 {
                     let games = ranges.iter().flat_map(games).collect();
-                    self.hands[who] = Hand { lease: Some(*lease), games };
+                    self.hands[index] = Hand { lease: Some(*lease), games };
                 }
             }
-            Move::Beats { who } => {
-                let Some(lease) = self.hands[who].lease else { return };
-                let playing = self.hands[who].games.first().copied().into_iter().collect();
-                let beat = Event::Heartbeat { worker: worker(who), leases: vec![lease], playing };
+            Move::Beats { index } => {
+                let Some(lease) = self.hands[index].lease else { return };
+                let playing = self.hands[index].games.first().copied().into_iter().collect();
+                let beat = Event::Heartbeat { worker: worker(index), leases: vec![lease], playing };
                 let effects = self.transact(beat, Fate::Heard);
                 if matches!(effects.last(), Some(Effect::Drop { leases, .. }) if leases.contains(&lease))
                 {
-                    self.hands[who] = Hand::default();
+                    self.hands[index] = Hand::default();
                 }
             }
-            Move::Reports { who, fails, fate } => self.report(who, fails, fate),
-            Move::GivesBack { who, fate } => {
-                let Some(lease) = self.hands[who].lease else { return };
-                self.transact(Event::GivenBack { worker: worker(who), lease }, fate);
+            Move::Reports { index, fails, fate } => self.report(index, fails, fate),
+            Move::GivesBack { index, fate } => {
+                let Some(lease) = self.hands[index].lease else { return };
+                self.transact(Event::GivenBack { worker: worker(index), lease }, fate);
                 // Whoever hands back has forgotten it, whatever becomes of its call.
-                self.hands[who] = Hand::default();
+                self.hands[index] = Hand::default();
             }
-            Move::Killed { who } => {
+            Move::Killed { index } => {
                 self.budget.kills -= 1;
-                self.hands[who] = Hand::default();
+                self.hands[index] = Hand::default();
             }
             Move::Restart => {
                 self.budget.restarts -= 1;
@@ -181,25 +181,25 @@ impl Model {
         }
     }
 
-    fn report(&mut self, who: usize, fails: bool, fate: Fate) {
-        let hand = &self.hands[who];
+    fn report(&mut self, index: usize, fails: bool, fate: Fate) {
+        let hand = &self.hands[index];
         let (Some(lease), Some(&game)) = (hand.lease, hand.games.first()) else { return };
         // A game that is reported again is the same playing of it.
         let playing = lease.0.cast_unsigned() * 100 + game.number;
-        let what = if fails {
+        let report = if fails {
             self.budget.failures -= 1;
             Report::Failed { message: "it broke".into() }
         } else {
             Report::Played { wall_us: 1_000, points: Points::One, moves_hash: 0, forfeit: None }
         };
-        let result = Result { lease, game, playing, what, disturbed: false };
+        let result = Result { lease, game, playing, report, disturbed: false };
         self.desk.begin_turn(self.now, 0);
-        let effects = self.desk.report(worker(who), &result, true, self.now);
+        let effects = self.desk.report(worker(index), &result, true, self.now);
         self.close(fate);
         if fate != Fate::Heard {
             return;
         }
-        let hand = &mut self.hands[who];
+        let hand = &mut self.hands[index];
         hand.games.remove(0);
         if hand.games.is_empty() {
             *hand = Hand::default();
@@ -236,22 +236,25 @@ impl Model {
             if self.desk.disk().experiments[&EXPERIMENT].1 == ExperimentState::Finished {
                 let games = &self.desk.disk().games;
                 assert_eq!(games.len() as u64, GAMES, "exactly the planned games");
-                assert!(games.values().all(|it| matches!(it, Settled::Played(..))), "{games:?}");
+                assert!(
+                    games.values().all(|result| matches!(result, Settled::Played(..))),
+                    "{games:?}"
+                );
                 return;
             }
-            let who = WorkerId(3);
-            let effects = self.transact(wants(who), Fate::Heard);
+            let worker_id = WorkerId(3);
+            let effects = self.transact(wants(worker_id), Fate::Heard);
             if let Some(Effect::Grant { lease, ranges, .. }) = effects.last() {
                 for game in ranges.iter().flat_map(games) {
-                    let what = Report::Played {
+                    let report = Report::Played {
                         wall_us: 1_000,
                         points: Points::One,
                         moves_hash: 0,
                         forfeit: None,
                     };
                     let playing = lease.0.cast_unsigned() * 100 + game.number;
-                    let result = Result { lease: *lease, game, playing, what, disturbed: false };
-                    self.desk.report(who, &result, true, self.now);
+                    let result = Result { lease: *lease, game, playing, report, disturbed: false };
+                    self.desk.report(worker_id, &result, true, self.now);
                 }
                 self.desk.commit();
             } else {
@@ -268,8 +271,8 @@ impl Model {
     }
 }
 
-fn worker(who: usize) -> WorkerId {
-    WorkerId(i64::try_from(who + 1).unwrap())
+fn worker(index: usize) -> WorkerId {
+    WorkerId(i64::try_from(index + 1).unwrap())
 }
 
 fn wants(worker: WorkerId) -> Event {
@@ -294,9 +297,9 @@ fn explore(mutant: Option<Mutant>, depth_max: u64) -> (usize, usize) {
     for _ in 0..depth_max {
         let mut next = Vec::new();
         for model in &frontier {
-            for what in model.moves() {
+            for step in model.moves() {
                 let mut after = model.clone();
-                after.make(what);
+                after.make(step);
                 steps += 1;
                 if seen.insert(after.hash()) {
                     after.clone().assert_ends();

@@ -148,12 +148,12 @@ impl Judge {
         match event {
             Event::Submitted { experiment, priority, open, allocation, cells, .. } => {
                 self.allocations.insert(*experiment, *allocation);
-                let known = *self
+                let stored = *self
                     .experiments
                     .entry(*experiment)
-                    .and_modify(|known| known.0 = *priority)
+                    .and_modify(|stored| stored.0 = *priority)
                     .or_insert((*priority, ExperimentState::Running));
-                if known.1 == ExperimentState::Finished {
+                if stored.1 == ExperimentState::Finished {
                     self.experiments.insert(*experiment, (*priority, ExperimentState::Running));
                     let finished = Effect::Finished { experiment: *experiment };
                     expected.retain(|effect| *effect != finished);
@@ -169,10 +169,10 @@ impl Judge {
             }
             Event::Steered { experiment, state } => self.steer(*experiment, *state),
             Event::Prioritized { experiment, priority } => {
-                if let Some(known) = self.experiments.get_mut(experiment)
-                    && !is_over(known.1)
+                if let Some(stored) = self.experiments.get_mut(experiment)
+                    && !is_over(stored.1)
                 {
-                    known.0 = *priority;
+                    stored.0 = *priority;
                 }
             }
             Event::Removed { experiment } => self.remove(*experiment),
@@ -198,16 +198,18 @@ impl Judge {
             // The simulated engines forfeit nothing: `behaviour/forfeits.rs` has those that do.
             Event::Barred { .. } => {}
             Event::Readmitted { worker, engine: _ } => {
-                self.excluded.retain(|(it, _)| it != worker);
+                self.excluded.retain(|(excluded, _)| excluded != worker);
                 self.conduct.clean(*worker);
             }
             Event::LeaseWanted { worker, slots, memory_bytes, offer, trains, verifies, .. } => {
                 let is_training = |lease: &&Lease| {
-                    lease.granted.iter().any(|it| {
-                        self.cells.get(&it.cell).is_some_and(|cell| cell.tasks == Tasks::Trainings)
+                    lease.granted.iter().any(|range| {
+                        self.cells
+                            .get(&range.cell)
+                            .is_some_and(|cell| cell.tasks == Tasks::Trainings)
                     })
                 };
-                let trainings = self.of(*worker).filter(is_training).count();
+                let trainings = self.leases_held_by(*worker).filter(is_training).count();
                 self.heard(*worker);
                 self.asking = *worker;
                 self.may_verify = *verifies;
@@ -235,7 +237,7 @@ impl Judge {
                             }
                         }
                     }
-                    other => panic!("no answer to a worker that wants games: {other:?}"),
+                    effects => panic!("no answer to a worker that wants games: {effects:?}"),
                 }
                 expected.push(answer.clone());
             }
@@ -249,11 +251,11 @@ impl Judge {
                     self.finish(lease.experiment, &mut expected);
                 }
             }
-            Event::Reported { worker, lease, game, what, settled, leased } => {
+            Event::Reported { worker, lease, game, report, settled, leased } => {
                 if *settled {
                     assert_eq!(self.place(*game), Some(Place::Settled), "invariant 5: {game:?}");
                 }
-                self.report(*worker, *lease, *game, what, *leased, &mut expected);
+                self.report(*worker, *lease, *game, report, *leased, &mut expected);
             }
             Event::Tick => {}
         }
@@ -280,7 +282,7 @@ impl Judge {
             let cell = self.cells.entry(state.cell).or_insert(Rc::new(new));
             let cell = Rc::make_mut(cell);
             let rule = state.reading.as_ref().and_then(|reading| reading.rule);
-            cell.ends = Ends::of(state.cell, rule);
+            cell.ends = Ends::new(state.cell, rule);
             cell.in_sweep = state.in_sweep;
             cell.demands.clone_from(&state.demands);
             let games = usize::try_from(state.games).unwrap();
@@ -296,9 +298,9 @@ impl Judge {
     pub(crate) fn committing(&self, store: &Store) {
         for experiment in &store.open {
             let goes_on = self.state(*experiment).is_some_and(|state| !is_over(state));
-            let untold = store.courses[experiment].iter().find(|cell| cell.told.is_none());
-            let Some(untold) = untold.filter(|_| goes_on) else { continue };
-            assert!(!self.cells[&untold.cell].is_done(), "{} is not told", untold.cell);
+            let unreported = store.courses[experiment].iter().find(|cell| cell.outcome.is_none());
+            let Some(unreported) = unreported.filter(|_| goes_on) else { continue };
+            assert!(!self.cells[&unreported.cell].is_done(), "{} is not told", unreported.cell);
         }
     }
 
@@ -314,7 +316,7 @@ impl Judge {
         let experiments = &self.experiments;
         self.conduct.retain(|game| {
             let experiment = cells.get(&game.cell).map(|cell| cell.experiment);
-            let state = experiment.and_then(|it| experiments.get(&it));
+            let state = experiment.and_then(|experiment| experiments.get(&experiment));
             state.is_some_and(|state| !is_over(state.1))
         });
     }
@@ -434,7 +436,7 @@ impl Judge {
         worker: WorkerId,
         lease: LeaseId,
         game: GameId,
-        what: &Report,
+        report: &Report,
         leased: bool,
         expected: &mut Vec<Effect>,
     ) {
@@ -444,7 +446,7 @@ impl Judge {
             .get(&game.cell)
             .and_then(|cell| self.state(cell.experiment))
             .is_some_and(is_over);
-        let verdict = match (leased, place, what) {
+        let verdict = match (leased, place, report) {
             (false, _, _) => Verdict::Rejected,
             (true, _, Report::Irregular) => Verdict::Refused,
             (true, _, _) if self.is_excluded_from(worker, game) => Verdict::Excluded,
@@ -458,15 +460,15 @@ impl Judge {
             (true, Some(_), Report::Failed { .. }) => Verdict::Noted,
         };
         expected.push(Effect::Verdict { game, verdict });
-        if let (Verdict::Counts, Report::Played { points, moves_hash, .. }) = (verdict, what) {
+        if let (Verdict::Counts, Report::Played { points, moves_hash, .. }) = (verdict, report) {
             let points = if game.number.is_multiple_of(2) { *points } else { points.swapped() };
             self.played(game, worker, expected);
             self.settle(game, Settled::Played(points, *moves_hash), expected);
         }
-        if (verdict, what) == (Verdict::Counts, &Report::Verified) {
+        if (verdict, report) == (Verdict::Counts, &Report::Verified) {
             self.played(game, worker, expected);
         }
-        if verdict == Verdict::Counts && matches!(what, Report::Trained | Report::Verified) {
+        if verdict == Verdict::Counts && matches!(report, Report::Trained | Report::Verified) {
             self.settle(game, Settled::Failed, expected);
         }
         let held = place == Some(Place::Leased(lease))
@@ -529,14 +531,14 @@ impl Judge {
     fn take_leases(
         &mut self,
         worker: WorkerId,
-        of: Option<ExperimentId>,
+        experiment: Option<ExperimentId>,
         expected: &mut Vec<Effect>,
     ) {
-        let its = |(id, lease): (&LeaseId, &Rc<Lease>)| {
-            let is_meant = of.is_none_or(|of| of == lease.experiment);
-            (lease.worker == worker && is_meant).then_some(*id)
+        let selected = |(id, lease): (&LeaseId, &Rc<Lease>)| {
+            let is_selected = experiment.is_none_or(|experiment| experiment == lease.experiment);
+            (lease.worker == worker && is_selected).then_some(*id)
         };
-        for id in self.live.iter().filter_map(its).collect::<Vec<_>>() {
+        for id in self.live.iter().filter_map(selected).collect::<Vec<_>>() {
             let lease = self.end(id, LeaseEnd::Cancelled);
             self.finish(lease.experiment, expected);
         }
@@ -561,9 +563,10 @@ impl Judge {
     fn is_excluded_from(&self, worker: WorkerId, game: GameId) -> bool {
         let experiment = self.cells.get(&game.cell).map(|cell| cell.experiment);
         // Of what is over, only the store knows.
-        let experiment = experiment.filter(|it| !self.state(*it).is_none_or(is_over));
+        let experiment =
+            experiment.filter(|experiment| !self.state(*experiment).is_none_or(is_over));
         self.excluded.contains(&(worker, None))
-            || experiment.is_some_and(|it| self.is_excluded(worker, it))
+            || experiment.is_some_and(|experiment| self.is_excluded(worker, experiment))
     }
 
     fn attempt(&mut self, game: GameId, change: impl FnOnce(&mut Attempts)) {
@@ -572,12 +575,12 @@ impl Judge {
         self.attempted.insert(game);
     }
 
-    fn of(&self, worker: WorkerId) -> impl Iterator<Item = &Lease> {
+    fn leases_held_by(&self, worker: WorkerId) -> impl Iterator<Item = &Lease> {
         self.live.values().map(Rc::as_ref).filter(move |lease| lease.worker == worker)
     }
 
     fn state(&self, experiment: ExperimentId) -> Option<ExperimentState> {
-        self.experiments.get(&experiment).map(|known| known.1)
+        self.experiments.get(&experiment).map(|stored| stored.1)
     }
 
     fn place(&self, game: GameId) -> Option<Place> {
@@ -611,6 +614,6 @@ fn without_message(effect: &Effect) -> Effect {
             assert!(!message.is_empty(), "no message for {game:?}");
             Effect::SettleFailed { game: *game, message: String::new() }
         }
-        other => other.clone(),
+        unchanged => unchanged.clone(),
     }
 }

@@ -41,11 +41,11 @@ pub(crate) fn draw_placement(dice: &mut Dice) -> Placement {
 
 /// Which of them a machine lacks, by their texts.
 pub(crate) fn lacking(wanted: &[WantedLabel], labels: &[Label]) -> Vec<WantedLabel> {
-    let is_met = |it: &&WantedLabel| {
+    let is_met = |label: &&WantedLabel| {
         let mut texts = labels
             .iter()
             .flat_map(|label| [format!("{}={}", label.name, label.value), label.name.clone()]);
-        texts.any(|text| text == it.to_string())
+        texts.any(|text| text == label.to_string())
     };
-    wanted.iter().filter(|it| !is_met(it)).cloned().collect()
+    wanted.iter().filter(|label| !is_met(label)).cloned().collect()
 }

@@ -55,12 +55,14 @@ pub(crate) fn lack(demands: &Demands, offer: &Offer) -> Option<Unmet> {
     }
     let bounds = demands.speed.as_ref()?;
     let game = bounds.game.clone();
-    let is_slow = |it: &Speed| bounds.speed_min.is_some_and(|least| it.nodes_per_second < least);
-    let is_known = |it: &&Speed| {
-        it.game == game && (it.age_ms <= FRESH_MS || it.age_ms <= SLOW_MS && is_slow(it))
+    let is_slow =
+        |speed: &Speed| bounds.speed_min.is_some_and(|least| speed.nodes_per_second < least);
+    let is_known = |speed: &&Speed| {
+        speed.game == game
+            && (speed.age_ms <= FRESH_MS || speed.age_ms <= SLOW_MS && is_slow(speed))
     };
-    let known = offer.speeds.iter().rfind(is_known);
-    let Some(&Speed { nodes_per_second, noise_permille, .. }) = known else {
+    let newest = offer.speeds.iter().rfind(is_known);
+    let Some(&Speed { nodes_per_second, noise_permille, .. }) = newest else {
         return Some(Unmet::Measured(game));
     };
     let least = bounds.speed_min.unwrap_or(0);
@@ -77,7 +79,7 @@ pub(crate) fn lack(demands: &Demands, offer: &Offer) -> Option<Unmet> {
 /// The same machine, as if it were the best where its speed is not known.
 pub(crate) fn hoped(offer: &Offer) -> Offer {
     let mut hoped = offer.clone();
-    if !offer.speeds.iter().any(|it| it.age_ms <= FRESH_MS) {
+    if !offer.speeds.iter().any(|speed| speed.age_ms <= FRESH_MS) {
         // What it was found too slow for is looked at first.
         hoped.speeds.insert(0, best_speed());
     }

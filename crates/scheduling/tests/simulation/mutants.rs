@@ -310,29 +310,37 @@ impl Subject {
             Some(Mutant::GivesUpLate) => policy.losses_alone_max = 11,
             Some(Mutant::NeverAlone) => policy.losses_until_alone = u32::MAX,
             Some(Mutant::RestartsWithoutDrops) => {
-                let cells = snapshot.experiments.iter_mut().flat_map(|it| &mut it.cells);
+                let cells =
+                    snapshot.experiments.iter_mut().flat_map(|experiment| &mut experiment.cells);
                 cells.for_each(|cell| cell.in_sweep = true);
             }
             Some(Mutant::RestartsWithoutAfter) => {
-                let cells = snapshot.experiments.iter_mut().flat_map(|it| &mut it.cells);
+                let cells =
+                    snapshot.experiments.iter_mut().flat_map(|experiment| &mut experiment.cells);
                 cells.for_each(|cell| cell.after = None);
             }
             Some(Mutant::RestartsWithoutPlayers) => {
-                snapshot.experiments.iter_mut().for_each(|it| forget_players(&mut it.cells));
+                snapshot
+                    .experiments
+                    .iter_mut()
+                    .for_each(|experiment| forget_players(&mut experiment.cells));
             }
             Some(Mutant::RestartsWithoutOpen) => {
-                snapshot.experiments.iter_mut().for_each(|it| it.open = false);
+                snapshot.experiments.iter_mut().for_each(|experiment| experiment.open = false);
             }
             Some(Mutant::RestartsWithoutEngines) => {
-                let cells = snapshot.experiments.iter_mut().flat_map(|it| &mut it.cells);
+                let cells =
+                    snapshot.experiments.iter_mut().flat_map(|experiment| &mut experiment.cells);
                 cells.for_each(|cell| cell.demands = None);
             }
             Some(Mutant::RestartsWithoutRules) => {
-                let cells = snapshot.experiments.iter_mut().flat_map(|it| &mut it.cells);
+                let cells =
+                    snapshot.experiments.iter_mut().flat_map(|experiment| &mut experiment.cells);
                 cells.for_each(|cell| cell.reading = None);
             }
             Some(Mutant::RestartsWithoutResults) => {
-                let cells = snapshot.experiments.iter_mut().flat_map(|it| &mut it.cells);
+                let cells =
+                    snapshot.experiments.iter_mut().flat_map(|experiment| &mut experiment.cells);
                 let readings = cells.filter_map(|cell| cell.reading.as_mut());
                 readings.for_each(|reading| reading.beyond.clear());
             }
@@ -373,10 +381,10 @@ impl Subject {
         if let (Some(Mutant::IgnoresQuarantine), Event::LeaseWanted { worker, .. }) =
             (self.mutant, &event)
         {
-            let is_it = |(it, why): &(WorkerId, Withheld)| {
-                it == worker && matches!(why, Withheld::Quarantined { .. })
+            let is_quarantined = |(withheld_worker, why): &(WorkerId, Withheld)| {
+                withheld_worker == worker && matches!(why, Withheld::Quarantined { .. })
             };
-            if self.scheduler.withheld().iter().any(is_it) {
+            if self.scheduler.withheld().iter().any(is_quarantined) {
                 let _none =
                     self.scheduler.handle(Event::Readmitted { worker: *worker, engine: None }, now);
             }
@@ -384,14 +392,14 @@ impl Subject {
         match (self.mutant, &mut event) {
             (
                 Some(Mutant::BlamesWhoPlays),
-                Event::Reported { worker, what: Report::Played { .. }, .. },
+                Event::Reported { worker, report: Report::Played { .. }, .. },
             ) => *worker = WorkerId(worker.0 % 2 + 1),
             (Some(Mutant::TrustsReporters), Event::Reported { leased, .. }) => *leased = true,
             (
                 Some(Mutant::CountsDisturbed),
-                Event::Reported { what: what @ Report::Disturbed, .. },
+                Event::Reported { report: report @ Report::Disturbed, .. },
             ) => {
-                *what = Report::Played {
+                *report = Report::Played {
                     wall_us: 1_000,
                     points: Points::Half,
                     moves_hash: 0,
@@ -401,7 +409,7 @@ impl Subject {
             // Whoever names another lease holds nothing.
             (
                 Some(Mutant::LosesDisturbed),
-                Event::Reported { what: Report::Disturbed, lease, .. },
+                Event::Reported { report: Report::Disturbed, lease, .. },
             ) => *lease = spelrum_model::LeaseId(i64::MAX),
             (Some(Mutant::RenewsUnnamed), Event::Heartbeat { worker, leases, .. }) => {
                 let held = self.holders.iter().filter(|(_, held)| held.0 == *worker);
@@ -476,7 +484,7 @@ impl Subject {
                 for cell in cells {
                     let rule = cell.reading.as_ref().and_then(|reading| reading.rule);
                     let first = *self.rules.entry(cell.cell).or_insert(rule);
-                    let settled = cell.reading.take().map_or(Vec::new(), |it| it.beyond);
+                    let settled = cell.reading.take().map_or(Vec::new(), |reading| reading.beyond);
                     let reading = |rule| Reading::from_start(rule, cell.swap_sides, settled);
                     cell.reading = first.map(reading).map(Box::new);
                 }
@@ -498,7 +506,7 @@ impl Subject {
             (
                 Some(Mutant::MistakesPlayers),
                 Event::Reported {
-                    what: Report::Played { points, .. },
+                    report: Report::Played { points, .. },
                     game: GameId { number, .. },
                     ..
                 },
@@ -524,7 +532,7 @@ impl Subject {
             _ => true,
         };
         let came = match &event {
-            Event::Reported { what: Report::Played { points, .. }, game, .. } => {
+            Event::Reported { report: Report::Played { points, .. }, game, .. } => {
                 Some((game.cell, *points))
             }
             _ => None,
@@ -590,7 +598,8 @@ impl Subject {
             Some(Mutant::ForgetsCells) => changes.cells.clear(),
             Some(Mutant::StopsByArrival) => {
                 for cell in &mut changes.cells {
-                    let stop = self.arrived.get(&cell.cell).and_then(|it| it.0.stop_number());
+                    let stop =
+                        self.arrived.get(&cell.cell).and_then(|arrived| arrived.0.stop_number());
                     cell.stop_number = stop.or(cell.stop_number);
                 }
             }

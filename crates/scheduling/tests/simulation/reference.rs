@@ -35,7 +35,7 @@ const LOOKS: u64 = 8;
 
 impl Ends {
     /// Of a cell with this rule.
-    pub(crate) fn of(cell: CellId, rule: Option<StopRule>) -> Self {
+    pub(crate) fn new(cell: CellId, rule: Option<StopRule>) -> Self {
         Self { rule, round: round_of(cell).filter(|_| rule.is_some()) }
     }
 

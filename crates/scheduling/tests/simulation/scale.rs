@@ -46,7 +46,7 @@ fn a_hundred_million_games_are_durable_in_a_few_ranges() {
         assert!(changes.cells.iter().all(|cell| cell.returned.is_empty()));
         for range in ranges {
             let game = GameId { cell: range.cell, number: range.first };
-            let what = Report::Played {
+            let report = Report::Played {
                 wall_us: 100_000,
                 points: Points::Half,
                 moves_hash: 0,
@@ -54,7 +54,7 @@ fn a_hundred_million_games_are_durable_in_a_few_ranges() {
             };
             let lease = *lease;
             let report =
-                Event::Reported { worker, lease, game, what, settled: false, leased: true };
+                Event::Reported { worker, lease, game, report, settled: false, leased: true };
             scheduler.handle(report, Time(round));
         }
         assert_eq!(scheduler.take_changes().cells, []);

@@ -150,7 +150,7 @@ const VERIFICATION_MS: u64 = 500;
 
 /// None of 0%.
 fn precision(percent: u32) -> Option<StopRule> {
-    StopRule::of_precision(f64::from(percent) / 100.0)
+    StopRule::from_precision(f64::from(percent) / 100.0)
 }
 
 /// Wide enough that some cells have their answer after few pairs.
@@ -302,8 +302,10 @@ impl Scenario {
                 .map(|index| CellId(experiment.0 * 100 + dice.pick(&[60, 90]) + index))
                 .collect();
             for (_, request) in &mut self.requests {
-                let Request::Submit { experiment: of, cells, .. } = request else { continue };
-                if *of != experiment {
+                let Request::Submit { experiment: submitted, cells, .. } = request else {
+                    continue;
+                };
+                if *submitted != experiment {
                     continue;
                 }
                 for &(cell, _) in cells.iter() {
@@ -372,8 +374,8 @@ impl Scenario {
     /// What the sweep asks of workers that this request submits.
     pub(crate) fn placement(&self, request: usize) -> Placement {
         let experiment = self.requests[request].1.experiment();
-        let is_submit = |(_, it): &&(u64, Request)| {
-            it.experiment() == experiment && matches!(it, Request::Submit { .. })
+        let is_submit = |(_, request): &&(u64, Request)| {
+            request.experiment() == experiment && matches!(request, Request::Submit { .. })
         };
         let before = self.requests[..request].iter().filter(is_submit).count();
         let Some(placements) = self.placements.get(&experiment) else {
@@ -576,16 +578,19 @@ impl Scenario {
 
     /// The cells that an experiment's sweep names in the end, how many games it gives each, and their
     /// stop rule.
-    pub(crate) fn planned(&self, of: ExperimentId) -> (BTreeMap<CellId, u64>, Option<StopRule>) {
+    pub(crate) fn planned(
+        &self,
+        wanted: ExperimentId,
+    ) -> (BTreeMap<CellId, u64>, Option<StopRule>) {
         let mut planned = BTreeMap::new();
         let mut last = None;
         for (_, request) in &self.requests {
             match request {
-                Request::Submit { experiment, cells, rule, .. } if *experiment == of => {
+                Request::Submit { experiment, cells, rule, .. } if *experiment == wanted => {
                     planned = cells.iter().copied().collect();
                     last = *rule;
                 }
-                Request::Delete { experiment } if *experiment == of => planned.clear(),
+                Request::Delete { experiment } if *experiment == wanted => planned.clear(),
                 _ => {}
             }
         }

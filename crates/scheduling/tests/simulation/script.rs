@@ -66,17 +66,17 @@ pub(crate) fn check(story: &str) {
 #[track_caller]
 pub(crate) fn check_with(policy: Policy, story: &str) {
     let mut stage = Stage { desk: Desk::open(policy, <_>::default(), None), now: 0, playing: 0 };
-    let mut told = String::new();
+    let mut transcript = String::new();
     for line in story.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (what, expected) = match line.split_once("->") {
-            Some((what, expected)) => (what.trim(), Some(expected.trim())),
+        let (command, expected) = match line.split_once("->") {
+            Some((command, expected)) => (command.trim(), Some(expected.trim())),
             None => (line, None),
         };
-        let effects = stage.tell(what);
-        told += &format!("{what} -> {effects}\n");
+        let effects = stage.execute(command);
+        transcript += &format!("{command} -> {effects}\n");
         assert!(
             expected.is_none_or(|expected| expected == effects),
-            "the story goes\n{told}but should have been\n{line}"
+            "the story goes\n{transcript}but should have been\n{line}"
         );
     }
 }
@@ -89,7 +89,7 @@ struct Stage {
 
 impl Stage {
     /// Plays a line, and says what the scheduler did.
-    fn tell(&mut self, line: &str) -> String {
+    fn execute(&mut self, line: &str) -> String {
         let (line, committed) = match line.strip_prefix("lost: ") {
             Some(line) => (line, false),
             None => (line, true),
@@ -124,24 +124,42 @@ impl Stage {
                 self.desk.drain();
                 let priority = priority.parse().unwrap();
                 let allocation = Allocation::Grid;
-                self.desk.staged_mut().submit(of(experiment), priority, allocation, &cells, None)
+                self.desk.staged_mut().submit(
+                    experiment_id(experiment),
+                    priority,
+                    allocation,
+                    &cells,
+                    None,
+                )
             }
             ["submit", experiment, ref cells @ .., "informative"] => {
                 let cells: Vec<_> = cells.iter().map(|text| cell_and_games(text)).collect();
                 self.desk.drain();
                 let allocation = Allocation::Informative;
-                self.desk.staged_mut().submit(of(experiment), 0, allocation, &cells, None)
+                self.desk.staged_mut().submit(
+                    experiment_id(experiment),
+                    0,
+                    allocation,
+                    &cells,
+                    None,
+                )
             }
             ["submit", experiment, ref cells @ ..] => {
                 let (rule, cells) = match *cells {
                     [ref cells @ .., "to", precision] => (precision.parse().ok(), cells),
                     _ => (None, cells),
                 };
-                let rule = rule.and_then(StopRule::of_precision);
+                let rule = rule.and_then(StopRule::from_precision);
                 let cells: Vec<_> = cells.iter().map(|text| cell_and_games(text)).collect();
                 self.desk.drain();
                 let allocation = Allocation::Grid;
-                self.desk.staged_mut().submit(of(experiment), 0, allocation, &cells, rule)
+                self.desk.staged_mut().submit(
+                    experiment_id(experiment),
+                    0,
+                    allocation,
+                    &cells,
+                    rule,
+                )
             }
             [how @ ("pause" | "resume" | "cancel"), experiment] => {
                 let state = match how {
@@ -149,11 +167,11 @@ impl Stage {
                     "resume" => ExperimentState::Running,
                     _ => ExperimentState::Cancelled,
                 };
-                self.desk.staged_mut().steer(of(experiment), state)
+                self.desk.staged_mut().steer(experiment_id(experiment), state)
             }
             ["prioritize", experiment, priority] => {
                 let priority = priority.parse().unwrap();
-                self.desk.staged_mut().prioritize(of(experiment), priority)
+                self.desk.staged_mut().prioritize(experiment_id(experiment), priority)
             }
             ["reopen", games] => {
                 let games: Vec<_> = self::games(games).collect();
@@ -162,7 +180,7 @@ impl Stage {
                 self.desk.staged_mut().reopen(experiment, |game, _| games.contains(&game))
             }
             ["exclude", worker, "from", experiment] => {
-                self.desk.exclude(worker_id(worker), Some(of(experiment)), self.now);
+                self.desk.exclude(worker_id(worker), Some(experiment_id(experiment)), self.now);
                 return Vec::new();
             }
             ["exclude", worker] => {
@@ -170,7 +188,7 @@ impl Stage {
                 return Vec::new();
             }
             ["readmit", worker] => self.desk.staged_mut().readmit(worker_id(worker)),
-            ["delete", experiment] => self.desk.staged_mut().delete(of(experiment)),
+            ["delete", experiment] => self.desk.staged_mut().delete(experiment_id(experiment)),
             [cell, "needs", bytes] => {
                 let cell = CellId(cell.parse().unwrap());
                 self.desk.staged_mut().needs.insert(cell, bytes.parse().unwrap());
@@ -189,19 +207,19 @@ impl Stage {
                     "requires" => Placement { require: labels, ..Placement::default() },
                     _ => Placement { prefer: labels, ..Placement::default() },
                 };
-                self.desk.staged_mut().placements.insert(of(experiment), placement);
+                self.desk.staged_mut().placements.insert(experiment_id(experiment), placement);
                 return Vec::new();
             }
             [experiment, "bounds", ref bounds @ ..] => {
                 let mut placement = Placement::default();
-                for (what, number) in bounds.iter().map(|bound| numbered(bound)) {
-                    match what {
+                for (name, number) in bounds.iter().map(|bound| numbered(bound)) {
+                    match name {
                         "speed" => placement.speed_min = Some(number),
                         "noise" => placement.noise_max_permille = number.try_into().ok(),
                         _ => placement.quota_period_max_permille = number.try_into().ok(),
                     }
                 }
-                self.desk.staged_mut().placements.insert(of(experiment), placement);
+                self.desk.staged_mut().placements.insert(experiment_id(experiment), placement);
                 return Vec::new();
             }
             [cell, "trains"] => {
@@ -240,12 +258,12 @@ impl Stage {
                 }
                 wanted
             }
-            [worker, "wants", slots, "knowing", ref known @ ..] => {
+            [worker, "wants", slots, "knowing", ref reported @ ..] => {
                 let mut wanted = wants(worker, slots, None, &[]);
                 if let Event::LeaseWanted { offer, .. } = &mut wanted {
                     let mut its = speed(0, 0);
-                    for (what, number) in known.iter().map(|known| numbered(known)) {
-                        match what {
+                    for (name, number) in reported.iter().map(|bound| numbered(bound)) {
+                        match name {
                             "speed" => its.nodes_per_second = number,
                             "noise" => its.noise_permille = number.try_into().unwrap(),
                             "age" => its.age_ms = number,
@@ -277,8 +295,8 @@ impl Stage {
                 Event::GivenBack { worker: worker_id(worker), lease: lease_id(lease) }
             }
             [worker, "failed", leased] => {
-                let what = Report::Failed { message: "boom".into() };
-                return self.report(worker, leased, &what, false);
+                let report = Report::Failed { message: "boom".into() };
+                return self.report(worker, leased, &report, false);
             }
             [worker, "played", leased] => {
                 return self.report(worker, leased, &played(1_000), false);
@@ -300,15 +318,15 @@ impl Stage {
         &mut self,
         worker: &str,
         leased: &str,
-        what: &Report,
+        report: &Report,
         disturbed: bool,
     ) -> Vec<Effect> {
         let (lease, range) = leased.split_once('/').unwrap();
         let mut effects = Vec::new();
         for game in games(range) {
             self.playing += 1;
-            let (playing, what) = (self.playing, what.clone());
-            let result = Result { lease: lease_id(lease), game, playing, what, disturbed };
+            let (playing, report) = (self.playing, report.clone());
+            let result = Result { lease: lease_id(lease), game, playing, report, disturbed };
             effects.extend(self.desk.report(worker_id(worker), &result, false, self.now));
         }
         effects
@@ -317,7 +335,8 @@ impl Stage {
 
 fn wants(worker: &str, slots: &str, memory_bytes: Option<u64>, engines: &[&str]) -> Event {
     let names: BTreeSet<&str> = engines.iter().copied().collect();
-    let at_once = |name| u32::try_from(engines.iter().filter(|it| **it == name).count()).unwrap();
+    let at_once =
+        |name| u32::try_from(engines.iter().filter(|engine| **engine == name).count()).unwrap();
     let engines = names.into_iter().map(|name| offer(name, "1", at_once(name))).collect();
     Event::LeaseWanted {
         worker: worker_id(worker),
@@ -343,8 +362,8 @@ fn describe_lack(lack: &Unmet) -> String {
 
 /// `speed=1000`.
 fn numbered(text: &str) -> (&str, u64) {
-    let (what, number) = text.split_once('=').unwrap();
-    (what, number.parse().unwrap())
+    let (name, number) = text.split_once('=').unwrap();
+    (name, number.parse().unwrap())
 }
 
 /// A draw.
@@ -427,7 +446,7 @@ fn milliseconds(text: &str) -> u64 {
     }
 }
 
-fn of(text: &str) -> ExperimentId {
+fn experiment_id(text: &str) -> ExperimentId {
     ExperimentId(text.strip_prefix('e').unwrap().parse().unwrap())
 }
 

@@ -13,7 +13,7 @@ use spelrum_scheduling::course::{CellOutcome, NewCell, StoredCell};
 use spelrum_scheduling::scheduler::{
     Attempts, CellState, Changes, Event, ExperimentSnapshot, LeaseEnd, LeaseState, Snapshot, Tasks,
 };
-use spelrum_scheduling::stopping::{Points, Reading, Round, Settled as Told};
+use spelrum_scheduling::stopping::{Points, Reading, Round, Settled as SettledGame};
 use spelrum_statistics::{GameCounts, StopRule, Tally};
 
 use crate::machines::timed_games;
@@ -94,7 +94,8 @@ impl Store {
         cells: &[(CellId, u64)],
         rule: Option<StopRule>,
     ) -> Event {
-        let is_other = self.allocations.insert(id, allocation).is_some_and(|it| it != allocation);
+        let is_other =
+            self.allocations.insert(id, allocation).is_some_and(|before| before != allocation);
         let before: BTreeMap<CellId, CellState> = self.cells_of(id).collect();
         let named: BTreeMap<CellId, u64> = cells.iter().copied().collect();
         let mut reread = Vec::new();
@@ -157,12 +158,12 @@ impl Store {
             entry.1 = ExperimentState::Running;
         }
         // Of those that the scheduler knows, only those that changed.
-        let told = |cell: &CellId, state: &CellState| {
+        let is_sent = |cell: &CellId, state: &CellState| {
             was_finished || is_other || reread.contains(cell) || before.get(cell) != Some(state)
         };
         let cells: Vec<_> = self
             .cells_of(id)
-            .filter(|(cell, state)| told(cell, state))
+            .filter(|(cell, state)| is_sent(cell, state))
             .map(|(_, state)| self.with_played(self.with_reading(state)))
             .collect();
         let attempts = if was_finished { self.unsettled_attempts(id) } else { Vec::new() };
@@ -174,16 +175,17 @@ impl Store {
     /// finished runs again until they are.
     pub(crate) fn verify(&mut self, id: ExperimentId, one_in: u64) -> Event {
         const GAMES_MAX: usize = 4;
-        let known = self.experiments.get(&id).filter(|known| known.1 != ExperimentState::Cancelled);
-        let Some(&(priority, state)) = known else { return Event::Tick };
-        let is_meant = |(game, result): &(&GameId, &Settled)| {
+        let stored =
+            self.experiments.get(&id).filter(|stored| stored.1 != ExperimentState::Cancelled);
+        let Some(&(priority, state)) = stored else { return Event::Tick };
+        let is_selected = |(game, result): &(&GameId, &Settled)| {
             let is_game = !self.trainings.contains(&game.cell) && !self.is_verification(game.cell);
             let is_its = self.cells[&game.cell].0 == id;
             let is_drawn = game.number % one_in == 0;
             is_game && is_its && is_drawn && matches!(result, Settled::Played(..))
         };
         let games: Vec<GameId> =
-            self.games.iter().filter(is_meant).map(|(&game, _)| game).take(GAMES_MAX).collect();
+            self.games.iter().filter(is_selected).map(|(&game, _)| game).take(GAMES_MAX).collect();
         if games.is_empty() {
             return Event::Tick;
         }
@@ -213,14 +215,15 @@ impl Store {
 
     /// The attempts at games of an experiment that have no result.
     fn unsettled_attempts(&self, id: ExperimentId) -> Vec<Attempts> {
-        let is_its = |it: &&Attempts| self.cells[&it.game.cell].0 == id;
-        let is_unsettled = |it: &&Attempts| !self.games.contains_key(&it.game);
+        let is_its = |attempts: &&Attempts| self.cells[&attempts.game.cell].0 == id;
+        let is_unsettled = |attempts: &&Attempts| !self.games.contains_key(&attempts.game);
         self.attempts.values().filter(is_unsettled).filter(is_its).copied().collect()
     }
 
     /// What a cell of the experiment asks of its worker.
     fn demands_of(&self, id: ExperimentId, cell: CellId) -> Option<Arc<Demands>> {
-        let engines = self.demands.get(&cell).map(|it| it.engines.clone()).unwrap_or_default();
+        let engines =
+            self.demands.get(&cell).map(|demands| demands.engines.clone()).unwrap_or_default();
         let nothing = Placement::default();
         let placement = self.placements.get(&id).unwrap_or(&nothing);
         placement.demands(engines, timed_games(cell)).shared(&mut BTreeSet::new())
@@ -233,46 +236,47 @@ impl Store {
 
     /// An experiment that is submitted has a course.
     pub(crate) fn begin_course(&mut self, id: ExperimentId, cells: &[(CellId, u64)]) {
-        let stored = |&(cell, _): &(CellId, u64)| StoredCell { cell, added: None, told: None };
+        let stored = |&(cell, _): &(CellId, u64)| StoredCell { cell, added: None, outcome: None };
         self.courses.insert(id, cells.iter().map(stored).collect());
         self.open.insert(id);
     }
 
     /// Notes that a course is told of a cell.
-    pub(crate) fn tell(&mut self, id: ExperimentId, cell: CellId) -> CellOutcome {
+    pub(crate) fn report_cell(&mut self, id: ExperimentId, cell: CellId) -> CellOutcome {
         let games = self.games.keys().filter(|game| game.cell == cell).copied();
-        let told: Vec<_> = games.filter_map(|game| self.told(game)).collect();
-        let count = |is_meant: &dyn Fn(&Told) -> bool| {
-            told.iter().filter(|told| is_meant(told)).count() as u64
+        let settled: Vec<_> = games.filter_map(|game| self.settled_game(game)).collect();
+        let count = |is_counted: &dyn Fn(&SettledGame) -> bool| {
+            settled.iter().filter(|settled| is_counted(settled)).count() as u64
         };
-        let [wins, draws, losses] = [Points::One, Points::Half, Points::Zero]
-            .map(|points| count(&|told| matches!(told, Told::Played(got, _) if *got == points)));
+        let [wins, draws, losses] = [Points::One, Points::Half, Points::Zero].map(|points| {
+            count(&|settled| matches!(settled, SettledGame::Played(got, _) if *got == points))
+        });
         let cells = self.courses.get_mut(&id).expect("a course");
-        let number = cells.iter().filter(|cell| cell.told.is_some()).count();
+        let number = cells.iter().filter(|cell| cell.outcome.is_some()).count();
         let outcome = CellOutcome {
             number: number as u64,
             games: wins + draws + losses,
-            games_failed: count(&|told| *told == Told::Failed),
+            games_failed: count(&|settled| *settled == SettledGame::Failed),
             wins,
             draws,
             losses,
             ..CellOutcome::default()
         };
         assert_eq!(cells[number].cell, cell, "told out of order");
-        cells[number].told = Some(outcome.clone());
+        cells[number].outcome = Some(outcome.clone());
         outcome
     }
 
     /// Stores cells that a course asked for.
     pub(crate) fn extend(&mut self, id: ExperimentId, plan: &Plan) -> Vec<CellState> {
         let cells = &self.courses[&id];
-        let told = cells.iter().filter(|cell| cell.told.is_some()).count() as u64;
+        let outcome_count = cells.iter().filter(|cell| cell.outcome.is_some()).count() as u64;
         let mut states = Vec::new();
         for new in &plan.cells {
             let cell = CellId(id.0 * 100 + i64::try_from(self.courses[&id].len()).unwrap());
-            let added = Some((told, NewCell::of(plan, new)));
+            let added = Some((outcome_count, NewCell::from_planned(plan, new)));
             let cells = self.courses.get_mut(&id).expect("a course");
-            cells.push(StoredCell { cell, added, told: None });
+            cells.push(StoredCell { cell, added, outcome: None });
             let demands = self.demands_of(id, cell);
             let timed = is_timed(cell);
             states.push(CellState { demands, timed, ..CellState::new(cell, new.games) });
@@ -308,15 +312,15 @@ impl Store {
     pub(crate) fn reopen(
         &mut self,
         experiment: ExperimentId,
-        is_meant: impl Fn(GameId, &Settled) -> bool,
+        is_selected: impl Fn(GameId, &Settled) -> bool,
     ) -> Event {
         // A verdict stays.
         let its = |game: &GameId| {
             self.cells[&game.cell].0 == experiment && !self.is_verification(game.cell)
         };
-        let meant =
-            self.games.iter().filter(|(game, result)| its(game) && is_meant(**game, result));
-        let games: Vec<GameId> = meant.map(|(&game, _)| game).collect();
+        let selected =
+            self.games.iter().filter(|(game, result)| its(game) && is_selected(**game, result));
+        let games: Vec<GameId> = selected.map(|(&game, _)| game).collect();
         for game in &games {
             let result = self.games.remove(game).unwrap();
             self.deleted.push((*game, result));
@@ -342,9 +346,9 @@ impl Store {
         let Some(&rule) = self.rules.get(&cell) else { return state };
         let mut tally = Tally::new(true);
         for first in (0..decided_number).step_by(2) {
-            let half_points = |number| match self.told(GameId { cell, number }) {
-                Some(Told::Played(points, _)) => Some(points.half_points()),
-                Some(Told::Failed) => None,
+            let half_points = |number| match self.settled_game(GameId { cell, number }) {
+                Some(SettledGame::Played(points, _)) => Some(points.half_points()),
+                Some(SettledGame::Failed) => None,
                 None => panic!("invariant 7: {cell}:{number} is decided and not settled"),
             };
             if let (Some(first), Some(second)) = (half_points(first), half_points(first + 1)) {
@@ -352,12 +356,12 @@ impl Store {
             }
         }
         let beyond = (decided_number..state.next_number)
-            .filter_map(|number| Some((number, self.told(GameId { cell, number })?)))
+            .filter_map(|number| Some((number, self.settled_game(GameId { cell, number })?)))
             .collect();
         let mut round = round_of(cell).and_then(Round::new);
         for number in 0..decided_number {
-            if let (Some(round), Some(Told::Played(_, hash))) =
-                (&mut round, self.told(GameId { cell, number }))
+            if let (Some(round), Some(SettledGame::Played(_, hash))) =
+                (&mut round, self.settled_game(GameId { cell, number }))
             {
                 round.note(number, 2, hash);
             }
@@ -375,7 +379,7 @@ impl Store {
     fn played(&self, cell: CellId) -> GameCounts {
         let mut played = GameCounts::default();
         for game in self.games.keys().filter(|game| game.cell == cell) {
-            if let Some(Told::Played(points, _)) = self.told(*game) {
+            if let Some(SettledGame::Played(points, _)) = self.settled_game(*game) {
                 played.0[points.half_points()] += 1;
             }
         }
@@ -383,20 +387,20 @@ impl Store {
     }
 
     /// What came of a game for the cell's first player, if it is settled.
-    pub(crate) fn told(&self, game: GameId) -> Option<Told> {
+    pub(crate) fn settled_game(&self, game: GameId) -> Option<SettledGame> {
         let hash = moves_hash(game.cell, game.number);
         Some(match self.games.get(&game)? {
             Settled::Played(..)
                 if self.trainings.contains(&game.cell)
                     || self.verified.contains_key(&game.cell) =>
             {
-                Told::Failed
+                SettledGame::Failed
             }
             Settled::Played(_, points) if game.number.is_multiple_of(2) => {
-                Told::Played(*points, hash)
+                SettledGame::Played(*points, hash)
             }
-            Settled::Played(_, points) => Told::Played(points.swapped(), hash),
-            Settled::Failed(_) => Told::Failed,
+            Settled::Played(_, points) => SettledGame::Played(points.swapped(), hash),
+            Settled::Failed(_) => SettledGame::Failed,
         })
     }
 
@@ -434,7 +438,7 @@ impl Store {
                 Rc::make_mut(lease).granted.clear();
             }
         }
-        cells.retain(|_, (of, _)| *of != experiment);
+        cells.retain(|_, (owner, _)| *owner != experiment);
         self.rules.retain(|cell, _| cells.contains_key(cell));
         self.attempts.retain(|game, _| cells.contains_key(&game.cell));
         self.verified.retain(|cell, _| cells.contains_key(cell) || cell.0 < VERIFICATIONS);
@@ -477,9 +481,10 @@ impl Store {
     /// Invariant 4: unique by (cell, number).
     pub(crate) fn settle(&mut self, game: GameId, result: Settled) {
         if let Settled::Played(playing, _) = result {
-            let is_it = |it: &&(GameId, LeaseId, u64)| it.0 == game && it.2 == playing;
+            let is_same =
+                |disturbed: &&(GameId, LeaseId, u64)| disturbed.0 == game && disturbed.2 == playing;
             assert!(
-                !self.disturbed_ever.iter().any(|it| is_it(&it)),
+                !self.disturbed_ever.iter().any(|disturbed| is_same(&disturbed)),
                 "{game:?} is played again, and counts"
             );
         }
@@ -489,9 +494,13 @@ impl Store {
 
     /// Whether this playing of a game is its result, or was until somebody deleted it.
     pub(crate) fn has_kept(&self, game: GameId, playing: u64) -> bool {
-        let is_it = |result: &Settled| matches!(result, Settled::Played(of, _) if *of == playing);
-        self.games.get(&game).is_some_and(is_it)
-            || self.deleted.iter().any(|(of, result)| *of == game && is_it(result))
+        let is_kept =
+            |result: &Settled| matches!(result, Settled::Played(kept, _) if *kept == playing);
+        self.games.get(&game).is_some_and(is_kept)
+            || self
+                .deleted
+                .iter()
+                .any(|(deleted_game, result)| *deleted_game == game && is_kept(result))
     }
 
     /// Whether a game has a result, or had one until somebody deleted it.

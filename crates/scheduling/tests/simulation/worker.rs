@@ -64,7 +64,7 @@ impl worker::Outcome for Result {
     }
 
     fn bytes(&self) -> usize {
-        match &self.what {
+        match &self.report {
             Report::Played { .. } => 1_000,
             Report::Failed { message } => 100 + message.len(),
             Report::Disturbed | Report::Trained | Report::Verified | Report::Irregular => 1_000,
@@ -72,18 +72,18 @@ impl worker::Outcome for Result {
     }
 
     fn is_failure(&self) -> bool {
-        matches!(self.what, Report::Failed { .. })
+        matches!(self.report, Report::Failed { .. })
     }
 
     fn refused(&self, _problem: &str) -> Option<Self> {
-        let what = Report::Failed { message: REFUSED.into() };
-        (!self.is_failure()).then(|| Self { what, ..self.clone() })
+        let report = Report::Failed { message: REFUSED.into() };
+        (!self.is_failure()).then(|| Self { report, ..self.clone() })
     }
 }
 
 /// The hash that stands for a cell's definition.
 pub(crate) fn definition(cell: CellId) -> DefinitionHash {
-    DefinitionHash::of_json(&cell.to_string())
+    DefinitionHash::from_json(&cell.to_string())
 }
 
 /// Whether a cell's games are timed. None of a story's, whose cells are not spread over its workers.
@@ -162,8 +162,8 @@ impl Worker {
         let in_quiet = quiet_slots > 0 && is_timed(batch.range.cell);
         assert_eq!(batch.in_quiet, in_quiet);
         assert!(!in_quiet || slot < quiet_slots as usize, "slot {slot} is not quiet");
-        let mut others = self.playing.iter().flatten();
-        assert!(others.all(|other| other.batch.in_quiet == in_quiet), "timed games beside others");
+        let mut playing = self.playing.iter().flatten();
+        assert!(playing.all(|game| game.batch.in_quiet == in_quiet), "timed games beside others");
     }
 
     /// When its timer must go off.
@@ -178,8 +178,8 @@ impl Worker {
 
     /// The slot that plays this.
     pub(crate) fn slot_of(&self, playing: u64) -> Option<usize> {
-        let is_it = |it: &Playing| it.playing == playing;
-        self.playing.iter().position(|slot| slot.as_ref().is_some_and(is_it))
+        let is_wanted = |slot: &Playing| slot.playing == playing;
+        self.playing.iter().position(|slot| slot.as_ref().is_some_and(is_wanted))
     }
 
     /// A slot is to stop. Returns what it plays, if that is to be aborted.
@@ -213,9 +213,9 @@ impl Playing {
     }
 
     /// The result of the game that is over.
-    pub(crate) fn result(&self, what: Report) -> Result {
+    pub(crate) fn result(&self, report: Report) -> Result {
         let (lease, game, playing) = (self.batch.lease, self.game(), self.playing);
-        Result { lease, game, playing, what, disturbed: false }
+        Result { lease, game, playing, report, disturbed: false }
     }
 
     /// A game is over. Whether the next one of the batch begins, then as `playing`.

@@ -45,7 +45,7 @@ pub(crate) type Trace = Option<Rc<RefCell<Vec<String>>>>;
 #[derive(Clone, Debug)]
 enum Happening {
     /// A worker's call reaches the coordinator.
-    Called { call: CallId, from: usize, start: u32, id: WorkerId, what: Call },
+    Called { call: CallId, from: usize, start: u32, id: WorkerId, request: Call },
     /// A client's request does. It is made again until it was carried out.
     Requested(usize),
     /// The coordinator works through what has come.
@@ -55,21 +55,21 @@ enum Happening {
     /// The coordinator starts again.
     CoordinatorUp,
     /// A reply reaches a worker.
-    Replied { call: CallId, to: usize, start: u32, what: Reply },
+    Replied { call: CallId, to: usize, start: u32, reply: Reply },
     /// A worker gives up waiting for one.
-    TimedOut { call: CallId, of: usize, start: u32 },
+    TimedOut { call: CallId, machine: usize, start: u32 },
     /// A game is over.
-    Played { of: usize, start: u32, playing: u64 },
+    Played { machine: usize, start: u32, playing: u64 },
     /// A game that nobody wants any more is over.
-    Aborted { of: usize, start: u32, playing: u64 },
+    Aborted { machine: usize, start: u32, playing: u64 },
     /// A worker has measured its speed, or has not been able to.
-    Calibrated { of: usize, start: u32 },
+    Calibrated { machine: usize, start: u32 },
     /// A worker's timer goes off.
-    Stirred { of: usize, start: u32 },
+    Stirred { machine: usize, start: u32 },
     /// Something may befall a worker.
-    Misfortune { of: usize },
+    Misfortune { machine: usize },
     /// A worker's machine is taken away.
-    Preempted { of: usize, start: u32 },
+    Preempted { machine: usize, start: u32 },
     /// From here on nothing goes wrong any more.
     Calm,
     /// Is all done that the machines can do? Then one comes that can do the rest.
@@ -79,7 +79,7 @@ enum Happening {
 /// What the coordinator answers.
 #[derive(Clone, Debug)]
 enum Reply {
-    Said(Answer<()>),
+    Answered(Answer<()>),
     /// To a report: what became of its results, or of the first of them.
     Verdicts(Vec<(Result, Verdict)>),
     Not(Failure),
@@ -88,7 +88,7 @@ enum Reply {
 /// What waits at the coordinator.
 #[derive(Clone, Debug)]
 enum Arrived {
-    Call { call: CallId, from: usize, start: u32, id: WorkerId, what: Call },
+    Call { call: CallId, from: usize, start: u32, id: WorkerId, request: Call },
     Request(usize),
     Tick,
 }
@@ -156,24 +156,24 @@ impl World {
     pub(crate) fn new(seed: u64, mutant: Option<Mutant>, trace: Trace) -> Self {
         let mut dice = Dice::new(seed);
         let scenario = Scenario::draw(&mut dice);
-        Self::of(scenario, dice, mutant, trace)
+        Self::from_scenario(scenario, dice, mutant, trace)
     }
 
     /// One in which only the coordinator stands still now and then.
     pub(crate) fn with_stalls(seed: u64, mutant: Option<Mutant>) -> Self {
         let mut dice = Dice::new(seed);
         let scenario = Scenario::draw_with_stalls(&mut dice);
-        Self::of(scenario, dice, mutant, None)
+        Self::from_scenario(scenario, dice, mutant, None)
     }
 
     /// One of 256 slots and cells with stop rules.
     pub(crate) fn with_many_slots(seed: u64) -> Self {
         let mut dice = Dice::new(seed);
         let scenario = Scenario::draw_with_many_slots(&mut dice);
-        Self::of(scenario, dice, None, None)
+        Self::from_scenario(scenario, dice, None, None)
     }
 
-    fn of(scenario: Scenario, dice: Dice, mutant: Option<Mutant>, trace: Trace) -> Self {
+    fn from_scenario(scenario: Scenario, dice: Dice, mutant: Option<Mutant>, trace: Trace) -> Self {
         let workers: Vec<_> = (1..)
             .zip(scenario.workers.iter().zip(&scenario.offers))
             .map(|(id, (&slots, offer))| {
@@ -222,7 +222,7 @@ impl World {
             refused: BTreeSet::new(),
             sick: (1..)
                 .zip(0..scenario.workers.len())
-                .filter(|(_, of)| scenario.sick.contains(of))
+                .filter(|(_, machine)| scenario.sick.contains(machine))
                 .map(|(id, _)| WorkerId(id))
                 .collect(),
             untrue: BTreeSet::new(),
@@ -234,10 +234,10 @@ impl World {
             scenario,
         };
         world.note(|world| format!("{:#?}", world.scenario));
-        for of in 0..world.workers.len() {
-            world.begin_life(of);
+        for machine in 0..world.workers.len() {
+            world.begin_life(machine);
             let after = world.dice.below(HEARTBEAT_MS);
-            world.after(after, Happening::Misfortune { of });
+            world.after(after, Happening::Misfortune { machine });
         }
         for index in 0..world.scenario.requests.len() {
             let at = world.scenario.requests[index].0;
@@ -272,8 +272,8 @@ impl World {
             return;
         }
         match happening {
-            Happening::Called { call, from, start, id, what } => {
-                self.arrive(Arrived::Call { call, from, start, id, what });
+            Happening::Called { call, from, start, id, request } => {
+                self.arrive(Arrived::Call { call, from, start, id, request });
             }
             Happening::Requested(index) => {
                 if !self.desk.disk().requests.contains(&index) {
@@ -298,45 +298,49 @@ impl World {
                     self.set_timer();
                 }
             }
-            Happening::Replied { call, to, start, what } => {
+            Happening::Replied { call, to, start, reply } => {
                 if self.is_there(to, start, || Happening::Replied {
                     call,
                     to,
                     start,
-                    what: what.clone(),
+                    reply: reply.clone(),
                 }) {
-                    self.replied(call, to, what);
+                    self.replied(call, to, reply);
                 }
             }
-            Happening::TimedOut { call, of, start } => {
-                if self.is_there(of, start, || Happening::TimedOut { call, of, start }) {
-                    self.tell(of, Event::Answered { call, answer: Err(Failure::TimedOut) });
+            Happening::TimedOut { call, machine, start } => {
+                if self.is_there(machine, start, || Happening::TimedOut { call, machine, start }) {
+                    self.notify_worker(
+                        machine,
+                        Event::Answered { call, answer: Err(Failure::TimedOut) },
+                    );
                 }
             }
-            Happening::Played { of, start, playing } => {
-                if self.is_there(of, start, || Happening::Played { of, start, playing }) {
-                    self.played(of, playing);
+            Happening::Played { machine, start, playing } => {
+                if self.is_there(machine, start, || Happening::Played { machine, start, playing }) {
+                    self.played(machine, playing);
                 }
             }
-            Happening::Aborted { of, start, playing } => {
-                if self.is_there(of, start, || Happening::Aborted { of, start, playing }) {
-                    self.aborted(of, playing);
+            Happening::Aborted { machine, start, playing } => {
+                if self.is_there(machine, start, || Happening::Aborted { machine, start, playing })
+                {
+                    self.aborted(machine, playing);
                 }
             }
-            Happening::Calibrated { of, start } => {
-                if self.is_there(of, start, || Happening::Calibrated { of, start }) {
-                    self.calibrated(of);
+            Happening::Calibrated { machine, start } => {
+                if self.is_there(machine, start, || Happening::Calibrated { machine, start }) {
+                    self.calibrated(machine);
                 }
             }
-            Happening::Stirred { of, start } => {
-                if self.is_there(of, start, || Happening::Stirred { of, start }) {
-                    self.stir(of);
+            Happening::Stirred { machine, start } => {
+                if self.is_there(machine, start, || Happening::Stirred { machine, start }) {
+                    self.stir(machine);
                 }
             }
-            Happening::Misfortune { of } => self.misfortune(of),
-            Happening::Preempted { of, start } => {
-                if self.is_there(of, start, || Happening::Preempted { of, start }) {
-                    self.kill_worker(of, "with its machine");
+            Happening::Misfortune { machine } => self.misfortune(machine),
+            Happening::Preempted { machine, start } => {
+                if self.is_there(machine, start, || Happening::Preempted { machine, start }) {
+                    self.kill_worker(machine, "with its machine");
                 }
             }
             Happening::Calm => {
@@ -351,7 +355,8 @@ impl World {
                 for worker in &mut self.workers {
                     worker.away_until = worker.away_until.min(self.now + 60_000);
                 }
-                let verifies = |(_, it): &(u64, Request)| matches!(it, Request::Verify { .. });
+                let verifies =
+                    |(_, request): &(u64, Request)| matches!(request, Request::Verify { .. });
                 if self.scenario.has_demands() || self.scenario.requests.iter().any(verifies) {
                     self.after(LOOK_MS, Happening::Look);
                 }
@@ -382,21 +387,28 @@ impl World {
         }
     }
 
-    fn call(&mut self, of: usize, call: CallId, patience_ms: u64, what: Call) {
-        self.say(of, call, what);
-        let start = self.workers[of].start;
-        self.after(patience_ms, Happening::TimedOut { call, of, start });
+    fn call(&mut self, machine: usize, call: CallId, patience_ms: u64, request: Call) {
+        self.send_call(machine, call, request);
+        let start = self.workers[machine].start;
+        self.after(patience_ms, Happening::TimedOut { call, machine, start });
     }
 
-    fn say(&mut self, of: usize, call: CallId, what: Call) {
-        let Worker { start, id, .. } = self.workers[of];
-        self.send(|| Happening::Called { call, from: of, start, id, what: what.clone() });
+    fn send_call(&mut self, machine: usize, call: CallId, request: Call) {
+        let Worker { start, id, .. } = self.workers[machine];
+        self.send(|| Happening::Called {
+            call,
+            from: machine,
+            start,
+            id,
+            request: request.clone(),
+        });
     }
 
     /// A worker that is well is never quarantined: whatever failed at it fails at others too.
     fn look_at_quarantined(&mut self, effects: &[Effect]) {
         // Those fail at one and not at another.
-        let flaky = self.scenario.natures.values().filter(|it| **it == Nature::Flaky).count();
+        let flaky =
+            self.scenario.natures.values().filter(|nature| **nature == Nature::Flaky).count();
         for effect in effects {
             if let Effect::Quarantined { worker, .. } = effect {
                 self.quarantined += 1;
@@ -439,7 +451,7 @@ impl World {
             });
             let may_train = cell.tasks != Tasks::Trainings || worker.trains;
             let mut after = cell.after.iter().flat_map(|after| after.iter());
-            let waits = after.any(|it| disk.cells.get(it).is_some_and(|it| is_left(&it)));
+            let waits = after.any(|id| disk.cells.get(id).is_some_and(|cell| is_left(&cell)));
             has_all && may_verify && may_train && !waits
         };
         let nobody_can = |&(experiment, ref cell): &(ExperimentId, CellState)| {
@@ -480,8 +492,8 @@ impl World {
                 continue;
             }
             let (mut planned, rule) = self.scenario.planned(experiment);
-            for it in disk.courses.get(&experiment).into_iter().flatten() {
-                planned.extend(it.added.as_ref().map(|(_, new)| (it.cell, new.games)));
+            for stored in disk.courses.get(&experiment).into_iter().flatten() {
+                planned.extend(stored.added.as_ref().map(|(_, new)| (stored.cell, new.games)));
             }
             if let Some(cells) = disk.courses.get(&experiment) {
                 let added = cells.iter().filter(|cell| cell.added.is_some()).count() as u64;
@@ -492,8 +504,8 @@ impl World {
             for (_, cell) in disk.cells.values().filter(|cell| cell.0 == experiment) {
                 let id = cell.cell;
                 if disk.is_verification(id) {
-                    let its = disk.games.keys().filter(|game| game.cell == id).count();
-                    assert_eq!(its, 1, "{id} has no verdict");
+                    let settled_count = disk.games.keys().filter(|game| game.cell == id).count();
+                    assert_eq!(settled_count, 1, "{id} has no verdict");
                     self.verified += 1;
                     continue;
                 }
@@ -503,14 +515,14 @@ impl World {
                 if let Some(&games) = planned.get(&id) {
                     // A cell that was made smaller ends with what was leased before.
                     assert!(cell.games == games || cell.games == cell.next_number, "cell {id}");
-                    let told = |number| disk.told(GameId { cell: id, number });
-                    let told: Vec<_> = (0..cell.games).map(told).collect();
-                    let (decided_number, stop_number) = Ends::of(id, rule).decide(&told);
+                    let settled_game = |number| disk.settled_game(GameId { cell: id, number });
+                    let settled_games: Vec<_> = (0..cell.games).map(settled_game).collect();
+                    let (decided_number, stop_number) = Ends::new(id, rule).decide(&settled_games);
                     assert_eq!(cell.stop_number, stop_number, "invariant 7: cell {id}");
                     assert_eq!(cell.decided_number, decided_number, "invariant 7: cell {id}");
                     // What lies beyond a stop may be settled or not, and does not count.
                     let end = usize::try_from(stop_number.unwrap_or(cell.games)).unwrap();
-                    assert!(told[..end].iter().all(Option::is_some), "games of cell {id}");
+                    assert!(settled_games[..end].iter().all(Option::is_some), "games of cell {id}");
                     assert!(stop_number.is_some() || settled == cell.games, "games of cell {id}");
                     self.stopped += usize::from(stop_number.is_some());
                 }
@@ -528,10 +540,10 @@ impl World {
             match (self.scenario.nature(game), result) {
                 (Nature::Innocent | Nature::Flaky, Settled::Played(..)) => {}
                 (Nature::Failing | Nature::Flaky, Settled::Failed(message)) => {
-                    let said = message == "it broke" || message == SICK;
+                    let is_known_message = message == "it broke" || message == SICK;
                     let refused = message == REFUSED && self.refused.contains(&game);
                     let lied = self.lied_about.contains(&game);
-                    assert!(said || refused || lied || hopeless, "{game:?}: {message}");
+                    assert!(is_known_message || refused || lied || hopeless, "{game:?}: {message}");
                 }
                 // It may come to no other in time.
                 (_, Settled::Failed(message)) if message == SICK => {}
@@ -574,9 +586,9 @@ impl World {
         self.now + self.ahead_ms
     }
 
-    fn note(&self, what: impl FnOnce(&Self) -> String) {
+    fn note(&self, describe: impl FnOnce(&Self) -> String) {
         if let Some(trace) = &self.trace {
-            trace.borrow_mut().push(format!("{:>9} ms  {}", self.now, what(self)));
+            trace.borrow_mut().push(format!("{:>9} ms  {}", self.now, describe(self)));
         }
     }
 }

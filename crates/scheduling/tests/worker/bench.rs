@@ -90,7 +90,7 @@ pub(crate) struct Bench {
     pub(crate) unspeakable: BTreeSet<LeaseId>,
     /// A report that must be said again word for word.
     again: Option<Vec<Done>>,
-    pub(crate) told_to_end: bool,
+    pub(crate) is_ending: bool,
     pub(crate) has_ended: bool,
     /// Times at which a call of a kind was made.
     pub(crate) heartbeats: Vec<u64>,
@@ -98,7 +98,7 @@ pub(crate) struct Bench {
     /// Most results in a report, by the next Hello.
     pub(crate) results_max: usize,
     /// The same by the last one.
-    told_results_max: usize,
+    results_max_in_force: usize,
     /// Whether what is granted was lost with a worker before.
     pub(crate) grants_lost: bool,
     /// Whether time limits are scaled of timed games that are granted.
@@ -146,12 +146,12 @@ impl Bench {
             owed: BTreeMap::new(),
             unspeakable: BTreeSet::new(),
             again: None,
-            told_to_end: false,
+            is_ending: false,
             has_ended: false,
             heartbeats: Vec::new(),
             asked: 0,
             results_max: RESULTS_MAX,
-            told_results_max: RESULTS_MAX,
+            results_max_in_force: RESULTS_MAX,
             grants_lost: false,
             scales: false,
             asks_for_speed: None,
@@ -160,25 +160,25 @@ impl Bench {
             lost: BTreeSet::new(),
             named: BTreeSet::new(),
         };
-        bench.tell(Event::TimePassed);
+        bench.handle(Event::TimePassed);
         bench
     }
 
     /// Tells the machine, and judges what it does.
-    pub(crate) fn tell(&mut self, event: Event<Done, ()>) {
+    pub(crate) fn handle(&mut self, event: Event<Done, ()>) {
         let actions = self.machine.handle(event, Time(self.now), Jitter(1 << 31));
         self.machine.assert_consistent();
         for action in actions {
             assert!(!self.has_ended, "nothing comes after the end");
             match action {
-                Action::Call { call, patience_ms, what } => {
+                Action::Call { call, patience_ms, request } => {
                     assert!((PATIENCE_MS..=8 * PATIENCE_MS).contains(&patience_ms));
-                    self.judge(&what);
-                    assert!(self.under_way.insert(call, what).is_none(), "calls differ");
+                    self.judge(&request);
+                    assert!(self.under_way.insert(call, request).is_none(), "calls differ");
                 }
                 Action::Play { slot, batch } => self.begin(slot, batch),
                 Action::Calibrate { game } => {
-                    assert!(!self.told_to_end, "nothing is measured while ending");
+                    assert!(!self.is_ending, "nothing is measured while ending");
                     assert!(self.slots.iter().all(Option::is_none), "beside games");
                     assert!(self.calibrating.replace(game).is_none(), "one at a time");
                 }
@@ -198,32 +198,36 @@ impl Bench {
         assert!(results <= results_max + begun && bytes <= bytes_max + begun * (4 << 20));
     }
 
-    fn judge(&mut self, what: &Call<Done>) {
-        let is_said = |is: &dyn Fn(&Call<Done>) -> bool| self.under_way.values().any(is);
-        match what {
-            Call::Hello => assert!(!is_said(&|it| matches!(it, Call::Hello))),
+    fn judge(&mut self, request: &Call<Done>) {
+        let is_pending = |matches_request: &dyn Fn(&Call<Done>) -> bool| {
+            self.under_way.values().any(matches_request)
+        };
+        match request {
+            Call::Hello => assert!(!is_pending(&|request| matches!(request, Call::Hello))),
             Call::Lease { .. } => {
-                assert!(!self.told_to_end, "nothing is asked for while ending");
-                let other =
-                    |it: &Call<Done>| matches!(it, Call::Lease { .. } | Call::Heartbeat { .. });
-                assert!(!is_said(&other), "a Lease beside another, or a Heartbeat");
+                assert!(!self.is_ending, "nothing is asked for while ending");
+                let is_conflicting = |request: &Call<Done>| {
+                    matches!(request, Call::Lease { .. } | Call::Heartbeat { .. })
+                };
+                assert!(!is_pending(&is_conflicting), "a Lease beside another, or a Heartbeat");
                 self.asked += 1;
             }
             Call::Heartbeat { leases, playing, .. } => {
-                let other =
-                    |it: &Call<Done>| matches!(it, Call::Lease { .. } | Call::Heartbeat { .. });
-                assert!(!is_said(&other), "a Heartbeat beside another, or a Lease");
+                let is_conflicting = |request: &Call<Done>| {
+                    matches!(request, Call::Lease { .. } | Call::Heartbeat { .. })
+                };
+                assert!(!is_pending(&is_conflicting), "a Heartbeat beside another, or a Lease");
                 self.judge_heartbeat(leases, playing);
                 self.heartbeats.push(self.now);
             }
             Call::Report { results, .. } => {
-                assert!(!is_said(&|it| matches!(it, Call::Report { .. })));
-                assert!((1..=self.told_results_max).contains(&results.len()), "invariant 9");
+                assert!(!is_pending(&|request| matches!(request, Call::Report { .. })));
+                assert!((1..=self.results_max_in_force).contains(&results.len()), "invariant 9");
                 let bytes: usize = results.iter().map(Outcome::bytes).sum();
                 assert!(results.len() == 1 || bytes <= REPORT_BYTES);
                 if let Some(mut again) = self.again.take() {
                     // A coordinator that was started anew may want less at once.
-                    again.truncate(self.told_results_max);
+                    again.truncate(self.results_max_in_force);
                     assert_eq!(again, **results, "word for word");
                 }
                 for result in results.iter() {
@@ -232,13 +236,13 @@ impl Bench {
                 }
             }
             Call::GiveBack { leases, .. } => {
-                assert!(!is_said(&|it| matches!(it, Call::GiveBack { .. })));
+                assert!(!is_pending(&|request| matches!(request, Call::GiveBack { .. })));
                 for lease in leases {
                     assert!(self.granted.contains_key(lease), "lease {lease} is ours");
                     // While it is not pressed for time, everything of it is told before.
                     let is_of_it = |done: &&Done| done.lease == *lease;
                     let owes = self.owed.values().find(is_of_it);
-                    assert!(self.told_to_end || owes.is_none(), "{owes:?}");
+                    assert!(self.is_ending || owes.is_none(), "{owes:?}");
                     self.given_back.insert(*lease);
                 }
             }
@@ -276,12 +280,12 @@ impl Bench {
         for done in self.owed.values().filter(|done| !self.dropped.contains(&done.lease)) {
             let is_named = leases.contains(&done.lease) || self.given_back.contains(&done.lease);
             // One that ends may have lost its patience with the coordinator.
-            assert!(is_named || self.told_to_end, "a lease with results that nobody knows");
+            assert!(is_named || self.is_ending, "a lease with results that nobody knows");
         }
     }
 
     fn begin(&mut self, slot: usize, batch: Batch<()>) {
-        assert!(!self.told_to_end, "no game is begun while ending");
+        assert!(!self.is_ending, "no game is begun while ending");
         assert!(self.calibrating.is_none(), "no game is begun while something is measured");
         assert!(!self.dropped.contains(&batch.lease), "a game that nobody wants");
         if self.lost.contains(&batch.lease) {
@@ -307,8 +311,8 @@ impl Bench {
         let in_quiet = self.quiet_slots > 0 && is_timed(batch.range.cell);
         assert_eq!(batch.in_quiet, in_quiet);
         assert!(!in_quiet || slot < self.quiet_slots as usize, "slot {slot} is not quiet");
-        let mut others = self.slots.iter().flatten();
-        assert!(others.all(|other| other.batch.in_quiet == in_quiet), "timed games beside others");
+        let mut playing = self.slots.iter().flatten();
+        assert!(playing.all(|slot| slot.batch.in_quiet == in_quiet), "timed games beside others");
         self.begun[usize::from(in_quiet)] += batch.range.count;
     }
 
@@ -330,7 +334,7 @@ impl Bench {
                 self.owed.insert(stamp, done.clone());
             }
             playing.number += 1;
-            self.tell(Event::Finished { slot, results: vec![done] });
+            self.handle(Event::Finished { slot, results: vec![done] });
         }
         let Some(playing) = &self.slots[slot] else { return };
         if playing.stops || playing.number == playing.batch.range.end() {
@@ -344,10 +348,10 @@ impl Bench {
             }
             self.slots[slot] = None;
             let took = took * u32::try_from(played).unwrap();
-            self.tell(Event::Free { slot, played, took });
+            self.handle(Event::Free { slot, played, took });
         } else {
             let number = playing.number;
-            self.tell(Event::Started { slot, number });
+            self.handle(Event::Started { slot, number });
         }
     }
 
@@ -362,7 +366,7 @@ impl Bench {
             slots: 1,
             age_ms: 0,
         });
-        self.tell(Event::Calibrated { game, speed });
+        self.handle(Event::Calibrated { game, speed });
     }
 
     /// Whether a slot plays.
@@ -372,8 +376,8 @@ impl Bench {
 
     /// A call comes to nothing.
     pub(crate) fn fail(&mut self, call: CallId, failure: Failure) {
-        let Some(what) = self.under_way.remove(&call) else { return };
-        match (&what, &failure) {
+        let Some(request) = self.under_way.remove(&call) else { return };
+        match (&request, &failure) {
             (Call::Report { results, .. }, Failure::Refused { .. }) => {
                 if let [result] = results.as_slice()
                     && result.failed
@@ -391,15 +395,15 @@ impl Bench {
             }
             _ => {}
         }
-        self.tell(Event::Answered { call, answer: Err(failure) });
+        self.handle(Event::Answered { call, answer: Err(failure) });
     }
 
     /// A call is answered: a Lease with a grant of so many games, if any.
     pub(crate) fn answer(&mut self, call: CallId, games: u64) {
-        let Some(what) = self.under_way.remove(&call) else { return };
-        let answer = match &what {
+        let Some(request) = self.under_way.remove(&call) else { return };
+        let answer = match &request {
             Call::Hello => {
-                self.told_results_max = self.results_max;
+                self.results_max_in_force = self.results_max;
                 Answer::Hello(self.session())
             }
             Call::Lease { caller, .. } if games > 0 => {
@@ -416,7 +420,7 @@ impl Bench {
                     let numbers = (0..games).map(|number| GameId { cell, number });
                     self.granted.insert(lease, numbers.collect());
                 }
-                let definition = DefinitionHash::of_json(&cell.to_string());
+                let definition = DefinitionHash::from_json(&cell.to_string());
                 let (game_timeout, timed) = (None, is_timed(cell));
                 let scaling = (timed && self.scales).then_some(SCALING);
                 let games = vec![LeasedGames {
@@ -446,7 +450,7 @@ impl Bench {
             Call::GiveBack { .. } => Answer::GivenBack,
             Call::GetCell(_) => Answer::Cell { cell: (), keep: true, game: Some(GAME) },
         };
-        self.tell(Event::Answered { call, answer: Ok(answer) });
+        self.handle(Event::Answered { call, answer: Ok(answer) });
     }
 
     /// A heartbeat is heard.
@@ -473,32 +477,32 @@ impl Bench {
             self.again = Some(rest).filter(|rest| !rest.is_empty());
         }
         let answer = Ok(Answer::Acknowledged { results: count });
-        self.tell(Event::Answered { call, answer });
+        self.handle(Event::Answered { call, answer });
     }
 
     /// A heartbeat is answered: some of the leases are no longer ours.
-    pub(crate) fn drop_some(&mut self, call: CallId, which: u32) {
+    pub(crate) fn drop_some(&mut self, call: CallId, selector: u32) {
         let Some(Call::Heartbeat { leases, caller, playing }) = self.under_way.get(&call).cloned()
         else {
             return;
         };
         self.heard(caller, &playing);
         self.under_way.remove(&call);
-        let is_chosen = |lease: &LeaseId| (which >> (lease.0 % 32)) & 1 == 1;
+        let is_chosen = |lease: &LeaseId| (selector >> (lease.0 % 32)) & 1 == 1;
         let dropped: Vec<_> = leases.into_iter().filter(is_chosen).collect();
         if self.is_current(caller) {
             self.dropped.extend(&dropped);
         }
-        self.tell(Event::Answered { call, answer: Ok(Answer::Drop(dropped)) });
+        self.handle(Event::Answered { call, answer: Ok(Answer::Drop(dropped)) });
     }
 
     /// Another results database is behind the address from now on, which a call finds out.
     pub(crate) fn change_database(&mut self) {
-        let is_hello = |what: &Call<Done>| matches!(what, Call::Hello);
-        if let (None, Some(call)) = (self.said(is_hello), self.said(|_| true)) {
+        let is_hello = |request: &Call<Done>| matches!(request, Call::Hello);
+        if let (None, Some(call)) = (self.pending_call(is_hello), self.pending_call(|_| true)) {
             self.fail(call, Failure::SayHello);
         }
-        let Some(call) = self.said(is_hello) else { return };
+        let Some(call) = self.pending_call(is_hello) else { return };
         self.database += 1;
         self.granted.clear();
         self.dropped.clear();
@@ -519,7 +523,7 @@ impl Bench {
             at_once = if at > self.now { 0 } else { at_once + 1 };
             assert!(at_once < 3, "time stands still");
             self.now = self.now.max(at);
-            self.tell(Event::TimePassed);
+            self.handle(Event::TimePassed);
         }
         self.now = until;
     }
@@ -544,7 +548,7 @@ impl Bench {
             let has_nothing = self.machine.leases().is_empty()
                 && self.owed.is_empty()
                 && self.forgotten_lease().is_none();
-            if is_idle && has_nothing && !self.told_to_end {
+            if is_idle && has_nothing && !self.is_ending {
                 return true;
             }
             self.wait(50);
@@ -576,7 +580,10 @@ impl Bench {
     }
 
     /// The call of a kind that is under way.
-    pub(crate) fn said(&self, is: impl Fn(&Call<Done>) -> bool) -> Option<CallId> {
-        self.under_way.iter().find(|(_, what)| is(what)).map(|(&call, _)| call)
+    pub(crate) fn pending_call(
+        &self,
+        matches_request: impl Fn(&Call<Done>) -> bool,
+    ) -> Option<CallId> {
+        self.under_way.iter().find(|(_, request)| matches_request(request)).map(|(&call, _)| call)
     }
 }

@@ -13,39 +13,43 @@ use super::bench::{Bench, RESULTS_MAX};
 const CALM_MS: u64 = 30 * 60_000;
 
 /// Something happens; `which` and `how` are chance.
-fn happen(bench: &mut Bench, what: u8, which: u32, how: u32) {
+fn happen(bench: &mut Bench, action: u8, choice: u32, detail: u32) {
     let calls: Vec<CallId> = bench.under_way.keys().copied().collect();
-    let call = calls.get(which as usize % calls.len().max(1)).copied();
-    match (what, call) {
+    let call = calls.get(choice as usize % calls.len().max(1)).copied();
+    match (action, call) {
         (0..=5, Some(call)) => {
-            bench.results_max = 1 + which as usize % RESULTS_MAX;
-            bench.grants_lost = which.is_multiple_of(3);
-            let asks = [None, Some("pentago"), Some("draughts")][how as usize % 3];
+            bench.results_max = 1 + choice as usize % RESULTS_MAX;
+            bench.grants_lost = choice.is_multiple_of(3);
+            let asks = [None, Some("pentago"), Some("draughts")][detail as usize % 3];
             bench.asks_for_speed = asks.map(str::to_owned).filter(|_| bench.scales);
-            bench.answer(call, u64::from(how % 40));
+            bench.answer(call, u64::from(detail % 40));
         }
         (6, Some(call)) => bench.fail(call, Failure::Away { retry_after_ms: None }),
         (7, Some(call)) => bench.fail(call, Failure::TimedOut),
         (8, Some(call)) => bench.fail(call, Failure::SayHello),
         (9, Some(call)) => {
-            let is_hello = bench.said(|it| matches!(it, spelrum_scheduling::worker::Call::Hello));
+            let is_hello = bench
+                .pending_call(|request| matches!(request, spelrum_scheduling::worker::Call::Hello));
             if is_hello != Some(call) {
                 bench.fail(call, Failure::Refused { problem: "by chance".into() });
             }
         }
-        (10, Some(call)) => bench.answer_in_part(call, how as usize),
-        (11, Some(call)) => bench.drop_some(call, how),
-        (11, None) | (20, _) => bench.calibrate(how.is_multiple_of(2).then_some(u64::from(which))),
-        (12, _) if which.is_multiple_of(2) => bench.tell(Event::Changed),
+        (10, Some(call)) => bench.answer_in_part(call, detail as usize),
+        (11, Some(call)) => bench.drop_some(call, detail),
+        (11, None) | (20, _) => {
+            bench.calibrate(detail.is_multiple_of(2).then_some(u64::from(choice)))
+        }
+        (12, _) if choice.is_multiple_of(2) => bench.handle(Event::Changed),
         (12, _) => bench.change_database(),
         (13..=20, _) => {
             // Some are so large that the outbox is full of a few.
-            let bytes = if how.is_multiple_of(4) { 4 << 20 } else { 1 + (how as usize >> 12) };
-            let took = Duration::from_millis(u64::from(how % 1_500));
-            bench.play(which as usize % 3, bytes, took);
+            let bytes =
+                if detail.is_multiple_of(4) { 4 << 20 } else { 1 + (detail as usize >> 12) };
+            let took = Duration::from_millis(u64::from(detail % 1_500));
+            bench.play(choice as usize % 3, bytes, took);
         }
-        (21..=26, _) => bench.wait(u64::from(how % 700)),
-        _ => bench.wait(u64::from(how % 20_000)),
+        (21..=26, _) => bench.wait(u64::from(detail % 700)),
+        _ => bench.wait(u64::from(detail % 20_000)),
     }
 }
 
@@ -63,8 +67,8 @@ proptest! {
     ) {
         let mut bench = Bench::with_quiet(3, quiet, false);
         bench.scales = scales;
-        for (what, which, how) in course {
-            happen(&mut bench, what, which, how);
+        for (action, choice, detail) in course {
+            happen(&mut bench, action, choice, detail);
         }
         bench.asks_for_speed = None;
         prop_assert!(bench.calms_down(CALM_MS), "{:?}", bench.machine.leases());
@@ -79,14 +83,14 @@ proptest! {
         let mut bench = Bench::with_quiet(3, quiet, false);
         bench.scales = end_at.is_multiple_of(2);
         let mut course = course.into_iter();
-        for (what, which, how) in course.by_ref().take(end_at) {
-            happen(&mut bench, what, which, how);
+        for (action, choice, detail) in course.by_ref().take(end_at) {
+            happen(&mut bench, action, choice, detail);
         }
-        bench.told_to_end = true;
-        bench.tell(if now { Event::EndNow } else { Event::Finish });
+        bench.is_ending = true;
+        bench.handle(if now { Event::EndNow } else { Event::Finish });
         if now {
-            for (what, which, how) in course {
-                happen(&mut bench, what, which, how);
+            for (action, choice, detail) in course {
+                happen(&mut bench, action, choice, detail);
             }
             bench.wait(2_000);
             prop_assert!(bench.has_ended);
@@ -103,11 +107,11 @@ proptest! {
     #[test]
     fn a_worker_that_nobody_hears_ends(course in course()) {
         let mut bench = Bench::new(3, false);
-        for (what, which, how) in course {
-            happen(&mut bench, what, which, how);
+        for (action, choice, detail) in course {
+            happen(&mut bench, action, choice, detail);
         }
-        bench.told_to_end = true;
-        bench.tell(Event::Finish);
+        bench.is_ending = true;
+        bench.handle(Event::Finish);
         for _ in 0..1_000 {
             (0..3).for_each(|slot| bench.play(slot, 1, Duration::ZERO));
             while let Some((&call, _)) = bench.under_way.first_key_value() {

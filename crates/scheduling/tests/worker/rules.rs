@@ -11,27 +11,27 @@ const SECOND: Duration = Duration::from_secs(1);
 /// One that has said Hello and holds a lease of so many games, the first of which are played.
 fn playing(slots: u32, games: u64) -> Bench {
     let mut bench = Bench::new(slots, false);
-    answer(&mut bench, |it| matches!(it, Call::Hello), 0);
-    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), games);
-    answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
+    answer(&mut bench, |request| matches!(request, Call::Hello), 0);
+    answer(&mut bench, |request| matches!(request, Call::Lease { .. }), games);
+    answer(&mut bench, |request| matches!(request, Call::GetCell(_)), 0);
     bench
 }
 
-fn answer(bench: &mut Bench, is: impl Fn(&Call<Done>) -> bool, games: u64) {
-    let call = said(bench, is);
+fn answer(bench: &mut Bench, matches_request: impl Fn(&Call<Done>) -> bool, games: u64) {
+    let call = pending_call(bench, matches_request);
     bench.answer(call, games);
 }
 
-fn said(bench: &Bench, is: impl Fn(&Call<Done>) -> bool) -> CallId {
-    bench.said(is).unwrap_or_else(|| panic!("not among {:?}", bench.under_way))
+fn pending_call(bench: &Bench, matches_request: impl Fn(&Call<Done>) -> bool) -> CallId {
+    bench.pending_call(matches_request).unwrap_or_else(|| panic!("not among {:?}", bench.under_way))
 }
 
-fn is_heartbeat(what: &Call<Done>) -> bool {
-    matches!(what, Call::Heartbeat { .. })
+fn is_heartbeat(request: &Call<Done>) -> bool {
+    matches!(request, Call::Heartbeat { .. })
 }
 
-fn is_report(what: &Call<Done>) -> bool {
-    matches!(what, Call::Report { .. })
+fn is_report(request: &Call<Done>) -> bool {
+    matches!(request, Call::Report { .. })
 }
 
 fn refusal() -> Failure {
@@ -49,13 +49,15 @@ fn go_on(bench: &mut Bench, ms: u64) {
 }
 
 /// Answers what is said until it is this, which must be so before long.
-fn comes(bench: &mut Bench, ms: u64, is: impl Fn(&Call<Done>) -> bool) -> CallId {
+fn comes(bench: &mut Bench, ms: u64, matches_request: impl Fn(&Call<Done>) -> bool) -> CallId {
     for _ in 0..ms / 10 {
         bench.wait(10);
-        while let Some((&call, _)) = bench.under_way.iter().find(|(_, what)| !is(what)) {
+        while let Some((&call, _)) =
+            bench.under_way.iter().find(|(_, request)| !matches_request(request))
+        {
             bench.answer(call, 0);
         }
-        if let Some(call) = bench.said(&is) {
+        if let Some(call) = bench.pending_call(&matches_request) {
             return call;
         }
     }
@@ -67,10 +69,10 @@ fn a_refused_failure_gives_its_lease_back() {
     let mut bench = playing(1, 2);
     bench.play(0, 10, SECOND);
     bench.wait(200);
-    let call = said(&bench, is_report);
+    let call = pending_call(&bench, is_report);
     bench.fail(call, refusal());
     // Now as a failure.
-    let call = said(&bench, is_report);
+    let call = pending_call(&bench, is_report);
     bench.fail(call, refusal());
     go_on(&mut bench, 1_000);
     assert!(bench.given_back.is_empty() && bench.machine.leases().len() == 1, "a game is played");
@@ -88,26 +90,26 @@ fn who_has_no_games_and_gets_none_reports_at_once() {
     for _ in 0..2 {
         bench.play(0, 10, SECOND);
     }
-    assert_eq!(bench.said(is_report), None, "more games may come");
-    let call = comes(&mut bench, 100, |it| matches!(it, Call::Lease { .. }));
+    assert_eq!(bench.pending_call(is_report), None, "more games may come");
+    let call = comes(&mut bench, 100, |request| matches!(request, Call::Lease { .. }));
     bench.answer(call, 0);
-    said(&bench, is_report);
+    pending_call(&bench, is_report);
 
     // Not while games are played.
     let mut bench = playing(2, 2);
     bench.play(0, 10, SECOND);
-    let call = comes(&mut bench, 100, |it| matches!(it, Call::Lease { .. }));
+    let call = comes(&mut bench, 100, |request| matches!(request, Call::Lease { .. }));
     bench.answer(call, 0);
-    assert_eq!(bench.said(is_report), None, "a slot plays on");
+    assert_eq!(bench.pending_call(is_report), None, "a slot plays on");
 }
 
 /// What is given back might be granted again in the same instant, for ever.
 #[test]
 fn after_a_refused_cell_its_games_go_back_and_nothing_is_asked_for_a_while() {
     let mut bench = Bench::new(1, false);
-    answer(&mut bench, |it| matches!(it, Call::Hello), 0);
-    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 8);
-    let call = said(&bench, |it| matches!(it, Call::GetCell(_)));
+    answer(&mut bench, |request| matches!(request, Call::Hello), 0);
+    answer(&mut bench, |request| matches!(request, Call::Lease { .. }), 8);
+    let call = pending_call(&bench, |request| matches!(request, Call::GetCell(_)));
     bench.fail(call, refusal());
     let asked = bench.asked;
     go_on(&mut bench, 5_000);
@@ -120,14 +122,14 @@ fn after_a_refused_cell_its_games_go_back_and_nothing_is_asked_for_a_while() {
 #[test]
 fn games_of_a_refused_cell_go_back_when_the_coordinator_is_there_again() {
     let mut bench = Bench::new(1, false);
-    answer(&mut bench, |it| matches!(it, Call::Hello), 0);
-    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 8);
+    answer(&mut bench, |request| matches!(request, Call::Hello), 0);
+    answer(&mut bench, |request| matches!(request, Call::Lease { .. }), 8);
     bench.wait(HEARTBEAT_MS);
-    let call = said(&bench, is_heartbeat);
+    let call = pending_call(&bench, is_heartbeat);
     bench.fail(call, Failure::SayHello);
-    let call = said(&bench, |it| matches!(it, Call::GetCell(_)));
+    let call = pending_call(&bench, |request| matches!(request, Call::GetCell(_)));
     bench.fail(call, refusal());
-    let call = said(&bench, |it| matches!(it, Call::Hello));
+    let call = pending_call(&bench, |request| matches!(request, Call::Hello));
     bench.fail(call, Failure::Away { retry_after_ms: None });
     assert!(bench.under_way.is_empty() && bench.machine.leases().is_empty());
     assert!(bench.forgotten_lease().is_some(), "nobody was told yet");
@@ -196,8 +198,8 @@ fn leases_leave_room_for_a_heartbeat() {
     for _ in 0..100 {
         bench.wait(30);
         bench.play(0, 10, Duration::from_millis(1));
-        while let Some((&call, what)) = bench.under_way.iter().next()
-            && !matches!(what, Call::Lease { .. } | Call::Heartbeat { .. })
+        while let Some((&call, request)) = bench.under_way.iter().next()
+            && !matches!(request, Call::Lease { .. } | Call::Heartbeat { .. })
         {
             bench.answer(call, 0);
         }
@@ -225,15 +227,15 @@ fn a_report_is_as_large_as_the_last_hello_allows() {
         bench.play(0, 10, SECOND);
     }
     bench.wait(200);
-    let call = said(&bench, is_report);
+    let call = pending_call(&bench, is_report);
     assert!(matches!(&bench.under_way[&call], Call::Report { results, .. } if results.len() == 10));
     // It is started anew, and wants less at once.
     bench.results_max = 4;
     bench.fail(call, Failure::SayHello);
-    answer(&mut bench, |it| matches!(it, Call::Hello), 0);
+    answer(&mut bench, |request| matches!(request, Call::Hello), 0);
     let mut sizes = Vec::new();
     while bench.machine.tally().acknowledged < 10 {
-        let call = said(&bench, is_report);
+        let call = pending_call(&bench, is_report);
         if let Call::Report { results, .. } = &bench.under_way[&call] {
             sizes.push(results.len());
         }
@@ -247,10 +249,10 @@ fn a_report_is_as_large_as_the_last_hello_allows() {
 fn a_game_that_was_lost_is_played_when_a_heartbeat_that_names_it_was_heard() {
     let mut bench = Bench::new(2, false);
     bench.grants_lost = true;
-    answer(&mut bench, |it| matches!(it, Call::Hello), 0);
-    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 3);
-    answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
-    let call = said(&bench, is_heartbeat);
+    answer(&mut bench, |request| matches!(request, Call::Hello), 0);
+    answer(&mut bench, |request| matches!(request, Call::Lease { .. }), 3);
+    answer(&mut bench, |request| matches!(request, Call::GetCell(_)), 0);
+    let call = pending_call(&bench, is_heartbeat);
     assert!(!bench.plays(0) && !bench.plays(1));
     // One that may not have arrived names nothing.
     bench.fail(call, Failure::Away { retry_after_ms: None });
@@ -271,23 +273,23 @@ fn a_game_that_waits_to_be_named_goes_back_when_its_worker_ends_or_its_lease_is_
     let waiting = || {
         let mut bench = Bench::new(1, false);
         bench.grants_lost = true;
-        answer(&mut bench, |it| matches!(it, Call::Hello), 0);
-        answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 3);
-        answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
-        let call = said(&bench, is_heartbeat);
+        answer(&mut bench, |request| matches!(request, Call::Hello), 0);
+        answer(&mut bench, |request| matches!(request, Call::Lease { .. }), 3);
+        answer(&mut bench, |request| matches!(request, Call::GetCell(_)), 0);
+        let call = pending_call(&bench, is_heartbeat);
         (bench, call)
     };
     let (mut bench, call) = waiting();
-    bench.told_to_end = true;
-    bench.tell(Event::Finish);
+    bench.is_ending = true;
+    bench.handle(Event::Finish);
     bench.answer(call, 0);
-    answer(&mut bench, |it| matches!(it, Call::GiveBack { .. }), 0);
+    answer(&mut bench, |request| matches!(request, Call::GiveBack { .. }), 0);
     assert!(bench.has_ended && bench.given_back.len() == 1);
 
     let (mut bench, call) = waiting();
     bench.drop_some(call, u32::MAX);
     assert!(!bench.plays(0) && bench.machine.leases().is_empty());
-    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 1);
+    answer(&mut bench, |request| matches!(request, Call::Lease { .. }), 1);
 
     // A coordinator that cannot take heartbeats gets its games nevertheless.
     let (mut bench, call) = waiting();
@@ -301,17 +303,17 @@ fn a_report_without_an_answer_is_said_ever_more_rarely() {
     let mut bench = playing(1, 1);
     bench.play(0, 10, SECOND);
     bench.wait(200);
-    let mut said_at = Vec::new();
+    let mut sent_at = Vec::new();
     let mut patience = PATIENCE_MS;
     for _ in 0..4 {
-        let call = said(&bench, is_report);
-        said_at.push(bench.now);
+        let call = pending_call(&bench, is_report);
+        sent_at.push(bench.now);
         bench.wait(patience);
         bench.fail(call, Failure::TimedOut);
         patience *= 2;
         bench.wait(1_000);
     }
-    assert!(said_at.windows(2).all(|at| at[1] - at[0] >= PATIENCE_MS));
+    assert!(sent_at.windows(2).all(|at| at[1] - at[0] >= PATIENCE_MS));
     go_on(&mut bench, 15_000);
     assert_eq!(bench.machine.tally().acknowledged, 1);
 }
@@ -319,25 +321,25 @@ fn a_report_without_an_answer_is_said_ever_more_rarely() {
 #[test]
 fn a_lease_that_is_granted_to_one_that_ends_goes_back() {
     let mut bench = Bench::new(1, false);
-    answer(&mut bench, |it| matches!(it, Call::Hello), 0);
-    bench.told_to_end = true;
-    bench.tell(Event::EndNow);
+    answer(&mut bench, |request| matches!(request, Call::Hello), 0);
+    bench.is_ending = true;
+    bench.handle(Event::EndNow);
     assert!(!bench.has_ended);
-    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 8);
-    answer(&mut bench, |it| matches!(it, Call::GiveBack { .. }), 0);
+    answer(&mut bench, |request| matches!(request, Call::Lease { .. }), 8);
+    answer(&mut bench, |request| matches!(request, Call::GiveBack { .. }), 0);
     assert!(bench.has_ended && bench.given_back.len() == 1);
 }
 
 #[test]
 fn a_worker_may_end_when_nothing_is_left_to_do() {
     let mut bench = Bench::new(1, true);
-    answer(&mut bench, |it| matches!(it, Call::Hello), 0);
-    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 1);
-    answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
+    answer(&mut bench, |request| matches!(request, Call::Hello), 0);
+    answer(&mut bench, |request| matches!(request, Call::Lease { .. }), 1);
+    answer(&mut bench, |request| matches!(request, Call::GetCell(_)), 0);
     go_on(&mut bench, 3_000);
     assert!(!bench.has_ended, "its own game is left");
     bench.play(0, 10, SECOND);
-    bench.told_to_end = false;
+    bench.is_ending = false;
     go_on(&mut bench, 3_000);
     assert!(bench.has_ended);
 }
@@ -346,14 +348,14 @@ fn a_worker_may_end_when_nothing_is_left_to_do() {
 fn a_worker_that_is_not_wanted_ends_at_once() {
     for failure in [Failure::Unwanted, refusal()] {
         let mut bench = Bench::new(1, false);
-        let call = said(&bench, |it| matches!(it, Call::Hello));
+        let call = pending_call(&bench, |request| matches!(request, Call::Hello));
         bench.fail(call, failure);
         assert!(bench.has_ended);
     }
     let mut bench = playing(1, 4);
     go_on(&mut bench, HEARTBEAT_MS);
     bench.wait(HEARTBEAT_MS);
-    let call = said(&bench, is_heartbeat);
+    let call = pending_call(&bench, is_heartbeat);
     bench.fail(call, Failure::Unwanted);
     assert!(bench.has_ended);
 }
@@ -361,19 +363,19 @@ fn a_worker_that_is_not_wanted_ends_at_once() {
 /// What it has is known before it gets games for it.
 #[test]
 fn a_worker_that_offers_something_else_says_hello_before_it_asks() {
-    let is_hello = |it: &Call<Done>| matches!(it, Call::Hello);
-    let is_lease = |it: &Call<Done>| matches!(it, Call::Lease { .. });
+    let is_hello = |request: &Call<Done>| matches!(request, Call::Hello);
+    let is_lease = |request: &Call<Done>| matches!(request, Call::Lease { .. });
     let mut bench = playing(1, 1);
-    let heartbeat = said(&bench, is_heartbeat);
-    bench.tell(Event::Changed);
+    let heartbeat = pending_call(&bench, is_heartbeat);
+    bench.handle(Event::Changed);
     bench.answer(heartbeat, 0);
     bench.play(0, 1, SECOND);
-    let hello = said(&bench, is_hello);
+    let hello = pending_call(&bench, is_hello);
     bench.wait(PATIENCE_MS);
-    assert_eq!(bench.said(is_lease), None, "it asks for nothing");
-    assert_eq!(bench.said(is_report), None, "nor does it say anything else");
+    assert_eq!(bench.pending_call(is_lease), None, "it asks for nothing");
+    assert_eq!(bench.pending_call(is_report), None, "nor does it say anything else");
     bench.answer(hello, 0);
-    let report = said(&bench, is_report);
+    let report = pending_call(&bench, is_report);
     bench.answer(report, 0);
     comes(&mut bench, 60_000, is_lease);
 }
@@ -409,27 +411,27 @@ fn neither_kind_of_games_starves() {
 fn scaling() -> Bench {
     let mut bench = Bench::with_quiet(2, 1, false);
     bench.scales = true;
-    answer(&mut bench, |it| matches!(it, Call::Hello), 0);
+    answer(&mut bench, |request| matches!(request, Call::Hello), 0);
     bench
 }
 
 /// What the coordinator was told of speeds when it was asked for games the last time.
-fn told_speeds(bench: &Bench) -> Vec<(u64, u64)> {
-    let call = said(bench, |it| matches!(it, Call::Lease { .. }));
+fn reported_speeds(bench: &Bench) -> Vec<(u64, u64)> {
+    let call = pending_call(bench, |request| matches!(request, Call::Lease { .. }));
     let Call::Lease { speeds, .. } = &bench.under_way[&call] else { unreachable!() };
-    speeds.iter().map(|it| (it.nodes_per_second, it.age_ms)).collect()
+    speeds.iter().map(|speed| (speed.nodes_per_second, speed.age_ms)).collect()
 }
 
 #[test]
 fn scaled_games_wait_for_a_measurement_and_others_with_them() {
     let mut bench = scaling();
     // The first cell is timed, the second is not.
-    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 2);
-    answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
+    answer(&mut bench, |request| matches!(request, Call::Lease { .. }), 2);
+    answer(&mut bench, |request| matches!(request, Call::GetCell(_)), 0);
     assert_eq!(bench.calibrating.as_deref(), Some("pentago"));
-    if let Some(call) = bench.said(|it| matches!(it, Call::Lease { .. })) {
+    if let Some(call) = bench.pending_call(|request| matches!(request, Call::Lease { .. })) {
         bench.answer(call, 2);
-        answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
+        answer(&mut bench, |request| matches!(request, Call::GetCell(_)), 0);
     }
     // However long it takes, nothing is begun, and heartbeats go on.
     bench.wait(60_000);
@@ -449,19 +451,19 @@ fn scaled_games_wait_for_a_measurement_and_others_with_them() {
 fn a_speed_is_told_with_its_age_and_measured_again_when_it_is_old() {
     let mut bench = scaling();
     bench.asks_for_speed = Some("pentago".to_owned());
-    assert!(told_speeds(&bench).is_empty());
-    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 0);
+    assert!(reported_speeds(&bench).is_empty());
+    answer(&mut bench, |request| matches!(request, Call::Lease { .. }), 0);
     assert_eq!(bench.calibrating.as_deref(), Some("pentago"));
     bench.calibrate(Some(3_000_000));
     // It asks again at once.
-    assert_eq!(told_speeds(&bench), [(3_000_000, 0)]);
-    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 0);
+    assert_eq!(reported_speeds(&bench), [(3_000_000, 0)]);
+    answer(&mut bench, |request| matches!(request, Call::Lease { .. }), 0);
     assert_eq!(bench.calibrating, None, "a coordinator that asks again and again is not heeded");
     bench.wait(11 * 60_000);
     bench.asks_for_speed = None;
-    assert_eq!(told_speeds(&bench).len(), 1);
-    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 1);
-    answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
+    assert_eq!(reported_speeds(&bench).len(), 1);
+    answer(&mut bench, |request| matches!(request, Call::Lease { .. }), 1);
+    answer(&mut bench, |request| matches!(request, Call::GetCell(_)), 0);
     assert!(bench.calibrating.is_some() && !bench.plays(0), "it is eleven minutes old");
     bench.calibrate(Some(2_000_000));
     assert!(bench.plays(0));
@@ -472,16 +474,19 @@ fn a_speed_is_told_with_its_age_and_measured_again_when_it_is_old() {
 fn nothing_is_asked_for_while_a_speed_is_wanted() {
     let mut bench = scaling();
     bench.scales = false;
-    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 1);
-    answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
+    answer(&mut bench, |request| matches!(request, Call::Lease { .. }), 1);
+    answer(&mut bench, |request| matches!(request, Call::GetCell(_)), 0);
     assert!(bench.plays(0));
     bench.asks_for_speed = Some("pentago".to_owned());
-    let call = comes(&mut bench, HEARTBEAT_MS, |it| matches!(it, Call::Lease { .. }));
+    let call = comes(&mut bench, HEARTBEAT_MS, |request| matches!(request, Call::Lease { .. }));
     bench.answer(call, 0);
     for _ in 0..600 {
         bench.wait(100);
-        assert!(bench.said(|it| matches!(it, Call::Lease { .. })).is_none(), "it asks");
-        if let Some(call) = bench.said(is_heartbeat) {
+        assert!(
+            bench.pending_call(|request| matches!(request, Call::Lease { .. })).is_none(),
+            "it asks"
+        );
+        if let Some(call) = bench.pending_call(is_heartbeat) {
             bench.answer(call, 0);
         }
     }
@@ -493,8 +498,8 @@ fn what_cannot_be_measured_is_asked_for_no_faster_than_the_retry() {
     let mut bench = scaling();
     bench.asks_for_speed = Some("draughts".to_owned());
     for _ in 0..600 {
-        while let Some(call) =
-            bench.said(|it| matches!(it, Call::Lease { .. } | Call::Heartbeat { .. }))
+        while let Some(call) = bench
+            .pending_call(|request| matches!(request, Call::Lease { .. } | Call::Heartbeat { .. }))
         {
             bench.answer(call, 0);
         }
@@ -509,18 +514,18 @@ fn what_cannot_be_measured_is_asked_for_no_faster_than_the_retry() {
 fn a_worker_ends_whatever_is_being_measured() {
     for now in [false, true] {
         let mut bench = scaling();
-        answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 2);
-        answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
+        answer(&mut bench, |request| matches!(request, Call::Lease { .. }), 2);
+        answer(&mut bench, |request| matches!(request, Call::GetCell(_)), 0);
         assert!(bench.calibrating.is_some());
-        bench.told_to_end = true;
-        bench.tell(if now { Event::EndNow } else { Event::Finish });
-        if let Some(call) = bench.said(|it| matches!(it, Call::Lease { .. })) {
+        bench.is_ending = true;
+        bench.handle(if now { Event::EndNow } else { Event::Finish });
+        if let Some(call) = bench.pending_call(|request| matches!(request, Call::Lease { .. })) {
             bench.answer(call, 0);
         }
-        if let Some(call) = bench.said(is_heartbeat) {
+        if let Some(call) = bench.pending_call(is_heartbeat) {
             bench.answer(call, 0);
         }
-        answer(&mut bench, |it| matches!(it, Call::GiveBack { .. }), 0);
+        answer(&mut bench, |request| matches!(request, Call::GiveBack { .. }), 0);
         assert!(bench.has_ended);
         bench.calibrate(Some(1));
     }

@@ -29,8 +29,8 @@ fn permute(order: &mut Vec<usize>, from: usize, each: &mut impl FnMut(&[usize]))
     }
 }
 
-fn close(one: f64, other: f64) -> bool {
-    (one - other).abs() <= 1e-9 * (1.0 + one.abs().max(other.abs()))
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()))
 }
 
 fn values_of_moves() -> impl Strategy<Value = Vec<i64>> {
@@ -42,9 +42,10 @@ fn values_of_moves() -> impl Strategy<Value = Vec<i64>> {
 
 /// Positions with moves of differing value, and the move chosen in each.
 fn choices() -> impl Strategy<Value = Vec<Choice>> {
-    let one = (values_of_moves(), 0..1_000_usize);
-    let of = |(values, chosen): (Vec<i64>, usize)| Choice::of(&values, chosen % values.len());
-    prop::collection::vec(one.prop_filter_map("all moves are alike", of), 1..40)
+    let choice = (values_of_moves(), 0..1_000_usize);
+    let to_choice =
+        |(values, chosen): (Vec<i64>, usize)| Choice::new(&values, chosen % values.len());
+    prop::collection::vec(choice.prop_filter_map("all moves are alike", to_choice), 1..40)
 }
 
 fn sums(choices: &[Choice]) -> AccuracySums {
@@ -95,7 +96,7 @@ proptest! {
         let chosen = chosen % values.len();
         let best = *values.iter().max().unwrap();
         let worst = *values.iter().min().unwrap();
-        let Some(choice) = Choice::of(&values, chosen) else {
+        let Some(choice) = Choice::new(&values, chosen) else {
             prop_assert_eq!(best, worst);
             return Ok(());
         };
@@ -106,17 +107,17 @@ proptest! {
         prop_assert_eq!(choice.rank, rank_in_all_orders(&values, chosen));
         // A random mover's expectations are means over all its choices.
         let all: Vec<Choice> =
-            (0..values.len()).map(|chosen| Choice::of(&values, chosen).unwrap()).collect();
-        let mean = |of: &dyn Fn(&Choice) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
-        prop_assert!(close(choice.random_rank, mean(&|it| it.rank)));
-        prop_assert!(close(choice.random_loss, mean(&|it| it.loss as f64)));
-        prop_assert!(close(choice.random_best, mean(&|it| f64::from(u8::from(it.is_best())))));
-        let least = all.iter().map(|it| it.rank).fold(f64::INFINITY, f64::min);
+            (0..values.len()).map(|chosen| Choice::new(&values, chosen).unwrap()).collect();
+        let mean = |figure: &dyn Fn(&Choice) -> f64| all.iter().map(figure).sum::<f64>() / all.len() as f64;
+        prop_assert!(close(choice.random_rank, mean(&|choice| choice.rank)));
+        prop_assert!(close(choice.random_loss, mean(&|choice| choice.loss as f64)));
+        prop_assert!(close(choice.random_best, mean(&|choice| f64::from(u8::from(choice.is_best())))));
+        let least = all.iter().map(|choice| choice.rank).fold(f64::INFINITY, f64::min);
         prop_assert_eq!(choice.best_rank, least);
         prop_assert!(choice.best_rank < choice.random_rank);
         prop_assert!(choice.random_loss > 0.0 && choice.random_best < 1.0);
         // So a player that chooses all moves equally often has no skill.
-        let accuracy = Accuracy::of(&sums(&all)).unwrap();
+        let accuracy = Accuracy::from_sums(&sums(&all)).unwrap();
         let of_wins = accuracy.wins.map(|wins| wins.skill);
         for skill in [accuracy.best_skill, accuracy.rank_skill, accuracy.loss_skill].into_iter().chain(of_wins) {
             prop_assert!(skill.value.abs() < 1e-9, "{:?}", skill);
@@ -126,44 +127,50 @@ proptest! {
     /// Means and skills against sums over the list, and errors against residuals one by one.
     #[test]
     fn figures_are_those_of_the_list(choices in choices()) {
-        let accuracy = Accuracy::of(&sums(&choices)).unwrap();
+        let accuracy = Accuracy::from_sums(&sums(&choices)).unwrap();
         prop_assert_eq!(accuracy.positions, choices.len() as u64);
-        let mean = |of: &dyn Fn(&Choice) -> f64| {
-            choices.iter().map(of).sum::<f64>() / choices.len() as f64
+        let mean = |figure: &dyn Fn(&Choice) -> f64| {
+            choices.iter().map(figure).sum::<f64>() / choices.len() as f64
         };
-        let best = |it: &Choice| f64::from(u8::from(it.is_best()));
+        let best = |choice: &Choice| f64::from(u8::from(choice.is_best()));
         prop_assert!(close(accuracy.best.value, mean(&best)));
-        let list = |of: &dyn Fn(&Choice) -> [f64; 2]| choices.iter().map(of).collect();
+        let list = |terms: &dyn Fn(&Choice) -> [f64; 2]| choices.iter().map(terms).collect();
         let twins = [
-            (accuracy.best_skill, Twin::skill(list(&|it| [best(it) - it.random_best, 1.0 - it.random_best]))),
+            (
+                accuracy.best_skill,
+                Twin::skill(list(&|choice| [best(choice) - choice.random_best, 1.0 - choice.random_best])),
+            ),
             (
                 accuracy.rank_skill,
-                Twin::skill(list(&|it| [it.random_rank - it.rank, it.random_rank - it.best_rank])),
+                Twin::skill(list(&|choice| [choice.random_rank - choice.rank, choice.random_rank - choice.best_rank])),
             ),
-            (accuracy.loss_skill, Twin::skill(list(&|it| [it.random_loss - it.loss as f64, it.random_loss]))),
+            (
+                accuracy.loss_skill,
+                Twin::skill(list(&|choice| [choice.random_loss - choice.loss as f64, choice.random_loss])),
+            ),
             (
                 accuracy.rank,
                 Twin {
-                    list: list(&|it| [it.rank, 1.0]),
-                    ends: [mean(&|it| it.best_rank), mean(&|it| it.random_rank)],
+                    list: list(&|choice| [choice.rank, 1.0]),
+                    ends: [mean(&|choice| choice.best_rank), mean(&|choice| choice.random_rank)],
                     bounds: [1.0, f64::INFINITY],
                 },
             ),
             (
                 accuracy.loss,
                 Twin {
-                    list: list(&|it| [it.loss as f64, 1.0]),
-                    ends: [0.0, mean(&|it| it.random_loss)],
+                    list: list(&|choice| [choice.loss as f64, 1.0]),
+                    ends: [0.0, mean(&|choice| choice.random_loss)],
                     bounds: [0.0, f64::INFINITY],
                 },
             ),
         ];
-        for (found, twin) in twins {
+        for (figure, twin) in twins {
             let (value, interval) = twin.figure();
-            prop_assert!(close(found.value, value), "{:?} for {}", found, value);
-            prop_assert_eq!(found.interval.is_some(), interval.is_some());
-            if let (Some(found), Some([low, high])) = (found.interval, interval) {
-                prop_assert!(close(found.low, low) && close(found.high, high), "{:?}: {} {}", found, low, high);
+            prop_assert!(close(figure.value, value), "{:?} for {}", figure, value);
+            prop_assert_eq!(figure.interval.is_some(), interval.is_some());
+            if let (Some(figure), Some([low, high])) = (figure.interval, interval) {
+                prop_assert!(close(figure.low, low) && close(figure.high, high), "{:?}: {} {}", figure, low, high);
             }
         }
     }
@@ -178,12 +185,12 @@ proptest! {
         let (mut kept, mut random, mut skill) = (Vec::new(), Vec::new(), Vec::new());
         for (values, chosen) in &all {
             let chosen = chosen % values.len();
-            let choice = Choice::of(values, chosen);
+            let choice = Choice::new(values, chosen);
             choice.iter().for_each(|choice| sums.add(choice, true));
             choice.iter().for_each(|choice| scores.add(choice, false));
             let wins = values.iter().filter(|&&value| value > 0).count();
             if wins == 0 || wins == values.len() {
-                prop_assert_eq!(choice.and_then(|it| it.keeps_win()), None);
+                prop_assert_eq!(choice.and_then(|choice| choice.keeps_win()), None);
                 continue;
             }
             let [keeps, share] = [f64::from(u8::from(values[chosen] > 0)), wins as f64 / values.len() as f64];
@@ -192,41 +199,42 @@ proptest! {
             skill.push([keeps - share, 1.0 - share]);
         }
         prop_assert_eq!(scores.wins, WinSums::default());
-        prop_assert_eq!(Accuracy::of(&scores).and_then(|it| it.wins), None);
-        let Some(found) = Accuracy::of(&sums).and_then(|it| it.wins) else {
+        prop_assert_eq!(Accuracy::from_sums(&scores).and_then(|accuracy| accuracy.wins), None);
+        let Some(wins_kept) = Accuracy::from_sums(&sums).and_then(|accuracy| accuracy.wins) else {
             prop_assert!(kept.is_empty());
             return Ok(());
         };
         let sum = |list: &[f64]| list.iter().sum::<f64>();
         let count = kept.len();
-        prop_assert_eq!(found.positions, count as u64);
-        prop_assert!(close(found.share.value, sum(&kept) / count as f64));
-        prop_assert!(close(found.random, sum(&random) / count as f64));
+        prop_assert_eq!(wins_kept.positions, count as u64);
+        prop_assert!(close(wins_kept.share.value, sum(&kept) / count as f64));
+        prop_assert!(close(wins_kept.random, sum(&random) / count as f64));
         let of_games = GameCounts([count as u64 - sum(&kept) as u64, 0, sum(&kept) as u64]).interval();
-        let interval = found.share.interval.map(|it| [it.low, it.high]);
+        let interval = wins_kept.share.interval.map(|interval| [interval.low, interval.high]);
         prop_assert_eq!(interval, (count >= 2).then_some([of_games.low, of_games.high]));
         let (value, interval) = Twin::skill(skill).figure();
-        prop_assert!(close(found.skill.value, value));
-        prop_assert_eq!(found.skill.interval.is_some(), interval.is_some());
-        if let (Some(found), Some([low, high])) = (found.skill.interval, interval) {
-            prop_assert!(close(found.low, low) && close(found.high, high), "{:?}: {} {}", found, low, high);
+        prop_assert!(close(wins_kept.skill.value, value));
+        prop_assert_eq!(wins_kept.skill.interval.is_some(), interval.is_some());
+        if let (Some(skill_interval), Some([low, high])) = (wins_kept.skill.interval, interval) {
+            let is_close = close(skill_interval.low, low) && close(skill_interval.high, high);
+            prop_assert!(is_close, "{:?}: {} {}", skill_interval, low, high);
         }
     }
 
     /// Figures lie in their intervals, which stay within the possible range.
     #[test]
     fn every_interval_is_possible(choices in choices()) {
-        let it = Accuracy::of(&sums(&choices)).unwrap();
+        let accuracy = Accuracy::from_sums(&sums(&choices)).unwrap();
         let infinity = f64::INFINITY;
         for (figure, least, most) in [
-            (it.best, 0.0, 1.0),
-            (it.rank, 1.0, infinity),
-            (it.loss, 0.0, infinity),
-            (it.best_skill, -infinity, 1.0),
-            (it.rank_skill, -infinity, 1.0),
-            (it.loss_skill, -infinity, 1.0),
-            (it.wins.map_or(it.best, |wins| wins.share), 0.0, 1.0),
-            (it.wins.map_or(it.best_skill, |wins| wins.skill), -infinity, 1.0),
+            (accuracy.best, 0.0, 1.0),
+            (accuracy.rank, 1.0, infinity),
+            (accuracy.loss, 0.0, infinity),
+            (accuracy.best_skill, -infinity, 1.0),
+            (accuracy.rank_skill, -infinity, 1.0),
+            (accuracy.loss_skill, -infinity, 1.0),
+            (accuracy.wins.map_or(accuracy.best, |wins| wins.share), 0.0, 1.0),
+            (accuracy.wins.map_or(accuracy.best_skill, |wins| wins.skill), -infinity, 1.0),
         ] {
             prop_assert!(figure.value.is_finite());
             let Some(interval) = figure.interval else { continue };
@@ -239,11 +247,11 @@ proptest! {
 
 #[test]
 fn what_leaves_nothing_to_choose_is_no_choice() {
-    assert_eq!(Choice::of(&[], 0), None);
-    assert_eq!(Choice::of(&[7], 0), None);
-    assert_eq!(Choice::of(&[0, 0, 0], 1), None);
-    assert_eq!(Choice::of(&[0, 1], 2), None);
-    assert_eq!(Accuracy::of(&AccuracySums::default()), None);
+    assert_eq!(Choice::new(&[], 0), None);
+    assert_eq!(Choice::new(&[7], 0), None);
+    assert_eq!(Choice::new(&[0, 0, 0], 1), None);
+    assert_eq!(Choice::new(&[0, 1], 2), None);
+    assert_eq!(Accuracy::from_sums(&AccuracySums::default()), None);
 }
 
 /// A win, two draws and a loss.
@@ -251,9 +259,9 @@ const FOUR: [i64; 4] = [0, 1, 0, -1];
 
 #[test]
 fn ranks_of_equal_moves_are_shared() {
-    let of = |chosen| Choice::of(&FOUR, chosen).unwrap();
-    assert_eq!([0, 1, 2, 3].map(|chosen| of(chosen).rank), [2.5, 1.0, 2.5, 4.0]);
-    assert_eq!([0, 1, 2, 3].map(|chosen| of(chosen).loss), [1, 0, 1, 2]);
+    let choice = |chosen| Choice::new(&FOUR, chosen).unwrap();
+    assert_eq!([0, 1, 2, 3].map(|chosen| choice(chosen).rank), [2.5, 1.0, 2.5, 4.0]);
+    assert_eq!([0, 1, 2, 3].map(|chosen| choice(chosen).loss), [1, 0, 1, 2]);
     let expected = Choice {
         value: 0,
         best: 1,
@@ -268,33 +276,33 @@ fn ranks_of_equal_moves_are_shared() {
         random_best: 0.25,
         best_rank: 1.0,
     };
-    assert_eq!(of(0), expected);
+    assert_eq!(choice(0), expected);
     // The greatest possible distance does not overflow.
-    assert_eq!(Choice::of(&[i64::MAX, i64::MIN], 1).unwrap().loss, i64::MAX);
+    assert_eq!(Choice::new(&[i64::MAX, i64::MIN], 1).unwrap().loss, i64::MAX);
 }
 
 #[test]
 fn skill_goes_from_a_random_mover_to_a_perfect_one() {
-    let of = |chosen: &[usize]| {
+    let accuracy = |chosen: &[usize]| {
         let choices: Vec<Choice> =
-            chosen.iter().map(|&chosen| Choice::of(&FOUR, chosen).unwrap()).collect();
-        Accuracy::of(&sums(&choices)).unwrap()
+            chosen.iter().map(|&chosen| Choice::new(&FOUR, chosen).unwrap()).collect();
+        Accuracy::from_sums(&sums(&choices)).unwrap()
     };
-    let mixed = of(&[1, 1, 0, 1]);
+    let mixed = accuracy(&[1, 1, 0, 1]);
     assert_eq!((mixed.positions, mixed.best.value, mixed.random_best), (4, 0.75, 0.25));
     assert_eq!((mixed.rank.value, mixed.random_rank), (1.375, 2.5));
     assert_eq!((mixed.loss.value, mixed.random_loss), (0.25, 1.0));
     assert!(close(mixed.best_skill.value, 2.0 / 3.0));
     assert_eq!((mixed.rank_skill.value, mixed.loss_skill.value), (0.75, 0.75));
 
-    let worst = of(&[3, 3, 3]);
+    let worst = accuracy(&[3, 3, 3]);
     assert!(close(worst.best_skill.value, -1.0 / 3.0));
     assert_eq!((worst.rank_skill.value, worst.loss_skill.value), (-1.0, -1.0));
 
     // Equal choices leave doubt, which shrinks with their number.
     let mut widths = Vec::new();
     for count in [2, 10, 100] {
-        let perfect = of(&vec![1; count]);
+        let perfect = accuracy(&vec![1; count]);
         for skill in [perfect.best_skill, perfect.rank_skill, perfect.loss_skill] {
             let interval = skill.interval.unwrap();
             assert!(skill.value == 1.0 && interval.low < 1.0 && interval.high == 1.0, "{skill:?}");
@@ -307,7 +315,7 @@ fn skill_goes_from_a_random_mover_to_a_perfect_one() {
     }
     assert!(widths[0] > 2.0 && widths[3] > 0.1 && widths[6] < 0.04, "{widths:?}");
 
-    let alone = of(&[0]);
+    let alone = accuracy(&[0]);
     assert_eq!((alone.best.interval, alone.rank_skill.interval), (None, None));
 }
 
@@ -330,11 +338,11 @@ fn wins_are_kept_or_given_away() {
     ];
     let mut sums = AccuracySums::default();
     for (values, chosen) in positions {
-        if let Some(choice) = Choice::of(values, chosen) {
+        if let Some(choice) = Choice::new(values, chosen) {
             sums.add(&choice, true);
         }
     }
-    let accuracy = Accuracy::of(&sums).unwrap();
+    let accuracy = Accuracy::from_sums(&sums).unwrap();
     assert_eq!(accuracy.positions, 5);
     let WinsKept { positions, share, random, skill } = accuracy.wins.unwrap();
     assert_eq!((positions, share.value), (3, 2.0 / 3.0));
@@ -346,14 +354,14 @@ fn wins_are_kept_or_given_away() {
     assert!(interval.low < 0.0 && interval.high == 1.0, "{interval:?}");
 
     // Won positions in which no move errs, or that are lost, have no such figure.
-    let of = |values: &[i64], chosen| {
+    let wins = |values: &[i64], chosen| {
         let mut sums = AccuracySums::default();
-        sums.add(&Choice::of(values, chosen).unwrap(), true);
-        Accuracy::of(&sums).unwrap().wins
+        sums.add(&Choice::new(values, chosen).unwrap(), true);
+        Accuracy::from_sums(&sums).unwrap().wins
     };
-    assert_eq!(of(&[255, 253, 251], 2), None);
-    assert_eq!(of(&[0, -252], 0), None);
-    let alone = of(&[255, 0], 1).unwrap();
+    assert_eq!(wins(&[255, 253, 251], 2), None);
+    assert_eq!(wins(&[0, -252], 0), None);
+    let alone = wins(&[255, 0], 1).unwrap();
     assert_eq!((alone.share, alone.random), (Estimate { value: 0.0, interval: None }, 0.5));
     assert_eq!((alone.skill.value, alone.skill.interval), (-1.0, None));
 }
@@ -363,9 +371,9 @@ fn wins_are_kept_or_given_away() {
 #[test]
 fn rounding_is_not_a_variance() {
     // 1/3 and 7/3 have no end in binary.
-    let choice = Choice::of(&[7, 3, 0], 1).unwrap();
+    let choice = Choice::new(&[7, 3, 0], 1).unwrap();
     for count in [1_000, 1_000_000] {
-        let accuracy = Accuracy::of(&sums(&vec![choice; count])).unwrap();
+        let accuracy = Accuracy::from_sums(&sums(&vec![choice; count])).unwrap();
         let n = count as f64;
         for figure in [accuracy.rank_skill, accuracy.loss_skill, accuracy.loss] {
             let interval = figure.interval.unwrap();
@@ -403,14 +411,19 @@ fn coverage(knows: f64, positions: usize, rounds: u32) -> [f64; 4] {
                 true => values.iter().position(|value| Some(value) == values.iter().max()).unwrap(),
                 false => random.below(values.len() as u32) as usize,
             };
-            sums.add(&Choice::of(values, chosen).unwrap(), true);
+            sums.add(&Choice::new(values, chosen).unwrap(), true);
         }
-        let it = Accuracy::of(&sums).unwrap();
+        let accuracy = Accuracy::from_sums(&sums).unwrap();
         // A player that knows a best move with this probability has that skill, by every measure.
-        let skills = [it.best_skill, it.rank_skill, it.loss_skill, it.wins.unwrap().skill];
+        let skills = [
+            accuracy.best_skill,
+            accuracy.rank_skill,
+            accuracy.loss_skill,
+            accuracy.wins.unwrap().skill,
+        ];
         for (held, skill) in held.iter_mut().zip(skills) {
             // Without an interval there is no statement.
-            let holds = |it: Interval| it.low <= knows && knows <= it.high;
+            let holds = |interval: Interval| interval.low <= knows && knows <= interval.high;
             *held += u32::from(skill.interval.is_none_or(holds));
         }
     }

@@ -208,7 +208,7 @@ impl CellOfClaim {
         let band = score.interval(band_error);
         let (bound, band) = match self.is_of_second {
             false => (bound, band),
-            true => (bound.of_opponent(), band.of_opponent()),
+            true => (bound.seen_by_opponent(), band.seen_by_opponent()),
         };
         let p = match bound {
             Bound::Above(bound) => score.p_value_above(bound),

@@ -54,7 +54,7 @@ impl Bound {
 
     /// The same bound for the other player's score.
     #[must_use]
-    pub fn of_opponent(self) -> Self {
+    pub fn seen_by_opponent(self) -> Self {
         match self {
             Self::Above(score) => Self::Below(1.0 - score),
             Self::Below(score) => Self::Above(1.0 - score),

@@ -39,13 +39,13 @@ proptest! {
     #[test]
     fn a_smaller_p_value_takes_no_rejection_away(
         p_values in prop::collection::vec(0.0..0.1, 1..8),
-        which in 0_usize..8,
+        place in 0_usize..8,
         factor in 0.0..1.0,
     ) {
-        let which = which % p_values.len();
+        let place = place % p_values.len();
         let before = holm(&p_values);
         let mut smaller = p_values.clone();
-        smaller[which] *= factor;
+        smaller[place] *= factor;
         for (index, (after, before)) in holm(&smaller).into_iter().zip(before).enumerate() {
             prop_assert!(after <= before + 1e-15, "{} of {:?}", index, p_values);
         }
@@ -161,11 +161,11 @@ fn a_claim_of_the_other_side_is_the_same_claim() {
     let judged = judge(&[claim(&above, vec![first]), claim(&below, vec![second])]);
     let p = p_values(&judged);
     assert!((p[0] - p[1]).abs() < 1e-12, "{p:?}");
-    let [one, other] = [&judged[0], &judged[1]].map(|judged| judged.cells[0].band.unwrap());
-    assert!((one.low + other.high - 1.0).abs() < 1e-12);
-    assert!((one.score + other.score - 1.0).abs() < 1e-12);
+    let [first, other] = [&judged[0], &judged[1]].map(|judged| judged.cells[0].band.unwrap());
+    assert!((first.low + other.high - 1.0).abs() < 1e-12);
+    assert!((first.score + other.score - 1.0).abs() < 1e-12);
     // One cell, one band.
-    assert_eq!(one, PairCounts(FAIR).test().interval(0.05));
+    assert_eq!(first, PairCounts(FAIR).test().interval(0.05));
 }
 
 fn p_values(judged: &[JudgedClaim]) -> Vec<f64> {
@@ -177,17 +177,18 @@ fn claims_wait_for_their_cells_and_for_each_other() {
     let statement = statement(Bound::Above(0.5), Quantifier::Every);
     let fair = PairCounts(FAIR).test().p_value_above(0.5);
     assert!(fair > 0.025 && fair <= 0.05, "{fair}");
-    let of = |cells: Vec<CellOfClaim>| claim(&statement, cells);
+    let claim_about = |cells: Vec<CellOfClaim>| claim(&statement, cells);
     let judgements = |claims: &[ClaimToJudge]| -> Vec<Judgement> {
         judge(claims).iter().map(|judged| judged.judgement).collect()
     };
-    let strong = || of(vec![cell(1, StateOfCell::Finished, STRONG)]);
-    let fair = || of(vec![cell(2, StateOfCell::Finished, FAIR)]);
-    let even = || of(vec![cell(3, StateOfCell::Finished, EVEN)]);
-    let open =
-        || of(vec![cell(1, StateOfCell::Finished, STRONG), cell(4, StateOfCell::Open, EVEN)]);
-    let sequential = || of(vec![cell(5, StateOfCell::Sequential, STRONG)]);
-    let gone = || of(vec![cell(6, StateOfCell::Gone, [0; 5])]);
+    let strong = || claim_about(vec![cell(1, StateOfCell::Finished, STRONG)]);
+    let fair = || claim_about(vec![cell(2, StateOfCell::Finished, FAIR)]);
+    let even = || claim_about(vec![cell(3, StateOfCell::Finished, EVEN)]);
+    let open = || {
+        claim_about(vec![cell(1, StateOfCell::Finished, STRONG), cell(4, StateOfCell::Open, EVEN)])
+    };
+    let sequential = || claim_about(vec![cell(5, StateOfCell::Sequential, STRONG)]);
+    let gone = || claim_about(vec![cell(6, StateOfCell::Gone, [0; 5])]);
     use Judgement::{NotShown, Open, Supported};
     assert_eq!(judgements(&[]), []);
     assert_eq!(judgements(&[strong()]), [Supported]);
@@ -212,7 +213,7 @@ fn claims_wait_for_their_cells_and_for_each_other() {
     // A claim that left the family costs the others the same as before.
     let left = ClaimToJudge { is_exploratory: true, ..strong() };
     assert_eq!(judgements(&[left, fair()]), [Judgement::Exploratory, NotShown]);
-    let nothing = of(vec![cell(1, StateOfCell::Finished, [0; 5])]);
+    let nothing = claim_about(vec![cell(1, StateOfCell::Finished, [0; 5])]);
     assert_eq!(p_values(&judge(&[nothing])), [1.0]);
 }
 

@@ -106,7 +106,7 @@ fn along<Cell: Copy>(
         for (index, &(place, cell)) in line.iter().enumerate().skip(1) {
             let before = if values.are_numbers { index - 1 } else { 0 };
             let (from, other) = line[before];
-            all.push(Difference::of(
+            all.push(Difference::new(
                 [cell, other],
                 Changed::Axis { axis, from: values.at(from), to: values.at(place) },
                 (cell.player.clone(), cell.opponent.clone()),
@@ -118,7 +118,7 @@ fn along<Cell: Copy>(
 }
 
 /// The same score from the other player's side.
-fn of_the_other(score: &Clustered) -> Clustered {
+fn seen_by_opponent(score: &Clustered) -> Clustered {
     Clustered::certain(1.0).minus(score)
 }
 
@@ -145,11 +145,11 @@ fn between_players<Cell: Copy>(cells: &[ComparedCell<Cell>], all: &mut Vec<Diffe
     for (opponent, met) in meetings {
         let seen = |cell: &ComparedCell<Cell>, is_first: bool| match is_first {
             true => cell.score.clone(),
-            false => of_the_other(&cell.score),
+            false => seen_by_opponent(&cell.score),
         };
         let Some(&(from, other, other_first)) = met.first() else { continue };
         for &(player, cell, is_first) in &met[1..] {
-            all.push(Difference::of(
+            all.push(Difference::new(
                 [cell, other],
                 Changed::Player { from: from.to_owned() },
                 (player.to_owned(), opponent.to_owned()),
@@ -164,7 +164,7 @@ fn between_players<Cell: Copy>(cells: &[ComparedCell<Cell>], all: &mut Vec<Diffe
 }
 
 impl<Cell: Copy> Difference<Cell> {
-    fn of(
+    fn new(
         cells: [&ComparedCell<Cell>; 2],
         changed: Changed,
         (player, opponent): (String, String),

@@ -41,7 +41,7 @@ pub struct Effects {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
     /// The axis, or the two axes.
-    pub of: Vec<Contrast>,
+    pub contrasts: Vec<Contrast>,
     /// The player's gain in points per game; for two axes, how much larger the gain by one is at the end of the other
     /// than at its beginning.
     pub score: f64,
@@ -71,10 +71,10 @@ struct Column {
 /// these axes are skipped. Cells come in the grid's order.
 #[must_use]
 pub fn effects<Cell>(axes: &[usize], cells: &[ComparedCell<Cell>]) -> Vec<Effects> {
-    by_pairing(cells).iter().filter_map(|pairing| of_pairing(axes, pairing)).collect()
+    by_pairing(cells).iter().filter_map(|pairing| pairing_effects(axes, pairing)).collect()
 }
 
-fn of_pairing<Cell>(axes: &[usize], pairing: &[&ComparedCell<Cell>]) -> Option<Effects> {
+fn pairing_effects<Cell>(axes: &[usize], pairing: &[&ComparedCell<Cell>]) -> Option<Effects> {
     let values: Vec<(usize, Values<'_>)> = axes
         .iter()
         .map(|&axis| (axis, Values::on(axis, pairing)))
@@ -105,16 +105,16 @@ fn of_pairing<Cell>(axes: &[usize], pairing: &[&ComparedCell<Cell>]) -> Option<E
     let (products, solution) = [&pairs[..], &[]].into_iter().find_map(|products| {
         let model = model(&main, products);
         (model.ncols() <= COEFFICIENTS_MAX && model.ncols() <= model.nrows())
-            .then(|| Some((products, Solution::of(&model, &cells)?)))
+            .then(|| Some((products, Solution::fit(&model, &cells)?)))
             .flatten()
     })?;
     let contrast = |column: usize| columns[column].contrast.clone();
     let named = (0..columns.len()).map(|column| vec![contrast(column)]);
     let named = named.chain(products.iter().map(|pair| pair.map(contrast).to_vec()));
-    let effects = named.enumerate().map(|(index, of)| {
+    let effects = named.enumerate().map(|(index, contrasts)| {
         // After the constant.
         let effect = solution.coefficient(index + 1, &cells);
-        Effect { of, score: effect.value(), interval: effect.interval() }
+        Effect { contrasts, score: effect.value(), interval: effect.interval() }
     });
     Some(Effects {
         player: cells[0].player.clone(),
@@ -130,13 +130,13 @@ fn columns(axis: usize, values: &Values<'_>) -> Vec<Column> {
     let count = values.len();
     let name = |place: usize| values.at(place);
     if !values.are_numbers && count > 2 {
-        let of = |place: usize| Column {
+        let column = |place: usize| Column {
             contrast: Contrast { axis, from: name(0), to: name(place) },
             levels: (0..count)
                 .map(|other| f64::from(other == place) - 1.0 / count as f64)
                 .collect(),
         };
-        return (1..count).map(of).collect();
+        return (1..count).map(column).collect();
     }
     let contrast = Contrast { axis, from: name(0), to: name(count - 1) };
     let level = |place: usize| place as f64 / (count - 1) as f64 - 0.5;
@@ -165,7 +165,7 @@ struct Solution {
 
 impl Solution {
     /// `None` if the cells do not separate all columns.
-    fn of<Cell>(model: &DMatrix<f64>, cells: &[&ComparedCell<Cell>]) -> Option<Self> {
+    fn fit<Cell>(model: &DMatrix<f64>, cells: &[&ComparedCell<Cell>]) -> Option<Self> {
         // Levels are of the order of one, so that a pivot this small is rounding.
         const PIVOT_MIN: f64 = 1e-6;
         let normal = model.transpose() * model;

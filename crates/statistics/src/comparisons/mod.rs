@@ -54,8 +54,10 @@ struct Values<'a> {
 impl<'a> Values<'a> {
     /// Cells come in the grid's order.
     fn on<Cell>(axis: usize, cells: &[&'a ComparedCell<Cell>]) -> Self {
-        let of = |cell: &&'a ComparedCell<Cell>| cell.place.get(axis).and_then(Option::as_deref);
-        let mut values: IndexSet<&str, FixedState> = cells.iter().filter_map(of).collect();
+        let value_on_axis =
+            |cell: &&'a ComparedCell<Cell>| cell.place.get(axis).and_then(Option::as_deref);
+        let mut values: IndexSet<&str, FixedState> =
+            cells.iter().filter_map(value_on_axis).collect();
         let number = |value: &&str| number_of(value);
         let are_numbers = values.iter().all(|value| number(value).is_some());
         if are_numbers {
@@ -87,10 +89,10 @@ fn number_of(value: &str) -> Option<f64> {
     }
     let plain = value.parse::<f64>().ok();
     let with_unit = || {
-        let of = |(unit, factor): (&str, f64)| {
+        let milliseconds = |(unit, factor): (&str, f64)| {
             Some(factor * value.strip_suffix(unit)?.parse::<f64>().ok()?)
         };
-        UNITS.into_iter().find_map(of)
+        UNITS.into_iter().find_map(milliseconds)
     };
     plain.or_else(with_unit).filter(|number| !number.is_nan())
 }

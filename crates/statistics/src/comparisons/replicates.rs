@@ -56,10 +56,13 @@ pub fn replicates<Cell: Copy>(
         group.windows(2).any(|cells| cells[0].seed != cells[1].seed)
     };
     let groups = groups.into_iter().filter(|(_, group)| is_repeated(group));
-    groups.map(|(place, group)| of(place, &group)).collect()
+    groups.map(|(place, group)| summarise(place, &group)).collect()
 }
 
-fn of<Cell: Copy>(place: Vec<Option<String>>, group: &[&ComparedCell<Cell>]) -> Replicates<Cell> {
+fn summarise<Cell: Copy>(
+    place: Vec<Option<String>>,
+    group: &[&ComparedCell<Cell>],
+) -> Replicates<Cell> {
     let count = group.len() as f64;
     let mean = group.iter().map(|cell| cell.score.value()).sum::<f64>() / count;
     let square = |cell: &&ComparedCell<Cell>| {

@@ -19,22 +19,23 @@ fn cell(number: i64, place: &[&str], players: [&str; 2], scores: &[f64]) -> Comp
 
 const AB: [&str; 2] = ["ab", "gm"];
 
-fn told(differences: &[Difference<i64>]) -> Vec<String> {
-    let one = |it: &Difference<i64>| {
-        let changed = match &it.changed {
+fn lines(differences: &[Difference<i64>]) -> Vec<String> {
+    let line = |difference: &Difference<i64>| {
+        let changed = match &difference.changed {
             Changed::Axis { axis, from, to } => format!("axis {axis} {from}>{to}"),
-            Changed::Player { from } => format!("player {from}>{}", it.player),
+            Changed::Player { from } => format!("player {from}>{}", difference.player),
         };
-        let place: Vec<_> = it.place.iter().map(|value| value.as_deref().unwrap_or("-")).collect();
-        let [of, against] = it.cells;
+        let place: Vec<_> =
+            difference.place.iter().map(|value| value.as_deref().unwrap_or("-")).collect();
+        let [first, against] = difference.cells;
         format!(
-            "{of}-{against} {changed} {} {:+.3} over {}",
+            "{first}-{against} {changed} {} {:+.3} over {}",
             place.join(","),
-            it.score,
-            it.openings_shared
+            difference.score,
+            difference.openings_shared
         )
     };
-    differences.iter().map(one).collect()
+    differences.iter().map(line).collect()
 }
 
 #[test]
@@ -49,7 +50,7 @@ fn neighbours_on_an_axis_of_numbers_are_compared() {
     let (all, is_truncated) = differences(&[0, 1], &cells);
     assert!(!is_truncated);
     assert_eq!(
-        told(&all),
+        lines(&all),
         [
             "3-1 axis 0 1>2 -,5ms +0.333 over 3",
             "4-3 axis 0 2>3 -,5ms +0.250 over 4",
@@ -65,7 +66,7 @@ fn words_are_compared_with_the_first() {
         (1..).zip(words).map(|(id, word)| cell(id, &[word], AB, &[0.5; 4])).collect();
     let (all, _) = differences(&[0], &cells);
     assert_eq!(
-        told(&all),
+        lines(&all),
         [
             "2-1 axis 0 roulette>tournament - +0.000 over 4",
             "3-1 axis 0 roulette>rank - +0.000 over 4",
@@ -83,7 +84,7 @@ fn players_are_compared_by_the_opponents_that_they_share() {
     ];
     let (all, _) = differences(&[], &cells);
     assert_eq!(
-        told(&all),
+        lines(&all),
         [
             "3-1 player a>c  -0.250 over 4",
             "2-1 player b>c  -0.250 over 4",
@@ -138,18 +139,18 @@ fn effects_of_a_square_are_differences_of_means() {
         cell(4, &["2", "true"], AB, &[1.0, 1.0, 0.75, 1.0]),
     ];
     let [a, b, c, d] = [0.25, 0.375, 0.5, 0.9375];
-    let told = effects(&[0, 1], &cells);
-    assert_eq!(told.len(), 1);
+    let effects = effects(&[0, 1], &cells);
+    assert_eq!(effects.len(), 1);
     let expected = [(c + d - a - b) / 2.0, (b + d - a - c) / 2.0, d - c - (b - a)];
-    for (effect, expected) in told[0].effects.iter().zip(expected) {
+    for (effect, expected) in effects[0].effects.iter().zip(expected) {
         assert!((effect.score - expected).abs() < 1e-12, "{effect:?} for {expected}");
     }
-    assert_eq!(told[0].effects.len(), 3);
-    assert_eq!((told[0].has_interactions, told[0].residual), (true, None));
-    let names: Vec<_> = told[0].effects[2]
-        .of
+    assert_eq!(effects[0].effects.len(), 3);
+    assert_eq!((effects[0].has_interactions, effects[0].residual), (true, None));
+    let names: Vec<_> = effects[0].effects[2]
+        .contrasts
         .iter()
-        .map(|it| (it.axis, it.from.as_str(), it.to.as_str()))
+        .map(|contrast| (contrast.axis, contrast.from.as_str(), contrast.to.as_str()))
         .collect();
     assert_eq!(names, [(0, "1", "2"), (1, "false", "true")]);
     // By hand: each opening's own estimate of the effect.
@@ -167,7 +168,7 @@ fn effects_of_a_square_are_differences_of_means() {
     let mean = (0..4).map(by_opening).sum::<f64>() / 4.0;
     let variance =
         (0..4).map(|k| (by_opening(k) - mean) * (by_opening(k) - mean)).sum::<f64>() / 3.0 / 4.0;
-    let Interval { low, high, .. } = told[0].effects[0].interval.unwrap();
+    let Interval { low, high, .. } = effects[0].effects[0].interval.unwrap();
     let prior: f64 =
         [a, b, c, d].iter().map(|m| (m * m + (1.0 - m) * (1.0 - m)) / 40.0 / 4.0).sum();
     let error = 3.182_446_305_283_71 * (variance + prior).sqrt();
@@ -190,15 +191,17 @@ fn a_sample_tells_main_effects() {
     }
     // The grid's order.
     cells.sort_by(|a, b| a.place.cmp(&b.place));
-    let told = effects(&[0, 1, 2], &cells);
-    let of = |axis: usize, to: &str| {
-        let is =
-            |effect: &&Effect| matches!(&effect.of[..], [it] if it.axis == axis && it.to == to);
-        told[0].effects.iter().find(is).unwrap()
+    let effects = effects(&[0, 1, 2], &cells);
+    let find_effect = |axis: usize, to: &str| {
+        let is = |effect: &&Effect| matches!(&effect.contrasts[..], [contrast] if contrast.axis == axis && contrast.to == to);
+        effects[0].effects.iter().find(is).unwrap()
     };
-    for (effect, truth) in
-        [(of(1, "4"), 0.32), (of(2, "3"), 0.0), (of(0, "b"), 0.0), (of(0, "c"), 0.1)]
-    {
+    for (effect, truth) in [
+        (find_effect(1, "4"), 0.32),
+        (find_effect(2, "3"), 0.0),
+        (find_effect(0, "b"), 0.0),
+        (find_effect(0, "c"), 0.1),
+    ] {
         let interval = effect.interval.unwrap();
         assert!(interval.low < truth && truth < interval.high, "{effect:?} for {truth}");
         assert!(interval.high - interval.low < 0.1, "{effect:?}");
@@ -234,9 +237,9 @@ fn replicates_are_judged_by_how_seeds_differ() {
             cells.push(cell);
         }
     }
-    let told = replicates(&[0], &cells);
-    assert_eq!(told.len(), 2);
-    let [first, _] = &told[..] else { panic!() };
+    let groups = replicates(&[0], &cells);
+    assert_eq!(groups.len(), 2);
+    let [first, _] = &groups[..] else { panic!() };
     assert_eq!(
         (first.cell, first.seeds, first.place.clone()),
         (0, 3, vec![None, Some("1".to_owned())])
@@ -275,8 +278,8 @@ fn differences_cover_the_truth() {
                 for k in 0..openings {
                     let lean = 0.3 * (random.unit() - 0.5);
                     for (sums, mean) in sums.iter_mut().zip([0.45, 0.6]) {
-                        let own = 0.2 * (random.unit() - 0.5);
-                        let chance = mean + lean + own;
+                        let deviation = 0.2 * (random.unit() - 0.5);
+                        let chance = mean + lean + deviation;
                         // Unequal numbers of pairs.
                         let pairs = pairs_each + random.below(pairs_each);
                         let game = |random: &mut Random| f64::from(random.unit() < chance);

@@ -145,8 +145,8 @@ fn cells_without_games_make_the_range_wide() {
         unseen.add(cell(100, 100));
         unseen.add(cell(100, 0));
     }
-    let of = |backlog: &Backlog| backlog.forecast(4.0, GameSpread::default()).unwrap();
-    let (seen, unseen) = (of(&seen), of(&unseen));
+    let forecast = |backlog: &Backlog| backlog.forecast(4.0, GameSpread::default()).unwrap();
+    let (seen, unseen) = (forecast(&seen), forecast(&unseen));
     assert!((seen.left_us - unseen.left_us).abs() < 1.0);
     assert!(unseen.high_us > 1.5 * seen.high_us, "{seen:?} {unseen:?}");
     assert!(unseen.low_us < seen.low_us, "{seen:?} {unseen:?}");

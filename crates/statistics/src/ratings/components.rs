@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::covariance::{Covariance, Told, draw_rate, elo_scale};
+use super::covariance::{ClusterCount, Covariance, draw_rate, elo_scale};
 use super::fit::maximum;
 use super::model::{Layout, Match};
 use super::{Estimate, Tally};
@@ -13,7 +13,7 @@ pub struct Component {
     /// The Elo of each, around an arbitrary zero; the first move's is last.
     elo: Vec<f64>,
     /// The effective number of clusters that inform each player's rating, and last the first move's.
-    told: Vec<Told>,
+    cluster_counts: Vec<ClusterCount>,
     covariance: Option<Covariance>,
     first_move: Option<Estimate>,
     draw_rate: f64,
@@ -49,32 +49,33 @@ pub fn rate(players: usize, players_max: usize, tallies: &[Tally]) -> Option<Vec
     }
     let mut rated: Vec<_> = components.into_iter().zip(parts).collect();
     rated.sort_by_key(|(members, _)| std::cmp::Reverse(members.len()));
-    Some(rated.into_iter().map(|(members, part)| Component::of(members, part)).collect())
+    Some(rated.into_iter().map(|(members, part)| Component::new(members, part)).collect())
 }
 
 impl Component {
-    fn of(players: Vec<usize>, mut tallies: Vec<Tally>) -> Self {
+    fn new(players: Vec<usize>, mut tallies: Vec<Tally>) -> Self {
         // Identical games give identical figures to the last bit, in any order.
         tallies.sort_unstable();
         let matches = matches(&tallies);
-        let is_told = !matches.is_empty() && tells_first_move(players.len(), &matches);
-        let any_draw = matches.iter().any(|it| it.draws > 0.0);
+        let is_first_move_estimated =
+            !matches.is_empty() && is_first_move_identifiable(players.len(), &matches);
+        let any_draw = matches.iter().any(|result| result.draws > 0.0);
         let layout = Layout {
             players: players.len(),
-            first_move: is_told.then_some(players.len()),
-            draws: any_draw.then_some(players.len() + usize::from(is_told)),
+            first_move: is_first_move_estimated.then_some(players.len()),
+            draws: any_draw.then_some(players.len() + usize::from(is_first_move_estimated)),
         };
         let maximum = maximum(&layout, &matches);
-        let (told, clusters) = told(&layout, &tallies);
-        let covariance = Covariance::of(&layout, &maximum, &tallies);
+        let (cluster_counts, clusters) = count_clusters(&layout, &tallies);
+        let covariance = Covariance::new(&layout, &maximum, &tallies);
         let scale = elo_scale(&layout, &maximum.at);
-        let figures = layout.players + usize::from(is_told);
+        let figures = layout.players + usize::from(is_first_move_estimated);
         let elo: Vec<f64> = (0..figures).map(|figure| scale * maximum.at[figure]).collect();
         let mut component = Self {
             draw_rate: draw_rate(&layout, &maximum.at),
             players,
             elo,
-            told,
+            cluster_counts,
             covariance,
             first_move: None,
             clusters,
@@ -117,8 +118,8 @@ impl Component {
         }
         // The player's clusters decide; the mean has many.
         let weights: Vec<_> = weights.into_iter().collect();
-        let elo = weights.iter().map(|&(of, weight)| weight * self.elo[of]).sum::<f64>();
-        Estimate { elo: elo + 0.0, error: self.error(&weights, self.told[player]) }
+        let elo = weights.iter().map(|&(figure, weight)| weight * self.elo[figure]).sum::<f64>();
+        Estimate { elo: elo + 0.0, error: self.error(&weights, self.cluster_counts[player]) }
     }
 
     /// The value of moving first; `None` if not identifiable from strength, because each player always moves first
@@ -141,14 +142,20 @@ impl Component {
     }
 
     fn estimate(&self, weights: &[(usize, f64)]) -> Estimate {
-        let elo = weights.iter().map(|&(of, weight)| weight * self.elo[of]).sum::<f64>();
-        let told = weights.iter().map(|&(of, _)| self.told[of]).reduce(Told::least);
+        let elo = weights.iter().map(|&(figure, weight)| weight * self.elo[figure]).sum::<f64>();
+        let clusters = weights
+            .iter()
+            .map(|&(figure, _)| self.cluster_counts[figure])
+            .reduce(ClusterCount::least);
         // Adding zero makes the zero of equals positive.
-        Estimate { elo: elo + 0.0, error: told.and_then(|told| self.error(weights, told)) }
+        Estimate {
+            elo: elo + 0.0,
+            error: clusters.and_then(|clusters| self.error(weights, clusters)),
+        }
     }
 
-    fn error(&self, weights: &[(usize, f64)], told: Told) -> Option<f64> {
-        self.covariance.as_ref()?.error(weights, told)
+    fn error(&self, weights: &[(usize, f64)], clusters: ClusterCount) -> Option<f64> {
+        self.covariance.as_ref()?.error(weights, clusters)
     }
 }
 
@@ -184,20 +191,20 @@ fn matches(tallies: &[Tally]) -> Vec<Match> {
             *sum += u64::from(games);
         }
     }
-    let of = |(&(first, second), sums): (&(u32, u32), &[u64; 3])| {
+    let to_match = |(&(first, second), sums): (&(u32, u32), &[u64; 3])| {
         let [wins, draws, losses] = sums.map(|games| games as f64);
         Match { first: first as usize, second: second as usize, wins, draws, losses }
     };
-    matches.iter().map(of).collect()
+    matches.iter().map(to_match).collect()
 }
 
 /// Whether the first move is identifiable from strength. It is not if players can be put on steps such that the first
 /// mover is always one step above the other: then a first move worth more and lower steps are equivalent.
-fn tells_first_move(players: usize, matches: &[Match]) -> bool {
+fn is_first_move_identifiable(players: usize, matches: &[Match]) -> bool {
     let mut met: Vec<Vec<(usize, i64)>> = vec![Vec::new(); players];
-    for it in matches {
-        met[it.first].push((it.second, -1));
-        met[it.second].push((it.first, 1));
+    for result in matches {
+        met[result.first].push((result.second, -1));
+        met[result.second].push((result.first, 1));
     }
     let mut steps: Vec<Option<i64>> = vec![None; players];
     steps[0] = Some(0);
@@ -218,7 +225,7 @@ fn tells_first_move(players: usize, matches: &[Match]) -> bool {
 
 /// The effective number of clusters that inform each player and the first move; and the number of all clusters. Tallies
 /// are sorted by cluster.
-fn told(layout: &Layout, tallies: &[Tally]) -> (Vec<Told>, u64) {
+fn count_clusters(layout: &Layout, tallies: &[Tally]) -> (Vec<ClusterCount>, u64) {
     let mut sums = vec![[0.0; 2]; layout.players];
     let (mut all, mut clusters) = ([0.0; 2], 0);
     let mut games = vec![0.0; layout.players];
@@ -237,7 +244,7 @@ fn told(layout: &Layout, tallies: &[Tally]) -> (Vec<Told>, u64) {
             add(&mut sums[player as usize], std::mem::take(&mut games[player as usize]));
         }
     }
-    let by = |[sum, squares]: [f64; 2]| Told::by(sum, squares);
-    let told = sums.into_iter().chain(layout.first_move.map(|_| all)).map(by).collect();
-    (told, clusters)
+    let count = |[sum, squares]: [f64; 2]| ClusterCount::from_games(sum, squares);
+    let effective = sums.into_iter().chain(layout.first_move.map(|_| all)).map(count).collect();
+    (effective, clusters)
 }

@@ -17,11 +17,11 @@ pub(super) struct Covariance {
 
 /// The effective number of clusters behind a figure, as if all had the same number of games.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Told(f64);
+pub(super) struct ClusterCount(f64);
 
-impl Told {
+impl ClusterCount {
     /// Kish's effective number, from the games in each cluster.
-    pub(super) fn by(sum: f64, squares: f64) -> Self {
+    pub(super) fn from_games(sum: f64, squares: f64) -> Self {
         Self(if squares > 0.0 { sum * sum / squares } else { 0.0 })
     }
 
@@ -33,7 +33,7 @@ impl Told {
 
 impl Covariance {
     /// Tallies are sorted by cluster. `None` if only rounding errors are left.
-    pub(super) fn of(layout: &Layout, maximum: &Maximum, tallies: &[Tally]) -> Option<Self> {
+    pub(super) fn new(layout: &Layout, maximum: &Maximum, tallies: &[Tally]) -> Option<Self> {
         let bread = maximum.curvature.as_ref()?;
         let at = &maximum.at;
         let to_elo = elo_jacobian(layout, at);
@@ -48,13 +48,13 @@ impl Covariance {
     }
 
     /// Half the width of the 95% interval of a weighted sum of figures.
-    pub(super) fn error(&self, weights: &[(usize, f64)], told: Told) -> Option<f64> {
+    pub(super) fn error(&self, weights: &[(usize, f64)], clusters: ClusterCount) -> Option<f64> {
         let quadratic = |matrix: &DMatrix<f64>| -> f64 {
             let rows =
                 weights.iter().flat_map(|&row| weights.iter().map(move |&column| (row, column)));
             rows.map(|((row, a), (column, b))| a * b * matrix[(row, column)]).sum()
         };
-        let Told(effective) = told;
+        let ClusterCount(effective) = clusters;
         let quantile = quantile(effective - 1.0)?;
         let factor = effective / (effective - 1.0);
         let variance = factor * quadratic(&self.clusters) + quadratic(&self.imagined);
@@ -99,7 +99,7 @@ pub(super) fn elo_scale(layout: &Layout, at: &DVector<f64>) -> f64 {
 
 /// The share of draws between equal players, apart from the first move.
 pub(super) fn draw_rate(layout: &Layout, at: &DVector<f64>) -> f64 {
-    Chances::of(0.0, layout.log_nu(at)).draw
+    Chances::new(0.0, layout.log_nu(at)).draw
 }
 
 /// The sum of squares of the clusters' gradients.
@@ -111,12 +111,12 @@ fn clusters(layout: &Layout, at: &DVector<f64>, tallies: &[Tally]) -> DMatrix<f6
     let mut touched: Vec<usize> = Vec::with_capacity(size);
     let mut is_touched = vec![false; size];
     for cluster in tallies.chunk_by(|a, b| a.cluster == b.cluster) {
-        let mut add = |of: usize, residual: f64| {
-            if !is_touched[of] {
-                is_touched[of] = true;
-                touched.push(of);
+        let mut add = |parameter: usize, residual: f64| {
+            if !is_touched[parameter] {
+                is_touched[parameter] = true;
+                touched.push(parameter);
             }
-            gradient[of] += residual;
+            gradient[parameter] += residual;
         };
         for tally in cluster {
             let (first, second) = (tally.first as usize, tally.second as usize);
@@ -140,9 +140,9 @@ fn clusters(layout: &Layout, at: &DVector<f64>, tallies: &[Tally]) -> DMatrix<f6
                 filling[(row, column)] += gradient[row] * gradient[column];
             }
         }
-        for of in touched.drain(..) {
-            gradient[of] = 0.0;
-            is_touched[of] = false;
+        for parameter in touched.drain(..) {
+            gradient[parameter] = 0.0;
+            is_touched[parameter] = false;
         }
     }
     filling
@@ -152,9 +152,9 @@ fn clusters(layout: &Layout, at: &DVector<f64>, tallies: &[Tally]) -> DMatrix<f6
 fn imagined(layout: &Layout, at: &DVector<f64>) -> DMatrix<f64> {
     let size = layout.parameters();
     let mut filling = DMatrix::zeros(size, size);
-    for (of, chances) in layout.virtual_games(at) {
+    for (parameter, chances) in layout.virtual_games(at) {
         for points in [0.5, -0.5] {
-            let mut gradient = vec![(of, points - chances.lead())];
+            let mut gradient = vec![(parameter, points - chances.lead())];
             gradient.extend(layout.draws.map(|draws| (draws, -chances.draw)));
             for &(row, a) in &gradient {
                 for &(column, b) in &gradient {

@@ -38,7 +38,7 @@ pub(super) struct Chances {
 
 impl Chances {
     /// `lead` is d; `log_nu` is minus infinity without draws.
-    pub(super) fn of(lead: f64, log_nu: f64) -> Self {
+    pub(super) fn new(lead: f64, log_nu: f64) -> Self {
         let most = (lead.abs() / 2.0).max(log_nu);
         let [win, draw, loss] =
             [lead / 2.0, log_nu, -lead / 2.0].map(|exponent| libm::exp(exponent - most));
@@ -72,7 +72,7 @@ impl Layout {
     /// Expectations of a game between these two.
     pub(super) fn chances(&self, at: &DVector<f64>, first: usize, second: usize) -> Chances {
         let lead = at[first] - at[second] + self.first_move(at);
-        Chances::of(lead, self.log_nu(at))
+        Chances::new(lead, self.log_nu(at))
     }
 
     /// Expectations of the virtual games: each player's, then the first move's.
@@ -82,18 +82,19 @@ impl Layout {
     ) -> impl Iterator<Item = (usize, Chances)> {
         let log_nu = self.log_nu(at);
         let leads: Vec<_> =
-            (0..self.players).chain(self.first_move).map(|of| (of, at[of])).collect();
-        leads.into_iter().map(move |(of, lead)| (of, Chances::of(lead, log_nu)))
+            (0..self.players).chain(self.first_move).map(|player| (player, at[player])).collect();
+        leads.into_iter().map(move |(player, lead)| (player, Chances::new(lead, log_nu)))
     }
 
     /// The log-likelihood, including the prior.
     pub(super) fn value(&self, at: &DVector<f64>, matches: &[Match]) -> f64 {
         let log_nu = self.log_nu(at);
-        let of_match = |it: &Match| {
-            let lead = at[it.first] - at[it.second] + self.first_move(at);
-            let drawn = if it.draws > 0.0 { it.draws * log_nu } else { 0.0 };
-            let games = it.wins + it.draws + it.losses;
-            (it.wins - it.losses) / 2.0 * lead + drawn - games * Chances::of(lead, log_nu).log_sum
+        let of_match = |result: &Match| {
+            let lead = at[result.first] - at[result.second] + self.first_move(at);
+            let drawn = if result.draws > 0.0 { result.draws * log_nu } else { 0.0 };
+            let games = result.wins + result.draws + result.losses;
+            (result.wins - result.losses) / 2.0 * lead + drawn
+                - games * Chances::new(lead, log_nu).log_sum
         };
         let played: f64 = matches.iter().map(of_match).sum();
         let imagined: f64 = self.virtual_games(at).map(|(_, chances)| chances.log_sum).sum();
@@ -108,16 +109,17 @@ impl Layout {
     ) -> (DVector<f64>, DMatrix<f64>) {
         let size = self.parameters();
         let (mut gradient, mut curvature) = (DVector::zeros(size), DMatrix::zeros(size, size));
-        for it in matches {
-            let games = it.wins + it.draws + it.losses;
-            let chances = self.chances(at, it.first, it.second);
-            let lead = [(Some(it.first), 1.0), (Some(it.second), -1.0), (self.first_move, 1.0)];
-            let points = (it.wins - it.losses) / 2.0 - games * chances.lead();
-            let drawn = it.draws - games * chances.draw;
+        for result in matches {
+            let games = result.wins + result.draws + result.losses;
+            let chances = self.chances(at, result.first, result.second);
+            let lead =
+                [(Some(result.first), 1.0), (Some(result.second), -1.0), (self.first_move, 1.0)];
+            let points = (result.wins - result.losses) / 2.0 - games * chances.lead();
+            let drawn = result.draws - games * chances.draw;
             self.add(&mut gradient, &mut curvature, &lead, games, chances, [points, drawn]);
         }
-        for (of, chances) in self.virtual_games(at) {
-            let lead = [(Some(of), 1.0)];
+        for (player, chances) in self.virtual_games(at) {
+            let lead = [(Some(player), 1.0)];
             let residuals = [-chances.lead(), -chances.draw];
             self.add(&mut gradient, &mut curvature, &lead, 1.0, chances, residuals);
         }
@@ -136,7 +138,7 @@ impl Layout {
     ) {
         let variance = games * chances.points_variance();
         let with_draws = -games * chances.draw * chances.lead();
-        let terms = || lead.iter().filter_map(|&(of, sign)| Some((of?, sign)));
+        let terms = || lead.iter().filter_map(|&(parameter, sign)| Some((parameter?, sign)));
         for (row, row_sign) in terms() {
             gradient[row] += row_sign * points;
             for (column, column_sign) in terms() {

@@ -139,10 +139,10 @@ fn each_component_has_a_scale_of_its_own() {
     let players: Vec<&[usize]> = components.iter().map(Component::players).collect();
     assert_eq!(players, [&[0, 2, 4][..], &[1, 3], &[5]]);
     // The ratings of one component do not depend on the others.
-    let [a, b] = [tallies[0], tallies[1]].map(|it| Tally {
-        first: it.first / 2,
-        second: it.second / 2,
-        ..it
+    let [a, b] = [tallies[0], tallies[1]].map(|tally| Tally {
+        first: tally.first / 2,
+        second: tally.second / 2,
+        ..tally
     });
     let apart = one(2, &[a, b]);
     assert_eq!(components[1].difference(0, 1), apart.difference(0, 1));
@@ -215,9 +215,9 @@ fn coverage(elo: &[f64], openings: u32, of_openings: f64, of_players: f64, round
         let rated = one(elo.len(), &tournament(random, elo, openings, of_openings, of_players));
         for a in 0..elo.len() {
             for b in a + 1..elo.len() {
-                let [of, is] = [&rated, &truth].map(|component| component.difference(a, b));
+                let [estimated, is] = [&rated, &truth].map(|component| component.difference(a, b));
                 all += 1;
-                held += u32::from((of.elo - is.elo).abs() <= of.error.unwrap());
+                held += u32::from((estimated.elo - is.elo).abs() <= estimated.error.unwrap());
             }
         }
     }
@@ -274,34 +274,34 @@ mod twin {
     }
 
     impl Twin<'_> {
-        pub(super) fn played(&self, at: &[f64], of: impl Fn(&Tally) -> bool) -> f64 {
+        pub(super) fn played(&self, at: &[f64], is_included: impl Fn(&Tally) -> bool) -> f64 {
             let [first_move, nu] = [at[self.players], at[self.players + 1].exp()];
-            let one = |it: &Tally| {
-                let lead = at[it.first as usize] - at[it.second as usize] + first_move;
-                game(lead, nu, [it.wins, it.draws, it.losses].map(f64::from))
+            let logarithm = |tally: &Tally| {
+                let lead = at[tally.first as usize] - at[tally.second as usize] + first_move;
+                game(lead, nu, [tally.wins, tally.draws, tally.losses].map(f64::from))
             };
-            self.tallies.iter().filter(|it| of(it)).map(one).sum()
+            self.tallies.iter().filter(|tally| is_included(tally)).map(logarithm).sum()
         }
 
         /// The virtual games that inform `of`, with points for a win and a loss.
-        fn imagined(&self, at: &[f64], of: usize, [wins, losses]: [f64; 2]) -> f64 {
-            game(at[of], at[self.players + 1].exp(), [wins, 0.0, losses])
+        fn imagined(&self, at: &[f64], player: usize, [wins, losses]: [f64; 2]) -> f64 {
+            game(at[player], at[self.players + 1].exp(), [wins, 0.0, losses])
         }
 
         pub(super) fn value(&self, at: &[f64]) -> f64 {
-            let imagined = (0..=self.players).map(|of| self.imagined(at, of, [0.5, 0.5]));
+            let imagined = (0..=self.players).map(|player| self.imagined(at, player, [0.5, 0.5]));
             self.played(at, |_| true) + imagined.sum::<f64>()
         }
 
         pub(super) fn maximum(&self) -> Vec<f64> {
             let mut at = vec![0.0; self.players + 2];
             for _ in 0..400 {
-                for of in 0..at.len() {
-                    let (mut low, mut high) = (at[of] - 3.0, at[of] + 3.0);
+                for parameter in 0..at.len() {
+                    let (mut low, mut high) = (at[parameter] - 3.0, at[parameter] + 3.0);
                     for _ in 0..80 {
                         let third = (high - low) / 3.0;
                         let mut with = |value| {
-                            at[of] = value;
+                            at[parameter] = value;
                             self.value(&at)
                         };
                         if with(low + third) < with(high - third) {
@@ -310,7 +310,7 @@ mod twin {
                             high -= third;
                         }
                     }
-                    at[of] = f64::midpoint(low, high);
+                    at[parameter] = f64::midpoint(low, high);
                 }
             }
             at
@@ -318,12 +318,14 @@ mod twin {
 
         fn gradient(&self, at: &[f64], value: impl Fn(&[f64]) -> f64) -> Vec<f64> {
             let step = 1e-5;
-            let moved = |of: usize, by: f64| {
+            let moved = |parameter: usize, by: f64| {
                 let mut at = at.to_vec();
-                at[of] += by;
+                at[parameter] += by;
                 value(&at)
             };
-            (0..at.len()).map(|of| (moved(of, step) - moved(of, -step)) / (2.0 * step)).collect()
+            (0..at.len())
+                .map(|parameter| (moved(parameter, step) - moved(parameter, -step)) / (2.0 * step))
+                .collect()
         }
 
         /// The variance of a figure: its gradient through the inverse curvature, from both sides, with the
@@ -351,14 +353,15 @@ mod twin {
                 sum * sum
             };
             let of_cluster = |cluster| {
-                square(self.gradient(at, |at| self.played(at, |it| it.cluster == cluster)))
+                square(self.gradient(at, |at| self.played(at, |tally| tally.cluster == cluster)))
             };
             let played: f64 = (0..clusters).map(of_cluster).sum();
-            let half = |of: usize, counts: [f64; 2]| {
-                square(self.gradient(at, |at| self.imagined(at, of, counts))) / 2.0
+            let half = |player: usize, counts: [f64; 2]| {
+                square(self.gradient(at, |at| self.imagined(at, player, counts))) / 2.0
             };
-            let imagined: f64 =
-                (0..=self.players).map(|of| half(of, [1.0, 0.0]) + half(of, [0.0, 1.0])).sum();
+            let imagined: f64 = (0..=self.players)
+                .map(|player| half(player, [1.0, 0.0]) + half(player, [0.0, 1.0]))
+                .sum();
             let clusters = f64::from(clusters);
             clusters / (clusters - 1.0) * played + imagined
         }
@@ -418,10 +421,10 @@ fn ratings_agree_with_the_slow_twin() {
 
 /// Games of up to six players from up to five openings.
 fn any_tallies() -> impl Strategy<Value = Vec<Tally>> {
-    let one = (0_u32..5, 0_u32..6, 0_u32..6, [0_u32..4, 0_u32..3, 0_u32..4]);
-    let one =
-        one.prop_map(|(cluster, first, second, counts)| tally(cluster, first, second, counts));
-    prop::collection::vec(one, 0..40)
+    let fields = (0_u32..5, 0_u32..6, 0_u32..6, [0_u32..4, 0_u32..3, 0_u32..4]);
+    let tallies =
+        fields.prop_map(|(cluster, first, second, counts)| tally(cluster, first, second, counts));
+    prop::collection::vec(tallies, 0..40)
 }
 
 proptest! {
@@ -435,32 +438,34 @@ proptest! {
         Random::from_key(seed).shuffle(&mut named);
         let mut renamed: Vec<Tally> = tallies
             .iter()
-            .map(|it| Tally {
-                first: named[it.first as usize],
-                second: named[it.second as usize],
-                cluster: 7 - it.cluster,
-                ..*it
+            .map(|tally| Tally {
+                first: named[tally.first as usize],
+                second: named[tally.second as usize],
+                cluster: 7 - tally.cluster,
+                ..*tally
             })
             .collect();
         Random::from_key(seed).shuffle(&mut renamed);
-        let (rated, others) = (rated(6, &tallies), rated(6, &renamed));
-        prop_assert_eq!(rated.len(), others.len());
+        let (rated, renamed_components) = (rated(6, &tallies), rated(6, &renamed));
+        prop_assert_eq!(rated.len(), renamed_components.len());
         for component in &rated {
             let same = |player: usize| {
                 let player = named[player] as usize;
-                let of = others.iter().find(|other| other.players().contains(&player)).unwrap();
-                (of, of.players().iter().position(|&other| other == player).unwrap())
+                let component =
+                    renamed_components.iter().find(|candidate| candidate.players().contains(&player)).unwrap();
+                (component, component.players().iter().position(|&other| other == player).unwrap())
             };
             for (a, &player) in component.players().iter().enumerate() {
                 for (b, &other) in component.players().iter().enumerate() {
-                    let ((of, at), (_, before)) = (same(player), same(other));
-                    let (this, that) = (component.difference(a, b), of.difference(at, before));
-                    prop_assert!((this.elo - that.elo).abs() < 1e-6, "{this:?} {that:?}");
-                    prop_assert!(this.elo.abs() < 3_000.0);
-                    prop_assert_eq!(this.error.is_some(), that.error.is_some());
-                    for (this, that) in this.error.iter().zip(that.error) {
-                        prop_assert!((this - that).abs() < 1e-5 * (1.0 + that), "{this} {that}");
-                        prop_assert!(*this > 0.0 || a == b);
+                    let ((renamed_component, at), (_, before)) = (same(player), same(other));
+                    let difference = component.difference(a, b);
+                    let again = renamed_component.difference(at, before);
+                    prop_assert!((difference.elo - again.elo).abs() < 1e-6, "{difference:?} {again:?}");
+                    prop_assert!(difference.elo.abs() < 3_000.0);
+                    prop_assert_eq!(difference.error.is_some(), again.error.is_some());
+                    for (error, again) in difference.error.iter().zip(again.error) {
+                        prop_assert!((error - again).abs() < 1e-5 * (1.0 + again), "{error} {again}");
+                        prop_assert!(*error > 0.0 || a == b);
                     }
                 }
             }
@@ -478,9 +483,10 @@ proptest! {
         };
         let (before, after) = (more([0, 1, 1]), more([1, 1, 0]));
         let lead = |components: &[Component]| {
-            let of = components.iter().find(|it| it.players().contains(&(first as usize))).unwrap();
-            let at = |player: u32| of.players().iter().position(|&it| it == player as usize).unwrap();
-            of.difference(at(first), at(second)).elo
+            let has_first = |component: &&Component| component.players().contains(&(first as usize));
+            let component = components.iter().find(has_first).unwrap();
+            let at = |player: u32| component.players().iter().position(|&other| other == player as usize).unwrap();
+            component.difference(at(first), at(second)).elo
         };
         prop_assert!(lead(&after) > lead(&before) - 1e-9, "{} {}", lead(&after), lead(&before));
     }

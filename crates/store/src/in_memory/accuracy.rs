@@ -27,7 +27,7 @@ impl State {
                 let mv = game.record.moves.first().map(|mv| &mv.mv);
                 let chosen = values.iter().position(|value| Some(&value.mv) == mv);
                 let list: Vec<i64> = values.iter().map(|value| value.value).collect();
-                if let Some(choice) = chosen.and_then(|chosen| Choice::of(&list, chosen)) {
+                if let Some(choice) = chosen.and_then(|chosen| Choice::new(&list, chosen)) {
                     let plies = definition.openings.plies_of(game.game.number);
                     sums.entry(plies).or_default().add(&choice, says_who_wins);
                 }
@@ -40,7 +40,7 @@ impl State {
                 sums,
             }));
         }
-        CellAccuracy::of_strata(&strata)
+        CellAccuracy::from_strata(&strata)
     }
 
     /// The values of the moves in a choice's position: as first reported, in any cell.

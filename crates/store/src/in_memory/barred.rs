@@ -18,7 +18,7 @@ impl Cell {
     fn engines(&self) -> [Option<String>; 2] {
         self.players.each_ref().map(|json| {
             let parameters = serde_json::from_str(json).unwrap_or_default();
-            NeededEngine::of_parameters(&parameters).map(|it| it.engine)
+            NeededEngine::from_parameters(&parameters).map(|it| it.engine)
         })
     }
 }
@@ -88,7 +88,7 @@ impl State {
             Settled::Played { worker: by, game: played, .. } => {
                 *by == worker
                     && self.cells[&game.cell].experiment == experiment
-                    && ForfeitKind::of(played.record.termination).is_some()
+                    && ForfeitKind::from_termination(played.record.termination).is_some()
                     && self.plays_with(game.cell, engine)
             }
             Settled::Failed { .. } => false,
@@ -130,7 +130,7 @@ impl State {
         let mut players: BTreeMap<&str, u64> = BTreeMap::new();
         for (cell, it) in self.cells_of(id) {
             for (game_id, game) in self.counted_of(cell) {
-                if ForfeitKind::of(game.record.termination).is_some()
+                if ForfeitKind::from_termination(game.record.termination).is_some()
                     && game_id > experiment.forfeits_after
                 {
                     let moves_first = it.first_player_moves_first(game.game.number);

@@ -143,5 +143,5 @@ fn stored(axes: &[String], (id, cell): (CellId, &Cell)) -> Result<StoredCell, St
     });
     // With the cell's current number: a changed sweep may have given it another one.
     let told = cell.told.clone().map(|told| CellOutcome { number: cell.number, ..told });
-    Ok(StoredCell { cell: id, added: added.transpose()?, told })
+    Ok(StoredCell { cell: id, added: added.transpose()?, outcome: told })
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use spelrum_answers::DisturbedGames;
-use spelrum_model::disturbance::{TimedCell, is_known_of};
+use spelrum_model::disturbance::{TimedCell, is_cpu_time_known};
 use spelrum_model::{CellId, GameId, LeaseId, PlayedGame, WorkerId};
 
 use super::{Cell, Settled, State, Uncounted};
@@ -15,7 +15,7 @@ impl State {
         let timing = self.experiments.get(&cell.experiment)?.timing;
         let known = cell.players.each_ref().map(|json| {
             let parameters: Value = serde_json::from_str(json).unwrap_or_default();
-            parameters["algorithm"].as_str().is_some_and(is_known_of)
+            parameters["algorithm"].as_str().is_some_and(is_cpu_time_known)
         });
         Some(TimedCell { timing, known, swap_sides: cell.swap_sides })
     }

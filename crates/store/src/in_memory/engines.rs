@@ -71,7 +71,9 @@ impl State {
         let mut counts = Vec::new();
         for &(id, cell) in cells {
             for (_, game) in self.counted_of(id) {
-                let Some(kind) = ForfeitKind::of(game.record.termination) else { continue };
+                let Some(kind) = ForfeitKind::from_termination(game.record.termination) else {
+                    continue;
+                };
                 let moves_first = cell.first_player_moves_first(game.game.number);
                 let lost_first = game.record.outcome != Outcome::Win;
                 let player = usize::from(lost_first != moves_first);

@@ -27,7 +27,7 @@ impl Cell {
                 games.count() as u64
             };
             let by_opening = &by_mover.of_player[usize::from(!moving_first)];
-            ColourResult::of([of(2), of(1), of(0)], by_opening)
+            ColourResult::new([of(2), of(1), of(0)], by_opening)
         })
     }
 }
@@ -74,7 +74,7 @@ impl State {
                 if its.players[0] == its.players[1] {
                     opponent.clone_from(&player);
                 }
-                games.cell(&places.of(cell), player, opponent);
+                games.cell(&places.values(cell), player, opponent);
                 let mut counted = self.counted_of(cell);
                 counted.sort_by_key(|(_, game)| game.game.number);
                 for (_, game) in counted {

@@ -22,7 +22,7 @@ pub(super) enum Network {
 /// The training of a player's network, if the player has one.
 fn training_of(parameters_json: &str) -> Option<TrainingDefinition> {
     let parameters = serde_json::from_str(parameters_json).ok()?;
-    TrainingDefinition::of_player(&parameters)
+    TrainingDefinition::from_parameters(&parameters)
 }
 
 impl State {

@@ -21,7 +21,7 @@ impl State {
             let [player, opponent] = its.player_names.clone();
             let mut games = CellGames {
                 cell,
-                axes: places.of(cell),
+                axes: places.values(cell),
                 player,
                 opponent,
                 lengths: Lengths::default(),
@@ -62,7 +62,7 @@ impl State {
                     Outcome::Loss => 0,
                 };
                 let mut moves = [0, 1].map(|role| ComparedMoves {
-                    is_timed: CostedPlayer::of(&its.players[role]).time_limit_us.is_some(),
+                    is_timed: CostedPlayer::from_json(&its.players[role]).time_limit_us.is_some(),
                     ..ComparedMoves::default()
                 });
                 let searched = played.record.moves.iter();

@@ -1,6 +1,6 @@
 //! Time per move by game phase, move by move.
 
-use spelrum_answers::{CellPhases, PhaseSums, PhaseUnit, Phases, PhasesOf};
+use spelrum_answers::{CellPhases, PhaseCounter, PhaseSums, PhaseUnit, Phases};
 use spelrum_engine::EndedBy;
 use spelrum_model::{ExperimentId, Record};
 
@@ -9,12 +9,14 @@ use super::{Settled, State};
 impl State {
     pub(super) fn phases(&self, id: ExperimentId) -> Phases {
         let it = &self.experiments[&id];
-        let unit = PhaseUnit::of_game(&it.game);
+        let unit = PhaseUnit::from_game_name(&it.game);
         let moves_recorded = it.record == Record::Moves;
         let places = self.places(id);
         let mut cells = Vec::new();
         for (cell, its) in self.cells_of(id) {
-            let Some(phases_of) = PhasesOf::of_prefix(&its.definition_prefix) else { continue };
+            let Some(phases_of) = PhaseCounter::from_prefix(&its.definition_prefix) else {
+                continue;
+            };
             let mut sums = PhaseSums::default();
             for (_, game) in self.counted_of(cell) {
                 let settled = &self.games[&game.game];
@@ -33,10 +35,16 @@ impl State {
                     sums.add(phase, player, 1, mv.wall_us as f64);
                 }
             }
-            let phases = sums.told(unit);
+            let phases = sums.times(unit);
             if !phases.is_empty() {
                 let [player, opponent] = its.player_names.clone();
-                cells.push(CellPhases { cell, axes: places.of(cell), player, opponent, phases });
+                cells.push(CellPhases {
+                    cell,
+                    axes: places.values(cell),
+                    player,
+                    opponent,
+                    phases,
+                });
             }
         }
         let (experiment, axes) = (self.summary(id, it), places.into_axes());

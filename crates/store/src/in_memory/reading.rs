@@ -37,7 +37,7 @@ impl Reading for InMemory {
             .iter()
             .filter(|(id, it)| after.is_none_or(|after| **id > after) && !it.name.is_empty());
         let all = shown.map(|(&id, it)| state.summary(id, it)).collect();
-        Ok(ExperimentsPage::of(all, experiments_max as usize))
+        Ok(ExperimentsPage::new(all, experiments_max as usize))
     }
 
     async fn experiment(&self, which: &str) -> Result<Option<ExperimentSummary>, StoreError> {
@@ -74,7 +74,7 @@ impl Reading for InMemory {
                 place(cell, sums.opening_number) > place(&after.cell, after.opening_number)
             })
         });
-        Ok(OpeningsPage::of(rest, openings_max as usize))
+        Ok(OpeningsPage::new(rest, openings_max as usize))
     }
 
     async fn comparisons(&self, which: &str) -> Result<Option<Comparisons>, StoreError> {
@@ -163,7 +163,7 @@ impl Reading for InMemory {
                 GamesOrder::Number => state.grid_place(game.game) > state.grid_place(after.game),
             });
         }
-        Ok(GamesPage::of(games, games_max as usize, question.order))
+        Ok(GamesPage::new(games, games_max as usize, question.order))
     }
 
     async fn game(&self, which: WhichGame) -> Result<FoundGame, StoreError> {
@@ -180,7 +180,7 @@ impl Reading for InMemory {
                 WhichGame::Id(id) => MissingGame::Id(id),
                 WhichGame::InCell(game) => {
                     let planned = state.cells.get(&game.cell).map(Cell::games_wanted);
-                    MissingGame::why(game, planned)
+                    MissingGame::new(game, planned)
                 }
             }));
         };
@@ -469,7 +469,7 @@ impl State {
             |of: &dyn Fn(&OpeningSums) -> u64| self.openings(id, cell).iter().map(of).sum();
         CellResult {
             cell: id,
-            axes: places.of(id),
+            axes: places.values(id),
             player: cell.player_names[0].clone(),
             opponent: cell.player_names[1].clone(),
             is_timed: cell.timed,
@@ -508,20 +508,22 @@ impl State {
         let places = self.places(id);
         let of = self.cells_of(id);
         let cells: Vec<_> = of.iter().map(|&(id, cell)| self.result(id, cell, &places)).collect();
-        let opponents = Opponents::of(&cells);
+        let opponents = Opponents::new(&cells);
         let (mut moves, mut depths) = (Vec::new(), Vec::new());
         for &(id, cell) in &of {
             // A player that meets itself is one player.
             let sides = if cell.players[0] == cell.players[1] { 1 } else { 2 };
             let times = self.time_sums(id, cell, |mv| mv.wall_us);
             let cpu_times = self.time_sums(id, cell, |mv| mv.cpu_us);
-            let both_by_cpu =
-                cell.players.iter().all(|player| CostedPlayer::of(player).is_compared_by_cpu);
+            let both_by_cpu = cell
+                .players
+                .iter()
+                .all(|player| CostedPlayer::from_json(player).is_compared_by_cpu);
             for player in 0..sides {
                 let name = || cell.player_names[player].clone();
                 let searches = self.searches(id, cell, player);
-                let of = CostedPlayer::of(&cell.players[player]);
-                let cost = |costs| MoveCost::of(id, name(), costs, &places, &opponents);
+                let of = CostedPlayer::from_json(&cell.players[player]);
+                let cost = |costs| MoveCost::new(id, name(), costs, &places, &opponents);
                 let with_times = |costs: Costs| Costs {
                     wall_us_game_mean: times.game_mean(player),
                     wall_us_ratio: times.ratio(player),
@@ -615,7 +617,10 @@ impl State {
     }
 
     /// A complete list of games.
-    fn listed(&self, GamesQuestion { of, filter, order }: GamesQuestion) -> Vec<GameSummary> {
+    fn listed(
+        &self,
+        GamesQuestion { scope: of, filter, order }: GamesQuestion,
+    ) -> Vec<GameSummary> {
         let is_its = |game: GameId| match of {
             GamesOf::Cell(cell) => game.cell == cell,
             GamesOf::Experiment(experiment) => {

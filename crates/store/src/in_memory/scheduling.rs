@@ -76,7 +76,7 @@ impl State {
         let nothing = Placement::default();
         let of = self.experiments.get(&experiment);
         let (placement, game) = of.map_or((&nothing, ""), |it| (&it.placement, &*it.game));
-        let game = GameRequest::of_game(game);
+        let game = GameRequest::from_game_name(game);
         let state = |(&id, cell): (&CellId, &super::Cell)| CellState {
             cell: id,
             in_sweep: cell.in_sweep && !cell.superseded,

@@ -238,7 +238,7 @@ impl State {
         let stop_rule = plan.stop.map(|rule| rule.to_string());
         let before = self.experiments[&id].claims.clone();
         let known: Vec<KnownClaim> = before.iter().map(known).collect();
-        let restatement = Restatement::of(plan, &known, has_settled);
+        let restatement = Restatement::new(plan, &known, has_settled);
         let mut now = Vec::new();
         for (mut claim, (becomes, number)) in before.into_iter().zip(&restatement.known) {
             if *becomes == Restated::Withdrawn {
@@ -378,7 +378,7 @@ impl State {
                 rule: plan.stop,
                 decided_number: 0,
                 stop_number: None,
-                chess960: GameRequest::of_rules(&conditions.rules).chess960,
+                chess960: GameRequest::from_rules(&conditions.rules).chess960,
                 needs: needs[0].together(&needs[1]),
                 is_deterministic: players.iter().all(|json| {
                     serde_json::from_str(json).is_ok_and(|parameters| is_deterministic(&parameters))

@@ -127,7 +127,7 @@ pub fn is_held(database: &Path) -> bool {
 
 /// The text published by the holder of a database's lock, if any: the process, then the text passed to `tell`.
 #[must_use]
-pub fn told_by_holder(database: &Path) -> Option<String> {
+pub fn read_holder_text(database: &Path) -> Option<String> {
     let path = database.canonicalize().unwrap_or_else(|_| database.to_owned());
     std::fs::read_to_string(lock_path(&path)).ok()
 }
@@ -282,7 +282,7 @@ mod tests {
         lock.tell("http://127.0.0.1:1\nsecret\n").unwrap();
         lock.remember(RECORD).unwrap();
         lock.remember(Record { frames: 13, ..RECORD }).unwrap();
-        let told = told_by_holder(&database).unwrap();
+        let told = read_holder_text(&database).unwrap();
         let lines: Vec<_> = told.lines().skip(1).collect();
         assert_eq!(lines, ["http://127.0.0.1:1", "secret"]);
         assert_eq!(left(&database), Left::Unknown, "its holder looks after the log");
@@ -297,7 +297,7 @@ mod tests {
         let lock = Lock::take(&database).unwrap();
         assert_eq!(lock.record(), Some(Record { frames: 13, ..RECORD }));
         // The previous holder's text is gone.
-        assert_eq!(told_by_holder(&database).unwrap().lines().count(), 1);
+        assert_eq!(read_holder_text(&database).unwrap().lines().count(), 1);
         // A holder that cannot open the database leaves the record unchanged.
         std::fs::remove_file(log_path(&database)).unwrap();
         drop(lock);

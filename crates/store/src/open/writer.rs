@@ -82,7 +82,7 @@ impl Writer {
         self.files.check_before(&mut self.connection, &mut self.lock).await
     }
 
-    /// Adds text to what [`told_by_holder`](crate::told_by_holder) returns, readable only by the owner of the file.
+    /// Adds text to what [`read_holder_text`](crate::read_holder_text) returns, readable only by the owner of the file.
     ///
     /// # Errors
     /// If the lock's file cannot be written.

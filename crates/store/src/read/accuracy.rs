@@ -115,5 +115,5 @@ pub(crate) async fn accuracy(
             sums,
         }
     });
-    Ok(CellAccuracy::of_strata(&strata.collect::<Vec<_>>()))
+    Ok(CellAccuracy::from_strata(&strata.collect::<Vec<_>>()))
 }

@@ -82,7 +82,7 @@ pub(crate) async fn stated_claims(
             Ok(StatedCell { cell: CellId(cell), player, games: unsigned(games) })
         };
         claims.push(StatedClaim {
-            statement: Statement::of_definition(&row.definition_json)
+            statement: Statement::from_definition(&row.definition_json)
                 .ok_or(StoreError::Missing { what: "a claim's definition" })?,
             hash: hash(&row.hash)?,
             text: row.text,

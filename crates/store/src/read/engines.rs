@@ -164,7 +164,7 @@ pub(crate) async fn forfeits(
 }
 
 fn identity(name: String, author: String, sha256: String) -> Result<EngineIdentity, StoreError> {
-    match EngineIdentity::sha256_of_hex(&sha256) {
+    match EngineIdentity::parse_sha256(&sha256) {
         Some(sha256) => Ok(EngineIdentity { name, author, sha256 }),
         None => Err(StoreError::UnknownValue { column: "sha256", value: sha256 }),
     }

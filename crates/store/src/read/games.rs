@@ -101,7 +101,7 @@ impl Readers {
             let limit = i64::from(games_max) + 1;
             let rows = list(&mut snapshot, question, after, limit).await?;
             let games = rows.into_iter().map(GameRow::read).collect::<Result<_, _>>()?;
-            Ok(GamesPage::of(
+            Ok(GamesPage::new(
                 games,
                 usize::try_from(games_max).unwrap_or(usize::MAX),
                 question.order,
@@ -133,7 +133,7 @@ impl Readers {
             return Ok(FoundGame::Missing(match which {
                 WhichGame::Id(game_id) => MissingGame::Id(game_id),
                 WhichGame::InCell(game) => {
-                    MissingGame::why(game, games_planned(&mut snapshot, game.cell).await?)
+                    MissingGame::new(game, games_planned(&mut snapshot, game.cell).await?)
                 }
             }));
         };
@@ -166,7 +166,7 @@ impl Readers {
         let rows = list(&mut snapshot, question, after, i64::from(games_max) + 1).await?;
         let games = rows.into_iter().map(GameRow::read).collect::<Result<_, _>>()?;
         let page =
-            GamesPage::of(games, usize::try_from(games_max).unwrap_or(usize::MAX), question.order);
+            GamesPage::new(games, usize::try_from(games_max).unwrap_or(usize::MAX), question.order);
         let listed = page.games.len();
         let (mut games, mut bytes) = (Vec::with_capacity(listed), 0);
         let mut of: Option<(CellId, CellFacts)> = None;
@@ -300,7 +300,7 @@ async fn player(
 /// games of other experiments.
 async fn list(
     connection: &mut SqliteConnection,
-    GamesQuestion { of, filter, order }: GamesQuestion,
+    GamesQuestion { scope: of, filter, order }: GamesQuestion,
     after: Option<GameCursor>,
     limit: i64,
 ) -> Result<Vec<GameRow>, StoreError> {

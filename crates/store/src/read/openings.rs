@@ -93,5 +93,5 @@ pub(crate) async fn page(
         let cell = CellCursor { number: unsigned(row.cell_number), cell: CellId(row.cell_id) };
         (cell, sums)
     });
-    Ok(OpeningsPage::of(found, usize::try_from(openings_max).unwrap_or(usize::MAX)))
+    Ok(OpeningsPage::new(found, usize::try_from(openings_max).unwrap_or(usize::MAX)))
 }

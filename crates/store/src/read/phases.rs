@@ -1,6 +1,6 @@
 //! Time per move by game phase, from the moves themselves, cell by cell.
 
-use spelrum_answers::{CellPhases, PhaseSums, PhaseUnit, Phases, PhasesOf};
+use spelrum_answers::{CellPhases, PhaseCounter, PhaseSums, PhaseUnit, Phases};
 use spelrum_model::ExperimentId;
 use sqlx::SqliteConnection;
 
@@ -25,7 +25,7 @@ impl Readers {
         let mut snapshot = self.snapshot().await?;
         let Some(id) = find(&mut snapshot, which).await? else { return Ok(None) };
         let Some(experiment) = summary(&mut snapshot, id).await? else { return Ok(None) };
-        let unit = PhaseUnit::of_game(&experiment.game);
+        let unit = PhaseUnit::from_game_name(&experiment.game);
         let (axes, results) = report::all_cells(&mut snapshot, id).await?;
         let moves_recorded = are_moves_recorded(&mut snapshot, id).await?;
         let mut prefixes = definition_prefixes(&mut snapshot, id).await?;
@@ -33,8 +33,8 @@ impl Readers {
         let played = results.into_iter().filter(|cell| moves_recorded && cell.games > 0);
         for result in played {
             let prefix = prefixes.remove(&result.cell.0).unwrap_or_default();
-            let Some(phases_of) = PhasesOf::of_prefix(&prefix) else { continue };
-            let phases = moves_of(&mut snapshot, result.cell.0, &phases_of).await?.told(unit);
+            let Some(phases_of) = PhaseCounter::from_prefix(&prefix) else { continue };
+            let phases = moves_of(&mut snapshot, result.cell.0, &phases_of).await?.times(unit);
             rows += phases.len();
             if rows > REPORT_ROWS_MAX {
                 return Err(StoreError::LargeReport { rows_max: REPORT_ROWS_MAX });
@@ -65,7 +65,7 @@ async fn are_moves_recorded(
 async fn moves_of(
     connection: &mut SqliteConnection,
     cell: i64,
-    phases_of: &PhasesOf,
+    phases_of: &PhaseCounter,
 ) -> Result<PhaseSums, StoreError> {
     // An opening affects the phase only if it is taken from a list.
     let found = sqlx::query!(

@@ -94,7 +94,7 @@ async fn read(
     .fetch_all(connection)
     .await?;
     for row in found {
-        let place = places.of(CellId(row.cell_id));
+        let place = places.values(CellId(row.cell_id));
         games.cell(&place, row.first_player_name, row.second_player_name);
         for game in row.games.iter().flat_map(|games| games.split(',')) {
             let unknown = || StoreError::UnknownValue { column: "games", value: game.to_owned() };

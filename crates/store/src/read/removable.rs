@@ -87,7 +87,7 @@ impl Readers {
         .await?;
         let found = found.into_iter().map(|row| Removal {
             experiment: row.experiment,
-            what: Removing::named(&row.what),
+            removing: Removing::named(&row.what),
             games: unsigned(row.games),
             games_done: unsigned(row.games_done),
             is_shrinking: row.shrinking,

@@ -110,7 +110,7 @@ impl CellRow {
         };
         CellResult {
             cell,
-            axes: places.of(cell),
+            axes: places.values(cell),
             player: self.player,
             opponent: self.opponent,
             is_timed: self.timed,
@@ -147,8 +147,8 @@ impl CellRow {
                 unsigned(self.draws),
             ),
             colours: Some([
-                ColourResult::of(moving_first.map(unsigned), &by_mover.of_player[0]),
-                ColourResult::of(moving_second.map(unsigned), &by_mover.of_player[1]),
+                ColourResult::new(moving_first.map(unsigned), &by_mover.of_player[0]),
+                ColourResult::new(moving_second.map(unsigned), &by_mover.of_player[1]),
             ]),
             margin: self.margin_mean.map(|value| {
                 let interval = self.margin_low.zip(self.margin_high);
@@ -186,7 +186,7 @@ impl Readers {
         let all = first_mover_of_all(&mut snapshot, id).await?;
         let games = cells.iter().map(|cell| cell.games).sum();
         let first_mover = first_mover_score(&all, games, cells.iter().map(|cell| cell.draws).sum());
-        let opponents = Opponents::of(&cells);
+        let opponents = Opponents::new(&cells);
         let players = players(&mut snapshot, id).await?;
         let read = |rows: Vec<CostRow>, times: &CellTimes| -> Vec<MoveCost> {
             let read = |row: CostRow| row.read(&players, &places, &opponents, times);
@@ -570,7 +570,7 @@ impl CostRow {
                 us_ratio: cpu.filter(|_| both_by_cpu).and_then(|times| times.ratio(role)),
             }),
         };
-        MoveCost::of(CellId(self.cell_id), self.player, costs, places, opponents)
+        MoveCost::new(CellId(self.cell_id), self.player, costs, places, opponents)
     }
 }
 
@@ -589,7 +589,7 @@ async fn players(
     .await?;
     Ok(found
         .into_iter()
-        .map(|row| (row.player_id, CostedPlayer::of(&row.parameters_json)))
+        .map(|row| (row.player_id, CostedPlayer::from_json(&row.parameters_json)))
         .collect())
 }
 

@@ -47,7 +47,7 @@ impl Readers {
             summaries(&mut snapshot, &list).await
         };
         let experiments_max = usize::try_from(experiments_max).unwrap_or(usize::MAX);
-        Ok(ExperimentsPage::of(self.in_time(reading).await?, experiments_max))
+        Ok(ExperimentsPage::new(self.in_time(reading).await?, experiments_max))
     }
 
     /// Returns the experiments that `status` shows, oldest first, and the total number. Unfinished ones are chosen
@@ -245,7 +245,7 @@ async fn summaries(
                 uuid: row.uuid,
                 name: row.name,
                 game: row.game,
-                task: Task::of_experiments(&row.kind).unwrap_or_default(),
+                task: Task::from_experiments(&row.kind).unwrap_or_default(),
                 state: state_of(&row.state),
                 priority: row.priority,
                 cells,

@@ -87,7 +87,7 @@ async fn cells(
     )
     .fetch_all(connection)
     .await?;
-    let is_timed = |json: &str| CostedPlayer::of(json).time_limit_us.is_some();
+    let is_timed = |json: &str| CostedPlayer::from_json(json).time_limit_us.is_some();
     let told = found.into_iter().map(|row| {
         let is_timed = [is_timed(&row.first_json), is_timed(&row.second_json)];
         (row.cell_id, ComparedCell { swap_sides: row.swap_sides, is_timed })

@@ -142,7 +142,7 @@ async fn task_of(tx: &mut Transaction<'_>, experiment: i64) -> Result<Task, Stor
         sqlx::query_scalar!("SELECT kind FROM experiments WHERE experiment_id = ?", experiment)
             .fetch_one(tx.connection())
             .await?;
-    Ok(Task::of_experiments(&kind).unwrap_or_default())
+    Ok(Task::from_experiments(&kind).unwrap_or_default())
 }
 
 async fn view_names(tx: &mut Transaction<'_>, experiment: i64) -> Result<[String; 2], StoreError> {
@@ -179,7 +179,7 @@ pub(crate) fn make_in(
     let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get::<_, String>(1)?));
     let found = connection.query_row(find, [&view], read).optional()?;
     let Some((experiment, kind)) = found else { return Ok(false) };
-    let task = Task::of_experiments(&kind).unwrap_or_default();
+    let task = Task::from_experiments(&kind).unwrap_or_default();
     let kind = if are_results { Kind::Results } else { Kind::Times };
     let axes = connection
         .prepare("SELECT axis FROM experiment_axes WHERE experiment_id = ? ORDER BY number")?
@@ -309,7 +309,7 @@ impl Kind {
     fn axis_columns(self, axes: &[String]) -> Vec<(String, String)> {
         let mut columns = Vec::<(String, String)>::new();
         for name in axes {
-            let (Self::Times, Some((_, parameter))) = (self, Role::of_axis(name)) else {
+            let (Self::Times, Some((_, parameter))) = (self, Role::from_axis(name)) else {
                 columns.push((name.clone(), quoted(name, '\'')));
                 continue;
             };

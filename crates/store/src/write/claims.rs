@@ -29,7 +29,7 @@ pub(crate) async fn state(
     }
     let has_settled = has_settled(tx.connection(), experiment).await?;
     let known: Vec<KnownClaim> = rows.iter().map(|row| row.known.clone()).collect();
-    let restatement = Restatement::of(plan, &known, has_settled);
+    let restatement = Restatement::new(plan, &known, has_settled);
     for (row, (becomes, claim)) in rows.iter().zip(&restatement.known) {
         match becomes {
             Restated::Withdrawn => drop_claim(tx, row.id).await?,
@@ -154,7 +154,7 @@ pub(crate) async fn restated(
     let known: Vec<KnownClaim> =
         claims(connection, experiment).await?.into_iter().map(|row| row.known).collect();
     let has_settled = has_settled(connection, experiment).await?;
-    Ok(Restatement::of(plan, &known, has_settled).standings(plan, &known))
+    Ok(Restatement::new(plan, &known, has_settled).standings(plan, &known))
 }
 
 /// The standings of an experiment's claims.

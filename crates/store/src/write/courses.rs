@@ -257,7 +257,7 @@ async fn course_cells(
         Ok(StoredCell {
             cell: CellId(row.cell_id),
             added: added.transpose()?,
-            told: told.remove(&row.cell_id),
+            outcome: told.remove(&row.cell_id),
         })
     });
     cells.collect()

@@ -108,7 +108,7 @@ fn position_row(
             random_best,
         )
     };
-    Some(match Choice::of(&values, 0) {
+    Some(match Choice::new(&values, 0) {
         Some(Choice {
             best,
             worst,
@@ -129,5 +129,5 @@ fn position_row(
 /// The rank of a move by value; the mean rank of all moves if they have equal values.
 fn rank(values: &[i64], number: usize) -> f64 {
     let moves = values.len() as f64;
-    Choice::of(values, number).map_or((moves + 1.0) / 2.0, |choice| choice.rank)
+    Choice::new(values, number).map_or((moves + 1.0) / 2.0, |choice| choice.rank)
 }

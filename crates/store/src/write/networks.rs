@@ -45,7 +45,7 @@ pub(crate) async fn note_networks(
             continue;
         }
         let parameters: Parameters = serde_json::from_str(json).unwrap_or_default();
-        let Some(training) = TrainingDefinition::of_player(&parameters) else { continue };
+        let Some(training) = TrainingDefinition::from_parameters(&parameters) else { continue };
         let network = note_network(tx, &training).await?;
         sqlx::query!(
             "UPDATE players SET network_id = ?2 WHERE player_id = ?1 AND network_id IS NULL",
@@ -169,7 +169,7 @@ async fn training_conditions(tx: &mut Transaction<'_>) -> Result<i64, StoreError
 async fn training_players(tx: &mut Transaction<'_>, recipe: &str) -> Result<[i64; 2], StoreError> {
     let mut ids = [0; 2];
     for (id, json) in ids.iter_mut().zip([recipe, "{}"]) {
-        let hash = DefinitionHash::of_json(json).to_string();
+        let hash = DefinitionHash::from_json(json).to_string();
         sqlx::query!(
             "INSERT INTO players (hash, algorithm, parameters_json) VALUES (?1, 'training', ?2)
             ON CONFLICT (hash) DO NOTHING",

@@ -33,11 +33,11 @@ impl Needs {
         let parameters = serde_json::from_str::<Parameters>(parameters_json).unwrap_or_default();
         Self {
             memory_bytes: memory_bytes_of(&parameters),
-            engines: NeededEngine::of_parameters(&parameters).into_iter().collect(),
-            requests: EngineRequest::of_parameters(&parameters, GameRequest::default())
+            engines: NeededEngine::from_parameters(&parameters).into_iter().collect(),
+            requests: EngineRequest::from_parameters(&parameters, GameRequest::default())
                 .into_iter()
                 .collect(),
-            move_limit_us: CostedPlayer::of(parameters_json).time_limit_us,
+            move_limit_us: CostedPlayer::from_json(parameters_json).time_limit_us,
         }
     }
 
@@ -118,7 +118,7 @@ pub(crate) async fn add_to_cells(
     } else {
         BTreeSet::new()
     };
-    let game = GameRequest::of_game(&said.game);
+    let game = GameRequest::from_game_name(&said.game);
     let nothing = Needs::default();
     let mut shared = BTreeSet::new();
     for cell in cells {

@@ -30,7 +30,7 @@ impl RuleRow {
             let over_pairs = self.over_pairs.then(|| precision.over_pairs());
             return Some(StopRule::Precision(over_pairs.unwrap_or(precision)));
         }
-        let model = self.model.as_deref().and_then(EloModel::of_name)?;
+        let model = self.model.as_deref().and_then(EloModel::named)?;
         let sprt = Sprt::new(self.elo0?, self.elo1?, self.alpha?, self.beta?, model)?;
         Some(StopRule::Sprt(if self.over_pairs { sprt.over_pairs() } else { sprt }))
     }

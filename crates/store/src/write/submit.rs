@@ -254,7 +254,7 @@ impl Readers {
         match sweep.decide(&mut reading).await? {
             Decision::Begin => Ok(Preview {
                 games_left: planned(),
-                claims: Restatement::of(sweep.plan, &[], false).standings(sweep.plan, &[]),
+                claims: Restatement::new(sweep.plan, &[], false).standings(sweep.plan, &[]),
                 ..Preview::default()
             }),
             Decision::Leave(found) => {

@@ -41,7 +41,7 @@ impl ToVerify {
         let (cell, stops) = (&self.definition_json, &self.stops);
         let json = VerificationDefinition::json_of(cell, self.game.number, stops, ordered_before);
         let list = serde_json::to_string(stops).unwrap_or_default();
-        (DefinitionHash::of_json(&json), list)
+        (DefinitionHash::from_json(&json), list)
     }
 }
 

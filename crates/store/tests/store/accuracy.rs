@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use spelrum_answers::{CellAccuracy, Detail};
-use spelrum_engine::{ALGORITHMS, MoveValue, Timeless, Value, values_say_who_wins};
+use spelrum_engine::{ALGORITHMS, MoveValue, Timeless, Value, values_decide_winner};
 use spelrum_model::{CellId, GameId, OpeningsCache, Plan, PlayableCell, PlayedGame};
 use spelrum_statistics::choice::{Accuracy, AccuracySums, Choice};
 use spelrum_store::contract::{Reading, Store as _, WriteTransaction};
@@ -74,7 +74,7 @@ fn choices(plan: &Plan, ids: &[CellId]) -> Vec<PlayedGame> {
             let (derived, record) = playable.play(number, None, &Timeless).unwrap();
             let values = playable.values(&derived.opening, &Timeless).unwrap();
             let game = GameId { cell: *id, number };
-            PlayedGame::here(game, &derived, record, 1).with_values(values)
+            PlayedGame::new(game, &derived, record, 1).with_values(values)
         };
         (0..cell.games).map(choice).collect::<Vec<_>>()
     };
@@ -131,15 +131,16 @@ async fn both_stores_count_the_same_choices() {
     for PlayedGame { game, record, values, .. } in &played {
         let chosen = values.iter().position(|it| it.mv == record.moves[0].mv).unwrap();
         let values: Vec<i64> = values.iter().map(|it| it.value).collect();
-        if let Some(choice) = Choice::of(&values, chosen) {
+        if let Some(choice) = Choice::new(&values, chosen) {
             sums.entry(game.cell).or_default().add(&choice, true);
         }
     }
     let told = accuracy(&store.writer.readers()).await;
     let whole: Vec<CellAccuracy> = told.iter().filter(|it| it.plies.is_none()).cloned().collect();
-    let expected = whole
-        .iter()
-        .map(|it| CellAccuracy { accuracy: Accuracy::of(&sums[&it.cell]).unwrap(), ..it.clone() });
+    let expected = whole.iter().map(|it| CellAccuracy {
+        accuracy: Accuracy::from_sums(&sums[&it.cell]).unwrap(),
+        ..it.clone()
+    });
     assert_eq!(whole.len(), ids.len());
     assert_same(&whole, &expected.collect::<Vec<_>>());
     assert!(whole.iter().all(|it| it.reference == "exact"));
@@ -166,7 +167,7 @@ async fn both_stores_count_the_same_choices() {
 #[test]
 fn the_views_know_which_references_say_who_wins() {
     let says = |name: &&&str| {
-        values_say_who_wins(&parameters(&[("algorithm", Value::Text((**name).to_owned()))]))
+        values_decide_winner(&parameters(&[("algorithm", Value::Text((**name).to_owned()))]))
     };
     let names: Vec<&&str> = ALGORITHMS.iter().filter(says).collect();
     assert_eq!(names, [&"exact", &"table"]);

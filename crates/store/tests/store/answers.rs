@@ -173,13 +173,16 @@ async fn games_are_listed_in_either_order_in_pages() {
         .collect();
     for size in [1, 4, 29, 1_000] {
         let ids = async |of, order| -> Vec<GameId> {
-            let question = GamesQuestion { of, filter: GamesFilter::All, order };
+            let question = GamesQuestion { scope: of, filter: GamesFilter::All, order };
             listed(&readers, question, size).await.into_iter().map(|it| it.game).collect()
         };
         assert_eq!(ids(experiment, GamesOrder::Number).await, in_order);
         assert_eq!(ids(GamesOf::Cell(second), GamesOrder::Number).await, in_order[20..]);
-        let question =
-            GamesQuestion { of: experiment, filter: GamesFilter::All, order: GamesOrder::Newest };
+        let question = GamesQuestion {
+            scope: experiment,
+            filter: GamesFilter::All,
+            order: GamesOrder::Newest,
+        };
         let newest: Vec<_> =
             listed(&readers, question, size).await.into_iter().map(|it| it.game_id).collect();
         assert_eq!(newest.len(), 29);
@@ -207,7 +210,7 @@ async fn games_are_listed_in_either_order_in_pages() {
             (GamesOf::Cell(first), GamesOrder::Newest),
             (GamesOf::Cell(first), GamesOrder::Number),
         ] {
-            let question = GamesQuestion { of, filter, order };
+            let question = GamesQuestion { scope: of, filter, order };
             assert_eq!(listed(&readers, question, 3).await, []);
         }
     }

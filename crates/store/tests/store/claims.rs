@@ -140,7 +140,7 @@ async fn another_end_makes_a_claim_exploratory() {
     submit(&mut store, "text 3", &plan(&[4, 4], claims)).await;
     assert_eq!(why(&readers).await, [None, None]);
     let mut stopped = plan(&[4, 4], claims);
-    stopped.stop = StopRule::of_precision(0.1);
+    stopped.stop = StopRule::from_precision(0.1);
     submit(&mut store, "text 4", &stopped).await;
     assert_eq!(why(&readers).await, [Some(WhyExploratory::OtherEnd); 2]);
     stopped.stop =

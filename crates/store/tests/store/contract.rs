@@ -281,7 +281,7 @@ async fn take<S: Store>(
             let sprt = Sprt::new(0.0, 20.0, 0.05, 0.05, EloModel::Logistic);
             let stop = match uuid % 4 {
                 3 => sprt.map(StopRule::Sprt),
-                part => StopRule::of_precision(f64::from(part) / 10.0),
+                part => StopRule::from_precision(f64::from(part) / 10.0),
             };
             let plan = Plan { stop, ..plan };
             let (uuid, toml) = (format!("uuid {uuid}"), format!("{plan:?}"));
@@ -597,7 +597,7 @@ async fn seen<R: Reading>(reading: &R, known: &Known) -> Vec<String> {
         let settled = reading.settled_cells(experiment, 3, 2).await.unwrap();
         seen.push(format!("{settled:?}"));
         for order in [GamesOrder::Newest, GamesOrder::Number, GamesOrder::Settled] {
-            let question = |of, filter| GamesQuestion { of, filter, order };
+            let question = |of, filter| GamesQuestion { scope: of, filter, order };
             let all = question(GamesOf::Experiment(experiment), GamesFilter::All);
             let mut after = None;
             loop {
@@ -616,7 +616,7 @@ async fn seen<R: Reading>(reading: &R, known: &Known) -> Vec<String> {
     }
     for &cell in known.cells.keys() {
         let newest = GamesQuestion {
-            of: GamesOf::Cell(cell),
+            scope: GamesOf::Cell(cell),
             filter: GamesFilter::All,
             order: GamesOrder::Newest,
         };

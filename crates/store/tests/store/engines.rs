@@ -8,7 +8,7 @@ use spelrum_answers::{
     Report, SettledGame, UsedEngine, WhichGame,
 };
 use spelrum_engine::{
-    Answer, EndedBy, Fault, Host, OUTSIDE_ALGORITHMS, OutsidePlayer, SearchReport, TextTurn,
+    Answer, EXTERNAL_ALGORITHMS, EndedBy, ExternalPlayer, Fault, Host, SearchReport, TextTurn,
     Timeless, replay_moves,
 };
 use spelrum_model::engines::Forfeit;
@@ -121,7 +121,7 @@ async fn all_agree_on_what_must_come_out_the_same_again() {
 /// The names that the store's SQL knows such players by.
 #[test]
 fn the_algorithms_are_those_that_queries_name() {
-    assert_eq!(OUTSIDE_ALGORITHMS, ["uci", "gtp"]);
+    assert_eq!(EXTERNAL_ALGORITHMS, ["uci", "gtp"]);
 }
 
 async fn settled(store: &Store, cell: CellId, number: u64) -> SettledGame {
@@ -191,7 +191,7 @@ async fn engines_and_forfeits_stay_when_moves_go_and_go_with_their_games() {
     assert!(plain.record.moves.iter().any(|mv| mv.search.told_us.is_some()));
     assert!(plain.record.moves.iter().any(|mv| mv.search.told_us.is_none()));
     let listed = GamesQuestion {
-        of: GamesOf::Cell(cell),
+        scope: GamesOf::Cell(cell),
         filter: GamesFilter::All,
         order: GamesOrder::Number,
     };
@@ -271,7 +271,7 @@ struct Last {
     fault: Option<Fault>,
 }
 
-impl OutsidePlayer for Last {
+impl ExternalPlayer for Last {
     fn choose(&mut self, turn: &TextTurn<'_>, _: &dyn Host) -> Result<Answer<String>, Fault> {
         if let Some(fault) = self.fault.clone().filter(|_| self.moves == 0) {
             return Err(fault);
@@ -305,19 +305,19 @@ fn played(plan: &Plan, ids: &[CellId]) -> Vec<PlayedGame> {
         }
         for (number, fault) in [(0, None), (1, Some(Fault::Crash("signal 11".to_owned())))] {
             let derived = playable.derive(number);
-            let side = playable.players_of(&derived).iter().position(|it| it.outside().is_some());
+            let side = playable.players_of(&derived).iter().position(|it| it.external().is_some());
             let side = side.unwrap();
             let forfeit = fault.as_ref().map(|fault| Forfeit {
                 message: fault.to_string(),
                 output: "> go depth 1\n! oh no\n".to_owned(),
             });
             let mut program = Last { moves: 3, fault };
-            let mut outside: [Option<&mut dyn OutsidePlayer>; 2] = [None, None];
+            let mut outside: [Option<&mut dyn ExternalPlayer>; 2] = [None, None];
             outside[side] = Some(&mut program);
             let record = playable.play_with(&derived, outside, &Timeless).unwrap();
             let mut engines = [None, None];
             engines[side] = Some(identity(3));
-            let game = PlayedGame::here(GameId { cell: *id, number }, &derived, record, 1);
+            let game = PlayedGame::new(GameId { cell: *id, number }, &derived, record, 1);
             games.push(game.with_engines(engines, forfeit));
         }
     }

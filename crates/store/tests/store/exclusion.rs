@@ -197,7 +197,7 @@ async fn run(
 /// counts again.
 #[tokio::test]
 async fn a_stop_rule_reads_what_is_left() {
-    let plan = Plan { stop: StopRule::of_precision(0.2), ..plan("stopped") };
+    let plan = Plan { stop: StopRule::from_precision(0.2), ..plan("stopped") };
     let mut store = Store::with(&plan).await;
     let bad = second(&mut store).await;
     let cell = store.cell(0);

@@ -93,7 +93,7 @@ async fn a_changed_sweep_keeps_what_it_still_names() {
         .iter()
         .map(|it| {
             let (what, axes, settled, planned) =
-                (it.what, &it.axes, it.games_settled, it.games_planned);
+                (it.change, &it.axes, it.games_settled, it.games_planned);
             format!("{what:?} {axes} {} - {} {settled} of {planned}", it.player, it.opponent)
         })
         .collect();
@@ -406,7 +406,7 @@ impl Desk {
                 change.games_dropped,
                 before.difference(&hashes).map(settled).sum::<u64>()
             );
-            let dropped = change.examples.iter().any(|it| it.what == CellChange::Dropped);
+            let dropped = change.examples.iter().any(|it| it.change == CellChange::Dropped);
             prop_assert_eq!(dropped, change.cells_dropped > 0);
         }
         self.last_plan = named;
@@ -489,7 +489,7 @@ impl Desk {
                     worker,
                     lease,
                     game: id,
-                    what: Report::Played {
+                    report: Report::Played {
                         wall_us: 1,
                         points: Points::One,
                         moves_hash: 0,

@@ -84,7 +84,7 @@ async fn a_game_comes_back_as_it_was_stored() {
                 integer(mv.wall_us),
                 integer(mv.cpu_us),
                 mv.involuntary_switches.map_or(SqlValue::Null, integer),
-                text(names::of_ended_by(mv.search.ended_by)),
+                text(names::ended_by_name(mv.search.ended_by)),
             ]
         })
         .collect();

@@ -66,7 +66,7 @@ async fn definitions_and_parameters_come_out_as_they_went_in() {
     let readers = store.writer.readers();
     let json = readers.definition(cell.definition_hash).await.unwrap().unwrap();
     assert_eq!(json, plan.definition(cell).canonical_json());
-    assert_eq!(DefinitionHash::of_json(&json), cell.definition_hash);
+    assert_eq!(DefinitionHash::from_json(&json), cell.definition_hash);
     let parameter = |name: &str| {
         format!(
             "SELECT coalesce(value_number, 'no number') || '|' || value_text

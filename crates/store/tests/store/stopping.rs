@@ -173,7 +173,7 @@ async fn a_sum_that_lost_its_digits_is_summed_up_again() {
 /// A recount reads the rules: what they do not say is found.
 #[tokio::test]
 async fn a_recount_finds_cells_that_end_where_no_rule_says_so() {
-    let mut plan = Plan { stop: StopRule::of_precision(0.2), ..plan("small") };
+    let mut plan = Plan { stop: StopRule::from_precision(0.2), ..plan("small") };
     plan.cells[0].games = 60;
     let mut store = Store::with(&plan).await;
     let games: Vec<_> = (0..60).map(|number| game(store.cell(0), number, 1)).collect();
@@ -196,7 +196,7 @@ async fn a_recount_finds_cells_that_end_where_no_rule_says_so() {
 #[tokio::test]
 async fn a_precision_is_read_over_openings() {
     let with = |precision| {
-        let mut plan = Plan { stop: StopRule::of_precision(precision), ..plan("small") };
+        let mut plan = Plan { stop: StopRule::from_precision(precision), ..plan("small") };
         plan.cells[0].games = 60;
         plan.conditions[0].openings_count = Some(5);
         plan
@@ -262,7 +262,7 @@ async fn a_round_is_found_again() {
 #[tokio::test]
 async fn a_changed_rule_is_read_from_the_first_game() {
     let with = |precision| {
-        let mut plan = Plan { stop: StopRule::of_precision(precision), ..plan("small") };
+        let mut plan = Plan { stop: StopRule::from_precision(precision), ..plan("small") };
         plan.cells[0].games = 60;
         plan
     };

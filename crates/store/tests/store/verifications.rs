@@ -85,7 +85,7 @@ async fn a_verification_is_ordered_once_and_found_again() {
     drop(transaction);
     for (cell, leased) in cells.iter().zip(leased) {
         let json = readers.definition_of(*cell).await.unwrap().unwrap();
-        assert_eq!(DefinitionHash::of_json(&json), leased.definition);
+        assert_eq!(DefinitionHash::from_json(&json), leased.definition);
         assert_eq!(readers.definition(leased.definition).await.unwrap(), Some(json));
     }
     let snapshot = store.writer.snapshot().await.unwrap();

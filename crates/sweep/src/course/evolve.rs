@@ -47,7 +47,7 @@ impl Course<'_> {
 
     /// Number of repetitions of the run.
     pub(super) fn runs_each(&self) -> Result<u64, Fault> {
-        self.whole("runs", 1, 1, RUNS_EACH_MAX)
+        self.integer("runs", 1, 1, RUNS_EACH_MAX)
     }
 
     /// Settings of the runs. `meets_itself` is whether the pairing lets the player meet only itself,
@@ -102,7 +102,7 @@ impl Course<'_> {
             parameter: self.bred()?.to_owned(),
             features,
             breeding,
-            generations: self.whole("generations", GENERATIONS, 1, GENERATIONS_MAX)?,
+            generations: self.integer("generations", GENERATIONS, 1, GENERATIONS_MAX)?,
             fitness,
             parsimony: self.parsimony()?,
             meet,
@@ -114,7 +114,7 @@ impl Course<'_> {
 
     fn size(&self, key: &str, default: i64, min: i64, max: i64) -> Result<usize, Fault> {
         // All bounds are far below 2^32.
-        self.whole(key, default, min, max).map(|size| usize::try_from(size).unwrap_or(usize::MAX))
+        self.integer(key, default, min, max).map(|size| usize::try_from(size).unwrap_or(usize::MAX))
     }
 
     fn check_parameter(&self, player: &Parameters, features: &[FeatureInfo]) -> Result<(), Fault> {
@@ -139,8 +139,9 @@ impl Course<'_> {
             None => functions.extend(Function::ALL),
             Some(node) => {
                 for (text, place) in texts(node, "`functions`", example)? {
-                    let function =
-                        Function::ALL.into_iter().find(|it| it.symbol().to_string() == text);
+                    let function = Function::ALL
+                        .into_iter()
+                        .find(|function| function.symbol().to_string() == text);
                     let Some(function) = function else {
                         let problem = format!("there is no function \"{text}\"");
                         return Err(Fault::at(
@@ -164,11 +165,11 @@ impl Course<'_> {
                 for (text, place) in texts(node, "`features`", "features = [\"own_rows\"]")? {
                     let Some(number) = all.iter().position(|feature| feature.name == text) else {
                         let problem = format!("{game} has no feature `{text}`");
-                        let known = all.iter().map(|feature| feature.name);
+                        let names = all.iter().map(|feature| feature.name);
                         return Err(Fault::at(
                             place,
                             problem,
-                            did_you_mean(text, "features", known),
+                            did_you_mean(text, "features", names),
                         ));
                     };
                     let leaf = Label::Feature(u16::try_from(number).unwrap_or(u16::MAX));
@@ -246,7 +247,7 @@ impl Course<'_> {
     }
 
     fn selection(&self) -> Result<Selection, Fault> {
-        let size = self.whole("tournament_size", TOURNAMENT_SIZE, 1, POPULATION_MAX)?;
+        let size = self.integer("tournament_size", TOURNAMENT_SIZE, 1, POPULATION_MAX)?;
         let words = [
             ("study", Selection::Study),
             ("proportional", Selection::Proportional),
@@ -329,11 +330,11 @@ impl Course<'_> {
     }
 
     fn reevaluate(&self, meet: Meet, hall_of_fame: usize) -> Result<Reevaluate, Fault> {
-        let said = word(self.table, "reevaluate", &Reevaluate::ALL)?;
+        let reevaluate = word(self.table, "reevaluate", &Reevaluate::ALL)?;
         if meet == Meet::Opponents && hall_of_fame == 0 {
-            return Ok(said.unwrap_or(Reevaluate::Children));
+            return Ok(reevaluate.unwrap_or(Reevaluate::Children));
         }
-        match said {
+        match reevaluate {
             None | Some(Reevaluate::Always) => Ok(Reevaluate::Always),
             Some(Reevaluate::Children | Reevaluate::New) => {
                 let node = self.value("reevaluate").unwrap_or(self.node);

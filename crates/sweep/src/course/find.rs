@@ -35,8 +35,8 @@ impl Course<'_> {
         let parameter = led(rules, player, (self.text("parameter")?, place), [from, to], log)?;
         Ok(FindSettings {
             parameter,
-            steps: self.whole("steps", FIND_STEPS, 1, STEPS_MAX)?,
-            at_once: self.whole("at_once", FIND_AT_ONCE, 1, AT_ONCE_MAX)?,
+            steps: self.integer("steps", FIND_STEPS, 1, STEPS_MAX)?,
+            at_once: self.integer("at_once", FIND_AT_ONCE, 1, AT_ONCE_MAX)?,
         })
     }
 }

@@ -63,8 +63,8 @@ pub(super) fn read(
     players: &Players,
     pairing: &Pairing,
 ) -> Result<Option<CourseInFile>, Fault> {
-    let found = CourseKind::ALL.into_iter().find_map(|kind| Some((kind, root.get(kind.name())?)));
-    let Some((kind, entry)) = found else { return Ok(None) };
+    let course = CourseKind::ALL.into_iter().find_map(|kind| Some((kind, root.get(kind.name())?)));
+    let Some((kind, entry)) = course else { return Ok(None) };
     let name = kind.name();
     if task != Task::Game {
         let problem = format!("an accuracy experiment cannot have `{name}`");
@@ -76,8 +76,8 @@ pub(super) fn read(
             return Err(Fault::at(&there.key_place, problem, remedy));
         }
     }
-    let table = Course { kind, node: &entry.value, table: table_of(kind, &entry.value)? };
-    keys::check(table.table, &format!("`{name}`"), keys_of(kind))?;
+    let table = Course { kind, node: &entry.value, table: course_table(kind, &entry.value)? };
+    keys::check(table.table, &format!("`{name}`"), course_keys(kind))?;
     if !swap_sides {
         return Err(Fault::at(
             &entry.key_place,
@@ -102,9 +102,9 @@ pub(super) fn read(
     };
     let player = players.template(subject);
     for Entry { key, .. } in &stands_for {
-        if let Some(said) = player.parameters.entries.iter().find(|it| it.key == *key) {
+        if let Some(assigned) = player.parameters.entries.iter().find(|entry| entry.key == *key) {
             let problem = format!("`{key}` of `{}` is what `{name}` decides", player.name);
-            return Err(Fault::at(&said.key_place, problem, "remove it from the player"));
+            return Err(Fault::at(&assigned.key_place, problem, "remove it from the player"));
         }
     }
     let meets_itself = pairing.pairs.contains(&(subject, subject));
@@ -127,7 +127,7 @@ struct Course<'a> {
     table: &'a Table,
 }
 
-fn keys_of(kind: CourseKind) -> &'static [Key] {
+fn course_keys(kind: CourseKind) -> &'static [Key] {
     match kind {
         CourseKind::Find => &FIND,
         CourseKind::Tune => &TUNE,
@@ -135,14 +135,14 @@ fn keys_of(kind: CourseKind) -> &'static [Key] {
     }
 }
 
-fn table_of(kind: CourseKind, node: &Node) -> Result<&Table, Fault> {
-    let what = format!("`{}`", kind.name());
-    node.table(&what, &format!("[{}]", kind.name()))
+fn course_table(kind: CourseKind, node: &Node) -> Result<&Table, Fault> {
+    let label = format!("`{}`", kind.name());
+    node.table(&label, &format!("[{}]", kind.name()))
 }
 
 impl<'a> Course<'a> {
-    fn of(kind: CourseKind, node: &'a Node) -> Result<Self, Fault> {
-        Ok(Self { kind, node, table: table_of(kind, node)? })
+    fn new(kind: CourseKind, node: &'a Node) -> Result<Self, Fault> {
+        Ok(Self { kind, node, table: course_table(kind, node)? })
     }
 
     fn example(&self) -> &'static str {
@@ -169,7 +169,7 @@ impl<'a> Course<'a> {
     }
 
     /// A whole number in a range.
-    fn whole(&self, key: &str, default: i64, min: i64, max: i64) -> Result<u64, Fault> {
+    fn integer(&self, key: &str, default: i64, min: i64, max: i64) -> Result<u64, Fault> {
         let Some(node) = self.value(key) else { return Ok(default.unsigned_abs()) };
         let number = node.integer(&format!("`{key}`"), &format!("{key} = {default}"))?;
         if (min..=max).contains(&number) {
@@ -233,7 +233,7 @@ impl CourseInFile {
             cells = cells.saturating_add(settings.cells_at_most(meetings));
             individuals = individuals.saturating_add(settings.individuals());
         }
-        let (what, cells_max, fewer) = match self.kind {
+        let (noun, cells_max, fewer) = match self.kind {
             CourseKind::Find => ("steps", STEPS_MAX.unsigned_abs(), "choose fewer"),
             CourseKind::Tune => {
                 ("cells", STEPS_MAX.unsigned_abs(), "choose fewer steps, or meet fewer players")
@@ -242,11 +242,11 @@ impl CourseInFile {
                 ("cells", CELLS_MAX, "choose fewer runs, generations or individuals")
             }
         };
-        let all = [(cells, cells_max, what), (individuals, INDIVIDUALS_MAX, "individuals")];
+        let all = [(cells, cells_max, noun), (individuals, INDIVIDUALS_MAX, "individuals")];
         match all.into_iter().find(|(there, max, _)| there > max) {
             None => Ok(()),
-            Some((there, max, what)) => {
-                let problem = format!("the {number} runs of `{name}` would have {there} {what}");
+            Some((count, max, noun)) => {
+                let problem = format!("the {number} runs of `{name}` would have {count} {noun}");
                 let remedy = format!("{fewer}: at most {max} in all");
                 Err(Fault::at(&self.node.place, problem, remedy))
             }
@@ -263,7 +263,7 @@ impl CourseInFile {
     pub(super) fn runs_each(&self, axes: &[Axis], point: &[u32]) -> Result<u64, Fault> {
         match self.kind {
             CourseKind::Find | CourseKind::Tune => Ok(1),
-            CourseKind::Evolve => Course::of(self.kind, &self.node_at(axes, point)?)?.runs_each(),
+            CourseKind::Evolve => Course::new(self.kind, &self.node_at(axes, point)?)?.runs_each(),
         }
     }
 
@@ -276,8 +276,8 @@ impl CourseInFile {
         player: &Parameters,
     ) -> Result<RunSettings, Fault> {
         let node = self.node_at(axes, point)?;
-        let course = Course::of(self.kind, &node)?;
-        keys::check(course.table, &format!("`{}`", self.kind.name()), keys_of(self.kind))?;
+        let course = Course::new(self.kind, &node)?;
+        keys::check(course.table, &format!("`{}`", self.kind.name()), course_keys(self.kind))?;
         match self.kind {
             CourseKind::Find => course.find(rules, player).map(RunSettings::Find),
             CourseKind::Tune => {

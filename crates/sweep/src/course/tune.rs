@@ -58,8 +58,8 @@ impl Course<'_> {
             player: player.clone(),
             parameters,
             method,
-            steps: self.whole("steps", TUNE_STEPS, 1, STEPS_MAX)?,
-            at_once: self.whole("at_once", TUNE_AT_ONCE, 1, AT_ONCE_MAX)?,
+            steps: self.integer("steps", TUNE_STEPS, 1, STEPS_MAX)?,
+            at_once: self.integer("at_once", TUNE_AT_ONCE, 1, AT_ONCE_MAX)?,
             confirm: self.confirm()?,
             against_itself,
         };
@@ -74,7 +74,7 @@ impl Course<'_> {
     /// Number of games that confirm the result.
     pub(super) fn confirm(&self) -> Result<u64, Fault> {
         let most = (SEED_END >> 20).cast_signed();
-        let confirm = self.whole("confirm", TUNE_CONFIRM, 0, most)?;
+        let confirm = self.integer("confirm", TUNE_CONFIRM, 0, most)?;
         match self.value("confirm") {
             Some(node) if confirm % 2 == 1 => {
                 let problem = format!("`confirm` cannot be {confirm}: games come in pairs");
@@ -97,7 +97,7 @@ impl Course<'_> {
         }
         let dimensions: Vec<_> = parameters.iter().map(TunedParameter::dimension).collect();
         let usual = usual_population(&dimensions).cast_signed();
-        let population = self.whole("population", usual, 2, POPULATION_MAX)?;
+        let population = self.integer("population", usual, 2, POPULATION_MAX)?;
         Ok(TuneMethod::CmaEs { population })
     }
 
@@ -134,19 +134,21 @@ impl Course<'_> {
 /// A parameter that is decided.
 fn parameter(rules: &Rules, player: &Parameters, entry: &Entry) -> Result<TunedParameter, Fault> {
     let name = &entry.key;
-    let what = format!("`{name}` of `parameters`");
+    let label = format!("`{name}` of `parameters`");
     let example = format!("{name} = {{ from = 0, to = 8 }}");
-    let table = entry.value.table(&what, &example)?;
-    keys::check(table, &what, &TUNED)?;
+    let table = entry.value.table(&label, &example)?;
+    keys::check(table, &label, &TUNED)?;
     let [from, to] = ["from", "to"].map(|key| table.get(key).map(|entry| &entry.value));
     match (from, to, player.get(name)) {
         (Some(from), Some(to), _) if table.get("choices").is_none() => {
             numbers(rules, player, entry, table, [from, to])
         }
-        (None, None, Some(known @ (Value::Bool(_) | Value::Text(_)))) => {
-            choices(known, entry, table)
+        (None, None, Some(default @ (Value::Bool(_) | Value::Text(_)))) => {
+            choices(default, entry, table)
         }
-        (None, None, Some(known)) if table.get("choices").is_some() => choices(known, entry, table),
+        (None, None, Some(default)) if table.get("choices").is_some() => {
+            choices(default, entry, table)
+        }
         (None, None, None) if !player.contains_key(&format!("{name}_us")) => Err(Fault::at(
             &entry.key_place,
             format!("the player does not have `{name}`"),
@@ -154,7 +156,7 @@ fn parameter(rules: &Rules, player: &Parameters, entry: &Entry) -> Result<TunedP
         )),
         _ => Err(Fault::at(
             &entry.key_place,
-            format!("{what} needs `from` and `to`, or `choices` of words, switches or numbers"),
+            format!("{label} needs `from` and `to`, or `choices` of words, switches or numbers"),
             format!("write, for example, {example}"),
         )),
     }
@@ -193,19 +195,19 @@ fn numbers(
     Ok(TunedParameter { name: name.clone(), values: Tunable::Numbers(led), start })
 }
 
-fn choices(known: &Value, entry: &Entry, table: &Table) -> Result<TunedParameter, Fault> {
+fn choices(default: &Value, entry: &Entry, table: &Table) -> Result<TunedParameter, Fault> {
     let name = &entry.key;
     let read = |node: &Node| -> Result<Value, Fault> {
         let Tree::Scalar(scalar) = &node.tree else {
             return Err(node.wrong_type(&format!("a choice of `{name}`"), "a value", "true"));
         };
-        Ok(match (Value::from(scalar.clone()), known) {
+        Ok(match (Value::from(scalar.clone()), default) {
             (Value::Integer(integer), Value::Number(_)) => Value::Number(integer as f64),
             (value, _) => value,
         })
     };
     let values = match table.get("choices") {
-        None if matches!(known, Value::Bool(_)) => vec![Value::Bool(false), Value::Bool(true)],
+        None if matches!(default, Value::Bool(_)) => vec![Value::Bool(false), Value::Bool(true)],
         None => {
             let problem = format!("`{name}` has no `choices`");
             let remedy = format!("write {name} = {{ choices = [\"one\", \"other\"] }}");
@@ -239,7 +241,7 @@ fn choices(known: &Value, entry: &Entry, table: &Table) -> Result<TunedParameter
     }
     let (start, place): (Value, &Span) = match table.get("start") {
         Some(start) => (read(&start.value)?, &start.value.place),
-        None => (known.clone(), &entry.key_place),
+        None => (default.clone(), &entry.key_place),
     };
     let Some(start) = values.iter().position(|value| *value == start) else {
         return Err(Fault::at(

@@ -59,8 +59,8 @@ fn the_exact_reference_has_a_bound() {
         reference.get("nodes").cloned()
     };
     assert_eq!(nodes(SWEEP), Some(spelrum_engine::Value::Integer(10_000_000_000)));
-    let own = SWEEP.replace("\"exact\"", "\"exact\"\nnodes = 5000");
-    assert_eq!(nodes(&own), Some(spelrum_engine::Value::Integer(5_000)));
+    let with_nodes = SWEEP.replace("\"exact\"", "\"exact\"\nnodes = 5000");
+    assert_eq!(nodes(&with_nodes), Some(spelrum_engine::Value::Integer(5_000)));
 }
 
 /// More choices continue the same cells; positions, seed and reference make others.

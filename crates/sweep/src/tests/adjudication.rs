@@ -50,35 +50,35 @@ fn everything_can_be_said_within_bounds() {
     let hash =
         |head: &str| planned(&tic_tac_toe(head, RANDOM_PLAYERS)).plan.cells[0].definition_hash;
     let rules = ["", "adjudication.draw = { score = 1 }", "adjudication.draw = { score = 2 }"];
-    let [none, one, two] = rules.map(hash);
-    assert!(none != one && one != two && none != two);
+    let [none, draw_rule, both_rules] = rules.map(hash);
+    assert!(none != draw_rule && draw_rule != both_rules && none != both_rules);
     // A default gives the same cell as the same value spelt out.
-    assert_eq!(hash("adjudication.draw = { score = 1, moves = 8, after = 0 }"), one);
-    assert_eq!(hash("adjudication.draw = { score = 1, restart = false }"), one);
+    assert_eq!(hash("adjudication.draw = { score = 1, moves = 8, after = 0 }"), draw_rule);
+    assert_eq!(hash("adjudication.draw = { score = 1, restart = false }"), draw_rule);
 }
 
 /// Chess between random players, with these lines about openings and the ends of games.
-fn chess(said: &str) -> String {
+fn chess(adjudication: &str) -> String {
     format!(
-        "name = \"t\"\ngame = \"chess\"\ngames = 2\n{said}\n\
+        "name = \"t\"\ngame = \"chess\"\ngames = 2\n{adjudication}\n\
          [players.random]\nalgorithm = \"random\"\n[players.other]\nalgorithm = \"random\"\n"
     )
 }
 
 #[test]
 fn tables_end_games_beside_scores_or_alone() {
-    let of = |said: &str| planned(&chess(said)).cells[0].definition.adjudication;
+    let adjudication = |text: &str| planned(&chess(text)).cells[0].definition.adjudication;
     let with = Adjudication { tables: true, ..Adjudication::default() };
-    assert_eq!(of("adjudication = { tables = true }"), Some(with));
-    assert_eq!(of("adjudication = { tables = false }"), Some(Adjudication::default()));
+    assert_eq!(adjudication("adjudication = { tables = true }"), Some(with));
+    assert_eq!(adjudication("adjudication = { tables = false }"), Some(Adjudication::default()));
     let draw = Some(DrawRule { score: 10, moves: some(8), after: 0, restart: false });
-    let both = of("adjudication = { tables = true, draw = { score = 10 } }");
+    let both = adjudication("adjudication = { tables = true, draw = { score = 10 } }");
     assert_eq!(both, Some(Adjudication { draw, ..with }));
 }
 
 #[test]
 fn counting_restarts_in_chess_alone_and_only_where_it_says_so() {
-    let definition = |said: &str| planned(&chess(said)).cells[0].definition.clone();
+    let definition = |text: &str| planned(&chess(text)).cells[0].definition.clone();
     let [plain, restarting] = ["", ", restart = true"]
         .map(|restart| definition(&format!("adjudication.draw = {{ score = 10{restart} }}")));
     assert!(!plain.canonical_json().contains("restart"));

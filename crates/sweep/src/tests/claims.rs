@@ -66,9 +66,9 @@ fn a_claim_is_about_all_cells_of_its_pairing() {
             error_rate: 0.05,
         }
     );
-    let found = cells(&plan, 0);
-    assert_eq!(found.len(), 3 * 2, "{found:?}");
-    assert!(found.iter().all(|cell| cell.ends_with("ab-random")), "{found:?}");
+    let covered = cells(&plan, 0);
+    assert_eq!(covered.len(), 3 * 2, "{covered:?}");
+    assert!(covered.iter().all(|cell| cell.ends_with("ab-random")), "{covered:?}");
 }
 
 #[test]
@@ -92,8 +92,8 @@ fn a_claim_names_values_by_meaning_and_either_side() {
 fn a_variant_may_be_named() {
     let plan = planned(&claim("player = \"mm(depth=2)\"\nscore_above = 0.5"));
     // It meets alpha-beta at six points, and its fellow and `random` in a cell that no axis affects.
-    let found = cells(&plan, 0);
-    assert_eq!(found.len(), 6 + 2, "{found:?}");
+    let covered = cells(&plan, 0);
+    assert_eq!(covered.len(), 6 + 2, "{covered:?}");
     let plan = planned(&claim("player = \"mm\"\nopponent = \"random\"\nscore_above = 0.5"));
     assert_eq!(cells(&plan, 0), ["true mm(depth=1)-random", "true mm(depth=2)-random"]);
 }
@@ -121,23 +121,22 @@ fn claims_are_no_part_of_a_cell() {
 
 #[test]
 fn a_claims_hash_is_of_all_that_it_says() {
-    let of = |head: &str, lines: &str| {
+    let hash_with = |head: &str, lines: &str| {
         let plan = planned(&with(head, &format!("[[claims]]\n{lines}"))).plan;
         let json = plan.claims[0].definition_json(&plan.cells);
-        assert_eq!(Statement::of_definition(&json).as_ref(), Some(&plan.claims[0].statement));
+        assert_eq!(Statement::from_definition(&json).as_ref(), Some(&plan.claims[0].statement));
         let cells = cells_of_definition(&json).unwrap();
-        let of_plan = plan.claims[0]
-            .cells
-            .iter()
-            .map(|it| (plan.cells[it.cell].definition_hash.to_string(), it.player));
+        let of_plan = plan.claims[0].cells.iter().map(|claimed_cell| {
+            (plan.cells[claimed_cell.cell].definition_hash.to_string(), claimed_cell.player)
+        });
         assert!(cells.into_iter().eq(of_plan));
         claim_hash(&plan.claims[0].text, &json)
     };
     let base = "text = \"x\"\nplayer = \"ab\"\nopponent = \"random\"\nscore_above = 0.5";
-    let hash = of("", base);
+    let hash = hash_with("", base);
     // The same claim in other words.
-    assert_eq!(of("error_rate = 0.05", base), hash);
-    assert_eq!(of("", &format!("{base}\nin = \"every\"")), hash);
+    assert_eq!(hash_with("error_rate = 0.05", base), hash);
+    assert_eq!(hash_with("", &format!("{base}\nin = \"every\"")), hash);
     assert_eq!(hash.to_string().len(), 64);
     for (head, other) in [
         ("", base.replace("\"x\"", "\"y\"")),
@@ -149,7 +148,7 @@ fn a_claims_hash_is_of_all_that_it_says() {
         ("error_rate = 0.1", base.to_owned()),
         ("seed = 2", base.to_owned()),
     ] {
-        assert_ne!(of(head, &other), hash, "{head} {other}");
+        assert_ne!(hash_with(head, &other), hash, "{head} {other}");
     }
 }
 
@@ -205,16 +204,16 @@ errors! {
 
 #[test]
 fn claims_that_are_too_many_are_refused() {
-    let one = |number: usize| {
+    let numbered = |number: usize| {
         format!("[[claims]]\ntext = \"{number}\"\nplayer = \"ab\"\nscore_above = 0.5\n")
     };
-    let many: String = (0..101).map(one).collect();
-    let error = plan_sweep(&SweepText::new("sweep.toml", with("", &many))).unwrap_err();
+    let too_many: String = (0..101).map(numbered).collect();
+    let error = plan_sweep(&SweepText::new("sweep.toml", with("", &too_many))).unwrap_err();
     assert_eq!(error.problem, "101 claims are too many");
     let axes = "[axes]\nx = { from = 1, to = 200, step = 1 }\n[players.ab]\nalgorithm = \"alpha-beta\"\n\
                 shuffle = true\ndepth = \"$x\"\n[players.random]\nalgorithm = \"random\"\n";
-    let many: String = (0..51).map(one).collect();
+    let claims: String = (0..51).map(numbered).collect();
     let error =
-        plan_sweep(&SweepText::new("sweep.toml", tic_tac_toe("", &format!("{axes}{many}"))));
+        plan_sweep(&SweepText::new("sweep.toml", tic_tac_toe("", &format!("{axes}{claims}"))));
     assert!(error.unwrap_err().problem.contains("more than 10000 cells"));
 }

@@ -93,9 +93,11 @@ fn points_become_runs() {
 fn steps_can_be_an_axis() {
     let text = FIND.replace("depth = [1, 2]", "steps = [10, 20]").replace("\"$depth\"", "1")
         + "steps = \"$steps\"\nscale = \"linear\"\nat_once = 5\n";
-    let told: Vec<_> =
-        settings(&plan(&text)).iter().map(|it| (it.steps, it.at_once, it.parameter.log)).collect();
-    assert_eq!(told, [(10, 5, false), (20, 5, false)]);
+    let swept: Vec<_> = settings(&plan(&text))
+        .iter()
+        .map(|settings| (settings.steps, settings.at_once, settings.parameter.log))
+        .collect();
+    assert_eq!(swept, [(10, 5, false), (20, 5, false)]);
     // Every opponent has its own run.
     let text = text.replace("[find]", "[players.random]\nalgorithm = \"random\"\n[find]")
         + "\n[players.c]\nlike = \"random\"\n";
@@ -111,7 +113,7 @@ fn what_cannot_be_found_is_refused() {
         assert_ne!(text, FIND, "{from}");
         refused(&text)
     };
-    let mut told = Vec::new();
+    let mut refusals = Vec::new();
     for (from, to) in [
         ("parameter = \"move_time\"", "parameter = \"evaluation\""),
         ("parameter = \"move_time\"", "parameter = \"patience\""),
@@ -137,9 +139,9 @@ fn what_cannot_be_found_is_refused() {
             "parameter = \"nodes\"\nfrom = 0\nto = 9",
         ),
     ] {
-        told.push(with(from, to));
+        refusals.push(with(from, to));
     }
-    insta::assert_snapshot!(told.join("\n"), @r#"
+    insta::assert_snapshot!(refusals.join("\n"), @r#"
     22:23: player `genetic`: pentago has no evaluation "1ms": write "runs", "lines", "expression" or "none"
     21:23: player `genetic`: `genetic-minimax` has no parameter `patience`: its parameters are `evaluation`, `depth`, `generations`, `nodes`, `evaluations`, `move_time`, `population`, `selection`, `tournament_size`, `elites`, `crossover_rate`, `mutation_rate`, `refute`, `seed_root`, `min_visits`, `reject_duplicates`, `max_tree_nodes`, `line_plies`, `deepen`, `in_turn`, `order`, `killers`, `weight_run3`, `weight_run4`, `weight_centre`, `preset`
     20:23: there is no player `generic`: did you mean `genetic`?

@@ -54,9 +54,10 @@ fn plans_know_how_many_openings_there_are() {
     let spelt = planned(SWEEP);
     for cell in &spelt.plan.cells {
         let conditions = &spelt.plan.conditions[cell.conditions];
-        let of = Openings::new(conditions.seed, &conditions.rules, &conditions.openings).unwrap();
-        assert_eq!(conditions.openings_count, of.count());
-        assert!(of.count().unwrap() > 10_000);
+        let openings =
+            Openings::new(conditions.seed, &conditions.rules, &conditions.openings).unwrap();
+        assert_eq!(conditions.openings_count, openings.count());
+        assert!(openings.count().unwrap() > 10_000);
     }
 }
 
@@ -93,10 +94,11 @@ fn choices_in_endings_are_valued_in_plies() {
             let (game, record) = cell.play(number, None, &Timeless).unwrap();
             let values = cell.values(&game.opening, &Timeless).unwrap();
             assert_eq!(cell.referee_values(&game.opening, &values), Ok(()));
-            let best = values.iter().map(|it| it.value).max().unwrap();
+            let best = values.iter().map(|move_value| move_value.value).max().unwrap();
             let plies = cell.plies_to_mate(number).unwrap();
             assert_eq!(best, i64::from(TableValue::Win { plies }.on_scale()), "{}", game.opening);
-            let chosen = values.iter().find(|it| it.mv == record.moves[0].mv).unwrap();
+            let chosen =
+                values.iter().find(|move_value| move_value.mv == record.moves[0].mv).unwrap();
             lost += best - chosen.value;
             let mut beyond = values.clone();
             beyond[0].value = i64::from(TableValue::SCALE) + 1;

@@ -97,7 +97,7 @@ fn settings_are_read() {
 
 #[test]
 fn what_cannot_be_bred_is_refused() {
-    for (line, said) in [
+    for (line, expected) in [
         (
             "elite = 25",
             "an elite of 25 leaves no room in a population of 25; choose an elite of at most 24, or more \
@@ -140,7 +140,7 @@ fn what_cannot_be_bred_is_refused() {
              most 100000 in all; at: [evolve]",
         ),
     ] {
-        assert_eq!(refused(line), said, "{line}");
+        assert_eq!(refused(line), expected, "{line}");
     }
     // Games that do not end by their own rules have no margin.
     for (line, key) in [
@@ -149,8 +149,8 @@ fn what_cannot_be_bred_is_refused() {
     ] {
         let text = EVOLVE.replace("seed = 3", &format!("seed = 3\n{line}"));
         let error = plan_sweep(&SweepText::new("test.toml", &text)).unwrap_err();
-        let said = format!("games that `{key}` ends have no margin, and would count as even");
-        assert_eq!(error.to_string(), said);
+        let expected = format!("games that `{key}` ends have no margin, and would count as even");
+        assert_eq!(error.to_string(), expected);
         plan(
             &text
                 .replace("fitness = \"margin\"", "fitness = \"score\"")
@@ -164,9 +164,9 @@ fn what_cannot_be_bred_is_refused() {
     for more in ["meet = \"league\"", "hall_of_fame = 1"] {
         let error =
             plan_sweep(&SweepText::new("test.toml", format!("{sure}{more}\n"))).unwrap_err();
-        let said = "an individual would repeat its games: 20 games are 10 pairs, there is 1 distinct opening, and \
+        let expected = "an individual would repeat its games: 20 games are 10 pairs, there is 1 distinct opening, and \
                     `evolved` draws no random numbers";
-        assert_eq!(error.to_string(), said);
+        assert_eq!(error.to_string(), expected);
         plan(&format!("{EVOLVE}{more}\n"));
     }
     let surely = sure

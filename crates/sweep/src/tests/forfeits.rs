@@ -31,7 +31,7 @@ fn a_bound_of_forfeits_needs_something_that_it_bounds() {
     for (head, problem) in heads.into_iter().zip(problems) {
         let text = tic_tac_toe(head, RANDOM_PLAYERS);
         let error = plan_sweep(&SweepText::new("sweep.toml", text)).expect_err("this is an error");
-        let told = render(&error);
-        assert!(told.contains(problem), "{told}");
+        let text = render(&error);
+        assert!(text.contains(problem), "{text}");
     }
 }

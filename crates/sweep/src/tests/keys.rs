@@ -17,20 +17,21 @@ fn assert_is_read(text: &str) {
 
 /// An inline table with these entries, and then the key with a value that it does not accept.
 fn table_with(entries: &[(&str, &str)], key: &Key) -> String {
-    let others = entries.iter().filter(|(name, _)| *name != key.name);
-    let others: Vec<String> = others.map(|(name, value)| format!("{name} = {value}, ")).collect();
-    format!("{{ {}{} = {NOTHING} }}", others.concat(), key.name)
+    let other_entries = entries.iter().filter(|(name, _)| *name != key.name);
+    let other_entries: Vec<String> =
+        other_entries.map(|(name, value)| format!("{name} = {value}, ")).collect();
+    format!("{{ {}{} = {NOTHING} }}", other_entries.concat(), key.name)
 }
 
 #[test]
 fn every_key_of_a_sweep_is_read() {
     let base = [("name", "\"x\""), ("game", "\"tic-tac-toe\""), ("games", "2")];
     for key in &keys::SWEEP {
-        let others = base.iter().filter(|(name, _)| *name != key.name);
-        let others: Vec<String> =
-            others.map(|(name, value)| format!("{name} = {value}\n")).collect();
+        let other_entries = base.iter().filter(|(name, _)| *name != key.name);
+        let other_entries: Vec<String> =
+            other_entries.map(|(name, value)| format!("{name} = {value}\n")).collect();
         let players = if key.name == "players" { "" } else { RANDOM_PLAYERS };
-        assert_is_read(&format!("{}{} = {NOTHING}\n{players}", others.concat(), key.name));
+        assert_is_read(&format!("{}{} = {NOTHING}\n{players}", other_entries.concat(), key.name));
     }
 }
 
@@ -84,14 +85,14 @@ fn every_key_of_its_tables_is_read() {
         axis(&format!("sample = {}", table_with(&sample, key)), "[1, 2, 3]");
     }
     for key in &keys::OVERRIDE {
-        let one = [("where", "{ x = 1 }"), ("games", "2")];
-        let one = if key.name == "skip" { &one[..1] } else { &one };
-        axis(&format!("override = [{}]", table_with(one, key)), "[1, 2, 3]");
+        let entries = [("where", "{ x = 1 }"), ("games", "2")];
+        let entries = if key.name == "skip" { &entries[..1] } else { &entries };
+        axis(&format!("override = [{}]", table_with(entries, key)), "[1, 2, 3]");
     }
     for key in &keys::CLAIM {
-        let one = [("text", "\"x\""), ("player", "\"a\""), ("score_above", "0.5")];
-        let one = if key.name == "score_below" { &one[..2] } else { &one };
-        axis(&format!("claims = [{}]", table_with(one, key)), "[1, 2, 3]");
+        let entries = [("text", "\"x\""), ("player", "\"a\""), ("score_above", "0.5")];
+        let entries = if key.name == "score_below" { &entries[..2] } else { &entries };
+        axis(&format!("claims = [{}]", table_with(entries, key)), "[1, 2, 3]");
     }
     for key in &keys::RANGE {
         let ends = [("from", "1"), ("to", "3")];

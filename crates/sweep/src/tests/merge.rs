@@ -103,19 +103,19 @@ proptest! {
             (prop::option::of(1..5_i64), prop::option::of(1..90_i64), prop::option::of(any::<bool>())),
             1..6,
         ),
-        own in prop::option::of(1..4_i64),
+        own_nodes in prop::option::of(1..4_i64),
     ) {
         let lines = |table: &(Option<i64>, Option<i64>, Option<bool>)| {
-            let said = [
+            let entries = [
                 table.0.map(|depth| format!("depth = {depth}")),
                 table.1.map(|nodes| format!("nodes = {nodes}")),
                 table.2.map(|order| format!("order = {order}")),
             ];
-            said.into_iter().flatten().collect::<Vec<_>>()
+            entries.into_iter().flatten().collect::<Vec<_>>()
         };
         let random = "[players.b]\nalgorithm = \"random\"\n";
         let listed: Vec<String> = tables.iter().map(|table| format!("{{ {} }}", lines(table).join(", "))).collect();
-        let own_line = own.map_or(String::new(), |nodes| format!("nodes = {nodes}\n"));
+        let own_line = own_nodes.map_or(String::new(), |nodes| format!("nodes = {nodes}\n"));
         let used = planned(&tic_tac_toe("", &format!(
             "[axes]\nt = [{}]\n[players.a]\nalgorithm = \"alpha-beta\"\nevaluations = 9\n{own_line}use = \"$t\"\n{random}",
             listed.join(", "),

@@ -47,20 +47,20 @@ fn changed(overrides: &str) -> (Vec<(String, u64)>, usize) {
 fn conditions_name_values_by_meaning() {
     // `a` has 3 × 2 times and 9 points; `b` meets it in all of them, twice.
     assert_eq!(games("").len(), 18 + 2);
-    let many = |condition: &str| {
+    let games_with = |condition: &str| {
         changed(&format!("[[override]]\nwhere = {condition}\ngames = 10")).0.len()
     };
-    assert_eq!(many("{ depth = 1.0 }"), 6 + 2);
-    assert_eq!(many("{ depth = [1, 2] }"), 12 + 2);
-    assert_eq!(many("{ budget = { ab = \"0.02s\" } }"), 12 + 2);
-    assert_eq!(many("{ budget = { ab = \"20ms\", gm = 200 } }"), 6 + 1);
-    assert_eq!(many("{ budget = [{ ab = \"10ms\" }, { gm = 200 }] }"), 12 + 2);
-    assert_eq!(many("{ budget = {} }"), 18 + 2);
-    assert_eq!(many("{ player = \"a\" }"), 18);
-    assert_eq!(many("{ player = \"b\", opponent = \"a\" }"), 18);
-    assert_eq!(many("{ player = \"b\", opponent = \"b\" }"), 2);
-    assert_eq!(many("{ player = \"b(depth=5)\", opponent = [\"a\"] }"), 9);
-    assert_eq!(many("{ player = [\"b(depth=5)\", \"a\"], depth = 2 }"), 6 + 2);
+    assert_eq!(games_with("{ depth = 1.0 }"), 6 + 2);
+    assert_eq!(games_with("{ depth = [1, 2] }"), 12 + 2);
+    assert_eq!(games_with("{ budget = { ab = \"0.02s\" } }"), 12 + 2);
+    assert_eq!(games_with("{ budget = { ab = \"20ms\", gm = 200 } }"), 6 + 1);
+    assert_eq!(games_with("{ budget = [{ ab = \"10ms\" }, { gm = 200 }] }"), 12 + 2);
+    assert_eq!(games_with("{ budget = {} }"), 18 + 2);
+    assert_eq!(games_with("{ player = \"a\" }"), 18);
+    assert_eq!(games_with("{ player = \"b\", opponent = \"a\" }"), 18);
+    assert_eq!(games_with("{ player = \"b\", opponent = \"b\" }"), 2);
+    assert_eq!(games_with("{ player = \"b(depth=5)\", opponent = [\"a\"] }"), 9);
+    assert_eq!(games_with("{ player = [\"b(depth=5)\", \"a\"], depth = 2 }"), 6 + 2);
 }
 
 #[test]
@@ -195,8 +195,8 @@ impl Given {
     }
 
     fn matches(&self, depth: i64, nodes: i64, first: &str, second: &str) -> bool {
-        let is = |meant: Option<&str>, name: &str| {
-            meant.is_none_or(|meant| name == meant || name.split('(').next() == Some(meant))
+        let is = |wanted: Option<&str>, name: &str| {
+            wanted.is_none_or(|wanted| name == wanted || name.split('(').next() == Some(wanted))
         };
         (self.depths.is_empty() || self.depths.contains(&depth))
             && self.nodes.is_none_or(|wanted| wanted == nodes)

@@ -28,7 +28,7 @@ fn pairings_of_equal_players_are_merged_and_told() {
     let merged: Vec<[String; 2]> = planned(&tic_tac_toe("", &twins))
         .merged
         .iter()
-        .map(|it| [it.names.join("-"), it.played_as.join("-")])
+        .map(|pairing| [pairing.names.join("-"), pairing.played_as.join("-")])
         .collect();
     assert_eq!(merged, [["a-d", "a-c"], ["b-d", "b-c"]]);
     assert_eq!(planned(&tic_tac_toe("", THREE)).merged, []);
@@ -57,8 +57,8 @@ fn pairings_choose_who_meets() {
 
 #[test]
 fn one_player_may_meet_itself() {
-    let one = "[players.a]\nalgorithm = \"random\"";
-    assert_eq!(pairs("pairing = \"self-play\"", one), ["a-a"]);
+    let one_player = "[players.a]\nalgorithm = \"random\"";
+    assert_eq!(pairs("pairing = \"self-play\"", one_player), ["a-a"]);
 }
 
 const LADDER: &str = "
@@ -107,10 +107,10 @@ fn anchors_meet_everybody() {
     assert_eq!(pairs(heroic, LADDER).len(), 4);
     assert_eq!(pairs(heroic, LADDER)[0], "random-ab(depth=1)");
     // Both variants are anchors, and do not meet because of that.
-    let many = "pairing = { pairs = [[\"random\", \"random\"]] }\nanchors = [\"ab\", \"mm(depth=1)\", \"mm(depth=2)\"]";
-    let plan = planned(&tic_tac_toe(many, LADDER));
+    let head = "pairing = { pairs = [[\"random\", \"random\"]] }\nanchors = [\"ab\", \"mm(depth=1)\", \"mm(depth=2)\"]";
+    let plan = planned(&tic_tac_toe(head, LADDER));
     assert_eq!(plan.anchors, ["ab(depth=1)", "ab(depth=2)", "mm(depth=1)", "mm(depth=2)"]);
-    assert_eq!(pairs(many, LADDER).len(), 1 + 4);
+    assert_eq!(pairs(head, LADDER).len(), 1 + 4);
     assert!(planned(&tic_tac_toe("anchors = []", LADDER)).anchors.is_empty());
 }
 

@@ -53,23 +53,23 @@ fn bounds_are_for_timed_cells_by_the_shortest_limit_of_each() {
         speed_min: Some(1_000),
         noise_max_permille: Some(21),
     });
-    let of = |period_max_us| Demands {
+    let with_quota = |period_max_us| Demands {
         speed: speed.clone(),
         quota: Some(QuotaBound { period_max_us, is_said: true }),
         ..Demands::default()
     };
     // 10 ms against others, 4 ms, and two without a limit.
-    assert_eq!(plan.demands(), [Demands::default(), of(1_000), of(2_500)].into());
+    assert_eq!(plan.demands(), [Demands::default(), with_quota(1_000), with_quota(2_500)].into());
 }
 
 #[test]
 fn a_quota_is_bounded_by_a_tenth_of_a_limit_and_else_by_nothing() {
     let plan = planned(&tic_tac_toe("", TIMED_PLAYERS));
-    let quota = |it: &Demands| it.quota;
+    let quota = |demands: &Demands| demands.quota;
     let unsaid = |period_max_us| Some(QuotaBound { period_max_us, is_said: false });
     let quotas: Vec<_> = plan.demands().iter().map(quota).collect();
     assert_eq!(quotas, [None, unsaid(400), unsaid(1_000)]);
-    assert!(plan.demands().iter().all(|it| it.speed.is_none()));
+    assert!(plan.demands().iter().all(|demands| demands.speed.is_none()));
     let timed = planned(&tic_tac_toe("measure = \"time\"", RANDOM_PLAYERS));
     assert_eq!(timed.demands(), [Demands::default()].into());
 }

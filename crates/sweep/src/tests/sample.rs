@@ -51,15 +51,15 @@ proptest! {
         seed in 0..1000_u64,
         method in 0..2_usize,
     ) {
-        let whole = points(&sizes, seed, "");
+        let grid = points(&sizes, seed, "");
         let count = 1 + (share * product(&sizes) as f64) as usize;
         let count = count.min(product(&sizes));
         let sample = sampled(METHODS[method], count);
         let thinned = points(&sizes, seed, &sample);
         prop_assert_eq!(thinned.len(), count);
         prop_assert!(thinned.is_sorted() && thinned.windows(2).all(|two| two[0] != two[1]));
-        let whole: BTreeSet<_> = whole.into_iter().collect();
-        prop_assert!(thinned.iter().all(|point| whole.contains(point)));
+        let grid: BTreeSet<_> = grid.into_iter().collect();
+        prop_assert!(thinned.iter().all(|point| grid.contains(point)));
         prop_assert_eq!(points(&sizes, seed, &sample), thinned);
     }
 
@@ -113,14 +113,14 @@ proptest! {
         let points = points(&sizes, 5, &sample);
         prop_assert!(points.is_sorted());
         for point in points {
-            let (mut kept, mut others) = (Vec::new(), Vec::new());
+            let (mut kept, mut other_values) = (Vec::new(), Vec::new());
             for (axis, value) in point.into_iter().enumerate() {
-                if thinned.contains(&axis) { kept.push(value) } else { others.push(value) }
+                if thinned.contains(&axis) { kept.push(value) } else { other_values.push(value) }
             }
-            met.entry(kept).or_default().insert(others);
+            met.entry(kept).or_default().insert(other_values);
         }
         prop_assert_eq!(met.len(), count);
-        prop_assert!(met.values().all(|others| others.len() == rest));
+        prop_assert!(met.values().all(|other_values| other_values.len() == rest));
     }
 }
 
@@ -128,8 +128,8 @@ proptest! {
 fn a_sample_of_everything_is_the_grid() {
     for sizes in [&[2, 2][..], &[4, 3, 2], &[6, 4], &[5], &[2, 2, 2, 2], &[1, 4, 6]] {
         for method in METHODS {
-            let whole = points(sizes, 1, "");
-            assert_eq!(points(sizes, 1, &sampled(method, whole.len())), whole);
+            let grid = points(sizes, 1, "");
+            assert_eq!(points(sizes, 1, &sampled(method, grid.len())), grid);
         }
     }
 }
@@ -139,11 +139,11 @@ fn a_sample_of_everything_is_the_grid() {
 fn the_axes_of_a_latin_hypercube_are_independent() {
     let sizes = [5, 5, 5, 5];
     let points = points(&sizes, 2014, &sampled("latin-hypercube", 125));
-    for one in 0..4 {
-        for other in 0..one {
+    for first in 0..4 {
+        for second in 0..first {
             let mut met = BTreeMap::<_, usize>::new();
             for point in &points {
-                *met.entry((point[one], point[other])).or_default() += 1;
+                *met.entry((point[first], point[second])).or_default() += 1;
             }
             // On average 5.
             assert!(met.len() == 25 && met.values().all(|&count| count <= 13), "{met:?}");

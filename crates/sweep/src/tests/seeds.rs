@@ -27,7 +27,10 @@ fn cells_of_each_seed_are_those_of_a_sweep_with_it() {
     );
     // The seed by which a thinned grid would be drawn.
     assert_eq!(both.seed, 11);
-    assert_eq!(both.conditions.iter().map(|of| of.seed).collect::<Vec<_>>(), [11, 12]);
+    assert_eq!(
+        both.conditions.iter().map(|conditions| conditions.seed).collect::<Vec<_>>(),
+        [11, 12]
+    );
     for (cells, seed) in both.cells.chunks(2).zip([11, 12]) {
         let alone = SEEDED.replace("seed = [11, 12]\n", "");
         let head = format!("seed = {seed}\nopenings = {{ kind = \"random\", plies = 2 }}");

@@ -75,18 +75,19 @@ fn a_run_meets_all_opponents() {
     assert!(plan.memory_bytes() > 0);
     let names: Vec<_> = plan.axes.iter().map(|axis| axis.name.as_str()).collect();
     assert_eq!(names, ["run", "step", "trial"]);
-    let start: Vec<_> = settings(&plan)[0].start().into_iter().map(|it| it.value.text).collect();
+    let start: Vec<_> =
+        settings(&plan)[0].start().into_iter().map(|setting| setting.value.text).collect();
     assert_eq!(start, ["0.9", "100", "3", "tournament"]);
 }
 
 #[test]
 fn axes_give_runs_of_their_own() {
     let text = TUNE.replace("[players.ab]", "[axes]\nsteps = [10, 20]\n\n[players.ab]");
-    let told: Vec<_> = settings(&plan(&text.replace("steps = 150", "steps = \"$steps\"")))
+    let steps: Vec<_> = settings(&plan(&text.replace("steps = 150", "steps = \"$steps\"")))
         .iter()
-        .map(|it| it.steps)
+        .map(|settings| settings.steps)
         .collect();
-    assert_eq!(told, [10, 20]);
+    assert_eq!(steps, [10, 20]);
     let itself = settings(&plan(&against_itself("cma-es"))).remove(0);
     assert!(itself.against_itself);
     // Two numbers, one whole number, two for the choice.
@@ -95,7 +96,7 @@ fn axes_give_runs_of_their_own() {
 
 #[test]
 fn what_cannot_be_tuned_is_refused() {
-    let mut told = Vec::new();
+    let mut refusals = Vec::new();
     for (from, to) in [
         ("player = \"genetic\"", "player = \"ab\""),
         ("to = 8", "to = 8, choices = [1, 2]"),
@@ -119,7 +120,7 @@ fn what_cannot_be_tuned_is_refused() {
         assert_ne!(text, TUNE, "{from}");
         let error =
             plan_sweep(&SweepText::new("test.toml", &text)).map(|_| (from, to)).unwrap_err();
-        told.push(format!("{}: {}: {}", error.line.unwrap_or(0), error, error.remedy));
+        refusals.push(format!("{}: {}: {}", error.line.unwrap_or(0), error, error.remedy));
     }
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(refusals.join("\n"));
 }

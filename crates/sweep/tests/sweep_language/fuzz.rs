@@ -26,11 +26,11 @@ fn check(sweep: &SweepText) -> Result<Plan, SweepError> {
             assert!(plan.cells.len() <= 100_000 && plan.games() >= 1);
             assert!(!plan.foreseen().cells.is_empty());
             let _any = plan.memory_bytes();
-            let whole = |cell: &PlannedCell| {
+            let is_complete = |cell: &PlannedCell| {
                 let swap_sides = plan.conditions[cell.conditions].swap_sides;
                 cell.games >= 1 && (!swap_sides || cell.games.is_multiple_of(2))
             };
-            assert!(plan.cells.iter().all(whole));
+            assert!(plan.cells.iter().all(is_complete));
         }
         Err(error) => check_error(sweep, error),
     }
@@ -302,16 +302,16 @@ fn parameter() -> impl Strategy<Value = (String, String)> {
 
 /// A player, as often as not one that plays.
 fn player() -> impl Strategy<Value = Vec<(String, String)>> {
-    let said = |entries: &[(&str, &str)]| -> Vec<(String, String)> {
+    let entries = |entries: &[(&str, &str)]| -> Vec<(String, String)> {
         entries.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
     };
     let searches = select(&["1", "2", "\"$x\"", "\"$y\""][..]).prop_map(move |depth| {
-        said(&[("algorithm", "\"alpha-beta\""), ("depth", depth), ("nodes", "\"unlimited\"")])
+        entries(&[("algorithm", "\"alpha-beta\""), ("depth", depth), ("nodes", "\"unlimited\"")])
     });
     let varies = select(&["depth = [1, 2]", "nodes = { from = 1, to = 9, count = 3 }"][..])
         .prop_map(move |vary| {
             let vary = format!("{{ {vary} }}");
-            said(&[("algorithm", "\"minimax\""), ("vary", &vary)])
+            entries(&[("algorithm", "\"minimax\""), ("vary", &vary)])
         });
     let algorithm = select(
         &["\"alpha-beta\"", "\"minimax\"", "\"genetic-minimax\"", "\"random\"", "\"$x\"", "3"][..],
@@ -323,16 +323,16 @@ fn player() -> impl Strategy<Value = Vec<(String, String)>> {
                 parameters
             });
     prop_oneof![
-        2 => Just(said(&[("algorithm", "\"random\"")])),
+        2 => Just(entries(&[("algorithm", "\"random\"")])),
         3 => searches,
         2 => varies,
-        1 => Just(said(&[("like", "\"a\"")])),
+        1 => Just(entries(&[("like", "\"a\"")])),
         3 => anything,
     ]
 }
 
 fn axis() -> impl Strategy<Value = String> {
-    let whole = select(&["[1, 2, 3]", "[1]", "{ from = 1, to = 3, step = 1 }"][..]);
+    let values = select(&["[1, 2, 3]", "[1]", "{ from = 1, to = 3, step = 1 }"][..]);
     let table = prop_oneof![
         Just("{ a = 1, b = 2 }".to_owned()),
         Just("{ a = 3 }".to_owned()),
@@ -341,7 +341,7 @@ fn axis() -> impl Strategy<Value = String> {
         Just("{ selection = \"rank\" }".to_owned()),
     ];
     prop_oneof![
-        6 => whole.prop_map(ToOwned::to_owned),
+        6 => values.prop_map(ToOwned::to_owned),
         2 => prop::collection::vec(number(), 1..5).prop_map(|items| list(&items)),
         2 => range(),
         2 => prop::collection::vec(table, 1..4).prop_map(|items| list(&items)),
@@ -446,14 +446,14 @@ fn course() -> impl Strategy<Value = String> {
 }
 
 /// So many things at most, but most of the time none.
-fn often_empty<S>(of: S, most: usize) -> impl Strategy<Value = Vec<S::Value>>
+fn often_empty<S>(element: S, most: usize) -> impl Strategy<Value = Vec<S::Value>>
 where
     S: Strategy + 'static,
     S::Value: 'static,
 {
     prop_oneof![
         2 => Just(()).prop_map(|()| Vec::new()),
-        1 => prop::collection::vec(of, 1..most),
+        1 => prop::collection::vec(element, 1..most),
     ]
 }
 
@@ -674,19 +674,19 @@ fn deep_nesting_is_refused() {
 #[test]
 fn long_texts_are_planned_or_refused() {
     let long = 200_000;
-    let many = |piece: &str| piece.repeat(long);
+    let repeated = |piece: &str| piece.repeat(long);
     for text in [
-        format!("{SMALL}description = \"{}\"\n{PLAYERS}", many("ä")),
-        format!("{SMALL}{} = 1\n{PLAYERS}", many("a")),
-        format!("{SMALL}openings = [{}]\n{PLAYERS}", many("\"\", ")),
-        format!("{SMALL}pairing = {{ pairs = [{}] }}\n{PLAYERS}", many("[\"a\",")),
-        format!("{SMALL}pairing = {{ gauntlet = [{}] }}\n{PLAYERS}", many("\"a\", ")),
-        format!("{SMALL}anchors = [{}]\n{PLAYERS}", many("\"b\", ")),
-        format!("{SMALL}{PLAYERS}[axes]\nx = [{}]\n", many("1, ")),
-        format!("{SMALL}{PLAYERS}[axes]\nx = [{}]\n", many("{}, ")),
-        format!("{SMALL}{PLAYERS}use = [{}]\n", many("\"$x\",")),
-        many("[[override]]\n"),
-        many("\n"),
+        format!("{SMALL}description = \"{}\"\n{PLAYERS}", repeated("ä")),
+        format!("{SMALL}{} = 1\n{PLAYERS}", repeated("a")),
+        format!("{SMALL}openings = [{}]\n{PLAYERS}", repeated("\"\", ")),
+        format!("{SMALL}pairing = {{ pairs = [{}] }}\n{PLAYERS}", repeated("[\"a\",")),
+        format!("{SMALL}pairing = {{ gauntlet = [{}] }}\n{PLAYERS}", repeated("\"a\", ")),
+        format!("{SMALL}anchors = [{}]\n{PLAYERS}", repeated("\"b\", ")),
+        format!("{SMALL}{PLAYERS}[axes]\nx = [{}]\n", repeated("1, ")),
+        format!("{SMALL}{PLAYERS}[axes]\nx = [{}]\n", repeated("{}, ")),
+        format!("{SMALL}{PLAYERS}use = [{}]\n", repeated("\"$x\",")),
+        repeated("[[override]]\n"),
+        repeated("\n"),
     ] {
         let _any = check(&SweepText::new("long.toml", text));
     }

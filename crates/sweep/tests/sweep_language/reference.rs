@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use spelrum_engine::{
-    ALGORITHMS, OUTSIDE_ALGORITHMS, ParameterInfo, ParameterKind, Rules, parameters_of, presets_of,
+    ALGORITHMS, EXTERNAL_ALGORITHMS, ParameterInfo, ParameterKind, Rules, parameters_of, presets_of,
 };
 use spelrum_sweep::{SweepError, SweepText, plan_sweep};
 
@@ -20,7 +20,7 @@ pub(crate) struct Example {
 /// `<!-- with … -->` above it says, and then by what a sweep needs.
 pub(crate) fn examples() -> Vec<Example> {
     let page = project_file("docs/sweeps.md");
-    let mut found = Vec::new();
+    let mut examples = Vec::new();
     let mut offset = 0;
     while let Some(start) = page[offset..].find("\n```toml\n") {
         let fence = offset + start;
@@ -37,11 +37,11 @@ pub(crate) fn examples() -> Vec<Example> {
             files: BTreeMap::from(files),
             ..SweepText::new("sweeps.md", complete(&page[text_start..end], with))
         };
-        found.push(Example { line: page[..text_start].matches('\n').count() + 1, sweep });
+        examples.push(Example { line: page[..text_start].matches('\n').count() + 1, sweep });
         offset = end;
     }
-    assert!(found.len() >= 20, "{} examples", found.len());
-    found
+    assert!(examples.len() >= 20, "{} examples", examples.len());
+    examples
 }
 
 /// The page's example of a file that has this in it.
@@ -154,7 +154,7 @@ fn every_parameter_is_described() {
             missing.push(row);
         }
     };
-    for algorithm in [ALGORITHMS, OUTSIDE_ALGORITHMS].concat() {
+    for algorithm in [ALGORITHMS, EXTERNAL_ALGORITHMS].concat() {
         assert!(page.contains(&format!("### `algorithm = \"{algorithm}\"`")), "{algorithm}");
         parameters_of(algorithm).iter().for_each(|info| need(parameter_row(info)));
         for preset in presets_of(algorithm) {
@@ -163,14 +163,18 @@ fn every_parameter_is_described() {
     }
     for info in Rules::games() {
         let game = info.name;
-        for of in info.evaluations {
-            need(format!("| `{game}` | `\"{}\"` | {} |", of.name, sentence(of.meaning)));
-            for weight in of.parameters {
+        for evaluation in info.evaluations {
+            need(format!(
+                "| `{game}` | `\"{}\"` | {} |",
+                evaluation.name,
+                sentence(evaluation.meaning)
+            ));
+            for weight in evaluation.parameters {
                 let ParameterInfo { name, default, meaning, .. } = weight;
                 let meaning = sentence(meaning);
                 need(format!(
                     "| `{game}` | `\"{}\"` | `{name}` | `{default}` | {meaning} |",
-                    of.name
+                    evaluation.name
                 ));
                 if let ParameterKind::Recipe(recipe) = weight.kind {
                     recipe.keys.iter().for_each(|info| need(parameter_row(info)));

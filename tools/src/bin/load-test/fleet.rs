@@ -135,8 +135,8 @@ impl Shared {
         json: &str,
     ) -> Result<Arc<PlayableCell>, String> {
         let mut cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = cells.get(&hash) {
-            return Ok(Arc::clone(known));
+        if let Some(cell) = cells.get(&hash) {
+            return Ok(Arc::clone(cell));
         }
         let cell =
             PlayableCell::from_json(json, &self.openings).map_err(|error| error.to_string())?;

@@ -14,7 +14,7 @@ use clap::Parser;
 use serde::Serialize;
 use spelrum_engine::parse_duration_us;
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
-use spelrum_proto::{Bearer, Distrust as TrustError, Token, v1};
+use spelrum_proto::{Bearer, TrustError, Token, v1};
 use spelrum_report::data::write_json;
 use spelrum_report::text::{Column, TextTable, count, duration_us};
 use tokio::time::Instant;
@@ -340,7 +340,7 @@ impl Arguments {
 
 fn unreachable(coordinator: &Endpoint, error: &tonic::transport::Error) -> Failure {
     let at = format!("cannot reach the coordinator at {}", coordinator.uri());
-    match TrustError::of(error) {
+    match TrustError::from_error(error) {
         Some(TrustError { problem, remedy, .. }) => format!("{at}: {problem}; {remedy}").into(),
         None => {
             let causes = std::iter::successors(error.source(), |&cause| cause.source());

@@ -273,7 +273,7 @@ impl Worker {
             .play(game.number, None, &Timeless)
             .map_err(|error| self.give_up(error.to_string()))?;
         record.wall_us = u64::try_from(self.shared.fleet.game_time.as_micros()).unwrap_or(0);
-        Ok(game::to_wire(PlayedGame::here(game, &derived, record, 0)))
+        Ok(game::to_wire(PlayedGame::new(game, &derived, record, 0)))
     }
 
     async fn cell(
@@ -338,7 +338,7 @@ impl Worker {
             }
             Err(status) => status,
         };
-        let refusal = Refusal::of(&status);
+        let refusal = Refusal::from_status(&status);
         let after = match &refusal {
             Some(Refusal { reason: Reason::SayHello, .. }) => return Err(Interrupted::Hello),
             Some(Refusal { reason: Reason::WrongSecret, .. }) if !matches!(call, Call::Hello) => {

@@ -56,8 +56,8 @@ impl Compiled {
             let place = match node {
                 Node::Feature(feature) => features.partition_point(|other| other < feature),
                 Node::Constant(constant) => {
-                    let is_it = |other: &f64| other == constant;
-                    features.len() + constants.iter().position(is_it).unwrap_or(0)
+                    let is_same = |number: &f64| number == constant;
+                    features.len() + constants.iter().position(is_same).unwrap_or(0)
                 }
                 Node::Function(function) => {
                     let mut operand = || operands.pop().unwrap_or(0);

@@ -396,10 +396,10 @@ fn too_long(place: Range<usize>, has: String) -> ExpressionError {
     }
 }
 
-fn too_deep(place: Range<usize>, what: &str) -> ExpressionError {
+fn too_deep(place: Range<usize>, subject: &str) -> ExpressionError {
     ExpressionError {
         place,
-        problem: format!("{what} is more than {DEPTH_MAX} levels below the root"),
+        problem: format!("{subject} is more than {DEPTH_MAX} levels below the root"),
         remedy: format!("nest functions at most {DEPTH_MAX} deep"),
     }
 }

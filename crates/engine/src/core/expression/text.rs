@@ -131,8 +131,8 @@ impl Reader<'_> {
         }
         if token == "(" {
             if self.open.len() == DEPTH_MAX {
-                let what = format!("the function at {}", self.at(&place));
-                return Err(too_deep(place, &what));
+                let subject = format!("the function at {}", self.at(&place));
+                return Err(too_deep(place, &subject));
             }
             self.open.push(Open { place, function: None, operands: 0 });
             return Ok(false);

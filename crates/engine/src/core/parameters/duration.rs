@@ -11,8 +11,8 @@ pub fn parse_duration_us(text: &str) -> Option<u64> {
     let (digits, unit_us) = UNITS
         .iter()
         .find_map(|&(suffix, unit_us)| Some((text.strip_suffix(suffix)?.trim_end(), unit_us)))?;
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
-    let mut total_us = decimal(whole)?.checked_mul(unit_us)?;
+    let (integer, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let mut total_us = decimal(integer)?.checked_mul(unit_us)?;
     let mut digit_us = unit_us;
     decimal(fraction)?;
     for digit in fraction.trim_end_matches('0').bytes() {

@@ -233,7 +233,7 @@ impl ParameterInfo {
     /// A player's clock for its game; none by default.
     #[must_use]
     pub const fn clock(name: &'static str, meaning: &'static str) -> Self {
-        Self::new(name, ParameterKind::Clock, ParameterDefault::Unsaid, meaning)
+        Self::new(name, ParameterKind::Clock, ParameterDefault::Absent, meaning)
     }
 
     /// A list of integers in a range, of bounded length.
@@ -491,7 +491,7 @@ pub enum ParameterDefault {
     /// Required: a sweep must give it.
     Required,
     /// Optional: a player has it only if a sweep gives it.
-    Unsaid,
+    Absent,
 }
 
 impl fmt::Display for ParameterDefault {
@@ -509,7 +509,7 @@ impl fmt::Display for ParameterDefault {
                 Err(_) => write!(f, "{us}us"),
             },
             Self::Required => write!(f, "required"),
-            Self::Unsaid => write!(f, "none"),
+            Self::Absent => write!(f, "none"),
         }
     }
 }

@@ -43,12 +43,12 @@ impl Settings {
         let tables = || algorithm.parameters.iter().chain(weights);
 
         let has_preset = !algorithm.presets.is_empty();
-        let known = |key: &str| {
+        let is_known = |key: &str| {
             key == "algorithm"
                 || (key == "preset" && has_preset)
                 || tables().any(|info| info.name == key || is_canonical_key(info, key))
         };
-        if let Some(key) = given.keys().find(|key| !known(key)) {
+        if let Some(key) = given.keys().find(|key| !is_known(key)) {
             let keys = tables().map(|info| info.name).chain(has_preset.then_some("preset"));
             return Err(unknown_key(key, algorithm, evaluations, evaluation, keys));
         }
@@ -56,18 +56,18 @@ impl Settings {
         let values = Vec::with_capacity(tables().count());
         let mut settings = Self { owner: algorithm.name, values };
         for info in tables() {
-            if let Some((other, wanted)) = info.only_with
-                && !is_constant(settings.value(other), wanted, evaluations)
+            if let Some((condition, required)) = info.only_with
+                && !is_constant(settings.value(condition), required, evaluations)
             {
                 if given.contains_key(info.name) {
-                    let remedy = format!("leave it out, or set `{other}` to {wanted}");
+                    let remedy = format!("leave it out, or set `{condition}` to {required}");
                     return Err(ParameterError::without_effect(info.name, remedy));
                 }
                 continue;
             }
             let value = match given_value(info, given)? {
                 Some(value) => value,
-                None if info.default == ParameterDefault::Unsaid => continue,
+                None if info.default == ParameterDefault::Absent => continue,
                 None => default_value(info, preset, evaluations)?,
             };
             settings.values.push((info, value));
@@ -215,7 +215,7 @@ impl Settings {
     }
 
     /// The value of an optional parameter; `None` if it was not given.
-    pub(crate) fn said(&self, name: &str) -> Option<&Value> {
+    pub(crate) fn optional_value(&self, name: &str) -> Option<&Value> {
         self.find(name)
     }
 
@@ -238,9 +238,9 @@ fn chosen_preset<'a>(
         None => Ok(algorithm.presets.first()),
         Some(_) if algorithm.presets.is_empty() => Ok(None),
         Some(value) => {
-            let is_meant =
+            let is_named =
                 |preset: &&Preset| matches!(value, Value::Text(name) if name == preset.name);
-            let preset = algorithm.presets.iter().find(is_meant);
+            let preset = algorithm.presets.iter().find(is_named);
             preset.map(Some).ok_or_else(|| wrong_word("preset", value, names()))
         }
     }
@@ -261,10 +261,10 @@ fn chosen_evaluation(
             )
         });
     };
-    let is_meant =
-        |known: &&EvaluationInfo| matches!(value, Value::Text(name) if name == known.name);
-    evaluations.iter().find(is_meant).ok_or_else(|| {
-        let error = wrong_word(info.name, value, evaluations.iter().map(|known| known.name));
+    let is_named = |evaluation: &&EvaluationInfo| matches!(value, Value::Text(name) if name == evaluation.name);
+    evaluations.iter().find(is_named).ok_or_else(|| {
+        let error =
+            wrong_word(info.name, value, evaluations.iter().map(|evaluation| evaluation.name));
         ParameterError { problem: format!("{game} has no evaluation {value}"), ..error }
     })
 }
@@ -335,8 +335,8 @@ fn given_value(info: &ParameterInfo, given: &Parameters) -> Result<Option<Value>
             let (size, depth) = value.size_and_depth();
             (size <= NESTED_VALUES_MAX && depth <= NESTED_DEPTH_MAX).then(|| value.clone())
         }
-        (ParameterKind::Recipe(recipe), Value::Table(said)) => {
-            let canonical = (recipe.canonical)(said).map_err(|error| {
+        (ParameterKind::Recipe(recipe), Value::Table(table)) => {
+            let canonical = (recipe.canonical)(table).map_err(|error| {
                 let problem = format!("`{}`: {}", info.name, error.problem);
                 ParameterError::new(info.name, problem, error.remedy)
             })?;
@@ -442,7 +442,7 @@ fn constant(default: ParameterDefault, evaluations: &'static [EvaluationInfo]) -
             Value::Text(evaluations.first().map_or("", |first| first.name).to_owned())
         }
         ParameterDefault::DurationUs(us) => Value::Integer(us),
-        ParameterDefault::Required | ParameterDefault::Unsaid => Value::Text(String::new()),
+        ParameterDefault::Required | ParameterDefault::Absent => Value::Text(String::new()),
     }
 }
 
@@ -466,7 +466,7 @@ fn is_constant(
             evaluations.first().map_or("", |first| first.name) == value
         }
         (Value::Integer(value), ParameterDefault::DurationUs(wanted)) => *value == wanted,
-        (Value::Text(value), ParameterDefault::Required | ParameterDefault::Unsaid) => {
+        (Value::Text(value), ParameterDefault::Required | ParameterDefault::Absent) => {
             value.is_empty()
         }
         _ => false,

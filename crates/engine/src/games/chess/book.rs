@@ -29,10 +29,10 @@ fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     let mut start = 0;
     text.split_inclusive('\n').filter_map(move |line| {
         let indent = line.len() - line.trim_start_matches(is_space).len();
-        let said = line.trim_matches(is_space);
-        let place = start + indent..start + indent + said.len();
+        let trimmed = line.trim_matches(is_space);
+        let place = start + indent..start + indent + trimmed.len();
         start += line.len();
-        (!said.is_empty() && !said.starts_with('#')).then_some((place, said))
+        (!trimmed.is_empty() && !trimmed.starts_with('#')).then_some((place, trimmed))
     })
 }
 
@@ -183,8 +183,8 @@ mod tests {
             (format!("\u{feff}{placement} 3 20\u{1a}"), "3 20"),
         ] {
             let found = positions(BookFormat::Epd, &line, None);
-            let said = line.trim_matches(['\u{feff}', '\u{1a}', ' ']);
-            assert_eq!(found, [(format!("{placement} {clocks}"), said)], "{line}");
+            let entry = line.trim_matches(['\u{feff}', '\u{1a}', ' ']);
+            assert_eq!(found, [(format!("{placement} {clocks}"), entry)], "{line}");
         }
         let text = format!("# a comment\n\n{placement} 0 1\r\n{placement} 0 2");
         let found = positions(BookFormat::Epd, &text, None);
@@ -267,7 +267,7 @@ mod tests {
         let text = "[Event \"a\"]\n\n1. e4 {unended\n\n[Event \"b\"]\n\n1. d4 -- 2. c4 *\n\n[Event \"c\"]\n\n\
                     1. c4 (1. d4\n\n[Event \"d\"]\n[FEN \"8/8\"]\n\n1. c4 *\n\n[Event \"e\"]\n\n1. c4 c5 *\n";
         let found = read(&Chess::initial(), BookFormat::Pgn, text, None);
-        let places = found.iter().map(|it| match it {
+        let places = found.iter().map(|entry| match entry {
             Ok(position) => &text[position.place.clone()],
             Err(error) => &text[error.place.clone()],
         });

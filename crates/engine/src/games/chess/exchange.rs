@@ -95,6 +95,7 @@ fn least_valuable(board: &Board, among: BitBoard) -> Option<(Piece, Square)> {
     if among.is_empty() {
         return None;
     }
-    let of = |piece| (among & board.pieces(piece)).next_square().map(|square| (piece, square));
-    Piece::ALL.into_iter().find_map(of)
+    let square_of =
+        |piece| (among & board.pieces(piece)).next_square().map(|square| (piece, square));
+    Piece::ALL.into_iter().find_map(square_of)
 }

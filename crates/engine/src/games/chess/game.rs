@@ -6,7 +6,7 @@ use super::{
     THREEFOLD_REPETITION, book, fen,
 };
 use crate::core::book::{BookError, BookFormat, BookPosition};
-use crate::core::outside::Protocol;
+use crate::core::external::Protocol;
 use crate::core::parameters::{ParameterInfo, Value};
 use crate::core::position::{Ending, NotationError, Position as _, Side};
 use crate::core::rules::{Rules, RulesError};
@@ -34,7 +34,7 @@ impl Chess {
     /// If there is no start position of this number.
     pub fn chess960_rules(start: u32) -> Result<Rules, RulesError> {
         let given = [("chess960", Value::Bool(true)), ("start", Value::Integer(start.into()))];
-        Rules::of::<Self>(&given.map(|(name, value)| (name.to_owned(), value)).into())
+        Rules::new::<Self>(&given.map(|(name, value)| (name.to_owned(), value)).into())
     }
 }
 
@@ -61,13 +61,17 @@ impl Game for Chess {
     const PROTOCOLS: &'static [Protocol] = &[Protocol::Uci];
 
     /// Some programs write castling onto the rook in ordinary chess too, as in Chess960.
-    fn heard(&self, text: &str, _protocol: Protocol) -> Result<ChessMove, NotationError> {
+    fn parse_engine_move(
+        &self,
+        text: &str,
+        _protocol: Protocol,
+    ) -> Result<ChessMove, NotationError> {
         let mv = self.parse_move(text)?;
         if self.is_legal(mv) || self.is_chess960 {
             return Ok(mv);
         }
         let onto_rook = [("e1h1", "e1g1"), ("e1a1", "e1c1"), ("e8h8", "e8g8"), ("e8a8", "e8c8")];
-        let castling = onto_rook.into_iter().find(|(said, _)| *said == text);
+        let castling = onto_rook.into_iter().find(|(onto_rook, _)| *onto_rook == text);
         let castling = castling.map(|(_, castling)| self.parse_move(castling)).transpose()?;
         Ok(castling
             .filter(|castling| self.is_legal(*castling) && self.is_castling(*castling))
@@ -162,19 +166,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn castling_onto_the_rook_is_heard() {
-        let heard = |fen: &str, text: &str| {
+    fn castling_onto_the_rook_is_parsed() {
+        let parsed = |fen: &str, text: &str| {
             let position = Chess::parse(&Chess::rules(), fen).unwrap();
-            position.heard(text, Protocol::Uci).unwrap().to_string()
+            position.parse_engine_move(text, Protocol::Uci).unwrap().to_string()
         };
         let open = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
-        assert_eq!(heard(open, "e1h1"), "e1g1");
-        assert_eq!(heard(open, "e1a1"), "e1c1");
-        assert_eq!(heard(open, "e1g1"), "e1g1");
-        assert_eq!(heard(&open.replace('w', "b"), "e8h8"), "e8g8");
+        assert_eq!(parsed(open, "e1h1"), "e1g1");
+        assert_eq!(parsed(open, "e1a1"), "e1c1");
+        assert_eq!(parsed(open, "e1g1"), "e1g1");
+        assert_eq!(parsed(&open.replace('w', "b"), "e8h8"), "e8g8");
         // A rook's own move stays as written, as does castling without the right to it.
-        assert_eq!(heard("3k4/8/8/8/8/8/8/K3R3 w - - 0 1", "e1h1"), "e1h1");
-        assert_eq!(heard("r3k2r/8/8/8/8/8/8/R3K2R w - - 0 1", "e1h1"), "e1h1");
-        assert_eq!(heard("3k4/8/8/8/8/8/8/K3Q2R w - - 0 1", "e1h1"), "e1h1");
+        assert_eq!(parsed("3k4/8/8/8/8/8/8/K3R3 w - - 0 1", "e1h1"), "e1h1");
+        assert_eq!(parsed("r3k2r/8/8/8/8/8/8/R3K2R w - - 0 1", "e1h1"), "e1h1");
+        assert_eq!(parsed("3k4/8/8/8/8/8/8/K3Q2R w - - 0 1", "e1h1"), "e1h1");
     }
 }

@@ -2,11 +2,11 @@
 
 use cozy_chess::{BitBoard, Color, Piece, Rank, Square};
 
-use super::{CLOCK_MAX, Chess, ChessMove, Which, exchange};
+use super::{CLOCK_MAX, Chess, ChessMove, MoveFilter, exchange};
 use crate::core::knowledge::Knowledge;
 
 /// The number of plies without a capture or a pawn move from which [`Knowledge::table_key`] includes them.
-const CLOCK_TOLD_FROM: u8 = CLOCK_MAX / 2;
+const CLOCK_KEYED_FROM: u8 = CLOCK_MAX / 2;
 
 impl Chess {
     /// Pieces of the side to move, other than pawns and king.
@@ -20,8 +20,9 @@ impl Chess {
     fn pawn_plies(&self) -> u32 {
         let steps = |color| {
             let pawns = self.board.colored_pieces(color, Piece::Pawn);
-            let of = |pawn: Square| Rank::Eighth as u32 - pawn.rank().relative_to(color) as u32;
-            pawns.into_iter().map(of).sum::<u32>()
+            let plies_of =
+                |pawn: Square| Rank::Eighth as u32 - pawn.rank().relative_to(color) as u32;
+            pawns.into_iter().map(plies_of).sum::<u32>()
         };
         steps(Color::White) + steps(Color::Black)
     }
@@ -47,7 +48,7 @@ impl Knowledge for Chess {
     #[inline]
     fn table_key(&self) -> u64 {
         let clock = match self.board.halfmove_clock() {
-            CLOCK_TOLD_FROM.. => u64::from(self.board.halfmove_clock()),
+            CLOCK_KEYED_FROM.. => u64::from(self.board.halfmove_clock()),
             _ => 0,
         };
         self.placement_hash() ^ clock.wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -75,7 +76,7 @@ impl Knowledge for Chess {
 
     fn tactical_moves(&self, moves: &mut Vec<ChessMove>) {
         if !self.is_drawn_by_rule() {
-            self.targets(Which::Tactical).append(moves);
+            self.targets(MoveFilter::Tactical).append(moves);
         }
     }
 
@@ -88,13 +89,13 @@ impl Knowledge for Chess {
     }
 
     fn exchange(&self, mv: ChessMove) -> i32 {
-        if self.is_castling(mv) { 0 } else { exchange::exchange(&self.board, self.made(mv)) }
+        if self.is_castling(mv) { 0 } else { exchange::exchange(&self.board, self.cozy_move(mv)) }
     }
 
     #[inline]
     fn loses_exchange(&self, mv: ChessMove) -> bool {
         !self.is_castling(mv)
-            && exchange::is_risky(&self.board, self.made(mv))
+            && exchange::is_risky(&self.board, self.cozy_move(mv))
             && self.exchange(mv) < 0
     }
 

@@ -32,7 +32,7 @@ use crate::core::solver::{PlainSolver, Solvable};
 use crate::core::termination::{Termination, TerminationInfo};
 
 pub use moves::ChessMove;
-use moves::{Targets, Which};
+use moves::{MoveFilter, Targets};
 
 /// The king is attacked and there is no legal move (article 5.1.1).
 pub const CHECKMATE: Termination =
@@ -125,18 +125,18 @@ impl Chess {
 
     /// A move in the form of `cozy_chess`.
     #[inline]
-    fn made(&self, mv: ChessMove) -> Move {
-        mv.as_made(&self.board, self.is_chess960)
+    fn cozy_move(&self, mv: ChessMove) -> Move {
+        mv.to_cozy(&self.board, self.is_chess960)
     }
 
     #[inline]
-    fn targets(&self, which: Which) -> Targets {
-        Targets::new(&self.board, self.is_chess960, which)
+    fn targets(&self, filter: MoveFilter) -> Targets {
+        Targets::new(&self.board, self.is_chess960, filter)
     }
 
     /// The king's own move in castling, which in Chess960 differs from the written one.
     fn is_castling(&self, mv: ChessMove) -> bool {
-        let Move { from, to, .. } = self.made(mv);
+        let Move { from, to, .. } = self.cozy_move(mv);
         self.board.pieces(Piece::King).has(from)
             && self.board.colors(self.board.side_to_move()).has(to)
     }
@@ -284,7 +284,7 @@ impl Position for Chess {
     #[inline]
     fn legal_moves(&self, moves: &mut Vec<ChessMove>) {
         if !self.is_drawn_by_rule() {
-            self.targets(Which::All).append(moves);
+            self.targets(MoveFilter::All).append(moves);
         }
     }
 
@@ -303,7 +303,7 @@ impl Position for Chess {
 
     fn nth_legal_move(&self, index: u32) -> ChessMove {
         assert!(!self.is_drawn_by_rule(), "the game is over");
-        self.targets(Which::All).nth(index)
+        self.targets(MoveFilter::All).nth(index)
     }
 
     /// Only a move that gives check wins.
@@ -311,7 +311,7 @@ impl Position for Chess {
         if self.is_drawn_by_rule() {
             return None;
         }
-        self.targets(Which::All).find(|mv| {
+        self.targets(MoveFilter::All).find(|mv| {
             let mut child = self.clone();
             child.play_unchecked(mv);
             child.is_check() && !child.has_move()
@@ -321,7 +321,7 @@ impl Position for Chess {
     fn play_randomly(&mut self, random: &mut PlayoutRandom, plies_max: u32) -> u32 {
         let mut plies = 0;
         while plies < plies_max && !self.is_drawn_by_rule() {
-            let targets = self.targets(Which::All);
+            let targets = self.targets(MoveFilter::All);
             let count = targets.count();
             if count == 0 {
                 break;
@@ -337,13 +337,13 @@ impl Position for Chess {
         let takes_own = self.board.colors(self.board.side_to_move()).has(mv.to());
         !self.is_drawn_by_rule()
             && (self.is_chess960 || !takes_own)
-            && self.board.is_legal(self.made(mv))
+            && self.board.is_legal(self.cozy_move(mv))
     }
 
     #[inline]
     fn play_unchecked(&mut self, mv: ChessMove) {
-        let made = self.made(mv);
-        self.board.play_unchecked(made);
+        let cozy_move = self.cozy_move(mv);
+        self.board.play_unchecked(cozy_move);
     }
 
     /// The fields that FIDE's rule on repetition compares, mixed: the squares of each kind of piece and of

@@ -67,7 +67,7 @@ impl ChessMove {
 
     /// The move in the form of `cozy_chess`, which castles only by the rook's square.
     #[inline]
-    pub(super) fn as_made(self, board: &Board, is_chess960: bool) -> Move {
+    pub(super) fn to_cozy(self, board: &Board, is_chess960: bool) -> Move {
         let (from, mut to) = (self.from(), self.to());
         if !is_chess960 && board.pieces(Piece::King).has(from) {
             to = match (from, to) {
@@ -141,7 +141,7 @@ pub(super) fn square(file: char, rank: char) -> Option<Square> {
 
 /// The kind of legal moves to list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum MoveFilter {
     /// All of them.
     All,
     /// Captures, en passant among them, and promotions to a queen; no other promotions.
@@ -161,12 +161,12 @@ pub(super) struct Targets {
     place: [u8; Square::NUM],
     /// Pawns before the last rank: each of their moves is a promotion.
     promoting: BitBoard,
-    which: Which,
+    filter: MoveFilter,
 }
 
 impl Targets {
     #[inline]
-    pub(super) fn new(board: &Board, is_chess960: bool, which: Which) -> Self {
+    pub(super) fn new(board: &Board, is_chess960: bool, filter: MoveFilter) -> Self {
         let side = board.side_to_move();
         let own = board.colors(side);
         let pawns = board.pieces(Piece::Pawn) & own;
@@ -176,21 +176,21 @@ impl Targets {
             to: [BitBoard::EMPTY; PIECES_MAX],
             place: [0; Square::NUM],
             promoting,
-            which,
+            filter,
         };
         let mut found = 0;
         let enemies = board.colors(!side);
         board.generate_moves(|moves| {
             let mut to = moves.to;
-            match which {
-                Which::All if moves.piece == Piece::King && !is_chess960 => {
+            match filter {
+                MoveFilter::All if moves.piece == Piece::King && !is_chess960 => {
                     to = with_king_targets(to, own);
                 }
-                Which::All => {}
-                Which::Tactical if moves.piece != Piece::Pawn => to &= enemies,
-                Which::Tactical if promoting.has(moves.from) => {}
+                MoveFilter::All => {}
+                MoveFilter::Tactical if moves.piece != Piece::Pawn => to &= enemies,
+                MoveFilter::Tactical if promoting.has(moves.from) => {}
                 // A pawn's attack has no other empty squares but for en passant.
-                Which::Tactical => to &= get_pawn_attacks(moves.from, side),
+                MoveFilter::Tactical => to &= get_pawn_attacks(moves.from, side),
             }
             if !to.is_empty() {
                 // En passant comes separately from the pawn's other moves.
@@ -221,7 +221,7 @@ impl Targets {
     /// Moves of a piece to each of its squares.
     #[inline]
     fn moves_for_each(&self, from: Square) -> u32 {
-        if self.promoting.has(from) && self.which == Which::All {
+        if self.promoting.has(from) && self.filter == MoveFilter::All {
             PROMOTIONS.len() as u32
         } else {
             1
@@ -230,22 +230,22 @@ impl Targets {
 
     /// The first move in canonical order that satisfies a predicate.
     #[inline]
-    pub(super) fn find(&self, mut is_it: impl FnMut(ChessMove) -> bool) -> Option<ChessMove> {
+    pub(super) fn find(&self, mut predicate: impl FnMut(ChessMove) -> bool) -> Option<ChessMove> {
         for from in self.from {
             if !self.promoting.has(from) {
                 for to in self.of_piece(from) {
                     let mv = ChessMove::new(from, to);
-                    if is_it(mv) {
+                    if predicate(mv) {
                         return Some(mv);
                     }
                 }
                 continue;
             }
-            let first = if self.which == Which::All { 1 } else { TO_QUEEN };
+            let first = if self.filter == MoveFilter::All { 1 } else { TO_QUEEN };
             for to in self.of_piece(from) {
                 for code in first..=TO_QUEEN {
                     let mv = ChessMove::new(from, to).promoting(code);
-                    if is_it(mv) {
+                    if predicate(mv) {
                         return Some(mv);
                     }
                 }
@@ -278,10 +278,10 @@ impl Targets {
             }
             let each = self.moves_for_each(from);
             let to = self.of_piece(from).iter().nth((left / each) as usize);
-            let code = match (self.promoting.has(from), self.which) {
+            let code = match (self.promoting.has(from), self.filter) {
                 (false, _) => 0,
-                (true, Which::All) => 1 + (left % each) as u16,
-                (true, Which::Tactical) => TO_QUEEN,
+                (true, MoveFilter::All) => 1 + (left % each) as u16,
+                (true, MoveFilter::Tactical) => TO_QUEEN,
             };
             if let Some(to) = to {
                 return ChessMove::new(from, to).promoting(code);

@@ -184,7 +184,7 @@ impl<'t> Reader<'t> {
         let line = &self.text[start..end];
         let name = line[1..].trim_start();
         let name = &name[..name.bytes().position(|byte| !is_symbol(byte)).unwrap_or(name.len())];
-        let decides = ["FEN", "Variant"].iter().any(|it| name.eq_ignore_ascii_case(it));
+        let decides = ["FEN", "Variant"].iter().any(|tag| name.eq_ignore_ascii_case(tag));
         let Some((place, value, length)) = tag_value(line) else {
             if self.begins_line() && !decides && !self.has_moves() {
                 self.at = end;
@@ -260,10 +260,10 @@ impl<'t> Reader<'t> {
         self.next_event
     }
 
-    fn without_end(&self, at: usize, what: &str, end: &str) -> Unread {
+    fn without_end(&self, at: usize, part: &str, end: &str) -> Unread {
         let error = BookError {
             place: at..at + 1,
-            problem: format!("this {what} does not end"),
+            problem: format!("this {part} does not end"),
             remedy: format!("end it with `{end}`"),
         };
         // Without tags only a blank line may separate games.
@@ -481,7 +481,7 @@ mod tests {
                 for (place, mv) in game.moves {
                     proptest::prop_assert_eq!(&text[place], mv);
                 }
-                for place in game.wrong.map(|it| it.place).into_iter().chain([game.place]) {
+                for place in game.wrong.map(|error| error.place).into_iter().chain([game.place]) {
                     proptest::prop_assert!(text.get(place).is_some());
                 }
             }

@@ -4,7 +4,7 @@
 use cozy_chess::{Piece, Rank, Square};
 
 use super::moves::{self, ChessMove};
-use super::{Chess, Which};
+use super::{Chess, MoveFilter};
 use crate::core::position::{NotationError, Position};
 
 impl Chess {
@@ -76,7 +76,7 @@ impl Chess {
             ));
         };
         let mut found = Vec::new();
-        self.targets(Which::All).find(|mv| {
+        self.targets(MoveFilter::All).find(|mv| {
             if self.is_written(mv, written) {
                 found.push(mv);
             }
@@ -123,7 +123,7 @@ impl Chess {
             // Castling also by the square of the rook, in either game.
             Written::Squares { from: origin, to: target, promotion } => {
                 origin == from
-                    && (target == to || (self.is_castling(mv) && target == self.made(mv).to))
+                    && (target == to || (self.is_castling(mv) && target == self.cozy_move(mv).to))
                     && mv.promotion() == promotion
             }
         }

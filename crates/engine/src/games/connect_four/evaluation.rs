@@ -86,12 +86,12 @@ impl Features for ConnectFour {
         let mut open = None;
         for (&feature, value) in wanted.iter().zip(values) {
             // All but the last come in pairs: own, and the opponent's.
-            let (kind, whose) = (usize::from(feature / 2), usize::from(feature % 2));
+            let (kind, owner) = (usize::from(feature / 2), usize::from(feature % 2));
             *value = f64::from(match kind {
-                0 => boards[whose].count_ones(),
-                1..=3 => open.get_or_insert_with(|| fours::count_open(boards))[whose][kind - 1],
-                4 => (fours::completing(boards[whose]) & !taken).count_ones(),
-                5 => (boards[whose] & MIDDLE).count_ones(),
+                0 => boards[owner].count_ones(),
+                1..=3 => open.get_or_insert_with(|| fours::count_open(boards))[owner][kind - 1],
+                4 => (fours::completing(boards[owner]) & !taken).count_ones(),
+                5 => (boards[owner] & MIDDLE).count_ones(),
                 _ => CELLS - self.discs(),
             });
         }

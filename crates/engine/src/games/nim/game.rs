@@ -18,7 +18,7 @@ impl Nim {
     pub fn rules(heaps: &[u32], misere: bool) -> Result<Rules, RulesError> {
         let heaps = heaps.iter().map(|&objects| Value::Integer(objects.into())).collect();
         let given = [("heaps", Value::List(heaps)), ("misere", Value::Bool(misere))];
-        Rules::of::<Self>(&given.map(|(name, value)| (name.to_owned(), value)).into())
+        Rules::new::<Self>(&given.map(|(name, value)| (name.to_owned(), value)).into())
     }
 }
 

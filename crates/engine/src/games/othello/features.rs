@@ -43,7 +43,7 @@ impl SquareClass {
     /// If `square` is not below 64.
     #[inline]
     #[must_use]
-    pub const fn of(square: u32) -> Self {
+    pub const fn of_square(square: u32) -> Self {
         Self::ALL[CLASS_OF[square as usize] as usize]
     }
 

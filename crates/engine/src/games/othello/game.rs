@@ -2,7 +2,7 @@
 
 use super::evaluation::{OthelloDiscs, OthelloMobility, OthelloSquares};
 use super::{NO_MOVES, Othello, OthelloMove, WIPED_OUT, gtp, notation};
-use crate::core::outside::{GtpBoard, Protocol};
+use crate::core::external::{GtpBoard, Protocol};
 use crate::core::parameters::ParameterInfo;
 use crate::core::position::{Ending, NotationError, Side};
 use crate::core::rules::Rules;
@@ -62,12 +62,16 @@ impl Game for Othello {
         unreachable!("no kinds of leaves are counted apart")
     }
 
-    fn heard(&self, text: &str, _protocol: Protocol) -> Result<OthelloMove, NotationError> {
+    fn parse_engine_move(
+        &self,
+        text: &str,
+        _protocol: Protocol,
+    ) -> Result<OthelloMove, NotationError> {
         gtp::read(text)
     }
 
-    fn way_here(&self) -> Option<Vec<OthelloMove>> {
-        gtp::way_to(self)
+    fn moves_from_start(&self) -> Option<Vec<OthelloMove>> {
+        gtp::moves_to(self)
     }
 
     fn sketch(&self) -> Sketch {

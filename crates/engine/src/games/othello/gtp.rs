@@ -18,7 +18,7 @@ const TRIES_MAX: usize = 50_000;
 /// Moves that lead from the start to a position, if found.
 ///
 /// Discs are placed only where the position has some, and no position is tried twice.
-pub(super) fn way_to(position: &Othello) -> Option<Vec<OthelloMove>> {
+pub(super) fn moves_to(position: &Othello) -> Option<Vec<OthelloMove>> {
     let mut moves = Vec::new();
     walk(&Othello::initial(), position, &mut moves, &mut BTreeSet::new()).then_some(moves)
 }
@@ -85,7 +85,7 @@ mod tests {
             let mut position = Othello::initial();
             position.play_randomly(&mut random, (seed % 13) as u32);
             let mut reached = Othello::initial();
-            for mv in way_to(&position).unwrap() {
+            for mv in moves_to(&position).unwrap() {
                 assert!(reached.is_legal(mv));
                 reached.play_unchecked(mv);
             }
@@ -98,6 +98,6 @@ mod tests {
         let side_by_side = "bb".to_owned() + &".".repeat(6);
         let text = format!("{}{}{}{} b", ".".repeat(27), side_by_side, "ww", ".".repeat(27));
         let position = super::super::notation::parse(&text).unwrap();
-        assert_eq!(way_to(&position), None);
+        assert_eq!(moves_to(&position), None);
     }
 }

@@ -42,7 +42,7 @@ impl Knowledge for Othello {
     /// Corners, which are never flipped, before the edges, and moves that give away a corner last.
     #[inline]
     fn move_kind(&self, mv: OthelloMove) -> u8 {
-        mv.square().map_or(0, |square| PROMISE[SquareClass::of(square) as usize])
+        mv.square().map_or(0, |square| PROMISE[SquareClass::of_square(square) as usize])
     }
 
     /// Each empty square is a ply, and a pass may come before each, except for the first if there is a move

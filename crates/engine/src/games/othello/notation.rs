@@ -35,11 +35,11 @@ pub(super) fn parse(text: &str) -> Result<Othello, NotationError> {
     }
     let mut joined = CENTRE;
     loop {
-        let more = (joined | board::beside(joined)) & all;
-        if more == joined {
+        let grown = (joined | board::beside(joined)) & all;
+        if grown == joined {
             break;
         }
-        joined = more;
+        joined = grown;
     }
     if let Some(square) = (0..SQUARES).find(|square| (all & !joined) >> square & 1 == 1) {
         return Err(NotationError {

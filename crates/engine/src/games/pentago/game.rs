@@ -2,7 +2,7 @@
 
 use super::evaluation::{PentagoLines, PentagoRuns};
 use super::{BOTH_FIVE, FIVE_BY_PLACEMENT, FIVE_BY_ROTATION, Pentago, PentagoMove, gtp, notation};
-use crate::core::outside::{GtpBoard, Protocol};
+use crate::core::external::{GtpBoard, Protocol};
 use crate::core::parameters::{ParameterInfo, Value};
 use crate::core::position::{Ending, NotationError, Position, Side};
 use crate::core::rules::Rules;
@@ -23,7 +23,7 @@ impl Pentago {
     #[must_use]
     pub fn rules(win_before_rotation: bool) -> Rules {
         let given = [("win_before_rotation".to_owned(), Value::Bool(win_before_rotation))];
-        Rules::of::<Self>(&given.into()).unwrap_or_else(|error| panic!("{error}"))
+        Rules::new::<Self>(&given.into()).unwrap_or_else(|error| panic!("{error}"))
     }
 }
 
@@ -59,16 +59,20 @@ impl Game for Pentago {
 
     evaluations!(PentagoRuns, PentagoLines, ExpressionEvaluation<Self>, NoEvaluation);
 
-    fn told(mv: PentagoMove, _protocol: Protocol) -> Option<String> {
+    fn engine_move(mv: PentagoMove, _protocol: Protocol) -> Option<String> {
         Some(gtp::write(mv))
     }
 
-    fn heard(&self, text: &str, _protocol: Protocol) -> Result<PentagoMove, NotationError> {
+    fn parse_engine_move(
+        &self,
+        text: &str,
+        _protocol: Protocol,
+    ) -> Result<PentagoMove, NotationError> {
         gtp::read(self, text)
     }
 
-    fn way_here(&self) -> Option<Vec<PentagoMove>> {
-        gtp::way_to(self)
+    fn moves_from_start(&self) -> Option<Vec<PentagoMove>> {
+        gtp::moves_to(self)
     }
 
     fn from_rules(rules: &Rules) -> Self {

@@ -25,8 +25,8 @@ fn turns() -> impl Iterator<Item = (char, Turn)> {
 /// A move in GTP. A winning placement gets an arbitrary turn.
 pub(super) fn write(mv: PentagoMove) -> String {
     let (row, column) = (mv.cell() / 6, mv.cell() % 6);
-    let is_it = |turn: Turn| mv.turn().is_none_or(|own| own == turn);
-    let turn = turns().find(|(_, turn)| is_it(*turn)).map_or('s', |(letter, _)| letter);
+    let is_possible = |turn: Turn| mv.turn().is_none_or(|own| own == turn);
+    let turn = turns().find(|(_, turn)| is_possible(*turn)).map_or('s', |(letter, _)| letter);
     let letter = char::from(b'a' + u8::try_from(row).unwrap_or(0));
     format!("{letter}{}{turn}", column + 1)
 }
@@ -61,7 +61,7 @@ const TRIES_MAX: u32 = 100_000;
 
 /// Moves that lead from the empty board to a position, if found: marbles are removed one by one, each after
 /// undoing a turn, so that no intermediate position is the end of a game.
-pub(super) fn way_to(position: &Pentago) -> Option<Vec<PentagoMove>> {
+pub(super) fn moves_to(position: &Pentago) -> Option<Vec<PentagoMove>> {
     let start = Pentago::empty(position.win_before_rotation);
     let mut moves = Vec::new();
     let mut tries = TRIES_MAX;
@@ -198,7 +198,7 @@ mod tests {
                 if position.is_over() {
                     continue;
                 }
-                let moves = way_to(&position).unwrap();
+                let moves = moves_to(&position).unwrap();
                 let mut reached = Pentago::empty(win_before_rotation);
                 for mv in moves {
                     assert!(!reached.is_over() && reached.is_legal(mv));

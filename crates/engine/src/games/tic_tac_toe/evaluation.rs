@@ -114,8 +114,8 @@ impl Features for TicTacToe {
         let marks = if side == self.to_move() { [mover, waiting] } else { [waiting, mover] };
         for (&feature, value) in wanted.iter().zip(values) {
             // All but the last come in pairs: own, and the opponent's.
-            let (kind, whose) = (feature / 2, usize::from(feature % 2));
-            let (own, other) = (marks[whose], marks[1 - whose]);
+            let (kind, owner) = (feature / 2, usize::from(feature % 2));
+            let (own, other) = (marks[owner], marks[1 - owner]);
             let open = move || LINES.iter().filter(move |&line| line & other == 0);
             let with = |marks: u32| open().filter(move |&line| (line & own).count_ones() == marks);
             *value = match kind {

@@ -49,8 +49,9 @@ pub fn count_plies<P: Position>(
 /// The counts of a ply, given its positions and the number of ways that lead to each.
 fn count<P: Position>(level: &[(P, u64)], is_last: bool) -> Option<PlyCounts> {
     let keys: BTreeSet<u64> = level.iter().map(|(position, _)| position.canonical_key()).collect();
-    let sum = |of: &dyn Fn(&P) -> bool| {
-        let mut ways = level.iter().filter(|(position, _)| of(position)).map(|(_, ways)| *ways);
+    let sum = |is_counted: &dyn Fn(&P) -> bool| {
+        let mut ways =
+            level.iter().filter(|(position, _)| is_counted(position)).map(|(_, ways)| *ways);
         ways.try_fold(0_u64, u64::checked_add)
     };
     Some(PlyCounts {

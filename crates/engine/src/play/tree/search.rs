@@ -76,7 +76,7 @@ impl Window {
     }
 
     /// The window for a child, from the given one and the best value so far.
-    const fn handed_down(self, algorithm: TreeAlgorithm, is_max: bool) -> Self {
+    const fn window_for_child(self, algorithm: TreeAlgorithm, is_max: bool) -> Self {
         match algorithm {
             TreeAlgorithm::Minimax => Self::WHOLE,
             TreeAlgorithm::AlphaBeta => self,
@@ -161,8 +161,8 @@ impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
         let mut best: Option<(i32, usize)> = None;
         let mut cutoff = None;
         for branch in branches.clone() {
-            let handed_down = inner.handed_down(self.options.algorithm, is_max);
-            let value = self.follow(id, branch, handed_down)?;
+            let window_for_child = inner.window_for_child(self.options.algorithm, is_max);
+            let value = self.follow(id, branch, window_for_child)?;
             let (best_value, _) = match best {
                 Some((best, at)) if is_max && value <= best || !is_max && value >= best => {
                     (best, at)

@@ -171,7 +171,7 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
             "quiescence_plies",
             1..=100,
             QUIESCENCE_PLIES as i64,
-            "How many plies it is searched on at most.",
+            "Maximum plies of the quiescence search.",
         )
         .only_with("quiescence", ParameterDefault::Bool(true))
         .promises(Promise::DepthExtending)

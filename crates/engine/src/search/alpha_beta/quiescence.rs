@@ -7,7 +7,7 @@ use super::ranking::tactical_key;
 use super::{AlphaBeta, Window};
 use crate::core::knowledge::Knowledge;
 use crate::core::score;
-use crate::search::{Budget, Evaluate, PLIES_MAX, Stop, made};
+use crate::search::{Budget, Evaluate, PLIES_MAX, Stop, make_child};
 
 impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     /// The value of a position at the horizon that is not over, `ply` plies from the root, for its
@@ -78,7 +78,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             if self.options.exchange && !is_in_check && position.loses_exchange(mv) {
                 continue;
             }
-            let child = made(position, mv, budget)?;
+            let child = make_child(position, mv, budget)?;
             let value =
                 self.value_of_taking(position, &child, (plies - 1, ply + 1), window, budget)?;
             best = best.max(value);

@@ -6,7 +6,7 @@ use super::ordering::{Class, Key, bring_next};
 use super::{AlphaBeta, Options};
 use crate::core::knowledge::Knowledge;
 use crate::core::score;
-use crate::search::{Budget, Evaluate, Stop, made};
+use crate::search::{Budget, Evaluate, Stop, make_child};
 
 /// The order of a position's moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         let first_key = self.keys.len();
         for place in 0..self.moves.len() - first {
             let mv = self.moves[first + place];
-            let child = made(position, mv, budget)?;
+            let child = make_child(position, mv, budget)?;
             let value = match child.ending() {
                 Some(ending) => score::of_ending(ending, side, ply + 1),
                 None => {
@@ -126,9 +126,9 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             }
         }
         let mut put = |code: Option<u16>, class| {
-            let is_it = |&mv: &P::Move| Some(P::move_code(mv)) == code;
+            let has_code = |&mv: &P::Move| Some(P::move_code(mv)) == code;
             if code.is_some()
-                && let Some(place) = listed.iter().position(is_it)
+                && let Some(place) = listed.iter().position(has_code)
             {
                 keys[place] = keys[place].raised_to(class);
             }

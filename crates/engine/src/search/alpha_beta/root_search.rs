@@ -10,7 +10,7 @@ use crate::core::limits::EndedBy;
 use crate::core::rng::Random;
 use crate::core::score;
 use crate::search::path::Path;
-use crate::search::{Budget, Evaluate, Found, NoMove, Stop, WIN, WIN_MIN, made, root};
+use crate::search::{Budget, Evaluate, Found, NoMove, Stop, WIN, WIN_MIN, make_child, root};
 
 /// The result of a stopped search: the move to play and the completed depth.
 type Stopped<M> = (root::Best<M>, u32, Stop);
@@ -200,7 +200,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         self.enter_line(root);
         for index in 0..self.root_moves.len() {
             let mv = self.root_moves[index];
-            let child = made(root, mv, budget)?;
+            let child = make_child(root, mv, budget)?;
             // The window for a move: a test for better, or for at least as good.
             let unwanted = best.value() - i32::from(self.options.draw_ties);
             let window = Window { alpha: window.alpha.max(unwanted), ..window };

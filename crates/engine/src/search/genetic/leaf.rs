@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use crate::core::position::{Ending, Position};
 use crate::core::score;
 use crate::search::path::Path;
-use crate::search::{Budget, Evaluate, Stop, made};
+use crate::search::{Budget, Evaluate, Stop, make_child};
 
 /// The values that matter to the caller: up to `alpha` and from `beta` up a bound suffices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +160,7 @@ impl<P: Position> LeafSearch<P> {
         let key = Path::key_of(position);
         for (place, index) in (0..).zip(first..self.moves.len()) {
             let mv = self.moves[index];
-            let child = made(position, mv, budget)?;
+            let child = make_child(position, mv, budget)?;
             let ending = self.ending_after(mv, key, &child);
             let value = static_value(evaluation, position, (&child, ending), ply + 1, budget)?;
             if value >= score::won_in(ply + 1) {
@@ -187,7 +187,7 @@ impl<P: Position> LeafSearch<P> {
         let key = Path::key_of(position);
         let killer = self.killer.filter(|&mv| position.is_legal(mv));
         if let Some(mv) = killer {
-            let child = made(position, mv, budget)?;
+            let child = make_child(position, mv, budget)?;
             let ending = self.ending_after(mv, key, &child);
             best = static_value(evaluation, position, (&child, ending), ply + 1, budget)?;
             if best >= window.beta {
@@ -201,7 +201,7 @@ impl<P: Position> LeafSearch<P> {
             if Some(mv) == killer {
                 continue;
             }
-            let child = made(position, mv, budget)?;
+            let child = make_child(position, mv, budget)?;
             let ending = self.ending_after(mv, key, &child);
             let value = static_value(evaluation, position, (&child, ending), ply + 1, budget)?;
             best = best.max(value);

@@ -10,7 +10,7 @@ use super::population::{Draft, Step};
 use super::tree::ReservationTree;
 use crate::core::position::Position;
 use crate::core::rng::Random;
-use crate::search::{Budget, Evaluate, Stop, made};
+use crate::search::{Budget, Evaluate, Stop, make_child};
 
 /// The line on which each side plays its best known move, and the known replies to it.
 #[derive(Clone, Debug)]
@@ -149,7 +149,7 @@ impl<M: Copy + Ord> PrincipalLine<M> {
         if lacks_order || killers.clone().next().is_some() {
             let mut position = replies.root.clone();
             for step in &self.steps[..ply] {
-                position = made(&position, step.mv, budget)?;
+                position = make_child(&position, step.mv, budget)?;
             }
             if let Some(killer) = killers.clone().find(|&mv| position.is_legal(mv)) {
                 return Ok(Some(killer));
@@ -198,7 +198,7 @@ impl<M: Copy + Ord> Orders<M> {
         position.legal_moves(&mut moves);
         let mut valued = Vec::with_capacity(moves.len());
         for mv in moves {
-            let child = made(position, mv, budget)?;
+            let child = make_child(position, mv, budget)?;
             // For the order alone: earlier positions are ignored.
             let leads_to = (&child, child.ending());
             valued.push((static_value(evaluation, position, leads_to, ply, budget)?, mv));

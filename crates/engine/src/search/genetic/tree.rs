@@ -262,7 +262,7 @@ impl<M: Copy + Ord> ReservationTree<M> {
         vacancy: Vacancy,
         line: &[NewNode<M>],
         value: i32,
-        mut made: impl FnMut(M, NodeId),
+        mut on_new_node: impl FnMut(M, NodeId),
     ) {
         let Vacancy { mut parent, mut place } = vacancy;
         for new in line {
@@ -278,7 +278,7 @@ impl<M: Copy + Ord> ReservationTree<M> {
             });
             let list = &mut self.nodes[parent as usize].children;
             *list = self.children.insert(*list, place, new.mv, index);
-            made(new.mv, NodeId(index));
+            on_new_node(new.mv, NodeId(index));
             (parent, place) = (index, 0);
         }
         let leaf = parent;

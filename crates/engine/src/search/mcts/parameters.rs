@@ -31,7 +31,7 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
             "exploration",
             0.0..=10.0,
             DEFAULTS.exploration,
-            "What the bound is multiplied by: more looks at what has been looked at less.",
+            "Factor of the bound: greater values favour children that have fewer visits.",
         ),
         ParameterInfo::number(
             "first_play_urgency",

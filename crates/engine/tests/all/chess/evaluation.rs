@@ -103,7 +103,7 @@ fn pieces_count_by_their_kind() {
 
 #[test]
 fn what_is_better_has_more() {
-    let of = |fen| ChessPositional::default().evaluate(&chess(fen));
+    let value_of = |fen| ChessPositional::default().evaluate(&chess(fen));
     for (better, worse) in [
         // A knight in the middle, a rook on an open file, a passed pawn further on.
         ("4k3/pp6/8/8/4N3/8/PP6/4K3 w - - 0 1", "4k3/pp6/8/8/8/8/PP6/N3K3 w - - 0 1"),
@@ -118,6 +118,11 @@ fn what_is_better_has_more() {
         // Two bishops.
         ("4k3/pp6/8/8/8/8/PP6/2B1KB2 w - - 0 1", "4k3/pp6/8/8/8/8/PP6/2B1KN2 w - - 0 1"),
     ] {
-        assert!(of(better) > of(worse), "{better}: {}, {worse}: {}", of(better), of(worse));
+        assert!(
+            value_of(better) > value_of(worse),
+            "{better}: {}, {worse}: {}",
+            value_of(better),
+            value_of(worse)
+        );
     }
 }

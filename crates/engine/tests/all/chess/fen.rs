@@ -95,7 +95,7 @@ fn castling_is_written_by_the_game() {
 #[test]
 fn chess_begins_from_its_own_start() {
     let given = [("start".to_owned(), spelrum_engine::Value::Integer(3))].into();
-    let error = Rules::of::<Chess>(&given).unwrap_err();
+    let error = Rules::new::<Chess>(&given).unwrap_err();
     assert_eq!(
         error.to_string(),
         "chess does not begin from start position 3; leave `start` out, or say chess960 = true"
@@ -116,7 +116,7 @@ fn refused(text: &str, is_chess960: bool) -> String {
 
 #[test]
 fn wrong_fens_are_refused_by_field() {
-    let of = |pieces: &str| format!("{pieces} w - - 0 1");
+    let fen = |pieces: &str| format!("{pieces} w - - 0 1");
     let rest = |rest: &str| format!("r3k2r/8/8/3pP3/8/8/8/R3K2R {rest}");
     for (text, problem) in [
         ("", "it is empty"),
@@ -125,25 +125,25 @@ fn wrong_fens_are_refused_by_field() {
             "4k3/8/8/8/8/8/8/4K3 w - - 0 1 +0+0",
             "a FEN has at most six fields, and `+0+0` is a seventh",
         ),
-        (&of("4k3/8/8/8/8/8/4K3"), "the first field has 7 ranks"),
-        (&of("4k3/8/8/8/8/8/8/4K4"), "rank 1 is `4K4`, 9 squares"),
-        (&of("4k3/8/8/7/8/8/8/4K3"), "rank 5 is `7`, 7 squares"),
-        (&of("4k3/44/8/8/8/8/8/4K3"), "rank 7 is `44`, two digits in a row"),
-        (&of("4k3/9/8/8/8/8/8/4K3"), "rank 7 is `9`, where `9` is no piece"),
-        (&of("4k3/8/8/3x4/8/8/8/4K3"), "rank 5 is `3x4`, where `x` is no piece"),
-        (&of("4k3/8/8/8/8/8/8/8"), "white has 0 kings"),
-        (&of("4k2k/8/8/8/8/8/8/4K3"), "black has 2 kings"),
-        (&of("4k2P/8/8/8/8/8/8/4K3"), "there is a pawn on h8"),
-        (&of("4k3/8/pppp4/pppp4/p7/8/8/4K3"), "black has 10 pieces, 9 of them pawns"),
+        (&fen("4k3/8/8/8/8/8/4K3"), "the first field has 7 ranks"),
+        (&fen("4k3/8/8/8/8/8/8/4K4"), "rank 1 is `4K4`, 9 squares"),
+        (&fen("4k3/8/8/7/8/8/8/4K3"), "rank 5 is `7`, 7 squares"),
+        (&fen("4k3/44/8/8/8/8/8/4K3"), "rank 7 is `44`, two digits in a row"),
+        (&fen("4k3/9/8/8/8/8/8/4K3"), "rank 7 is `9`, where `9` is no piece"),
+        (&fen("4k3/8/8/3x4/8/8/8/4K3"), "rank 5 is `3x4`, where `x` is no piece"),
+        (&fen("4k3/8/8/8/8/8/8/8"), "white has 0 kings"),
+        (&fen("4k2k/8/8/8/8/8/8/4K3"), "black has 2 kings"),
+        (&fen("4k2P/8/8/8/8/8/8/4K3"), "there is a pawn on h8"),
+        (&fen("4k3/8/pppp4/pppp4/p7/8/8/4K3"), "black has 10 pieces, 9 of them pawns"),
         (
-            &of("4k3/8/pppp4/pppp4/8/8/qq6/4K3"),
+            &fen("4k3/8/pppp4/pppp4/8/8/qq6/4K3"),
             "black has 8 pawns, and 1 pieces more than at the start",
         ),
-        (&of("8/8/8/3kK3/8/8/8/8"), "the kings stand beside each other"),
-        (&of("4k3/8/8/8/8/8/4R3/4K3"), "black is in check and has just moved"),
-        (&of("8/8/8/q7/7b/5n2/3k4/4K3"), "the kings stand beside each other"),
-        (&of("4k3/8/8/q7/7b/5n2/8/4K3"), "3 pieces give check at once"),
-        (&of("4k3/8/8/8/8/8/8/r3K2r"), "a1 and h1 give check along one line"),
+        (&fen("8/8/8/3kK3/8/8/8/8"), "the kings stand beside each other"),
+        (&fen("4k3/8/8/8/8/8/4R3/4K3"), "black is in check and has just moved"),
+        (&fen("8/8/8/q7/7b/5n2/3k4/4K3"), "the kings stand beside each other"),
+        (&fen("4k3/8/8/q7/7b/5n2/8/4K3"), "3 pieces give check at once"),
+        (&fen("4k3/8/8/8/8/8/8/r3K2r"), "a1 and h1 give check along one line"),
         (&rest("x - - 0 1"), "the second field, whose turn it is, is `x`"),
         (&rest("w Kx - 0 1"), "the third field, castling, is `Kx`"),
         (&rest("w K- - 0 1"), "the third field, castling, is `K-`"),

@@ -54,7 +54,7 @@ fn the_most_valuable_victim_comes_first_and_then_the_least_attacker() {
     assert_eq!(rank("b1a1"), 0);
     let en_passant = chess("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1");
     let pawn = chess("4k3/8/3p4/4P3/8/8/8/4K3 w - - 0 1");
-    let ranks = [&en_passant, &pawn].map(|it| it.capture_rank(legal(it, "e5d6")));
+    let ranks = [&en_passant, &pawn].map(|position| position.capture_rank(legal(position, "e5d6")));
     assert_eq!(ranks[0], ranks[1]);
 }
 

@@ -80,9 +80,9 @@ fn mobility(board: &SlowChess, is_white: bool, at: At, piece: char) -> Phased {
         .pieces(!is_white)
         .into_iter()
         .filter(|(_, piece)| *piece == 'p')
-        .map(|it| it.0)
+        .map(|piece| piece.0)
         .collect();
-    let own: Vec<At> = board.pieces(is_white).into_iter().map(|it| it.0).collect();
+    let own: Vec<At> = board.pieces(is_white).into_iter().map(|piece| piece.0).collect();
     let is_free = |to: &At| {
         !own.contains(to) && enemy_pawns.iter().all(|&pawn| !board.attacked_by(pawn).contains(to))
     };
@@ -95,7 +95,12 @@ fn mobility(board: &SlowChess, is_white: bool, at: At, piece: char) -> Phased {
 fn of_pawn(board: &SlowChess, is_white: bool, at: At) -> Phased {
     let up = if is_white { 1 } else { -1 };
     let pawns = |of_white: bool| -> Vec<At> {
-        board.pieces(of_white).into_iter().filter(|it| it.1 == 'p').map(|it| it.0).collect()
+        board
+            .pieces(of_white)
+            .into_iter()
+            .filter(|piece| piece.1 == 'p')
+            .map(|piece| piece.0)
+            .collect()
     };
     let (own, enemy) = (pawns(is_white), pawns(!is_white));
     let is_before = |other: &At| (other.1 - at.1) * up > 0;

@@ -171,7 +171,7 @@ fn the_last_ply_is_the_best_of_all_moves<G: Game>(
     sample: &Sample<'_, G>,
     evaluation: &dyn Evaluate<G>,
 ) {
-    for (number, position) in sample.some_going(200).enumerate() {
+    for (number, position) in sample.some_ongoing(200).enumerate() {
         if first_win(position).is_some() {
             continue;
         }

@@ -71,7 +71,7 @@ fn keys_tell_positions_apart<G: Game>(sample: &Sample<'_, G>) {
     for position in sample.positions() {
         seen(position);
     }
-    for position in sample.some_going(60) {
+    for position in sample.some_ongoing(60) {
         moves_of(position).into_iter().for_each(|mv| seen(&after(position, mv)));
     }
     if G::HISTORY_MATTERS {

@@ -44,7 +44,7 @@ fn loses<P: Position>(position: &P, mv: P::Move) -> Option<Losing> {
 }
 
 fn losing_moves_are_removed<G: Game>(sample: &Sample<'_, G>) {
-    for position in sample.some_going(400).filter(|position| first_win(*position).is_none()) {
+    for position in sample.some_ongoing(400).filter(|position| first_win(*position).is_none()) {
         let all = moves_of(position);
         // What lies before the first is none of its business.
         let before = &all[..all.len().min(3)];
@@ -99,7 +99,7 @@ fn soonest_wins<P: Position>(position: &P) -> ([Option<u32>; 2], u32) {
 }
 
 fn nobody_wins_sooner_than_the_bounds_say<G: Game>(sample: &Sample<'_, G>) {
-    for (seed, position) in (0..).zip(sample.some_going(150)) {
+    for (seed, position) in (0..).zip(sample.some_ongoing(150)) {
         let bounds = position.plies_to_win();
         assert!(bounds.iter().all(|&bound| bound >= 1), "{position:?}: {bounds:?}");
         let (soonest, tried) = soonest_wins(position);
@@ -123,7 +123,7 @@ fn nobody_wins_sooner_than_the_bounds_say<G: Game>(sample: &Sample<'_, G>) {
 fn of_moves_with_equal_results_the_first_is_listed<G: Game>(sample: &Sample<'_, G>) {
     // Nearly empty boards have most of them.
     let early = sample.games.iter().flat_map(|game| game.positions.iter().take(4));
-    for position in early.chain(sample.some_going(100)) {
+    for position in early.chain(sample.some_ongoing(100)) {
         let all = moves_of(position);
         let mut results = Vec::new();
         let mut first_of_each = Vec::new();

@@ -43,7 +43,7 @@ fn games_under_other_rules() {
 
 /// Holds a game to everything that the engine takes for granted of games.
 fn conformance<G: Game>(rules: &Rules) {
-    let sample = Sample::<G>::of(rules);
+    let sample = Sample::<G>::from_rules(rules);
     moves::check(&sample);
     notation::check(&sample);
     keys::check(&sample);
@@ -68,7 +68,7 @@ struct PlayedGame<G: Position> {
 impl<'r, G: Game> Sample<'r, G> {
     /// Random games from the start: of plain random moves, and, so that there are crowded boards
     /// and threats, of such that let the first wins go by.
-    fn of(rules: &'r Rules) -> Self {
+    fn from_rules(rules: &'r Rules) -> Self {
         let games = (0..40).map(|seed| {
             let mut random = Random::from_key(key(seed));
             let start = G::start(rules).unwrap();
@@ -99,7 +99,7 @@ impl<'r, G: Game> Sample<'r, G> {
     }
 
     /// At most so many of the positions, evenly from all games and all their stages.
-    fn some(&self, count: usize) -> impl Iterator<Item = &G> {
+    fn some_positions(&self, count: usize) -> impl Iterator<Item = &G> {
         let all = self.positions().count();
         // A step that shares no factor with the games' lengths would be ideal; an odd one will do.
         let step = (all / count.min(all)).max(1) | 1;
@@ -107,7 +107,7 @@ impl<'r, G: Game> Sample<'r, G> {
     }
 
     /// Those of them in which the game goes on.
-    fn some_going(&self, count: usize) -> impl Iterator<Item = &G> {
-        self.some(count).filter(|position| !position.is_over())
+    fn some_ongoing(&self, count: usize) -> impl Iterator<Item = &G> {
+        self.some_positions(count).filter(|position| !position.is_over())
     }
 }

@@ -107,7 +107,7 @@ fn games_end_within_their_bound<G: Game>(sample: &Sample<'_, G>) {
 /// By [`perft`] as by hand, and every kind of leaf is either won, lost or drawn for who ends it.
 fn leaves_are_counted<G: Game>(sample: &Sample<'_, G>) {
     let mut results = BTreeMap::new();
-    for position in sample.some_going(60) {
+    for position in sample.some_ongoing(60) {
         let mut leaves = 0;
         let mut ended = vec![0; G::LEAF_KINDS.len()];
         let depth = if position.legal_move_count() > 40 { 1 } else { 2 };

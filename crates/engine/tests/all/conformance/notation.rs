@@ -68,7 +68,7 @@ fn other_texts_are_read_exactly_or_refused<G: Game>(sample: &Sample<'_, G>) {
         assert_refusal(text, &start.parse_move(text).unwrap_err());
     }
     let mut random = Random::from_key(key(1));
-    for position in sample.some(200) {
+    for position in sample.some_positions(200) {
         let text = position.to_string();
         let doubled = text.clone() + &text;
         assert_refusal(&doubled, &G::parse(sample.rules, &doubled).unwrap_err());

@@ -30,10 +30,10 @@ pub(super) fn check<G: Game>(sample: &Sample<'_, G>) {
             break;
         }
         let mut scores = ExactScores::default();
-        let Some(score) = scores.of(position, PLAIN_MAX) else { continue };
+        let Some(score) = scores.score(position, PLAIN_MAX) else { continue };
         let value_of = |mv| {
             let child = after(position, mv);
-            scores.of(&child, PLAIN_MAX).map(|score| for_mover(position, &child, score.signum()))
+            scores.score(&child, PLAIN_MAX).map(|score| for_mover(position, &child, score.signum()))
         };
         let moves = moves_of(position);
         let values: Option<Vec<i32>> = moves.iter().copied().map(value_of).collect();

@@ -204,7 +204,7 @@ fn of_chess(grid: &Grid, name: &str, is_white: bool) -> usize {
         "mobility" => {
             let (straight, diagonal) = ([(0, 1), (1, 0)], [(1, 1), (1, -1)]);
             let leaps = [(1, 2), (2, 1), (-1, 2), (-2, 1)];
-            let of = |(letter, row, column): (char, i32, i32)| {
+            let mobility = |(letter, row, column): (char, i32, i32)| {
                 let (ways, reach) = match letter {
                     'n' => (leaps.to_vec(), 1),
                     'b' => (diagonal.to_vec(), 7),
@@ -226,7 +226,7 @@ fn of_chess(grid: &Grid, name: &str, is_white: bool) -> usize {
                 }
                 attacked
             };
-            pieces().map(of).sum()
+            pieces().map(mobility).sum()
         }
         other => panic!("{other}"),
     }
@@ -235,7 +235,7 @@ fn of_chess(grid: &Grid, name: &str, is_white: bool) -> usize {
 /// Several at once are each what they are alone, and names are fit for formulas.
 #[test]
 fn features_are_named_well_and_computed_together() {
-    fn of<G: Game + Features>() {
+    fn check_features<G: Game + Features>() {
         let rules = Rules::usual::<G>();
         let position: G = random_position(&rules, 7, &mut Random::from_key(key(1)));
         let all: Vec<u16> = (0..G::FEATURES.len() as u16).collect();
@@ -259,8 +259,8 @@ fn features_are_named_well_and_computed_together() {
             }
         }
     }
-    of::<Pentago>();
-    of::<ConnectFour>();
-    of::<TicTacToe>();
-    of::<Chess>();
+    check_features::<Pentago>();
+    check_features::<ConnectFour>();
+    check_features::<TicTacToe>();
+    check_features::<Chess>();
 }

@@ -123,10 +123,10 @@ proptest! {
         left in expression(), right in expression(), is_sum: bool,
     ) {
         let function = if is_sum { Function::Add } else { Function::Multiply };
-        let of = |left: &Expression, right: &Expression| {
+        let combined = |left: &Expression, right: &Expression| {
             let nodes = [&[Node::Function(function)], left.nodes(), right.nodes()].concat();
             Expression::from_nodes(nodes).unwrap().simplified()
         };
-        prop_assert_eq!(of(&left, &right), of(&right, &left));
+        prop_assert_eq!(combined(&left, &right), combined(&right, &left));
     }
 }

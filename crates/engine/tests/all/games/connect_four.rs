@@ -306,6 +306,7 @@ fn the_evaluation_counts_open_lines() {
     assert_eq!(value(&lines, &played("d")), -7);
     // Red has three in a row with both ends free, which are two lines, and two in two more; yellow,
     // above the outer two of them, has two in two lines.
-    let of = |weights: [i32; 3]| value(&evaluation(&rules(), "lines", &weights), &played("cceed"));
-    assert_eq!([of([0, 0, 1]), of([0, 1, 0])], [-2, 0]);
+    let value_by =
+        |weights: [i32; 3]| value(&evaluation(&rules(), "lines", &weights), &played("cceed"));
+    assert_eq!([value_by([0, 0, 1]), value_by([0, 1, 0])], [-2, 0]);
 }

@@ -139,9 +139,9 @@ fn every_evaluation_is_antisymmetric_and_bounded_in_every_game() {
         with_game!(&rules, P => {
             assert_eq!(rules.evaluations(), P::EVALUATIONS);
             for info in P::EVALUATIONS.iter().filter(|info| has_weights_alone(info)) {
-                let greatest = |it: &ParameterInfo| {
-                    let ParameterKind::Integer { max, .. } = it.kind else {
-                        panic!("{} is {}", it.name, it.kind)
+                let greatest = |info: &ParameterInfo| {
+                    let ParameterKind::Integer { max, .. } = info.kind else {
+                        panic!("{} is {}", info.name, info.kind)
                     };
                     max as i32
                 };

@@ -49,10 +49,10 @@ fn mutation() -> impl Strategy<Value = Mutation> {
         "b",
     ];
     prop_oneof![
-        3 => (any::<Index>(), select(letters.clone())).prop_map(|(at, it)| Mutation::Replace(at, it)),
-        2 => (any::<Index>(), select(letters)).prop_map(|(at, it)| Mutation::Insert(at, it.into())),
+        3 => (any::<Index>(), select(letters.clone())).prop_map(|(at, letter)| Mutation::Replace(at, letter)),
+        2 => (any::<Index>(), select(letters)).prop_map(|(at, letter)| Mutation::Insert(at, letter.into())),
         2 => (any::<Index>(), select(words.to_vec()).prop_map(str::to_owned))
-            .prop_map(|(at, it)| Mutation::Insert(at, it)),
+            .prop_map(|(at, text)| Mutation::Insert(at, text)),
         2 => (any::<Index>(), 1..8_usize).prop_map(|(at, count)| Mutation::Remove(at, count)),
         1 => (any::<Index>(), any::<Index>(), 1..40_usize)
             .prop_map(|(from, to, count)| Mutation::Copy(from, to, count)),
@@ -69,15 +69,15 @@ impl Mutation {
                 let at = at.index(count + 1);
                 chars.splice(at..at, more.chars());
             }
-            Self::Remove(at, many) => {
+            Self::Remove(at, count_of_letters) => {
                 let at = at.index(count + 1);
-                chars.drain(at..(at + many).min(count));
+                chars.drain(at..(at + count_of_letters).min(count));
             }
             Self::Replace(at, by) if count > 0 => chars[at.index(count)] = *by,
             Self::Replace(..) => {}
-            Self::Copy(from, to, many) => {
+            Self::Copy(from, to, count_of_letters) => {
                 let from = from.index(count + 1);
-                let piece = chars[from..(from + many).min(count)].to_vec();
+                let piece = chars[from..(from + count_of_letters).min(count)].to_vec();
                 let to = to.index(count + 1);
                 chars.splice(to..to, piece);
             }
@@ -127,7 +127,7 @@ fn assert_position<P: Game>(rules: &Rules, position: &P, random: &mut Random) {
 }
 
 fn attack<P: Game>(rules: &Rules, seed: u64, at: Index, mutations: &[Mutation]) {
-    let mutate = |text: String| mutations.iter().fold(text, |text, it| it.apply(&text));
+    let mutate = |text: String| mutations.iter().fold(text, |text, mutation| mutation.apply(&text));
     let mut random = random(seed);
     let positions = random_game(P::start(rules).unwrap(), seed);
     let position = &positions[at.index(positions.len())];

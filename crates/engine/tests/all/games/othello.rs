@@ -97,9 +97,9 @@ proptest! {
             for (feature, info) in (0..).zip(Othello::FEATURES) {
                 let mut found = [0.0];
                 position.features(looks, &[feature], &mut found);
-                let [whose, what] = [&info.name[..3], &info.name[3..]];
-                let side = sides[usize::from(whose == "opp")];
-                let counted = match what {
+                let [owner, quantity] = [&info.name[..3], &info.name[3..]];
+                let side = sides[usize::from(owner == "opp")];
+                let counted = match quantity {
                     "_bricks" => slow.count(side) as i32,
                     "_allowed_moves" => slow.squares_of(side).len() as i32,
                     "ty" => slow.count('.') as i32,
@@ -109,11 +109,11 @@ proptest! {
             }
         }
         if expected.is_none() {
-            let of = |name, weights: &[i32]| value(&evaluation(&rules(), name, weights), &position);
-            prop_assert_eq!(of("discs", &of_squares[..1]), of_squares[0] * slow.discs());
-            prop_assert_eq!(of("squares", &of_squares), slow.squares(of_squares), "{:?}", position);
+            let value_by = |name, weights: &[i32]| value(&evaluation(&rules(), name, weights), &position);
+            prop_assert_eq!(value_by("discs", &of_squares[..1]), of_squares[0] * slow.discs());
+            prop_assert_eq!(value_by("squares", &of_squares), slow.squares(of_squares), "{:?}", position);
             let mobility = slow.mobility(of_mobility);
-            prop_assert_eq!(of("mobility", &of_mobility), mobility, "{:?}", position);
+            prop_assert_eq!(value_by("mobility", &of_mobility), mobility, "{:?}", position);
         }
         for image in [slow.image(true), slow.image(false), slow.image(true).image(false)] {
             let image = Othello::parse(&rules(), &image.text()).unwrap();
@@ -152,7 +152,7 @@ proptest! {
 fn squares_are_in_ten_classes() {
     for square in 0..64 {
         let class = SlowOthello::class((square as usize / 8, square as usize % 8));
-        assert_eq!(SquareClass::of(square), SquareClass::ALL[class]);
+        assert_eq!(SquareClass::of_square(square), SquareClass::ALL[class]);
     }
     let sizes = SquareClass::ALL.map(SquareClass::squares);
     assert_eq!(sizes, [4, 8, 8, 8, 4, 8, 8, 4, 8, 4]);

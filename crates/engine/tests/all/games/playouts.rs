@@ -73,18 +73,18 @@ fn playouts_end_as_games_of_random_moves_do() {
             slow.play_unchecked(slow.random_move(&mut random));
         }
         fast.play_randomly(&mut playout_random, u32::MAX);
-        for (which, end) in [slow, fast].into_iter().enumerate() {
+        for (policy, end) in [slow, fast].into_iter().enumerate() {
             let ending = end.ending().unwrap();
             let outcome = match ending.winner {
                 Some(Side::First) => 0,
                 Some(Side::Second) => 1,
                 None => 2,
             };
-            counts[which][outcome] += 1;
+            counts[policy][outcome] += 1;
             let by_placement =
                 ending.termination == spelrum_engine::games::pentago::FIVE_BY_PLACEMENT;
-            counts[which][3] += i32::from(by_placement);
-            plies[which] += i64::from(end.marbles());
+            counts[policy][3] += i32::from(by_placement);
+            plies[policy] += i64::from(end.marbles());
         }
     }
     // The difference of two binomial counts of 20,000 has a standard deviation of at most 100.

@@ -105,7 +105,7 @@ impl SlowGrid {
         }
         self.columns().into_iter().fold([0; 3], |sum, column| {
             let counts = self.play(column).perft(depth - 1);
-            [0, 1, 2].map(|which| sum[which] + counts[which])
+            [0, 1, 2].map(|index| sum[index] + counts[index])
         })
     }
 }

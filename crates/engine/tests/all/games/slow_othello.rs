@@ -177,7 +177,7 @@ impl SlowOthello {
             [moves, potential, corners, diagonal, edge]
         };
         let [own, others] = [self.to_move, other(self.to_move)].map(counts);
-        (0..5).map(|which| weights[which] * (own[which] - others[which])).sum()
+        (0..5).map(|class| weights[class] * (own[class] - others[class])).sum()
     }
 
     /// Plain minimax to the end of the game, for the side to move: 1, 0 or -1.

@@ -61,7 +61,7 @@ impl<M: Copy + Ord> LeafTwin<M> {
         valued.sort_by_key(|&(_, value)| std::cmp::Reverse(value));
         let mut best = -WIN;
         for (mv, value) in valued {
-            let child = made(position, mv);
+            let child = make_child(position, mv);
             let value = if child.ending().is_some() {
                 value
             } else if child.to_move() == position.to_move() {
@@ -89,7 +89,7 @@ pub(crate) fn static_value<P: Position>(
     budget: &mut Budget<'_>,
 ) -> Result<i32, Stop> {
     budget.enter()?;
-    let child = made(position, mv);
+    let child = make_child(position, mv);
     let ply = ply as i32;
     if let Some(ending) = child.ending() {
         return Ok(match ending.winner {
@@ -103,7 +103,7 @@ pub(crate) fn static_value<P: Position>(
     Ok(if child.to_move() == position.to_move() { value } else { -value })
 }
 
-fn made<P: Position>(position: &P, mv: P::Move) -> P {
+fn make_child<P: Position>(position: &P, mv: P::Move) -> P {
     let mut child = position.clone();
     child.play_unchecked(mv);
     child

@@ -99,7 +99,7 @@ fn means_find_the_best_moves() {
 /// nearest or an even number more.
 fn check_solved<G: Game>(rules: &Rules, settings: &str) {
     let mut scores = ExactScores::default();
-    scores.of(&G::start(rules).unwrap(), usize::MAX).unwrap();
+    scores.score(&G::start(rules).unwrap(), usize::MAX).unwrap();
     let exact: BTreeMap<&str, i32> = scores.known().collect();
     for (name, score) in &exact {
         let position = G::parse(rules, name).unwrap();

@@ -64,7 +64,7 @@ fn other_bytes_are_refused_with_the_reason() {
     let mut unsealed = bytes.clone();
     unsealed[60] ^= 1;
     assert_eq!(error(&unsealed), Hash);
-    let description = |what| Description { what };
+    let description = |problem| Description { problem };
     assert_eq!(with(10, &[255, 255]), description("it ends too soon"));
     assert_eq!(with(12, &[255, 255]), description("its ending is no text"));
     assert_eq!(with(12, b"KPK"), description("there is no such ending"));
@@ -107,18 +107,19 @@ fn the_weights_are_where_they_are_said_to_be() {
     let network = trained(json).network;
     let bytes = network.to_bytes();
     let numbers = bytes[41..bytes.len() - 32].chunks_exact(4);
-    let numbers = numbers.map(|it| f64::from(f32::from_le_bytes(it.try_into().unwrap())));
+    let numbers = numbers.map(|word| f64::from(f32::from_le_bytes(word.try_into().unwrap())));
     let numbers: Vec<f64> = numbers.collect();
     let of_side = numbers.len() / 2;
     for position in KRK.positions().step_by(211) {
         let squares: Vec<u8> = position.squares().collect();
         let coordinates = squares.iter().flat_map(|square| [square % 8, square / 8]);
-        let mut values: Vec<f64> = coordinates.map(|it| f64::from(it) / 7.0).collect();
+        let mut values: Vec<f64> =
+            coordinates.map(|coordinate| f64::from(coordinate) / 7.0).collect();
         let mut rest = &numbers[of_side * position.to_move().index()..];
         for units in [5, 3, 1] {
             let sum = |unit: usize| {
                 let weights =
-                    values.iter().enumerate().map(|(at, it)| it * rest[at * units + unit]);
+                    values.iter().enumerate().map(|(at, value)| value * rest[at * units + unit]);
                 rest[values.len() * units + unit] + weights.sum::<f64>()
             };
             let sums: Vec<f64> = (0..units).map(sum).collect();

@@ -54,13 +54,13 @@ fn errors_are_those_of_a_count_over_the_table() {
         let (TableValue::Win { plies } | TableValue::Loss { plies }) = position.value else {
             continue;
         };
-        let of: Vec<u8> = position.squares().collect();
-        if !seen.insert((plies, images(&of).min())) {
+        let squares_of_position: Vec<u8> = position.squares().collect();
+        if !seen.insert((plies, images(&squares_of_position).min())) {
             continue;
         }
-        let output = f64::from(trained.network.output(position.to_move(), &of));
+        let output = f64::from(trained.network.output(position.to_move(), &squares_of_position));
         let wrong = 80.0 * (output - f64::from(0.9 - f64::from(plies) as f32 / 80.0).max(0.0));
-        let kings = images(&of).map(|image| (image[1] / 8, 7 - image[1] % 8));
+        let kings = images(&squares_of_position).map(|image| (image[1] / 8, 7 - image[1] % 8));
         let (rank, from_right) = kings.max().unwrap();
         let king = 8 * rank + 7 - from_right;
         for sums in [distances.entry(plies).or_default(), squares.entry(king).or_default()] {
@@ -70,21 +70,21 @@ fn errors_are_those_of_a_count_over_the_table() {
     assert_eq!(seen.len() as u64, all);
     let mut missing = 0;
     assert_eq!(trained.distances.len(), distances.len());
-    for it in &trained.distances {
-        let (count, sum, sum_of_squares) = distances[&it.plies];
-        missing += count - it.positions;
-        if count == it.positions {
-            assert!(close(it.error, (sum_of_squares / count as f64).sqrt()), "{it:?}");
-            assert!(close(it.nearer, sum / count as f64), "{it:?} {sum}");
+    for row in &trained.distances {
+        let (count, sum, sum_of_squares) = distances[&row.plies];
+        missing += count - row.positions;
+        if count == row.positions {
+            assert!(close(row.error, (sum_of_squares / count as f64).sqrt()), "{row:?}");
+            assert!(close(row.nearer, sum / count as f64), "{row:?} {sum}");
         }
     }
     assert_eq!(missing, 1);
     assert_eq!(trained.squares.len(), squares.len());
-    for it in &trained.squares {
-        let (count, _, sum_of_squares) = squares[&it.square];
-        missing += count - it.positions;
-        if count == it.positions {
-            assert!(close(it.error, (sum_of_squares / count as f64).sqrt()), "{it:?}");
+    for row in &trained.squares {
+        let (count, _, sum_of_squares) = squares[&row.square];
+        missing += count - row.positions;
+        if count == row.positions {
+            assert!(close(row.error, (sum_of_squares / count as f64).sqrt()), "{row:?}");
         }
     }
     assert_eq!(missing, 2);
@@ -96,14 +96,14 @@ fn errors_are_those_of_a_count_over_the_table() {
 fn draws_have_no_distance() {
     let trained = trained(LARGE);
     for network in 0..2 {
-        let distances = trained.distances.iter().filter(|it| it.network == network);
-        let squares = trained.squares.iter().filter(|it| it.network == network);
-        let positions: u64 = squares.map(|it| it.positions).sum();
+        let distances = trained.distances.iter().filter(|row| row.network == network);
+        let squares = trained.squares.iter().filter(|row| row.network == network);
+        let positions: u64 = squares.map(|row| row.positions).sum();
         assert_eq!(positions, 200);
-        let decided: u64 = distances.map(|it| it.positions).sum();
+        let decided: u64 = distances.map(|row| row.positions).sum();
         assert!(decided <= 200 && (network == 0 || decided < 200), "{network}: {decided}");
     }
-    assert!(trained.distances.iter().all(|it| it.plies % 2 == 1 - it.network));
+    assert!(trained.distances.iter().all(|row| row.plies % 2 == 1 - row.network));
 }
 
 /// Who is given a network has that one, whatever its recipe would have come to.

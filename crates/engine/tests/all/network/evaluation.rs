@@ -246,7 +246,7 @@ impl Seat<Chess> for Defender {
 fn a_search_with_a_network_mates() {
     let rules = Chess::rules();
     let player = player(&rules, &player_of(LARGE, 4));
-    let won = KRK.positions().filter(|it| it.to_move() == Side::First).step_by(523);
+    let won = KRK.positions().filter(|position| position.to_move() == Side::First).step_by(523);
     for (number, position) in won.enumerate() {
         let opening = image(&chess(&KRK.fen(&position)), 0, number % 2 == 1).to_string();
         let board = Board { rules: &rules, opening: &opening, max_plies: None, adjudication: None };

@@ -18,8 +18,8 @@ fn a_recipe_spells_everything_out() {
     // The order in which pieces are named is no part of it.
     assert_eq!(recipe(r#"{"ending": "KNBK"}"#), recipe(r#"{"ending": "KBNK"}"#));
     // A whole number is a number.
-    let whole = recipe(r#"{"ending": "KRK", "target_start": 1, "target_over": 32}"#);
-    assert_eq!(whole.parameters()["target_over"], Value::Number(32.0));
+    let recipe_of_krk = recipe(r#"{"ending": "KRK", "target_start": 1, "target_over": 32}"#);
+    assert_eq!(recipe_of_krk.parameters()["target_over"], Value::Number(32.0));
 }
 
 #[test]
@@ -79,26 +79,26 @@ fn what_is_wrong_is_named_with_a_remedy() {
 
 #[test]
 fn a_recipe_says_how_large_it_is() {
-    let of = |json: &str| {
+    let sizes = |json: &str| {
         let recipe = recipe(json);
         (recipe.weights(), recipe.steps(), recipe.memory_bytes() >> 20)
     };
     // 8 inputs and a bias to 30 units, these and a bias to the output.
     let study = r#"{"ending": "KRK", "inputs": "coordinates", "networks": "one", "hidden": [30],
         "examples": 30000, "epochs": 10}"#;
-    assert_eq!(of(study), ((7 + 1) * 30 + 31, 300_000, 1));
+    assert_eq!(sizes(study), ((7 + 1) * 30 + 31, 300_000, 1));
     let each = r#"{"ending": "KBNK", "inputs": "all-distances", "networks": "each", "hidden": [30, 8],
         "examples": 30000, "epochs": 10}"#;
-    assert_eq!(of(each).0, 2 * ((15 + 1) * 30 + 31 * 8 + 9));
-    assert_eq!(of(each).1, 600_000);
+    assert_eq!(sizes(each).0, 2 * ((15 + 1) * 30 + 31 * 8 + 9));
+    assert_eq!(sizes(each).1, 600_000);
     // Two networks, 462 pairs of kings and a square for each other piece; eight images of each.
-    assert_eq!(of(r#"{"ending": "KBNK", "epochs": 1}"#).1, 2 * 462 * 64 * 64);
+    assert_eq!(sizes(r#"{"ending": "KBNK", "epochs": 1}"#).1, 2 * 462 * 64 * 64);
     let all = r#"{"ending": "KBNK", "epochs": 1, "rotations": false, "networks": "black"}"#;
-    assert_eq!(of(all).1, 8 * 462 * 64 * 64);
+    assert_eq!(sizes(all).1, 8 * 462 * 64 * 64);
     // Three lists of examples at most, and the weights.
     assert_eq!(
-        of(all).2,
-        1 + (3 * 4 * 8 * 462 * 64 * 64 + 3 * 4 * 2 * (of(all).0 as u64)) / (1 << 20)
+        sizes(all).2,
+        1 + (3 * 4 * 8 * 462 * 64 * 64 + 3 * 4 * 2 * (sizes(all).0 as u64)) / (1 << 20)
     );
     assert_eq!(recipe(all).endgame().name(), "KBNK");
 }

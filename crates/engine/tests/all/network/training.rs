@@ -10,7 +10,7 @@ use crate::common::Counting;
 /// named by their hash elsewhere.
 #[test]
 fn weights_are_the_same_for_all_time() {
-    let of = |json: &str| {
+    let summary = |json: &str| {
         let trained = trained(json);
         let bytes = trained.network.to_bytes();
         let hash =
@@ -21,7 +21,7 @@ fn weights_are_the_same_for_all_time() {
         });
         format!("{hash}\n{}", epochs.collect::<Vec<_>>().join("\n"))
     };
-    insta::assert_snapshot!([PLAIN, LARGE].map(of).join("\n\n"));
+    insta::assert_snapshot!([PLAIN, LARGE].map(summary).join("\n\n"));
 }
 
 fn check(trained: &Trained, networks: usize) {
@@ -59,9 +59,9 @@ fn the_ending_is_learnt() {
     for run in &large.runs {
         assert_eq!(run.examples + run.validation, run.positions);
     }
-    let mut told = Vec::new();
-    let again = train(&recipe(LARGE), &KRK, &Timeless, |epoch| told.push(*epoch)).unwrap();
-    assert_eq!(told, large.epochs);
+    let mut reported = Vec::new();
+    let again = train(&recipe(LARGE), &KRK, &Timeless, |epoch| reported.push(*epoch)).unwrap();
+    assert_eq!(reported, large.epochs);
     assert_eq!(again, large);
 }
 

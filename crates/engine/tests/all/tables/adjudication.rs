@@ -39,7 +39,7 @@ fn first_in_a_table(opening: &str, free: &GameRecord) -> Option<(usize, i32)> {
     let last = if free.termination == Termination::MAX_PLIES { 0 } else { 1 };
     positions[1..positions.len() - last].iter().enumerate().find_map(|(ply, position)| {
         let position = chess(&position.position);
-        let endgame = Endgame::of(&position)?;
+        let endgame = Endgame::from_position(&position)?;
         let value = tables::shared(&endgame).value(&position)?;
         let white_moves = if position.to_string().contains(" w ") { 1 } else { -1 };
         let clock = position.halfmove_clock();
@@ -68,7 +68,9 @@ fn games_end_at_the_first_position_that_a_table_has() {
         "8/4P3/8/8/1k6/8/8/4K3 w - - 0 1",
     ];
     let mut ends = [0; 3];
-    for (opening, seed) in openings.iter().flat_map(|it| (0..40).map(move |seed| (*it, seed))) {
+    for (opening, seed) in
+        openings.iter().flat_map(|opening| (0..40).map(move |seed| (*opening, seed)))
+    {
         let random = r#"{"algorithm": "random"}"#;
         let free = played(opening, random, None, 2 * seed);
         let ruled = played(opening, random, Some(RULE), 2 * seed);

@@ -105,7 +105,8 @@ fn table_against_table_mates_in_the_table_s_plies() {
 fn the_longest_mate_of_bishop_and_knight_is_played_to_its_end() {
     let rules = Chess::rules();
     let table = tables::shared(&"KBNK".parse().unwrap());
-    let longest = table.positions().filter(|it| it.value == TableValue::Win { plies: 65 });
+    let longest =
+        table.positions().filter(|position| position.value == TableValue::Win { plies: 65 });
     let player = player(&rules, TABLE);
     for (seed, position) in (0..).zip(longest.step_by(97).take(8)) {
         let fen = table.turned_fen(&position, seed as u8);
@@ -120,7 +121,7 @@ fn against_random_moves_it_is_never_slower_than_the_table() {
     let rules = Chess::rules();
     let table = tables::shared(&"KRK".parse().unwrap());
     let (ours, random) = (player(&rules, TABLE), player(&rules, r#"{"algorithm": "random"}"#));
-    let won = table.positions().filter(|it| matches!(it.value, TableValue::Win { .. }));
+    let won = table.positions().filter(|position| matches!(position.value, TableValue::Win { .. }));
     for (seed, position) in (0..).zip(won.step_by(499)) {
         let fen = table.turned_fen(&position, (seed % 8) as u8);
         let record = played(&rules, &fen, [&ours, &random], seed);
@@ -175,7 +176,7 @@ fn without_a_table_it_plays_as_random_does() {
 fn other_games_are_refused() {
     let given = serde_json::from_str(TABLE).unwrap();
     let error = Player::from_parameters(&Pentago::rules(true), &given).unwrap_err();
-    insta::assert_snapshot!(error, @"`table` is of chess endings; choose another algorithm, or play endings of chess");
+    insta::assert_snapshot!(error, @"`table` plays only chess endings; choose another algorithm, or play endings of chess");
     assert_eq!(error.key.as_deref(), Some("algorithm"));
     let chess960: Rules = serde_json::from_str(r#"{"name": "chess", "chess960": true}"#).unwrap();
     let position = "8/8/8/8/8/2k5/1R6/K7 w - - 0 1";
@@ -222,9 +223,10 @@ fn as_a_reference_it_values_moves_in_plies() {
             .into_iter()
             .map(|(mv, value)| (mv.to_string(), value.on_scale().into()))
             .collect();
-        let found: Vec<_> = values.moves.into_iter().map(|it| (it.mv, it.value)).collect();
+        let found: Vec<_> =
+            values.moves.into_iter().map(|move_value| (move_value.mv, move_value.value)).collect();
         assert_eq!(found, expected, "{fen}");
-        let best = found.iter().map(|it| it.1).max().unwrap();
+        let best = found.iter().map(|move_value| move_value.1).max().unwrap();
         assert_eq!(best, i64::from(position.value.on_scale()), "{fen}");
     }
     let refused = move_values(&rules, &start(&rules), &reference, &Timeless).unwrap_err();

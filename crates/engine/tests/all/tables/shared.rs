@@ -37,7 +37,7 @@ fn a_table_is_made_once_a_process_by_the_source_that_was_installed() {
 }
 
 fn name(fen: &str) -> Option<String> {
-    Endgame::of(&chess(fen)).map(|endgame| endgame.name().to_owned())
+    Endgame::from_position(&chess(fen)).map(|endgame| endgame.name().to_owned())
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_position_s_pieces_name_its_endgame() {
         assert_eq!(tables::solve(&chess(fen)).is_some(), expected.is_some(), "{fen}");
         assert_eq!(tables::move_values(&chess(fen)).is_some(), expected.is_some(), "{fen}");
     }
-    assert_eq!(Endgame::of(&Chess::initial()), None);
+    assert_eq!(Endgame::from_position(&Chess::initial()), None);
 }
 
 /// The slow twin: of each move, what a table made for this test alone says of where it leads.
@@ -114,7 +114,7 @@ fn check_solutions(name: &str, captures: &[&str], one_in: usize) -> [u32; 3] {
         assert_eq!(solution, solved_slowly(&position, &tables), "{fen}");
         let values = tables::move_values(&position).unwrap();
         assert_eq!(
-            values.iter().map(|it| it.1.on_scale()).max().unwrap_or(0),
+            values.iter().map(|move_value| move_value.1.on_scale()).max().unwrap_or(0),
             match values[..] {
                 [] => 0,
                 [..] => solution.value.on_scale(),
@@ -170,7 +170,7 @@ fn the_scale_puts_values_in_their_order() {
     let win = |plies| TableValue::Win { plies };
     let loss = |plies| TableValue::Loss { plies };
     let ascending = [loss(0), loss(2), loss(80), TableValue::Draw, win(79), win(3), win(1)];
-    assert!(ascending.map(TableValue::on_scale).is_sorted_by(|one, other| one < other));
+    assert!(ascending.map(TableValue::on_scale).is_sorted_by(|lesser, greater| lesser < greater));
     assert_eq!(win(5).on_scale(), TableValue::SCALE - 5);
     for value in ascending {
         assert_eq!(value.for_mover().value(), -value.value());
@@ -243,7 +243,9 @@ fn squares_of(fen: &str) -> [u8; 3] {
     for (row, rank) in fen.split(' ').next().unwrap().split('/').zip((0..8).rev()) {
         let mut file = 0;
         for letter in row.chars() {
-            if let Some(man) = ["K", "k", "R"].iter().position(|it| it.starts_with(letter)) {
+            if let Some(man) =
+                ["K", "k", "R"].iter().position(|man_letter| man_letter.starts_with(letter))
+            {
                 squares[man] = rank * 8 + file;
             }
             file += letter.to_digit(10).map_or(1, |empty| empty as u8);

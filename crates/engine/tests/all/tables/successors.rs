@@ -101,8 +101,8 @@ fn man(letter: char) -> (Color, Piece) {
 }
 
 fn name_of(men: &[(Color, Piece)]) -> String {
-    let of = |color| men.iter().filter(move |man| man.0 == color).map(|man| char::from(man.1));
-    of(Color::White).chain(of(Color::Black)).collect::<String>().to_ascii_uppercase()
+    let letters = |color| men.iter().filter(move |man| man.0 == color).map(|man| char::from(man.1));
+    letters(Color::White).chain(letters(Color::Black)).collect::<String>().to_ascii_uppercase()
 }
 
 fn value(table: &EndgameTable, men: &[(Color, Piece)], board: &Board) -> Option<TableValue> {

@@ -62,10 +62,10 @@ fn like_pieces_can_change_places() {
     let mut random = Random::from_key([8; 32]);
     for _ in 0..20_000 {
         let squares = random_squares(&mut random);
-        let [white, black, one, other] = squares;
+        let [white, black, first_piece, second_piece] = squares;
         for side in SIDES {
-            let values =
-                [squares, [white, black, other, one]].map(|squares| table.value_at(side, &squares));
+            let values = [squares, [white, black, second_piece, first_piece]]
+                .map(|squares| table.value_at(side, &squares));
             assert_eq!(values[0], values[1], "{squares:?}");
         }
     }

@@ -255,9 +255,9 @@ fn every_switch_does_something() {
         let (mut values, mut costs) = (0, 0);
         for seed in 0..100 {
             let root = Skirmish::new(1_000 * seed, 9, 9);
-            let [one, other] = [without, with].map(|options| find(options, &root, &UNLIMITED));
-            values += u32::from(one.0.score != other.0.score);
-            costs += u32::from((one.1, one.2) != (other.1, other.2));
+            let [plain, optioned] = [without, with].map(|options| find(options, &root, &UNLIMITED));
+            values += u32::from(plain.0.score != optioned.0.score);
+            costs += u32::from((plain.1, plain.2) != (optioned.1, optioned.2));
         }
         assert!(costs > 50, "{costs} of 100 by {with:?}");
         assert_eq!(values > 0, changes_value, "{values} of 100 by {with:?}");

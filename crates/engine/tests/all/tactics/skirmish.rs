@@ -35,13 +35,13 @@ impl Skirmish {
             .unwrap()
     }
 
-    fn part(&self, which: u32, bound: u64) -> u64 {
-        (self.hash >> (8 * which) & 0xff) % bound
+    fn part(&self, index: u32, bound: u64) -> u64 {
+        (self.hash >> (8 * index) & 0xff) % bound
     }
 
     /// Something about a move, below a bound.
-    fn of_move(&self, mv: u8, which: u32, bound: u64) -> u64 {
-        (mixed(self.hash ^ 0x1_0000 ^ u64::from(mv)) >> (8 * which) & 0xff) % bound
+    fn of_move(&self, mv: u8, index: u32, bound: u64) -> u64 {
+        (mixed(self.hash ^ 0x1_0000 ^ u64::from(mv)) >> (8 * index) & 0xff) % bound
     }
 }
 

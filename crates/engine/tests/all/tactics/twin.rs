@@ -55,7 +55,7 @@ impl<'a, P: Knowledge> Twin<'a, P> {
         self.keys.pop();
     }
 
-    fn made(&mut self, position: &P, mv: P::Move) -> P {
+    fn make_child(&mut self, position: &P, mv: P::Move) -> P {
         self.nodes += 1;
         after(position, mv)
     }
@@ -103,7 +103,7 @@ impl<'a, P: Knowledge> Twin<'a, P> {
     }
 
     fn minimax_of_move(&mut self, position: &P, mv: P::Move, depth: u32, ply: u32) -> i32 {
-        let child = self.made(position, mv);
+        let child = self.make_child(position, mv);
         if let Some(ending) = self.ending(&child) {
             return score(position, ending, ply + 1);
         }
@@ -132,7 +132,7 @@ impl<'a, P: Knowledge> Twin<'a, P> {
             if !is_in_check && (!position.is_tactical(mv) || is_losing()) {
                 continue;
             }
-            let child = self.made(position, mv);
+            let child = self.make_child(position, mv);
             let value = match child.ending() {
                 Some(ending) => score(position, ending, ply + 1),
                 None => {
@@ -150,7 +150,7 @@ impl<'a, P: Knowledge> Twin<'a, P> {
         let mut best = None;
         for (index, mv) in self.in_order(root).into_iter().enumerate() {
             let (alpha, depth) = (best.map_or(-WIN, |(value, _)| value), self.root_depth);
-            let child = self.made(root, mv);
+            let child = self.make_child(root, mv);
             self.push(root, mv);
             let value = self.move_value(
                 root,
@@ -202,23 +202,23 @@ impl<'a, P: Knowledge> Twin<'a, P> {
             return for_mover(position, child, value);
         }
         let null = Window(window.0, window.0 + 1);
-        let ask = |twin: &mut Self, depth: u32, window: Window| {
+        let search_child = |twin: &mut Self, depth: u32, window: Window| {
             let window = window.as_seen(position, child);
             for_mover(position, child, twin.value(child, depth - 1, ply + 1, false, window))
         };
         if extension == 0 && reduction > 0 {
-            let value = ask(self, depth - reduction, null);
+            let value = search_child(self, depth - reduction, null);
             if value <= window.0 {
                 return value;
             }
         }
         if self.options.pvs && !is_first && window.1 > window.0 + 1 {
-            let value = ask(self, depth, null);
+            let value = search_child(self, depth, null);
             if value <= window.0 || value >= window.1 {
                 return value;
             }
         }
-        ask(self, depth, window)
+        search_child(self, depth, window)
     }
 
     fn value(
@@ -238,7 +238,7 @@ impl<'a, P: Knowledge> Twin<'a, P> {
         }
         let mut best = -WIN;
         for (index, mv) in self.in_order(position).into_iter().enumerate() {
-            let child = self.made(position, mv);
+            let child = self.make_child(position, mv);
             let is_quiet = !position.is_tactical(mv) && !child.is_in_check();
             let reduces = self.options.reductions && depth > 2 && !position.is_in_check();
             let reduction = match index {
@@ -331,7 +331,7 @@ impl<'a, P: Knowledge> Twin<'a, P> {
             if self.options.exchange && !is_in_check && position.exchange(mv) < 0 {
                 continue;
             }
-            let child = self.made(position, mv);
+            let child = self.make_child(position, mv);
             let value = match child.ending() {
                 Some(ending) => score(position, ending, ply + 1),
                 None => {

@@ -48,8 +48,8 @@ impl Walk {
     }
 
     /// Something about the position, below a bound.
-    fn part(&self, which: u64, bound: u64) -> u64 {
-        mixed(mixed(self.map.seed) ^ self.canonical_key() << 8 ^ which) % bound
+    fn part(&self, index: u64, bound: u64) -> u64 {
+        mixed(mixed(self.map.seed) ^ self.canonical_key() << 8 ^ index) % bound
     }
 
     /// Where a move leads.

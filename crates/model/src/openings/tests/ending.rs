@@ -89,16 +89,16 @@ fn won_by_brute_force(name: &str, letters: &str, to_move: ToMove) -> BTreeMap<Ve
 fn found(rule: &OpeningsRule, letters: &str) -> (Openings, BTreeMap<Vec<u8>, u32>) {
     let openings = openings(7, &CHESS, rule);
     let count = openings.count().unwrap();
-    let mut found = BTreeMap::new();
+    let mut plies_by_image = BTreeMap::new();
     for number in 0..count {
         let text = openings.opening(number);
         let plies = tables::value(&chess(&text)).unwrap().plies();
         assert_eq!(openings.plies_to_mate(number), plies, "{text}");
         let image = least_image(&squares(&text, letters), letters);
-        let again = found.insert(image, plies.unwrap().div_ceil(2));
+        let again = plies_by_image.insert(image, plies.unwrap().div_ceil(2));
         assert_eq!(again, None, "{text} is there twice");
     }
-    (openings, found)
+    (openings, plies_by_image)
 }
 
 #[test]
@@ -107,11 +107,11 @@ fn every_position_that_white_wins_is_there_once() {
         for to_move in ToMove::ALL {
             let expected = won_by_brute_force(name, letters, to_move);
             for stratified in [true, false] {
-                let (of, found) = found(&rule(name, to_move, None, stratified), letters);
+                let (openings, found) = found(&rule(name, to_move, None, stratified), letters);
                 assert_eq!(found, expected, "{name} {to_move:?}");
-                assert_eq!(of.distinct(u64::MAX), expected.len() as u64);
-                assert_eq!(of.distinct(5), 5);
-                assert_eq!(of.distinct_within(u64::MAX, 0), Some(expected.len() as u64));
+                assert_eq!(openings.distinct(u64::MAX), expected.len() as u64);
+                assert_eq!(openings.distinct(5), 5);
+                assert_eq!(openings.distinct_within(u64::MAX, 0), Some(expected.len() as u64));
             }
             let near = rule(name, to_move, Some([2, 5]), true);
             let mut expected = expected;
@@ -126,21 +126,21 @@ fn every_position_that_white_wins_is_there_once() {
 #[test]
 fn like_pieces_make_no_position_twice() {
     let expected = won_by_brute_force("KNNK", "KkNN", ToMove::White);
-    let (of, found) = found(&ending("KNNK"), "KkNN");
+    let (openings, found) = found(&ending("KNNK"), "KkNN");
     assert_eq!(found, expected);
-    assert!(of.count().unwrap() > 10);
+    assert!(openings.count().unwrap() > 10);
 }
 
 /// With pieces on both sides it is white that wins.
 #[test]
 fn white_wins_where_both_sides_have_pieces() {
     for name in ["KRKN", "KRKB"] {
-        let of = openings(3, &CHESS, &ending(name));
-        assert!(of.count().unwrap() > 100);
+        let openings = openings(3, &CHESS, &ending(name));
+        assert!(openings.count().unwrap() > 100);
         for number in 0..200 {
-            let text = of.opening(number);
+            let text = openings.opening(number);
             let value = tables::value(&chess(&text)).unwrap();
-            let plies = of.plies_to_mate(number).unwrap();
+            let plies = openings.plies_to_mate(number).unwrap();
             assert_eq!(value, TableValue::Win { plies }, "{text}");
             assert_eq!(squares(&text, "kKRNB").len(), squares(&text, "kKrRnNbB").len() - 1);
         }
@@ -152,10 +152,10 @@ fn white_wins_where_both_sides_have_pieces() {
 #[test]
 fn distances_are_taken_in_turn() {
     for wanted in [ending("KRK"), rule("KQK", ToMove::Black, Some([3, 9]), true)] {
-        let of = openings(7, &CHESS, &wanted);
-        let count = of.count().unwrap();
+        let openings = openings(7, &CHESS, &wanted);
+        let count = openings.count().unwrap();
         let distances: Vec<u32> =
-            (0..count).map(|number| of.plies_to_mate(number).unwrap().div_ceil(2)).collect();
+            (0..count).map(|number| openings.plies_to_mate(number).unwrap().div_ceil(2)).collect();
         let mut left = BTreeMap::<u32, u32>::new();
         distances.iter().for_each(|&moves| *left.entry(moves).or_default() += 1);
         let mut number = 0;
@@ -174,10 +174,11 @@ fn distances_are_taken_in_turn() {
 /// Without strata distances are as frequent as they are in the ending.
 #[test]
 fn without_strata_all_are_shuffled_together() {
-    let of = openings(7, &CHESS, &rule("KRK", ToMove::White, None, false));
-    let all = of.count().unwrap();
+    let openings = openings(7, &CHESS, &rule("KRK", ToMove::White, None, false));
+    let all = openings.count().unwrap();
     let far = |numbers: std::ops::Range<u64>| {
-        let far = numbers.clone().filter(|&number| of.plies_to_mate(number).unwrap() > 20).count();
+        let far =
+            numbers.clone().filter(|&number| openings.plies_to_mate(number).unwrap() > 20).count();
         far as f64 / (numbers.end - numbers.start) as f64
     };
     assert!((far(0..2_000) - far(0..all)).abs() < 0.04, "{} {}", far(0..2_000), far(0..all));
@@ -185,15 +186,18 @@ fn without_strata_all_are_shuffled_together() {
 
 #[test]
 fn the_sequence_starts_again() {
-    let of = openings(7, &CHESS, &ending("KRK"));
-    let count = of.count().unwrap();
+    let openings = openings(7, &CHESS, &ending("KRK"));
+    let count = openings.count().unwrap();
     for number in [0, 1, 17, count - 1] {
         for times in [1, 3, u64::MAX / count - 1] {
-            assert_eq!(of.opening(number), of.opening(count * times + number));
-            assert_eq!(of.plies_to_mate(number), of.plies_to_mate(count * times + number));
+            assert_eq!(openings.opening(number), openings.opening(count * times + number));
+            assert_eq!(
+                openings.plies_to_mate(number),
+                openings.plies_to_mate(count * times + number)
+            );
         }
     }
-    let _ = of.opening(u64::MAX);
+    let _ = openings.opening(u64::MAX);
 }
 
 /// Invariant 1: neither the caller nor the order of requests is an input.
@@ -214,9 +218,9 @@ fn endings_do_not_depend_on_who_asks_when() {
 /// The white king is seen in all eight parts of the board, each as often as the others.
 #[test]
 fn openings_are_turned_every_way() {
-    let of = openings(7, &CHESS, &ending("KRK"));
+    let openings = openings(7, &CHESS, &ending("KRK"));
     let mut seen = [0; 8];
-    for text in first(&of, 8_000) {
+    for text in first(&openings, 8_000) {
         let king = squares(&text, "K")[0];
         let (file, rank) = (king % 8, king / 8);
         let (left, down) = (file.min(7 - file), rank.min(7 - rank));
@@ -248,8 +252,8 @@ fn endings_that_cannot_be_are_errors() {
         // Black is mated in some, and can be mated in none.
         rule("KNNK", ToMove::Black, None, true),
     ];
-    let said: Vec<String> = none.map(|rule| error(&CHESS, rule).to_string()).into();
-    insta::assert_snapshot!(said.join("\n"));
+    let messages: Vec<String> = none.map(|rule| error(&CHESS, rule).to_string()).into();
+    insta::assert_snapshot!(messages.join("\n"));
 }
 
 /// Part of the recorded data: these never change.
@@ -307,7 +311,7 @@ fn games_of_perfect_players_last_as_long_as_their_openings_say() {
 /// Far more openings than could be kept as text.
 #[test]
 fn endings_cost_little_for_what_they_have() {
-    let of = openings(1, &CHESS, &ending("KRK"));
-    let (count, places) = (of.count().unwrap(), 59_136 / 2 * 2);
-    assert!(of.cost() < 2 * count.max(places), "{} {count}", of.cost());
+    let openings = openings(1, &CHESS, &ending("KRK"));
+    let (count, places) = (openings.count().unwrap(), 59_136 / 2 * 2);
+    assert!(openings.cost() < 2 * count.max(places), "{} {count}", openings.cost());
 }

@@ -25,7 +25,7 @@ pub(super) struct Tally {
 
 /// The other side of an individual's game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Other {
+pub(super) enum Rival {
     /// One of the sweep's players.
     Opponent(usize),
     /// Another individual of its generation.
@@ -41,9 +41,9 @@ pub(super) struct Measuring {
     /// For each individual, the earlier one that it copies, measured for both.
     copies: Vec<Option<usize>>,
     /// Games to request.
-    wanted: Vec<(usize, Other)>,
+    wanted: Vec<(usize, Rival)>,
     /// Requested games without an outcome, the next last.
-    due: Vec<(usize, Other)>,
+    due: Vec<(usize, Rival)>,
     /// Individuals still in the knock-out, in the order in which they meet; empty when it is over.
     bracket: Vec<usize>,
     /// Winners of the current round so far.
@@ -67,15 +67,15 @@ impl Measuring {
         let mut measuring = Self { copies, ..Self::default() };
         measuring.tallies = kept.into_iter().map(Option::unwrap_or_default).collect();
         let met = |&individual: &usize| {
-            let opponents = (0..opponents).map(Other::Opponent);
-            opponents.map(move |other| (individual, other)).collect::<Vec<_>>()
+            let opponents = (0..opponents).map(Rival::Opponent);
+            opponents.map(move |rival| (individual, rival)).collect::<Vec<_>>()
         };
         match meet {
             Meet::Opponents => measuring.wanted.extend(new.iter().flat_map(met)),
             Meet::League => {
-                for one in 0..all {
-                    let later = (one + 1)..all;
-                    measuring.wanted.extend(later.map(|other| (one, Other::Individual(other))));
+                for earlier in 0..all {
+                    let later = (earlier + 1)..all;
+                    measuring.wanted.extend(later.map(|index| (earlier, Rival::Individual(index))));
                 }
             }
             Meet::KnockOut => {
@@ -87,8 +87,8 @@ impl Measuring {
         }
         if meet != Meet::KnockOut {
             for individual in new {
-                let champions = (0..champions).map(Other::Champion);
-                measuring.wanted.extend(champions.map(|other| (individual, other)));
+                let champions = (0..champions).map(Rival::Champion);
+                measuring.wanted.extend(champions.map(|rival| (individual, rival)));
             }
         }
         measuring
@@ -103,12 +103,12 @@ impl Measuring {
         }
         self.through = self.bracket[..byes].to_vec();
         for pair in self.bracket[byes..].chunks_exact(2) {
-            self.wanted.push((pair[0], Other::Individual(pair[1])));
+            self.wanted.push((pair[0], Rival::Individual(pair[1])));
         }
     }
 
     /// Takes the games to request now.
-    pub(super) fn take_wanted(&mut self) -> Vec<(usize, Other)> {
+    pub(super) fn take_wanted(&mut self) -> Vec<(usize, Rival)> {
         let wanted = mem::take(&mut self.wanted);
         // The earliest gets its outcome first.
         self.due.splice(..0, wanted.iter().rev().copied());
@@ -122,9 +122,9 @@ impl Measuring {
 
     /// Receives the outcome of the next requested game.
     pub(super) fn tell(&mut self, outcome: &CellOutcome) {
-        let Some((individual, other)) = self.due.pop() else { return };
+        let Some((individual, rival)) = self.due.pop() else { return };
         self.tallies[individual].add(outcome);
-        let Other::Individual(met) = other else { return };
+        let Rival::Individual(met) = rival else { return };
         let seen = outcome.swapped();
         self.tallies[met].add(&seen);
         if self.bracket.is_empty() {
@@ -148,10 +148,10 @@ impl Measuring {
     pub(super) fn take_tallies(&mut self) -> Vec<Tally> {
         let mut tallies = mem::take(&mut self.tallies);
         for (index, copy) in mem::take(&mut self.copies).into_iter().enumerate() {
-            if let Some(of) = copy
+            if let Some(original) = copy
                 && !tallies[index].kept
             {
-                tallies[index] = Tally { kept: true, ..tallies[of].clone() };
+                tallies[index] = Tally { kept: true, ..tallies[original].clone() };
             }
         }
         tallies

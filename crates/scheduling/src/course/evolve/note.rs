@@ -34,7 +34,7 @@ pub(super) fn generation(
     candidates: &[Candidate],
     ranking: &Ranking,
 ) -> Generation {
-    let fits: Vec<f64> = candidates.iter().filter_map(|it| it.fitness).collect();
+    let fits: Vec<f64> = candidates.iter().filter_map(|candidate| candidate.fitness).collect();
     let count = fits.len() as f64;
     let mean = fits.iter().sum::<f64>() / count;
     let squares: f64 = fits.iter().map(|fit| (fit - mean) * (fit - mean)).sum();
@@ -46,7 +46,7 @@ pub(super) fn generation(
         individuals: trees.len() as u64,
         measured: fits.len() as u64,
         best_individual: best as u64,
-        best: candidates.get(best).and_then(|it| it.fitness),
+        best: candidates.get(best).and_then(|candidate| candidate.fitness),
         mean: finite(mean),
         least: fits.iter().copied().reduce(f64::min),
         sd: (fits.len() > 1).then(|| (squares / (count - 1.0)).sqrt()).and_then(finite),

@@ -10,7 +10,7 @@ use spelrum_model::course::{
 use spelrum_statistics::PairCounts;
 use spelrum_sweep::{SweepText, plan_sweep};
 
-use super::super::{CellOutcome, CourseFault, Decision, NewCell, course_of};
+use super::super::{CellOutcome, CourseFault, Decision, NewCell, course_from_plan};
 
 fn sweep(table: &str) -> String {
     format!(
@@ -47,7 +47,7 @@ fn plan(text: &str) -> Plan {
 fn settings(plan: &Plan) -> EvolveSettings {
     match &plan.course.as_ref().unwrap().runs[0].settings {
         RunSettings::Evolve(settings) => (**settings).clone(),
-        other => panic!("{other:?}"),
+        settings => panic!("{settings:?}"),
     }
 }
 
@@ -68,13 +68,13 @@ fn deserved(formula: &str, games: u64) -> u64 {
 fn outcome(number: u64, cell: &NewCell) -> CellOutcome {
     let games = cell.games;
     let wins = match formulas(cell) {
-        [Some(own), Some(other)] => match deserved(&own, 99).cmp(&deserved(&other, 99)) {
+        [Some(first), Some(second)] => match deserved(&first, 99).cmp(&deserved(&second, 99)) {
             std::cmp::Ordering::Greater => games,
             std::cmp::Ordering::Equal => games / 2,
             std::cmp::Ordering::Less => 0,
         },
-        [Some(own), None] => deserved(&own, games),
-        [None, Some(other)] => games - deserved(&other, games),
+        [Some(first), None] => deserved(&first, games),
+        [None, Some(second)] => games - deserved(&second, games),
         [None, None] => panic!("nobody has a formula"),
     };
     let margin_sum = 3 * wins as i64 - games as i64;
@@ -99,9 +99,9 @@ struct Played {
 }
 
 fn played(plan: &Plan, come_of: impl Fn(u64, &NewCell) -> CellOutcome) -> Played {
-    let mut course = course_of(plan).unwrap();
+    let mut course = course_from_plan(plan).unwrap();
     let mut played = Played { cells: Vec::new(), batches: Vec::new(), notes: Vec::new() };
-    let mut told = 0;
+    let mut number = 0;
     loop {
         let decision = course.decide();
         played.notes.extend(course.take_notes());
@@ -114,18 +114,18 @@ fn played(plan: &Plan, come_of: impl Fn(u64, &NewCell) -> CellOutcome) -> Played
             Decision::End => break,
             Decision::Fail(fault) => panic!("{fault}"),
         }
-        course.tell(&come_of(told, &played.cells[told as usize]));
-        told += 1;
+        course.tell(&come_of(number, &played.cells[number as usize]));
+        number += 1;
     }
-    assert_eq!(told, played.cells.len() as u64, "it ended before it was told everything");
+    assert_eq!(number, played.cells.len() as u64, "it ended before it was told everything");
     played
 }
 
 impl Played {
     fn individuals(&self) -> BTreeMap<(u64, u64, u64), Individual> {
-        let individual = |it: &Noted| match &it.note {
-            Note::Individual(generation, index, of) => {
-                Some(((it.run, *generation, *index), of.clone()))
+        let individual = |noted: &Noted| match &noted.note {
+            Note::Individual(generation, index, individual) => {
+                Some(((noted.run, *generation, *index), individual.clone()))
             }
             _ => None,
         };
@@ -133,9 +133,9 @@ impl Played {
     }
 
     fn scored(&self) -> BTreeMap<(u64, u64, u64), Scored> {
-        let scored = |it: &Noted| match &it.note {
-            Note::Scored(generation, index, of) => {
-                Some(((it.run, *generation, *index), of.clone()))
+        let scored = |noted: &Noted| match &noted.note {
+            Note::Scored(generation, index, scored) => {
+                Some(((noted.run, *generation, *index), scored.clone()))
             }
             _ => None,
         };
@@ -143,8 +143,8 @@ impl Played {
     }
 
     fn generations(&self) -> Vec<Generation> {
-        let generation = |it: &Noted| match &it.note {
-            Note::Generation(_, of) => Some(of.clone()),
+        let generation = |noted: &Noted| match &noted.note {
+            Note::Generation(_, generation) => Some(generation.clone()),
             _ => None,
         };
         self.notes.iter().filter_map(generation).collect()
@@ -201,7 +201,7 @@ fn cells_of_a_generation_share_their_openings() {
         let place = |axis: &str| {
             cell.axes
                 .iter()
-                .find(|(it, _)| it == axis)
+                .find(|(name, _)| name == axis)
                 .map(|(_, value)| value.text.clone())
                 .unwrap()
         };
@@ -209,13 +209,17 @@ fn cells_of_a_generation_share_their_openings() {
         let seen = seeds.entry((place("generation"), formula)).or_default();
         seen.insert(cell.definition.seed);
     }
-    let first: Vec<&u64> =
-        seeds.iter().filter(|((it, _), _)| it == "0").filter_map(|(_, it)| it.first()).collect();
+    let first: Vec<&u64> = seeds
+        .iter()
+        .filter(|((name, _), _)| name == "0")
+        .filter_map(|(_, seeds)| seeds.first())
+        .collect();
     assert!(first.len() == 2, "two formulas there are: {first:?}");
     let shared = |generation: &str| {
-        let mut all = seeds.iter().filter(|((it, _), _)| it == generation).map(|(_, it)| it);
-        let one = all.next().unwrap();
-        all.all(|other| one.intersection(other).next().is_some())
+        let mut all =
+            seeds.iter().filter(|((name, _), _)| name == generation).map(|(_, seeds)| seeds);
+        let first = all.next().unwrap();
+        all.all(|seeds| first.intersection(seeds).next().is_some())
     };
     assert!((0..6).all(|generation| shared(&generation.to_string())));
 }
@@ -226,11 +230,11 @@ fn a_restart_goes_on_where_it_was() {
     let plan = plan(&sweep("runs = 2\nmutation_rate = 0.5\nmutation = \"subtree\""));
     let all = played(&plan, outcome);
     for until in [0, 1, 13, 14, 15, 33, 63] {
-        let mut course = course_of(&plan).unwrap();
+        let mut course = course_from_plan(&plan).unwrap();
         // The batches that an undisturbed course requested.
-        let mut undisturbed = course_of(&plan).unwrap();
+        let mut undisturbed = course_from_plan(&plan).unwrap();
         let mut there = 0;
-        for told in 0..=until {
+        for number in 0..=until {
             let new = match undisturbed.decide() {
                 Decision::Add(new) => new,
                 Decision::Wait | Decision::End => Vec::new(),
@@ -239,18 +243,18 @@ fn a_restart_goes_on_where_it_was() {
             course.adopt(&new);
             assert!(course.take_notes().is_empty());
             there += new.len();
-            if told < until {
-                let cell = &all.cells[told as usize];
-                undisturbed.tell(&outcome(told, cell));
-                course.tell(&outcome(told, cell));
+            if number < until {
+                let cell = &all.cells[number as usize];
+                undisturbed.tell(&outcome(number, cell));
+                course.tell(&outcome(number, cell));
             }
         }
         let mut next = there;
-        for told in until..all.cells.len() as u64 {
-            course.tell(&outcome(told, &all.cells[told as usize]));
+        for number in until..all.cells.len() as u64 {
+            course.tell(&outcome(number, &all.cells[number as usize]));
             match course.decide() {
                 Decision::Add(new) => {
-                    assert_eq!(new, &all.cells[next..next + new.len()], "after {told}");
+                    assert_eq!(new, &all.cells[next..next + new.len()], "after {number}");
                     next += new.len();
                 }
                 Decision::Wait | Decision::End => {}
@@ -261,7 +265,7 @@ fn a_restart_goes_on_where_it_was() {
         assert_eq!(course.decide(), Decision::End);
     }
     // Cells that it did not request are noticed.
-    let mut course = course_of(&plan).unwrap();
+    let mut course = course_from_plan(&plan).unwrap();
     course.adopt(&all.cells[..3]);
     assert_eq!(course.decide(), Decision::Fail(CourseFault::OtherThanBefore));
 }
@@ -333,17 +337,17 @@ fn a_knock_out_has_as_many_rounds_as_it_needs() {
                 .scored()
                 .into_iter()
                 .filter(|(key, _)| key.1 == generation)
-                .map(|(_, it)| it)
+                .map(|(_, scored)| scored)
                 .collect();
             let champions: Vec<&Scored> =
-                scored.iter().filter(|it| it.rounds == u64::from(rounds)).collect();
+                scored.iter().filter(|scored| scored.rounds == u64::from(rounds)).collect();
             assert_eq!(champions.len(), 1);
             assert_eq!(champions[0].rank, 0);
             // Every cell has one individual that goes on, and so has every bye.
             let byes = population.next_power_of_two() - population;
-            let survived: u64 = scored.iter().map(|it| it.rounds).sum();
+            let survived: u64 = scored.iter().map(|scored| scored.rounds).sum();
             assert_eq!(survived as usize, population - 1 + byes);
-            assert!(scored.iter().all(|it| it.games >= 4));
+            assert!(scored.iter().all(|scored| scored.games >= 4));
         }
     }
 }
@@ -359,15 +363,16 @@ fn everybody_meets_the_hall_of_fame() {
     assert!(!against_own.is_empty());
     let best = |generation: u64| {
         let scored = played.scored();
-        let (key, _) = scored.iter().find(|(key, it)| key.1 == generation && it.rank == 0).unwrap();
+        let (key, _) =
+            scored.iter().find(|(key, scored)| key.1 == generation && scored.rank == 0).unwrap();
         played.individuals()[key].formula.clone()
     };
     let met = |generation: &str| -> BTreeSet<String> {
         let is_of = |cell: &&&NewCell| {
-            cell.axes.iter().any(|(axis, it)| axis == "generation" && it.text == generation)
+            cell.axes.iter().any(|(axis, value)| axis == "generation" && value.text == generation)
         };
-        let other = |cell: &&NewCell| formulas(cell)[1].clone().unwrap();
-        against_own.iter().filter(is_of).map(other).collect()
+        let rival = |cell: &&NewCell| formulas(cell)[1].clone().unwrap();
+        against_own.iter().filter(is_of).map(rival).collect()
     };
     assert_eq!(met("0"), BTreeSet::new());
     assert_eq!(met("1"), [best(0)].into());
@@ -385,7 +390,7 @@ fn formulas_that_are_known_need_no_games() {
         assert!(seen.insert(formula.clone()), "{formula} is measured twice");
     }
     let scored = played.scored();
-    let new = scored.values().filter(|it| !it.kept).count();
+    let new = scored.values().filter(|scored| !scored.kept).count();
     assert_eq!(new, played.cells.len());
     for (key, individual) in played.individuals() {
         assert_eq!(scored[&key].wins, deserved(&individual.formula, 4));
@@ -404,7 +409,7 @@ fn a_run_meets_all_opponents() {
     let played = played(&plan, outcome);
     assert_eq!(played.cells.len() as u64, settings(&plan).cells(2));
     assert!(played.scored().values().all(|score| score.games == 8));
-    let begun = played.notes.iter().find_map(|it| match &it.note {
+    let begun = played.notes.iter().find_map(|noted| match &noted.note {
         Note::Begun(begun) => Some(begun.opponents.clone()),
         _ => None,
     });

@@ -5,7 +5,7 @@ use spelrum_model::course::Note;
 use spelrum_statistics::PairCounts;
 use spelrum_sweep::{SweepText, plan_sweep};
 
-use crate::course::{CellOutcome, Decision, NewCell, course_of};
+use crate::course::{CellOutcome, Decision, NewCell, course_from_plan};
 
 const FIND: &str = "name = \"handicap\"
 game = \"pentago\"
@@ -50,9 +50,9 @@ fn outcome(number: u64, plan: &Plan, value: f64, root: f64) -> CellOutcome {
 
 /// Plays a course by itself: its requests, in order, and all its notes.
 fn play(plan: &Plan, root: f64) -> (Vec<String>, Vec<Note>) {
-    let mut course = course_of(plan).unwrap();
+    let mut course = course_from_plan(plan).unwrap();
     let (mut asked, mut notes) = (Vec::new(), Vec::new());
-    let mut told = 0;
+    let mut number = 0;
     loop {
         match course.decide() {
             Decision::Add(cells) => asked.extend(cells),
@@ -60,15 +60,15 @@ fn play(plan: &Plan, root: f64) -> (Vec<String>, Vec<Note>) {
             Decision::End => break,
             Decision::Fail(fault) => panic!("{fault}"),
         }
-        notes.extend(course.take_notes().into_iter().map(|it| it.note));
-        let cell = &asked[told];
+        notes.extend(course.take_notes().into_iter().map(|noted| noted.note));
+        let cell = &asked[number];
         let value = cell.definition.players[1].get("move_time_us");
         let Some(&spelrum_engine::Value::Integer(value)) = value else { panic!("{cell:?}") };
-        course.tell(&outcome(told as u64, plan, value as f64, root));
-        told += 1;
+        course.tell(&outcome(number as u64, plan, value as f64, root));
+        number += 1;
     }
-    notes.extend(course.take_notes().into_iter().map(|it| it.note));
-    assert_eq!(told, asked.len());
+    notes.extend(course.take_notes().into_iter().map(|noted| noted.note));
+    assert_eq!(number, asked.len());
     let hash = |cell: &NewCell| cell.definition.hash().to_string();
     (asked.iter().map(hash).collect(), notes)
 }
@@ -93,13 +93,13 @@ fn a_run_finds_where_players_are_even() {
 /// A release that requests other cells than the one that began an experiment does not continue it.
 #[test]
 fn another_course_is_not_taken_up() {
-    let (plan, other) = (plan(FIND), plan(&FIND.replace("\"1s\"", "\"2s\"")));
-    let Decision::Add(cells) = course_of(&plan).unwrap().decide() else { panic!() };
-    let mut same = course_of(&plan).unwrap();
+    let (plan, changed) = (plan(FIND), plan(&FIND.replace("\"1s\"", "\"2s\"")));
+    let Decision::Add(cells) = course_from_plan(&plan).unwrap().decide() else { panic!() };
+    let mut same = course_from_plan(&plan).unwrap();
     same.adopt(&cells);
     assert_eq!(same.decide(), Decision::Wait);
     assert_eq!(same.take_notes(), []);
-    let mut course = course_of(&other).unwrap();
+    let mut course = course_from_plan(&changed).unwrap();
     course.adopt(&cells);
     assert!(matches!(course.decide(), Decision::Fail(_)));
     // Nor does one with the outcome of a cell that it did not request.

@@ -5,7 +5,7 @@ use spelrum_model::Plan;
 use spelrum_model::course::{Confirmed, Ended, Note};
 use spelrum_sweep::{SweepText, plan_sweep};
 
-use crate::course::{CellOutcome, Decision, NewCell, course_of};
+use crate::course::{CellOutcome, Decision, NewCell, course_from_plan};
 
 const TUNE: &str = "name = \"tuning\"
 game = \"pentago\"
@@ -59,7 +59,7 @@ fn strength(parameters: &spelrum_engine::Parameters) -> f64 {
         Some(Value::Number(number)) => *number,
         Some(_) | None => 0.0,
     };
-    let square = |it: f64| it * it;
+    let square = |number: f64| number * number;
     let roulette = parameters.get("selection") == Some(&Value::Text("roulette".to_owned()));
     // Parameters without effect are absent.
     assert_eq!(parameters.contains_key("tournament_size"), !roulette);
@@ -70,9 +70,10 @@ fn strength(parameters: &spelrum_engine::Parameters) -> f64 {
 }
 
 fn match_of(number: u64, cell: &NewCell, itself: bool, random: &mut Random) -> CellOutcome {
-    let of = |place: usize| &*cell.definition.players[place];
+    let parameters = |place: usize| &*cell.definition.players[place];
     let is_led = |place: usize| cell.player_names[place] == "genetic";
-    let strengths = [0, 1].map(|it| if is_led(it) { strength(of(it)) } else { -0.5 });
+    let strengths =
+        [0, 1].map(|place| if is_led(place) { strength(parameters(place)) } else { -0.5 });
     assert_eq!(itself, is_led(0) && is_led(1));
     let won = 1.0 / (1.0 + libm::exp(strengths[1] - strengths[0]));
     let mut outcome = CellOutcome { number, games: cell.games, ..CellOutcome::default() };
@@ -94,20 +95,20 @@ fn match_of(number: u64, cell: &NewCell, itself: bool, random: &mut Random) -> C
 
 /// Plays a course by itself: its requests, and all its notes.
 fn play(plan: &Plan, itself: bool) -> (Vec<NewCell>, Vec<Note>) {
-    let mut course = course_of(plan).unwrap();
+    let mut course = course_from_plan(plan).unwrap();
     let mut random = Random::from_key([7; 32]);
     let (mut asked, mut notes) = (Vec::new(), Vec::new());
-    for told in 0.. {
+    for number in 0.. {
         match course.decide() {
             Decision::Add(cells) => asked.extend(cells),
             Decision::Wait => {}
             Decision::End => break,
             Decision::Fail(fault) => panic!("{fault}"),
         }
-        notes.extend(course.take_notes().into_iter().map(|it| it.note));
-        course.tell(&match_of(told, &asked[told as usize], itself, &mut random));
+        notes.extend(course.take_notes().into_iter().map(|noted| noted.note));
+        course.tell(&match_of(number, &asked[number as usize], itself, &mut random));
     }
-    notes.extend(course.take_notes().into_iter().map(|it| it.note));
+    notes.extend(course.take_notes().into_iter().map(|noted| noted.note));
     (asked, notes)
 }
 
@@ -133,7 +134,8 @@ fn finds(text: &str, itself: bool) {
         let Note::Estimated(149, estimated) = note else { return None };
         Some(&estimated.estimates)
     });
-    let values: Vec<_> = last.unwrap().iter().map(|it| it.value.text.as_str()).collect();
+    let values: Vec<_> =
+        last.unwrap().iter().map(|estimate| estimate.value.text.as_str()).collect();
     let [gain, low, high] = confirmed(&notes).gain();
     println!("{values:?} {gain} {low} {high}");
     assert_eq!(values[3], "roulette");
@@ -141,11 +143,12 @@ fn finds(text: &str, itself: bool) {
     // The confirmed player, without the parameters that have no effect beside a roulette.
     let ended: Vec<_> = notes
         .iter()
-        .filter_map(|note| if let Note::Ended(it) = note { Some(it) } else { None })
+        .filter_map(|note| if let Note::Ended(ended) = note { Some(ended) } else { None })
         .collect();
     let [Ended { player: Some(player) }] = ended[..] else { panic!("{ended:?}") };
     assert!(!player.contains_key("tournament_size"), "{player:?}");
-    let plays = |cell: &NewCell| cell.definition.players.iter().any(|it| **it == *player);
+    let plays =
+        |cell: &NewCell| cell.definition.players.iter().any(|parameters| **parameters == *player);
     assert!(asked.iter().any(plays), "{player:?}");
     let tried = notes.iter().filter(|note| matches!(note, Note::Tried(..))).count();
     assert!(tried >= 300, "{tried}");
@@ -177,14 +180,14 @@ fn cma_es_finds_better_settings_against_opponents() {
 #[test]
 fn a_course_is_taken_up() {
     let plan = plan(TUNE);
-    let mut course = course_of(&plan).unwrap();
+    let mut course = course_from_plan(&plan).unwrap();
     let Decision::Add(cells) = course.decide() else { panic!() };
     // Two iterations of two sides against two opponents; both sides from the same openings.
     assert_eq!(cells.len(), 8);
     assert_eq!(cells[0].definition.seed, cells[2].definition.seed);
     assert_ne!(cells[0].definition.seed, cells[1].definition.seed);
     assert_ne!(cells[0].definition.seed, cells[4].definition.seed);
-    let mut again = course_of(&plan).unwrap();
+    let mut again = course_from_plan(&plan).unwrap();
     again.adopt(&cells);
     assert_eq!(again.take_notes(), []);
     let mut random = Random::from_key([1; 32]);
@@ -201,7 +204,7 @@ fn a_course_is_taken_up() {
 fn failed_games_say_nothing() {
     for text in [TUNE.to_owned(), against_itself("cma-es")] {
         let plan = plan(&text.replace("steps = 150", "steps = 5"));
-        let mut course = course_of(&plan).unwrap();
+        let mut course = course_from_plan(&plan).unwrap();
         let mut asked = 0;
         for number in 0.. {
             match course.decide() {
@@ -216,6 +219,6 @@ fn failed_games_say_nothing() {
         }
         let notes = course.take_notes();
         // The settings found are the initial ones: there is nothing to confirm.
-        assert!(!notes.iter().any(|it| matches!(it.note, Note::Confirmed(_))), "{notes:?}");
+        assert!(!notes.iter().any(|noted| matches!(noted.note, Note::Confirmed(_))), "{notes:?}");
     }
 }

@@ -101,9 +101,9 @@ fn half_of_a_sweep(allocation: Allocation) -> Vec<(f64, u64)> {
         let of_first_player = if is_won { Points::One } else { Points::Zero };
         let moves_first = game.number % 2 == 0;
         let points = if moves_first { of_first_player } else { of_first_player.swapped() };
-        let what = Report::Played { wall_us: 100_000, points, moves_hash: 0, forfeit: None };
+        let report = Report::Played { wall_us: 100_000, points, moves_hash: 0, forfeit: None };
         let (settled, leased) = (false, true);
-        let reported = Event::Reported { worker, lease, game, what, settled, leased };
+        let reported = Event::Reported { worker, lease, game, report, settled, leased };
         scheduler.handle(reported, Time(0));
         scheduler.take_changes();
         played[game.cell.0 as usize] += 1;
@@ -112,9 +112,9 @@ fn half_of_a_sweep(allocation: Allocation) -> Vec<(f64, u64)> {
 }
 
 /// The standard error of the cell that is known least, had its score the variance that it has.
-fn worst_error(of: &[(f64, u64)]) -> f64 {
+fn worst_error(played: &[(f64, u64)]) -> f64 {
     let error = |&(chance, games): &(f64, u64)| (chance * (1.0 - chance) / games as f64).sqrt();
-    of.iter().map(error).fold(0.0, f64::max)
+    played.iter().map(error).fold(0.0, f64::max)
 }
 
 /// What a sweep that is ended halfway is worth. In the order of the grid, half of its cells are not known at

@@ -226,25 +226,25 @@ fn who_is_excluded_is_not_waited_for() {
 fn who_plays_none_of_its_games_is_no_measure() {
     let mut story = failed_once(60);
     let mut lease = 1;
-    let mut tell = |who: &str, game: u64, what: &str| {
+    let mut add = |worker: &str, game: u64, outcome: &str| {
         lease += 1;
-        story += &format!("{who} wants 1 -> lease {lease}: 10:{game}\n");
-        story += &format!("{who} {} {lease}/10:{game} {}\n", &what[..6], &what[6..]);
+        story += &format!("{worker} wants 1 -> lease {lease}: 10:{game}\n");
+        story += &format!("{worker} {} {lease}/10:{game} {}\n", &outcome[..6], &outcome[6..]);
     };
     for game in 0..2 {
-        tell("w2", game, "failed");
-        tell("w3", game, "played");
+        add("w2", game, "failed");
+        add("w3", game, "played");
     }
-    (2..30).for_each(|game| tell("w3", game, "played"));
+    (2..30).for_each(|game| add("w3", game, "played"));
     // The second worker will have two faults of twelve games.
     for game in 30..40 {
-        tell("w1", game, "failed");
-        tell("w2", game, "played-> counts");
+        add("w1", game, "failed");
+        add("w2", game, "played-> counts");
     }
     // And now of sixteen: it is one that does well.
-    (40..44).for_each(|game| tell("w2", game, "played-> counts"));
-    tell("w1", 44, "failed");
-    tell("w2", 44, "played-> counts, quarantine w1 (11 of 11)");
+    (40..44).for_each(|game| add("w2", game, "played-> counts"));
+    add("w1", 44, "failed");
+    add("w2", 44, "played-> counts, quarantine w1 (11 of 11)");
     check(&story);
 }
 

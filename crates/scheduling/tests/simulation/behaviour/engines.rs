@@ -116,11 +116,12 @@ fn scheduler(cells: &[(i64, &Needs, u64)]) -> Scheduler {
 /// By what is needed and not by who shares it; what is leased or needs nothing waits for nobody.
 #[test]
 fn what_waits_for_engines_is_summed_up() {
-    let of = |names: &[&str]| {
+    let demand_engines = |names: &[&str]| {
         let engines = names.iter().map(|name| need(name, None)).collect();
         Some(Arc::new(Demands { engines, ..Demands::default() }))
     };
-    let [fish, again, bird] = [of(&["fish"]), of(&["fish"]), of(&["bird"])];
+    let [fish, again, bird] =
+        [demand_engines(&["fish"]), demand_engines(&["fish"]), demand_engines(&["bird"])];
     let cells = [(1, &None, 9), (2, &fish, 7), (3, &bird, 7), (4, &again, 7), (5, &fish, 8)];
     let mut scheduler = scheduler(&cells);
     let wanted = |cell, cells, demands: &Needs, memory_bytes| Wanted {

@@ -93,13 +93,16 @@ fn play(machines: &[Machine], games: u64, seed: u64) -> Story {
             let worker = workers.get_mut(&id).unwrap();
             if now >= worker.beats_at {
                 worker.beats_at = now + 1_000;
-                let playing = worker.slots.iter().filter_map(|(_, it)| it.map(|(_, game, _)| game));
+                let playing =
+                    worker.slots.iter().filter_map(|(_, slot)| slot.map(|(_, game, _)| game));
                 let playing: Vec<GameId> = playing.collect();
                 let leases: BTreeSet<LeaseId> = worker
                     .held
                     .iter()
                     .map(|(lease, _)| *lease)
-                    .chain(worker.slots.iter().filter_map(|(_, it)| it.map(|(lease, ..)| lease)))
+                    .chain(
+                        worker.slots.iter().filter_map(|(_, slot)| slot.map(|(lease, ..)| lease)),
+                    )
                     .collect();
                 let leases = leases.into_iter().collect();
                 let beat = Event::Heartbeat { worker: id, leases, playing };
@@ -180,10 +183,10 @@ fn report(
     counts[0] += u64::from(dies);
     counts[1] += 1;
     let forfeit = dies.then(|| ("dev".to_owned(), 0));
-    let what =
+    let report =
         Report::Played { wall_us: 1_000, points: Points::Half, moves_hash: game.number, forfeit };
     let settled = story.results.contains_key(&game);
-    let reported = Event::Reported { worker, lease, game, what, settled, leased: true };
+    let reported = Event::Reported { worker, lease, game, report, settled, leased: true };
     for effect in scheduler.handle(reported, Time(now)) {
         match effect {
             Effect::Verdict { verdict: Verdict::Counts, .. } => {
@@ -191,9 +194,9 @@ fn report(
             }
             Effect::Barred { worker, barred } => {
                 story.barred.push((worker, barred));
-                let its = |(_, (by, _)): &(&GameId, &(WorkerId, bool))| *by == worker;
+                let is_by_worker = |(_, (by, _)): &(&GameId, &(WorkerId, bool))| *by == worker;
                 let games: Vec<GameId> =
-                    story.results.iter().filter(its).map(|(game, _)| *game).collect();
+                    story.results.iter().filter(is_by_worker).map(|(game, _)| *game).collect();
                 story.results.retain(|_, (by, _)| *by != worker);
                 let (readings, played) = (Vec::new(), Vec::new());
                 let reopened = Event::Reopened { experiment: EXPERIMENT, games, readings, played };
@@ -285,15 +288,15 @@ fn a_bar_holds_until_somebody_lifts_it() {
     let barred = Barred { engine: "dev".to_owned(), forfeits: 6, games: 6, of_others: [0, 10] };
     let mut scheduler = scheduler(40, vec![(WorkerId(2), barred.clone())]);
     assert_eq!(scheduler.withheld(), [(WorkerId(2), Withheld::Barred(barred.clone()))]);
-    let told = scheduler.handle(wants(2), Time(0)).pop();
-    let Some(Effect::Idle { withheld: Some(withheld), .. }) = told else { panic!("{told:?}") };
+    let effect = scheduler.handle(wants(2), Time(0)).pop();
+    let Some(Effect::Idle { withheld: Some(withheld), .. }) = effect else { panic!("{effect:?}") };
     assert_eq!(withheld, Withheld::Barred(barred));
     assert!(matches!(scheduler.handle(wants(1), Time(0)).pop(), Some(Effect::Grant { .. })));
-    let other = Event::Readmitted { worker: WorkerId(2), engine: Some("base".to_owned()) };
-    scheduler.handle(other, Time(0));
+    let base = Event::Readmitted { worker: WorkerId(2), engine: Some("base".to_owned()) };
+    scheduler.handle(base, Time(0));
     assert!(matches!(scheduler.handle(wants(2), Time(0)).pop(), Some(Effect::Idle { .. })));
-    let its = Event::Readmitted { worker: WorkerId(2), engine: Some("dev".to_owned()) };
-    scheduler.handle(its, Time(0));
+    let dev = Event::Readmitted { worker: WorkerId(2), engine: Some("dev".to_owned()) };
+    scheduler.handle(dev, Time(0));
     assert!(matches!(scheduler.handle(wants(2), Time(0)).pop(), Some(Effect::Grant { .. })));
     assert_eq!(scheduler.withheld(), []);
 }
@@ -315,10 +318,10 @@ fn a_worker_waits_ever_longer_after_games_that_die_at_once() {
         for number in ranges[0].first..ranges[0].end() {
             let game = GameId { cell: CELL, number };
             let forfeit = Some(("dev".to_owned(), 0));
-            let what =
+            let report =
                 Report::Played { wall_us: 1, points: Points::Half, moves_hash: number, forfeit };
             let (worker, settled, leased) = (WorkerId(2), false, true);
-            let reported = Event::Reported { worker, lease, game, what, settled, leased };
+            let reported = Event::Reported { worker, lease, game, report, settled, leased };
             scheduler.handle(reported, Time(now));
         }
         let begun = now;

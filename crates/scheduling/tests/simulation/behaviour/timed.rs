@@ -12,10 +12,10 @@ const CELL: CellId = CellId(10);
 
 /// With one cell of many games.
 fn scheduler(timed: bool) -> Scheduler {
-    of_cells(vec![CellState { timed, ..CellState::new(CELL, 100_000) }])
+    scheduler_with_cells(vec![CellState { timed, ..CellState::new(CELL, 100_000) }])
 }
 
-fn of_cells(cells: Vec<CellState>) -> Scheduler {
+fn scheduler_with_cells(cells: Vec<CellState>) -> Scheduler {
     let experiment = ExperimentSnapshot {
         experiment: ExperimentId(1),
         priority: 0,
@@ -44,7 +44,7 @@ fn wants(worker: WorkerId, slots: u32, quiet_slots: u32) -> Event {
 fn games(scheduler: &mut Scheduler, quiet_slots: u32) -> u64 {
     match scheduler.handle(wants(WorkerId(1), 8, quiet_slots), Time(0)).pop() {
         Some(Effect::Grant { ranges, .. }) => ranges.iter().map(|range| range.count).sum(),
-        other => panic!("{other:?} is not a lease"),
+        effect => panic!("{effect:?} is not a lease"),
     }
 }
 
@@ -66,7 +66,7 @@ fn a_lease_of_timed_games_is_sized_by_the_quiet_slots() {
             worker: WorkerId(1),
             lease: LeaseId(1),
             game: GameId { cell: CELL, number: 0 },
-            what: Report::Played {
+            report: Report::Played {
                 wall_us: 100_000,
                 points: Points::Half,
                 moves_hash: 0,
@@ -83,7 +83,7 @@ fn a_lease_of_timed_games_is_sized_by_the_quiet_slots() {
 /// What each of so many equal workers plays of one timed cell, if each asks again when it has played what it got.
 fn played_by_each(workers: i64, games: u64, timed: bool, start: u64) -> Vec<u64> {
     let cell = CellState { timed, ..CellState::new(CELL, games) };
-    let mut scheduler = of_cells(vec![cell]);
+    let mut scheduler = scheduler_with_cells(vec![cell]);
     let mut played = vec![0; usize::try_from(workers).unwrap()];
     // All have called before.
     for worker in 1..=workers {
@@ -104,14 +104,14 @@ fn played_by_each(workers: i64, games: u64, timed: bool, start: u64) -> Vec<u64>
             played[usize::try_from(worker.0 - 1).unwrap()] += range.count;
             for number in range.first..range.end() {
                 let game = GameId { cell: CELL, number };
-                let what = Report::Played {
+                let report = Report::Played {
                     wall_us: 1,
                     points: Points::Half,
                     moves_hash: 0,
                     forfeit: None,
                 };
                 let (settled, leased) = (false, true);
-                let reported = Event::Reported { worker, lease, game, what, settled, leased };
+                let reported = Event::Reported { worker, lease, game, report, settled, leased };
                 scheduler.handle(reported, Time(0));
             }
         }

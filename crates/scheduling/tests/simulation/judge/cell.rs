@@ -48,9 +48,10 @@ impl Cell {
         let mut points: Vec<(f64, f64)> = points.map(|points| (points, 1.0)).collect();
         points.extend([(0.0, 2.0), (1.0, 2.0)]);
         let weight: f64 = points.iter().map(|(_, weight)| weight).sum();
-        let mean = points.iter().map(|(of, weight)| of * weight).sum::<f64>() / weight;
-        let square = |of: f64| (of - mean) * (of - mean);
-        let variance = points.iter().map(|&(of, weight)| square(of) * weight).sum::<f64>() / weight;
+        let mean = points.iter().map(|(value, weight)| value * weight).sum::<f64>() / weight;
+        let square = |value: f64| (value - mean) * (value - mean);
+        let variance =
+            points.iter().map(|&(value, weight)| square(value) * weight).sum::<f64>() / weight;
         let leased = |place: &&Place| matches!(place, Place::Leased(_));
         variance / (weight + self.places.iter().filter(leased).count() as f64)
     }

@@ -36,7 +36,7 @@ impl Conduct {
         self.quarantined.remove(&worker);
         self.in_a_row.remove(&worker);
         for (at, _) in self.failed.values_mut() {
-            at.retain(|it| *it != worker);
+            at.retain(|failed_worker| *failed_worker != worker);
         }
     }
 
@@ -55,7 +55,7 @@ impl Judge {
     }
 
     /// How many workers have called within the last minute.
-    pub(super) fn heard_lately(&self) -> u64 {
+    pub(super) fn recent_worker_count(&self) -> u64 {
         let is_there = |&&heard: &&u64| self.now - heard <= 60_000;
         self.conduct.heard.values().filter(is_there).count() as u64
     }
@@ -99,11 +99,11 @@ impl Judge {
             return false;
         }
         let experiment = cell.experiment;
-        let is_there = |(other, heard): (&WorkerId, &u64)| {
+        let is_there = |(candidate, heard): (&WorkerId, &u64)| {
             self.now - heard < self.policy.lease_duration_ms
-                && !at.contains(other)
-                && !self.is_quarantined(*other)
-                && !self.is_excluded(*other, experiment)
+                && !at.contains(candidate)
+                && !self.is_quarantined(*candidate)
+                && !self.is_excluded(*candidate, experiment)
         };
         at.contains(&worker)
             && self.now < when + 4 * self.policy.lease_duration_ms
@@ -115,23 +115,23 @@ impl Judge {
         let (mut at, _) = self.conduct.failed.remove(&game).unwrap_or_default();
         at.sort_unstable();
         at.dedup();
-        at.retain(|it| *it != worker);
-        let is_known = |it: &WorkerId| self.conduct.heard.contains_key(it);
-        let noted = at.iter().map(|it| (*it, true)).chain([(worker, false)]);
-        let noted: Vec<_> = noted.filter(|(it, _)| is_known(it)).collect();
-        for (it, is_fault) in noted {
-            self.conduct.games.entry(it).or_default().push(is_fault);
+        at.retain(|failed_worker| *failed_worker != worker);
+        let is_known = |failed_worker: &WorkerId| self.conduct.heard.contains_key(failed_worker);
+        let noted = at.iter().map(|failed_worker| (*failed_worker, true)).chain([(worker, false)]);
+        let noted: Vec<_> = noted.filter(|(noted_worker, _)| is_known(noted_worker)).collect();
+        for (noted_worker, is_fault) in noted {
+            self.conduct.games.entry(noted_worker).or_default().push(is_fault);
         }
         self.conduct.in_a_row.remove(&worker);
         let last = self.conduct.last(worker);
-        let does_well = last.len() >= 10 && 8 * self.conduct.faults(worker) <= last.len();
-        for it in at {
-            let (faults, games) = (self.conduct.faults(it), self.conduct.last(it).len());
-            if faults >= 10 && does_well && !self.is_quarantined(it) {
-                self.conduct.quarantined.insert(it, self.now + 600_000);
+        let is_reliable = last.len() >= 10 && 8 * self.conduct.faults(worker) <= last.len();
+        for faulty in at {
+            let (faults, games) = (self.conduct.faults(faulty), self.conduct.last(faulty).len());
+            if faults >= 10 && is_reliable && !self.is_quarantined(faulty) {
+                self.conduct.quarantined.insert(faulty, self.now + 600_000);
                 let (faults, games) = (faults as u64, games as u64);
-                expected.push(Effect::Quarantined { worker: it, faults, games });
-                self.take_leases(it, None, expected);
+                expected.push(Effect::Quarantined { worker: faulty, faults, games });
+                self.take_leases(faulty, None, expected);
             }
         }
     }

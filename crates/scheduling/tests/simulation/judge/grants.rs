@@ -26,7 +26,10 @@ impl Judge {
     /// it can have games as it is.
     pub(super) fn judge_calibration(&mut self, worker: WorkerId, slots: u32, game: &str) {
         assert_eq!(game, GAME);
-        assert!(self.of(worker).count() < leases_max(slots), "invariant 9: leases of a worker");
+        assert!(
+            self.leases_held_by(worker).count() < leases_max(slots),
+            "invariant 9: leases of a worker"
+        );
         let ids: Vec<_> = self.experiments.keys().copied().collect();
         let waits = |id: &&ExperimentId| self.waits_for_speed(**id, worker);
         let waiting: Vec<_> = ids.iter().filter(waits).copied().collect();
@@ -70,7 +73,7 @@ impl Judge {
         assert!(!says_excluded || is_excluded, "{worker} is not excluded");
         let everywhere = self.excluded.contains(&(worker, None));
         assert!(says_excluded || !everywhere, "{worker} is not told that it is excluded");
-        if self.of(worker).count() < leases_max(slots) {
+        if self.leases_held_by(worker).count() < leases_max(slots) {
             for &id in self.experiments.keys() {
                 assert!(!self.has_games_for(id, worker), "{worker} waits though {id} has games");
                 let waits = self.waits_for_speed(id, worker);
@@ -78,15 +81,15 @@ impl Judge {
             }
             if !says_excluded {
                 let mut lacking = self.lacking(worker);
-                let is_period = |it: &Unmet| matches!(it, Unmet::QuotaPeriod { .. });
-                let strictest = lacking.iter().find(|it| is_period(it)).cloned();
-                lacking.retain(|it| !is_period(it) || strictest.as_ref() == Some(it));
+                let is_period = |unmet: &Unmet| matches!(unmet, Unmet::QuotaPeriod { .. });
+                let strictest = lacking.iter().find(|unmet| is_period(unmet)).cloned();
+                lacking.retain(|unmet| !is_period(unmet) || strictest.as_ref() == Some(unmet));
                 let lacking: Vec<Unmet> = lacking.into_iter().take(8).collect();
-                let told = match withheld {
-                    Some(Withheld::Unmet(told)) => told.as_slice(),
+                let reported = match withheld {
+                    Some(Withheld::Unmet(reported)) => reported.as_slice(),
                     _ => &[],
                 };
-                assert_eq!(told, lacking, "what {worker} is told that it lacks");
+                assert_eq!(reported, lacking, "what {worker} is told that it lacks");
             }
         }
     }
@@ -124,7 +127,10 @@ impl Judge {
         ranges: &[GameRange],
     ) {
         assert!(id > self.last_lease, "invariant 6: lease ids only grow");
-        assert!(self.of(worker).count() < leases_max(slots), "invariant 9: leases of a worker");
+        assert!(
+            self.leases_held_by(worker).count() < leases_max(slots),
+            "invariant 9: leases of a worker"
+        );
         assert!(!ranges.is_empty() && ranges.len() <= self.policy.ranges_per_lease_max);
         let granted: BTreeSet<_> = ranges.iter().flat_map(games).collect();
         let count: u64 = ranges.iter().map(|range| range.count).sum();
@@ -136,11 +142,11 @@ impl Judge {
         assert_eq!(state, ExperimentState::Running);
         assert_eq!(self.quarantined(worker), None, "{worker} is quarantined");
         assert!(!self.is_excluded(worker, experiment), "{worker} is excluded from {experiment}");
-        for (&other, &(larger, _)) in &self.experiments {
-            let waits = larger > priority && self.has_games_for(other, worker);
-            assert!(!waits, "{other} has a larger priority than {experiment}");
-            let waits = larger > priority && self.waits_for_speed(other, worker);
-            assert!(!waits, "{other} waits for a speed, and has a larger priority");
+        for (&waiting, &(larger, _)) in &self.experiments {
+            let waits = larger > priority && self.has_games_for(waiting, worker);
+            assert!(!waits, "{waiting} has a larger priority than {experiment}");
+            let waits = larger > priority && self.waits_for_speed(waiting, worker);
+            assert!(!waits, "{waiting} waits for a speed, and has a larger priority");
         }
         let suspect = self.judge_choice(experiment, worker, &granted);
         if self.allocations[&experiment] == Allocation::Informative
@@ -170,9 +176,10 @@ impl Judge {
     /// A game that may have killed its worker is named before it is played again; and none other.
     pub(super) fn judge_lost(&self, ranges: &[GameRange], lost: &[GameRange]) {
         for range in ranges {
-            let any = |of: &BTreeSet<GameId>| games(range).any(|game| of.contains(&game));
-            let attempted =
-                games(range).any(|game| self.attempts.get(&game).is_some_and(|it| it.lost > 0));
+            let any =
+                |lost_games: &BTreeSet<GameId>| games(range).any(|game| lost_games.contains(&game));
+            let attempted = games(range)
+                .any(|game| self.attempts.get(&game).is_some_and(|attempts| attempts.lost > 0));
             let is_named = lost.contains(range);
             assert!(is_named || !(attempted || any(&self.lost)), "{range:?} was lost");
             assert!(!is_named || any(&self.ever_lost), "{range:?} was never lost");
@@ -212,21 +219,27 @@ impl Judge {
             }
             Manner::Suspect => {
                 assert_eq!(granted.len(), 1, "{first:?} was lost twice and is not alone");
-                assert!(self.of(worker).all(|lease| !lease.suspect), "two suspects at a worker");
+                assert!(
+                    self.leases_held_by(worker).all(|lease| !lease.suspect),
+                    "two suspects at a worker"
+                );
                 return true;
             }
         }
         let last_cell = granted.last().unwrap().cell;
         for cell in granted.iter().map(|game| game.cell).collect::<BTreeSet<_>>() {
             let count = granted.iter().filter(|game| game.cell == cell).count() as u64;
-            let most = self.share_of_timed(cell);
+            let most = self.timed_share(cell);
             assert!(most.is_none_or(|most| count <= most), "{count} games of {cell} in a lease");
         }
         for (game, manner) in self.free(experiment) {
             match manner {
                 Manner::Alone => panic!("{game:?} was lost before, and comes first"),
                 Manner::Suspect => {
-                    assert!(self.of(worker).any(|lease| lease.suspect), "{game:?} comes first");
+                    assert!(
+                        self.leases_held_by(worker).any(|lease| lease.suspect),
+                        "{game:?} comes first"
+                    );
                     assert!(!granted.contains(&game), "{game:?} is not alone");
                 }
                 Manner::Shared => {
@@ -234,10 +247,11 @@ impl Judge {
                     let split = granted.contains(&partner) && !granted.contains(&game);
                     assert!(!split, "the pair of {game:?} is split");
                     let in_grid = self.allocations[&experiment] == Allocation::Grid;
-                    let its = granted.iter().filter(|it| it.cell == game.cell).count() as u64;
+                    let of_cell = granted.iter().filter(|leased| leased.cell == game.cell);
+                    let leased_count = of_cell.count() as u64;
                     // With a game whose partner is settled there may be no room for one more pair.
-                    let most = self.share_of_timed(game.cell);
-                    let is_its_share = most.is_some_and(|most| its + 2 > most);
+                    let most = self.timed_share(game.cell);
+                    let is_its_share = most.is_some_and(|most| leased_count + 2 > most);
                     let passed_over = in_grid
                         && game.cell < last_cell
                         && !granted.contains(&game)
@@ -254,9 +268,9 @@ impl Judge {
     }
 
     /// How many games of a timed cell a lease holds at most, if others are there: half of a worker's part.
-    fn share_of_timed(&self, id: CellId) -> Option<u64> {
+    fn timed_share(&self, id: CellId) -> Option<u64> {
         let cell = &self.cells[&id];
-        let (workers, all) = (self.heard_lately(), cell.places.len() as u64);
+        let (workers, all) = (self.recent_worker_count(), cell.places.len() as u64);
         let end = cell.ends.handed_out(cell.decision).unwrap_or(all).min(all);
         let is_limited = is_timed(id) && cell.tasks == Tasks::Games && workers > 1;
         let pairs = (end as f64 / 2.0).ceil() / (2 * workers) as f64;
@@ -277,7 +291,7 @@ impl Judge {
             && !self.is_excluded(worker, experiment)
             && self.quarantined(worker).is_none()
             && self.free(experiment).any(|(_, manner)| {
-                manner != Manner::Suspect || self.of(worker).all(|lease| !lease.suspect)
+                manner != Manner::Suspect || self.leases_held_by(worker).all(|lease| !lease.suspect)
             })
     }
 

@@ -16,10 +16,10 @@ use crate::worker::{Call, Worker, definition, is_timed};
 const RESULTS_MAX: usize = 3;
 
 impl World {
-    pub(super) fn arrive(&mut self, what: Arrived) {
+    pub(super) fn arrive(&mut self, arrived: Arrived) {
         if !self.up {
             // Who calls is told so, or hears nothing.
-            if let Arrived::Call { call, from, start, .. } = what
+            if let Arrived::Call { call, from, start, .. } = arrived
                 && self.dice.chance(500)
             {
                 let away = Failure::Away { retry_after_ms: None };
@@ -27,7 +27,7 @@ impl World {
             }
             return;
         }
-        self.inbox.push_back((self.clock(), what));
+        self.inbox.push_back((self.clock(), arrived));
         if !self.batch_due {
             self.batch_due = true;
             // Now and then the disk is slow.
@@ -61,14 +61,14 @@ impl World {
         let count = self.inbox.len().min(BATCH_MAX);
         for (at, arrived) in self.inbox.drain(..count).collect::<Vec<_>>() {
             match arrived {
-                Arrived::Call { call, from, start, id, what }
+                Arrived::Call { call, from, start, id, request }
                     if self.ghost.is_some() && self.mischief.chance(500) =>
                 {
-                    let reply = self.ask_ghost(from, id, what, at);
+                    let reply = self.ask_ghost(from, id, request, at);
                     self.reply((call, from, start, reply));
                 }
-                Arrived::Call { call, from, start, id, what } => {
-                    let reply = self.answer(from, id, what, at);
+                Arrived::Call { call, from, start, id, request } => {
+                    let reply = self.answer(from, id, request, at);
                     replies.push((call, from, start, reply));
                 }
                 Arrived::Request(index) => self.carry_out(index, at),
@@ -78,7 +78,7 @@ impl World {
             }
         }
         self.desk.lead(self.clock());
-        let hasty = self.desk.is(Mutant::RepliesBeforeCommit);
+        let hasty = self.desk.is_mutant(Mutant::RepliesBeforeCommit);
         if hasty {
             replies.drain(..).for_each(|reply| self.reply(reply));
         }
@@ -138,7 +138,7 @@ impl World {
 
     /// A call comes to a coordinator that has lost the file. It answers what needs no transaction;
     /// at the first that does, it is refused, and ends.
-    fn ask_ghost(&mut self, from: usize, id: WorkerId, what: Call, at: u64) -> Reply {
+    fn ask_ghost(&mut self, from: usize, id: WorkerId, request: Call, at: u64) -> Reply {
         let Some((mut ghost, mut epoch)) = self.ghost.take() else {
             return Reply::Not(Failure::Away { retry_after_ms: None });
         };
@@ -146,13 +146,13 @@ impl World {
         std::mem::swap(&mut self.desk, &mut ghost);
         std::mem::swap(&mut self.epoch, &mut epoch);
         self.desk.begin_turn(at, 0);
-        let reply = self.answer(from, id, what, at);
+        let reply = self.answer(from, id, request, at);
         let writes = self.desk.must_write();
         std::mem::swap(&mut self.desk, &mut ghost);
         std::mem::swap(&mut self.epoch, &mut epoch);
         if !writes {
             self.ghost = Some((ghost, epoch));
-        } else if !self.desk.is(Mutant::RepliesUnfenced) {
+        } else if !self.desk.is_mutant(Mutant::RepliesUnfenced) {
             self.note(|_| "  its commit is refused, and it ends".into());
             return Reply::Not(Failure::Away { retry_after_ms: None });
         }
@@ -166,8 +166,8 @@ impl World {
         effects
     }
 
-    pub(super) fn answer(&mut self, from: usize, id: WorkerId, what: Call, at: u64) -> Reply {
-        let caller = match &what {
+    pub(super) fn answer(&mut self, from: usize, id: WorkerId, request: Call, at: u64) -> Reply {
+        let caller = match &request {
             Call::Hello | Call::GetCell(_) => None,
             Call::Lease { caller, .. }
             | Call::Heartbeat { caller, .. }
@@ -177,11 +177,11 @@ impl World {
         if caller.is_some_and(|caller| caller.epoch != self.epoch) {
             return Reply::Not(Failure::SayHello);
         }
-        if !matches!(what, Call::Hello) && self.misfortunate(self.scenario.faults.refused) {
-            return self.refuse(&what);
+        if !matches!(request, Call::Hello) && self.misfortunate(self.scenario.faults.refused) {
+            return self.refuse(&request);
         }
-        match what {
-            Call::Hello => Reply::Said(Answer::Hello(Session {
+        match request {
+            Call::Hello => Reply::Answered(Answer::Hello(Session {
                 caller: Caller { worker: id, epoch: self.epoch },
                 database: "the only one".into(),
                 heartbeat_interval_ms: HEARTBEAT_MS,
@@ -190,15 +190,15 @@ impl World {
             Call::Lease { speeds, .. } => self.lease(id, from, speeds, at),
             Call::Heartbeat { leases, playing, .. } => {
                 match self.event(Event::Heartbeat { worker: id, leases, playing }, at).pop() {
-                    Some(Effect::Drop { leases, .. }) => Reply::Said(Answer::Drop(leases)),
-                    other => panic!("{other:?} is not an answer"),
+                    Some(Effect::Drop { leases, .. }) => Reply::Answered(Answer::Drop(leases)),
+                    effect => panic!("{effect:?} is not an answer"),
                 }
             }
             Call::GiveBack { leases, .. } => {
                 for lease in leases {
                     self.event(Event::GivenBack { worker: id, lease }, at);
                 }
-                Reply::Said(Answer::GivenBack)
+                Reply::Answered(Answer::GivenBack)
             }
             Call::Report { results, .. } => {
                 let fresh = self.dice.chance(500);
@@ -222,7 +222,7 @@ impl World {
             }
             Call::GetCell(_) => {
                 let keep = self.dice.chance(900);
-                Reply::Said(Answer::Cell { cell: (), keep, game: None })
+                Reply::Answered(Answer::Cell { cell: (), keep, game: None })
             }
         }
     }
@@ -242,14 +242,14 @@ impl World {
             trains,
             verifies,
         };
-        Reply::Said(match self.event(wanted, at).pop() {
+        Reply::Answered(match self.event(wanted, at).pop() {
             Some(Effect::Grant { lease, ranges, lost, .. }) => {
                 let leased = |range: GameRange| LeasedGames {
                     range,
                     definition: definition(range.cell),
                     game_timeout: None,
                     name_before_play: lost.contains(&range),
-                    timed: is_timed(range.cell) && !self.desk.is(Mutant::ForgetsTimed),
+                    timed: is_timed(range.cell) && !self.desk.is_mutant(Mutant::ForgetsTimed),
                     scaling: None,
                 };
                 Answer::Granted { lease, games: ranges.into_iter().map(leased).collect() }
@@ -257,17 +257,17 @@ impl World {
             Some(Effect::Idle { retry_after_ms, all_done, calibrate, .. }) => {
                 Answer::Idle { retry_after_ms, all_done, calibrate }
             }
-            other => panic!("{other:?} is not an answer"),
+            effect => panic!("{effect:?} is not an answer"),
         })
     }
 
     /// Something in here broke, and would again.
-    fn refuse(&mut self, what: &Call) -> Reply {
-        if let Call::Report { caller, results } = what {
+    fn refuse(&mut self, request: &Call) -> Reply {
+        if let Call::Report { caller, results } = request {
             self.untrue.insert(caller.worker);
             self.refused.extend(results.iter().map(|result| result.game));
         }
-        self.note(|_| format!("  refused: {what:?}"));
+        self.note(|_| format!("  refused: {request:?}"));
         Reply::Not(Failure::Refused { problem: "it broke in here".into() })
     }
 
@@ -348,7 +348,7 @@ impl World {
         }
     }
 
-    pub(super) fn reply(&mut self, (call, to, start, what): (CallId, usize, u32, Reply)) {
-        self.send(|| Happening::Replied { call, to, start, what: what.clone() });
+    pub(super) fn reply(&mut self, (call, to, start, reply): (CallId, usize, u32, Reply)) {
+        self.send(|| Happening::Replied { call, to, start, reply: reply.clone() });
     }
 }

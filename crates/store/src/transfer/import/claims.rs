@@ -66,7 +66,7 @@ pub(super) fn is_whole(claim: &SourceClaim) -> bool {
     claim.hash == claim_hash(&claim.text, &claim.definition_json).to_string()
         && claim.text.len() <= CLAIM_TEXT_BYTES_MAX
         && !claim.text.contains(char::is_control)
-        && Statement::of_definition(&claim.definition_json).is_some()
+        && Statement::from_definition(&claim.definition_json).is_some()
         && cells.is_some()
         && cells == cells_of_definition(&claim.definition_json)
 }

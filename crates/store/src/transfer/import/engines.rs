@@ -18,7 +18,7 @@ pub(super) fn of_game(connection: &Connection, game: i64) -> rusqlite::Result<En
     )?;
     let mut rows = statement.query([game])?;
     while let Some(row) = rows.next()? {
-        let sha256 = EngineIdentity::sha256_of_hex(&row.get::<_, String>(3)?)
+        let sha256 = EngineIdentity::parse_sha256(&row.get::<_, String>(3)?)
             .ok_or(rusqlite::Error::InvalidQuery)?;
         let name = text(row, 1, ENGINE_NAME_BYTES_MAX)?;
         let author = text(row, 2, ENGINE_NAME_BYTES_MAX)?;

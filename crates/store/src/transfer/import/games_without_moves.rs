@@ -33,7 +33,8 @@ pub(super) async fn keep_bare_once(
     };
     let [first, second] = movers;
     let result = &game.result;
-    let (side, outcome) = (names::of_side(result.first_side), names::of_outcome(result.outcome));
+    let (side, outcome) =
+        (names::side_name(result.first_side), names::outcome_name(result.outcome));
     let (plies, wall_us, now) = (integer(result.plies), integer(game.wall_us), tx.now_unix_us);
     sqlx::query!(
         "INSERT INTO uncounted_games (cell_id, number, reason, opening_id, first_player_id,
@@ -121,7 +122,8 @@ async fn insert_bare(
     let [first, second] = movers;
     let result = &game.result;
     let number = integer(game.game.number);
-    let (side, outcome) = (names::of_side(result.first_side), names::of_outcome(result.outcome));
+    let (side, outcome) =
+        (names::side_name(result.first_side), names::outcome_name(result.outcome));
     let (plies, wall_us) = (integer(result.plies), integer(game.wall_us));
     let hash = integer(result.moves_hash);
     let timed = tx.cache.cells.get(&cell).and_then(|info| info.timed);

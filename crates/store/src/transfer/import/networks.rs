@@ -32,7 +32,7 @@ impl Source {
         let mut trainings = BTreeMap::new();
         for json in of.cells.iter().flat_map(|cell| &cell.parameters) {
             let Ok(parameters) = serde_json::from_str(json) else { continue };
-            let Some(training) = TrainingDefinition::of_player(&parameters) else { continue };
+            let Some(training) = TrainingDefinition::from_parameters(&parameters) else { continue };
             trainings.entry(training.hash()).or_insert(training);
         }
         let mut networks = Vec::new();

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::super::{Key, Kind};
-use super::whole;
+use super::integer_form;
 use crate::forms;
 
 /// Most cells of all runs of a sweep together, at their maximum (invariant 9).
@@ -35,7 +35,7 @@ pub(crate) const RUNS_EACH_MAX: i64 = 100;
 
 /// The keys of `evolve`.
 pub(crate) static EVOLVE: [Key; 26] = [
-    Key::new("player", "Player", "Whose formula is bred.", Kind::Text).required(),
+    Key::new("player", "Player", "Player whose formula is evolved.", Kind::Text).required(),
     Key::new(
         "parameter",
         "Parameter",
@@ -64,25 +64,25 @@ pub(crate) static EVOLVE: [Key; 26] = [
         "runs",
         "Runs",
         "How often all of it is done, each time with other random numbers.",
-        Kind::Own(|| whole(1, RUNS_EACH_MAX, 1)),
+        Kind::Own(|| integer_form(1, RUNS_EACH_MAX, 1)),
     ),
     Key::new(
         "population",
         "Population",
         "How many individuals a generation has.",
-        Kind::Own(|| whole(2, POPULATION_MAX, POPULATION)),
+        Kind::Own(|| integer_form(2, POPULATION_MAX, POPULATION)),
     ),
     Key::new(
         "generations",
         "Generations",
         "How many generations there are, the random one at the beginning among them.",
-        Kind::Own(|| whole(1, GENERATIONS_MAX, GENERATIONS)),
+        Kind::Own(|| integer_form(1, GENERATIONS_MAX, GENERATIONS)),
     ),
     Key::new(
         "elite",
         "Elite",
         "How many of the best are individuals of the next generation as they are.",
-        Kind::Own(|| whole(0, POPULATION_MAX - 1, ELITE)),
+        Kind::Own(|| integer_form(0, POPULATION_MAX - 1, ELITE)),
     ),
     Key::new(
         "mutation_rate",
@@ -118,7 +118,7 @@ pub(crate) static EVOLVE: [Key; 26] = [
         "tournament_size",
         "Tournament size",
         "Of how many a tournament takes the best.",
-        Kind::Own(|| whole(1, POPULATION_MAX, TOURNAMENT_SIZE)),
+        Kind::Own(|| integer_form(1, POPULATION_MAX, TOURNAMENT_SIZE)),
     ),
     Key::new(
         "duplicates",
@@ -210,7 +210,7 @@ pub(crate) static EVOLVE: [Key; 26] = [
         "hall_of_fame",
         "Hall of fame",
         "How many of the best of earlier generations everybody meets, too.",
-        Kind::Own(|| whole(0, 1_000, 0)),
+        Kind::Own(|| integer_form(0, 1_000, 0)),
     ),
     Key::new(
         "reevaluate",

@@ -2,7 +2,7 @@
 
 use super::super::super::forms;
 use super::super::{Key, Kind};
-use super::{AT_ONCE_MAX, STEPS_MAX, whole};
+use super::{AT_ONCE_MAX, STEPS_MAX, integer_form};
 
 /// Default number of steps of `find`.
 pub(crate) const FIND_STEPS: i64 = 50;
@@ -15,7 +15,7 @@ pub(crate) static FIND: [Key; 7] = [
     Key::new(
         "player",
         "Player",
-        "Whose parameter it is; everybody whom it meets has a run of its own.",
+        "Player whose parameter is adjusted; each opponent that it meets has its own run.",
         Kind::Text,
     )
     .required(),
@@ -39,12 +39,12 @@ pub(crate) static FIND: [Key; 7] = [
         "steps",
         "Steps",
         "How many values are tried in all, each with `games` games.",
-        Kind::Own(|| whole(1, STEPS_MAX, FIND_STEPS)),
+        Kind::Own(|| integer_form(1, STEPS_MAX, FIND_STEPS)),
     ),
     Key::new(
         "at_once",
         "At once",
         "How many of them at a time, so that more workers have something to do.",
-        Kind::Own(|| whole(1, AT_ONCE_MAX, FIND_AT_ONCE)),
+        Kind::Own(|| integer_form(1, AT_ONCE_MAX, FIND_AT_ONCE)),
     ),
 ];

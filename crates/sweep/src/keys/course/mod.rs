@@ -18,7 +18,7 @@ pub(crate) const RUNS_MAX: usize = 1_000;
 pub(crate) const AT_ONCE_MAX: i64 = 256;
 
 /// A whole number, or an axis of such.
-fn whole(min: i64, max: i64, default: i64) -> serde_json::Value {
-    let whole = json!({ "type": "integer", "minimum": min, "maximum": max });
-    json!({ "anyOf": [whole, forms::reference()], "default": default })
+fn integer_form(min: i64, max: i64, default: i64) -> serde_json::Value {
+    let integer = json!({ "type": "integer", "minimum": min, "maximum": max });
+    json!({ "anyOf": [integer, forms::reference()], "default": default })
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::super::forms;
 use super::super::{Composite, Key, Kind};
-use super::{AT_ONCE_MAX, STEPS_MAX, whole};
+use super::{AT_ONCE_MAX, STEPS_MAX, integer_form};
 
 /// Most parameters that are decided together.
 pub(crate) const PARAMETERS_MAX: usize = 32;
@@ -29,7 +29,7 @@ pub(crate) static TUNE: [Key; 9] = [
     Key::new(
         "player",
         "Player",
-        "Whose parameters they are: it meets all others of the pairing, or itself with other settings.",
+        "Player whose parameters are tuned: it meets all others of the pairing, or itself with other settings.",
         Kind::Text,
     )
     .required(),
@@ -52,13 +52,13 @@ pub(crate) static TUNE: [Key; 9] = [
         "steps",
         "Steps",
         "How many iterations of SPSA, or generations of CMA-ES.",
-        Kind::Own(|| whole(1, STEPS_MAX, TUNE_STEPS)),
+        Kind::Own(|| integer_form(1, STEPS_MAX, TUNE_STEPS)),
     ),
     Key::new(
         "at_once",
         "At once",
         "How many iterations of SPSA at a time, so that more workers have something to do.",
-        Kind::Own(|| whole(1, AT_ONCE_MAX, TUNE_AT_ONCE)),
+        Kind::Own(|| integer_form(1, AT_ONCE_MAX, TUNE_AT_ONCE)),
     ),
     Key::new(
         "step",
@@ -119,8 +119,8 @@ fn choices() -> serde_json::Value {
 }
 
 fn population() -> serde_json::Value {
-    let whole = json!({ "type": "integer", "minimum": 2, "maximum": POPULATION_MAX });
-    json!({ "anyOf": [whole, forms::reference()] })
+    let integer = json!({ "type": "integer", "minimum": 2, "maximum": POPULATION_MAX });
+    json!({ "anyOf": [integer, forms::reference()] })
 }
 
 /// A number above 0, or an axis of such.

@@ -13,7 +13,8 @@ use spelrum_statistics::{Precision, StopRule};
 use super::{figure, id, name};
 
 fn rule() -> impl Strategy<Value = StopRule> {
-    let precision = (1_u32..500).prop_map(|part| StopRule::of_precision(f64::from(part) / 1_000.0));
+    let precision =
+        (1_u32..500).prop_map(|part| StopRule::from_precision(f64::from(part) / 1_000.0));
     let models = prop::sample::select(EloModel::ALL.to_vec());
     let sprt = (-200.0..0.0, 0.1..200.0, 0.001..0.499, 0.001..0.499, models).prop_map(
         |(elo0, elo1, alpha, beta, model)| {
@@ -118,17 +119,17 @@ pub(crate) fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
 
 fn colour_score() -> impl Strategy<Value = Option<ScoreInterval>> {
     let interval = |[score, low, high]: [f64; 3]| ScoreInterval { score, low, high };
-    option::of([figure(), figure(), figure()]).prop_map(move |it| it.map(interval))
+    option::of([figure(), figure(), figure()]).prop_map(move |score| score.map(interval))
 }
 
 /// Both colours' results, with at most this many games moving first.
 pub(crate) fn colours_of(
-    all: [u64; 3],
+    totals: [u64; 3],
     first: [u64; 3],
     [of_first, of_second]: [Option<ScoreInterval>; 2],
 ) -> [ColourResult; 2] {
-    let first: [u64; 3] = std::array::from_fn(|at| first[at].min(all[at]));
+    let first: [u64; 3] = std::array::from_fn(|at| first[at].min(totals[at]));
     let colour =
         |[wins, draws, losses]: [u64; 3], score| ColourResult { wins, draws, losses, score };
-    [colour(first, of_first), colour(std::array::from_fn(|at| all[at] - first[at]), of_second)]
+    [colour(first, of_first), colour(std::array::from_fn(|at| totals[at] - first[at]), of_second)]
 }

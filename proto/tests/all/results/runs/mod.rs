@@ -70,9 +70,9 @@ pub(super) fn run() -> impl Strategy<Value = RunResult> {
         (score(), option::of(score())).prop_map(|(found, start)| Confirmed { found, start });
     let evolution = (vec(generation(), 0..3), vec(relative(), 0..3))
         .prop_map(|(generations, family)| Evolution { generations, family });
-    let found = (vec(course_estimate(), 0..3), option::of(confirmed), option::of(evolution));
+    let results = (vec(course_estimate(), 0..3), option::of(confirmed), option::of(evolution));
     let ended = (any::<bool>(), option::of(name()));
-    (count(), begun, count(), found, ended).prop_map(
+    (count(), begun, count(), results, ended).prop_map(
         |(run, begun, steps, (estimates, confirmed, evolution), (ended, player_json))| RunResult {
             run,
             begun,

@@ -66,9 +66,9 @@ pub(super) fn difference(position: &Chess, weights: [i32; 5]) -> i32 {
     let board = position.cozy();
     let side = board.side_to_move();
     let (own, other) = (board.colors(side), board.colors(!side));
-    let more = |piece| {
+    let lead = |piece| {
         let pieces = board.pieces(piece);
         (pieces & own).len() as i32 - (pieces & other).len() as i32
     };
-    WEIGHED.into_iter().zip(weights).map(|(piece, weight)| weight * more(piece)).sum()
+    WEIGHED.into_iter().zip(weights).map(|(piece, weight)| weight * lead(piece)).sum()
 }

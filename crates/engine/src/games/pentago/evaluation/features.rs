@@ -45,8 +45,8 @@ impl Features for Pentago {
         let mut lines = None;
         for (&feature, value) in wanted.iter().zip(values) {
             // All but the last come in pairs: own, and the opponent's.
-            let (kind, whose) = (feature / 2, usize::from(feature % 2));
-            let own = boards[whose];
+            let (kind, owner) = (feature / 2, usize::from(feature % 2));
+            let own = boards[owner];
             let runs = |weights| f64::from(PentagoRuns { weights }.value(own));
             *value = match kind {
                 0 => f64::from(own.count()),
@@ -55,7 +55,7 @@ impl Features for Pentago {
                 3 => f64::from(own.centres()),
                 4..=7 => {
                     let numbers = lines.get_or_insert_with(|| boards.map(marbles_on_lines));
-                    f64::from(lines_with(u32::from(kind) - 3, numbers[whose], numbers[1 - whose]))
+                    f64::from(lines_with(u32::from(kind) - 3, numbers[owner], numbers[1 - owner]))
                 }
                 8 => f64::from(own.completing().and(empty).count()),
                 _ => f64::from(empty.count()),

@@ -489,8 +489,8 @@ impl Board {
 
     /// A number that identifies a board and its side to move, with zeros at [`Table::SPARE`].
     fn key(self, attacks: bool) -> u128 {
-        let who = 1 << 127 | u128::from(attacks) << 63;
-        who | u128::from(self.attacker.bits()) << 64 | u128::from(self.defender.bits())
+        let side_bits = 1 << 127 | u128::from(attacks) << 63;
+        side_bits | u128::from(self.attacker.bits()) << 64 | u128::from(self.defender.bits())
     }
 }
 

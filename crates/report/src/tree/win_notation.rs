@@ -6,7 +6,7 @@ use spelrum_engine::{Position, Side};
 
 /// How wins are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Words {
+pub enum WinNotation {
     /// 1 for a win, -1 for a loss: all other games are draws.
     Outcome,
     /// `win` and `loss`, above and below every evaluation.
@@ -15,9 +15,9 @@ pub enum Words {
     Plies,
 }
 
-impl Words {
-    /// Returns the words that this tree needs.
-    pub fn of<P: Position>(tree: &GameTree<P>, wins: WinScore) -> Self {
+impl WinNotation {
+    /// Returns the notation that this tree needs.
+    pub fn for_tree<P: Position>(tree: &GameTree<P>, wins: WinScore) -> Self {
         let is_even = |score: i32| score == 0;
         let horizon = tree.nodes().iter().filter(|node| node.kind == NodeKind::Horizon);
         match wins {

@@ -11,7 +11,7 @@ use crate::fault::Fault;
 use crate::file::SweepFile;
 
 /// The claims of a sweep, with their cells found so far.
-pub(super) struct Claimed<'a> {
+pub(super) struct ClaimCells<'a> {
     claims: Vec<(&'a ClaimInFile, Cells)>,
     /// Number of cells over all claims.
     count: usize,
@@ -20,26 +20,27 @@ pub(super) struct Claimed<'a> {
 #[derive(Default)]
 struct Cells {
     /// By number, with the claim's player in each.
-    found: BTreeMap<usize, Role>,
+    roles: BTreeMap<usize, Role>,
     /// Whether the claim would cover a player's games against itself.
     has_self_play: bool,
 }
 
-impl<'a> Claimed<'a> {
-    pub(super) fn of(claims: &'a [ClaimInFile]) -> Self {
+impl<'a> ClaimCells<'a> {
+    pub(super) fn new(claims: &'a [ClaimInFile]) -> Self {
         let claims = claims.iter().map(|claim| (claim, Cells::default())).collect();
         Self { claims, count: 0 }
     }
 
     /// Records that these two variants meet at a point, in the cell of this number.
-    pub(super) fn see(
+    pub(super) fn record(
         &mut self,
         cell: usize,
         point: &[u32],
         names: (usize, usize),
         is_self_play: bool,
     ) -> Result<(), Fault> {
-        for (claim, cells) in self.claims.iter_mut().filter(|(claim, _)| claim.is_at(point)) {
+        for (claim, cells) in self.claims.iter_mut().filter(|(claim, _)| claim.covers_point(point))
+        {
             let player = match claim.part_of(names) {
                 Part::Neither => continue,
                 // A player cannot be stronger than itself.
@@ -50,14 +51,14 @@ impl<'a> Claimed<'a> {
                 Part::Player(role) => Some(role),
                 Part::Both => None,
             };
-            let known = match cells.found.entry(cell) {
+            let recorded = match cells.roles.entry(cell) {
                 Entry::Vacant(vacant) => player.map(|player| {
                     self.count += 1;
                     *vacant.insert(player)
                 }),
-                Entry::Occupied(known) => Some(*known.get()),
+                Entry::Occupied(occupied) => Some(*occupied.get()),
             };
-            if player.is_none() || known != player {
+            if player.is_none() || recorded != player {
                 let name = &claim.statement.player;
                 return Err(Fault::at(
                     &claim.place,
@@ -80,12 +81,12 @@ impl<'a> Claimed<'a> {
 
     /// Refuses a claim that covers no cell: a slip.
     pub(super) fn check(&self, file: &SweepFile) -> Result<(), Fault> {
-        match self.claims.iter().find(|(_, cells)| cells.found.is_empty()) {
+        match self.claims.iter().find(|(_, cells)| cells.roles.is_empty()) {
             None => Ok(()),
             Some((claim, cells)) if cells.has_self_play => Err(Fault::at(
                 &claim.place,
                 "this claim is about nothing but self-play",
-                "nobody is stronger than itself: name players who meet somebody else, or remove it",
+                "a player cannot be stronger than itself: name players that meet other players, or remove it",
             )),
             Some((claim, _)) => Err(Fault::at(
                 &claim.place,
@@ -101,15 +102,15 @@ impl<'a> Claimed<'a> {
     }
 
     pub(super) fn into_claims(self) -> Vec<Claim> {
-        let of = |(claim, cells): (&ClaimInFile, Cells)| Claim {
+        let claim = |(claim, cells): (&ClaimInFile, Cells)| Claim {
             text: claim.text.clone(),
             statement: claim.statement.clone(),
             cells: cells
-                .found
+                .roles
                 .into_iter()
                 .map(|(cell, player)| ClaimedCell { cell, player })
                 .collect(),
         };
-        self.claims.into_iter().map(of).collect()
+        self.claims.into_iter().map(claim).collect()
     }
 }

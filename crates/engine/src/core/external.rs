@@ -1,7 +1,7 @@
 //! Players that are external engines: their parameters in a sweep, and their clocks.
 //!
 //! They have tables of parameters like built-in algorithms, but no search: a caller that plays such a game
-//! provides an [`OutsidePlayer`](crate::OutsidePlayer).
+//! provides an [`ExternalPlayer`](crate::ExternalPlayer).
 
 use crate::core::parameters::{
     AlgorithmInfo, ClockRule, ParameterDefault, ParameterError, ParameterInfo, Parameters,
@@ -51,11 +51,11 @@ pub struct GtpBoard {
 }
 
 /// The `algorithm`s of players that are external engines.
-pub const OUTSIDE_ALGORITHMS: &[&str] = &[Protocol::Uci.name(), Protocol::Gtp.name()];
+pub const EXTERNAL_ALGORITHMS: &[&str] = &[Protocol::Uci.name(), Protocol::Gtp.name()];
 
 /// An external engine in a sweep.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OutsideRules {
+pub struct ExternalRules {
     /// How it is spoken to.
     pub protocol: Protocol,
     /// Its name in the engines file of the machine that plays.
@@ -87,38 +87,38 @@ const PARAMETERS: &[ParameterInfo] = &[
         64,
         "The program: a name in the engines file of each machine that plays.",
     ),
-    ParameterInfo::nested("options", "What is set of it, by its own names for its options.")
-        .default_to(ParameterDefault::Unsaid),
+    ParameterInfo::nested("options", "Engine options to set, by the engine's own names.")
+        .default_to(ParameterDefault::Absent),
     shared::DEPTH,
     shared::NODES,
     shared::MOVE_TIME,
     ParameterInfo::clock(
         "clock",
-        "Time for its whole game, such as \"10s+100ms\" with what is added after each move, or for so many \
-         moves and again for as many, such as \"40/1m\".",
+        "Time for a whole game, such as \"10s+100ms\" with an increment after each move, or for a number of \
+         moves at a time, such as \"40/1m\".",
     ),
-    ParameterInfo::duration("margin", "What a move may take beyond its time before it loses.")
+    ParameterInfo::duration("margin", "Time by which a move may exceed its limit before the game is lost.")
         .default_to(ParameterDefault::DurationUs(50_000)),
     ParameterInfo::text(
         "version",
         200,
-        "What the name that the program gives itself must contain.",
+        "A text that the engine's reported name must contain.",
     )
-    .default_to(ParameterDefault::Unsaid),
+    .default_to(ParameterDefault::Absent),
     ParameterInfo::content("sha256", "The SHA-256 of the program: no other may play.")
-        .default_to(ParameterDefault::Unsaid),
+        .default_to(ParameterDefault::Absent),
     ParameterInfo::text(
         "build",
         64,
-        "The build that may play: the first digits of its hash. A sweep need not name it: the build that is \
-         there when the sweep is played is the one that plays, unless the sweep says `any_build`.",
+        "The build that may play, as the first digits of its hash. If absent, the build present when the \
+         sweep is played is required, unless the sweep sets `any_build`.",
     )
-    .default_to(ParameterDefault::Unsaid),
+    .default_to(ParameterDefault::Absent),
     ParameterInfo::switch(
         "reproducible",
         false,
-        "Whether it plays a game the same way again: then a result that differs is a conflict, and some \
-         games are played twice to see it.",
+        "Whether the engine is deterministic: a replay that differs is then a conflict, and some games are \
+         replayed as a check.",
     ),
 ];
 
@@ -172,13 +172,13 @@ pub(crate) fn memory_bytes(parameters: &Parameters) -> u64 {
     }
 }
 
-impl OutsideRules {
+impl ExternalRules {
     /// The settings of such a player.
     pub(crate) fn from_settings(
         protocol: Protocol,
         settings: &Settings,
     ) -> Result<Self, ParameterError> {
-        let text = |name: &str| match settings.said(name) {
+        let text = |name: &str| match settings.optional_value(name) {
             Some(Value::Text(text)) => Some(text.as_str()),
             Some(_) | None => None,
         };
@@ -190,7 +190,7 @@ impl OutsideRules {
                 "write its name in the engines file, such as \"stockfish\"".to_owned(),
             ));
         }
-        if let Some(Value::Table(options)) = settings.said("options") {
+        if let Some(Value::Table(options)) = settings.optional_value("options") {
             check_options(options)?;
         }
         let clock = text("clock").and_then(ClockRule::parse);
@@ -209,7 +209,7 @@ impl OutsideRules {
         if reproducible && (clock.is_some() || move_time.is_some()) {
             return Err(ParameterError::new(
                 "reproducible",
-                "no game that a clock decides is played the same way again".to_owned(),
+                "games limited by time are not reproducible".to_owned(),
                 "bound the player by `depth` or `nodes` alone, or leave out `reproducible`"
                     .to_owned(),
             ));
@@ -221,7 +221,7 @@ impl OutsideRules {
         let Some(margin_us) = settings.limit("margin") else {
             return Err(ParameterError::new(
                 "margin",
-                "a margin without an end would let any move be late".to_owned(),
+                "an unlimited margin would let any move be late".to_owned(),
                 "write a time, such as \"50ms\"".to_owned(),
             ));
         };

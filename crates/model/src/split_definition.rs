@@ -51,7 +51,7 @@ impl ListedPositions {
 
 /// A definition's JSON in two parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Apart<'j> {
+pub struct SplitDefinition<'j> {
     /// The definition with a hash in place of its positions.
     pub json: String,
     /// The positions.
@@ -60,10 +60,10 @@ pub struct Apart<'j> {
     pub hash: [u8; 32],
 }
 
-impl<'j> Apart<'j> {
+impl<'j> SplitDefinition<'j> {
     /// Splits off the positions of a definition; `None` if it lists few or none.
     #[must_use]
-    pub fn of(json: &'j str) -> Option<Self> {
+    pub fn from_json(json: &'j str) -> Option<Self> {
         // A verification contains a cell's definition.
         let (_format, rest) = json.split_once(',')?;
         if !rest.starts_with("\"seed\":") {
@@ -107,8 +107,8 @@ pub(crate) fn split(json: &str) -> Option<(&str, &str)> {
 /// The definition with this beginning, without players; `None` if it has other positions.
 pub(crate) fn without_players(prefix: &str, listed: &ListedPositions) -> Option<CellDefinition> {
     let (before, after) = prefix.split_once(&[BEFORE, &quoted(listed.hash)].concat())?;
-    let whole = [before, BEFORE, "[]", after, PLAYERS, "{},{}]}"].concat();
-    let mut definition: CellDefinition = serde_json::from_str(&whole).ok()?;
+    let emptied_json = [before, BEFORE, "[]", after, PLAYERS, "{},{}]}"].concat();
+    let mut definition: CellDefinition = serde_json::from_str(&emptied_json).ok()?;
     definition.openings = OpeningsRule::Listed { positions: Arc::clone(&listed.positions) };
     Some(definition)
 }

@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use super::plan::{QuietSlots, Why};
+use super::plan::{ExclusiveSlots, Why};
 
 /// Pins the threads of this process.
 #[derive(Debug)]
-pub(crate) struct Keeping {
-    quiet: QuietSlots,
+pub(crate) struct Pinning {
+    quiet: ExclusiveSlots,
     state: Mutex<State>,
 }
 
@@ -23,13 +23,13 @@ struct State {
     is_refused: bool,
 }
 
-impl QuietSlots {
+impl ExclusiveSlots {
     /// The same plan, or an empty one if the system does not allow pinning.
     #[must_use]
     pub fn if_allowed(self) -> Self {
         let Some(&cpu) = self.cpus.first() else { return self };
         // On a temporary thread.
-        let tried = std::thread::spawn(move || system::keep_own(&[cpu].into()));
+        let tried = std::thread::spawn(move || system::pin_thread(&[cpu].into()));
         match tried.join() {
             Ok(Ok(())) => self,
             Ok(Err(_)) | Err(_) => Self::none(self.all, Why::Refused),
@@ -37,8 +37,8 @@ impl QuietSlots {
     }
 }
 
-impl Keeping {
-    pub(crate) fn new(quiet: QuietSlots) -> Self {
+impl Pinning {
+    pub(crate) fn new(quiet: ExclusiveSlots) -> Self {
         Self { quiet, state: Mutex::default() }
     }
 
@@ -48,61 +48,57 @@ impl Keeping {
     }
 
     /// The place of a game with these slots, exclusive or not; `None` for anywhere.
-    pub(crate) fn place_of(
-        &self,
-        slots: &BTreeSet<usize>,
-        in_quiet: bool,
-    ) -> Option<BTreeSet<u32>> {
-        let QuietSlots { cpus, all, .. } = &self.quiet;
-        let own = || slots.iter().map(|&slot| cpus.get(slot).copied()).collect();
-        let own: Option<BTreeSet<u32>> = in_quiet.then(own).flatten();
-        (!cpus.is_empty()).then(|| own.unwrap_or_else(|| all.clone()))
+    pub(crate) fn place(&self, slots: &BTreeSet<usize>, in_quiet: bool) -> Option<BTreeSet<u32>> {
+        let ExclusiveSlots { cpus, all, .. } = &self.quiet;
+        let own_cpus = || slots.iter().map(|&slot| cpus.get(slot).copied()).collect();
+        let own_cpus: Option<BTreeSet<u32>> = in_quiet.then(own_cpus).flatten();
+        (!cpus.is_empty()).then(|| own_cpus.unwrap_or_else(|| all.clone()))
     }
 
     /// Pins the calling thread to the place of a slot's timed games, if it has one. For a short-lived thread
     /// other than the slot's own.
-    pub(crate) fn keeps_this_thread(&self, slot: usize) {
+    pub(crate) fn pin_this_thread(&self, slot: usize) {
         if let Some(&cpu) = self.quiet.cpus.get(slot) {
             // A refusal was logged for games.
-            let _done = system::keep_own(&[cpu].into());
+            let _done = system::pin_thread(&[cpu].into());
         }
     }
 
     /// Games begin, exclusive or not: on the calling thread, if that is a slot's of this process.
-    pub(crate) fn begins(&self, in_quiet: bool, slot: Option<usize>) {
+    pub(crate) fn begin_games(&self, in_quiet: bool, slot: Option<usize>) {
         if self.quiet.cpus.is_empty() {
             return;
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = slot.filter(|_| in_quiet).and_then(|slot| self.quiet.cpus.get(slot));
+        let own_cpu = slot.filter(|_| in_quiet).and_then(|slot| self.quiet.cpus.get(slot));
         let mut done = Ok(());
         if state.in_quiet.replace(in_quiet) != Some(in_quiet) {
             state.kept.clear();
-            done = system::keep_all(if in_quiet { &self.quiet.rest } else { &self.quiet.all });
+            done = system::pin_all(if in_quiet { &self.quiet.rest } else { &self.quiet.all });
         }
-        if let Some(&cpu) = own
+        if let Some(&cpu) = own_cpu
             && state.kept.insert(system::this_thread())
         {
-            done = done.and(system::keep_own(&[cpu].into()));
+            done = done.and(system::pin_thread(&[cpu].into()));
         }
         if let Err(error) = done
             && !std::mem::replace(&mut state.is_refused, true)
         {
             tracing::warn!(
                 %error,
-                "the system does not let threads be kept on a core: times are not as quiet as they could be"
+                "the system does not allow pinning threads to cores: other processes may disturb timed games"
             );
         }
     }
 }
 
 /// The rest of the process runs anywhere: `spelrum run` reads and writes much after the last game.
-impl Drop for Keeping {
+impl Drop for Pinning {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         if state.in_quiet == Some(true) {
             // Pinned threads can be released.
-            let _done = system::keep_all(&self.quiet.all);
+            let _done = system::pin_all(&self.quiet.all);
         }
     }
 }
@@ -124,13 +120,13 @@ mod system {
     }
 
     /// Pins the calling thread to these hardware threads.
-    pub(super) fn keep_own(cpus: &BTreeSet<u32>) -> io::Result<()> {
+    pub(super) fn pin_thread(cpus: &BTreeSet<u32>) -> io::Result<()> {
         Ok(sched_setaffinity(None, &mask(cpus))?)
     }
 
     /// Pins all threads of this process. A thread started meanwhile inherits its parent's place,
     /// and is found by the next scan.
-    pub(super) fn keep_all(cpus: &BTreeSet<u32>) -> io::Result<()> {
+    pub(super) fn pin_all(cpus: &BTreeSet<u32>) -> io::Result<()> {
         let mask = mask(cpus);
         let mut kept = BTreeSet::new();
         for _ in 0..LOOKS_MAX {
@@ -175,11 +171,11 @@ mod system {
         0
     }
 
-    pub(super) fn keep_own(_: &BTreeSet<u32>) -> io::Result<()> {
+    pub(super) fn pin_thread(_: &BTreeSet<u32>) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(super) fn keep_all(_: &BTreeSet<u32>) -> io::Result<()> {
+    pub(super) fn pin_all(_: &BTreeSet<u32>) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }
@@ -206,9 +202,9 @@ mod tests {
         let Some(&cpu) = quiet.cpus.first() else {
             return spelrum_test_support::skip(format!("no slot can be quiet here: {}", quiet.why));
         };
-        let keeping = Keeping::new(quiet.clone());
-        assert_eq!(keeping.place_of(&[0].into(), true), Some([cpu].into()));
-        assert_eq!(keeping.place_of(&[0].into(), false).as_ref(), Some(&quiet.all));
+        let pinning = Pinning::new(quiet.clone());
+        assert_eq!(pinning.place(&[0].into(), true), Some([cpu].into()));
+        assert_eq!(pinning.place(&[0].into(), false).as_ref(), Some(&quiet.all));
         let turn = Barrier::new(2);
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -220,40 +216,40 @@ mod tests {
             });
             for (in_quiet, expected) in [(true, [cpu].into()), (false, quiet.all.clone())] {
                 // The second batch of a kind changes nothing.
-                keeping.begins(in_quiet, Some(0));
-                keeping.begins(in_quiet, Some(0));
+                pinning.begin_games(in_quiet, Some(0));
+                pinning.begin_games(in_quiet, Some(0));
                 turn.wait();
                 assert_eq!(allowed(), expected);
                 turn.wait();
             }
         });
-        keeping.begins(true, Some(0));
+        pinning.begin_games(true, Some(0));
         assert_eq!(allowed(), [cpu].into());
-        drop(keeping);
+        drop(pinning);
         assert_eq!(allowed(), quiet.all, "after the last game no thread is pinned");
     }
 
     #[test]
     fn a_game_with_several_slots_has_all_their_cores() {
-        let quiet = QuietSlots {
+        let quiet = ExclusiveSlots {
             cpus: vec![2, 4, 6],
             all: (0..8).collect(),
             rest: (0..2).collect(),
-            ..QuietSlots::default()
+            ..ExclusiveSlots::default()
         };
-        let keeping = Keeping::new(quiet);
-        assert_eq!(keeping.quiet_slots(), 3);
-        assert_eq!(keeping.place_of(&[0, 2].into(), true), Some([2, 6].into()));
-        assert_eq!(keeping.place_of(&[0, 2].into(), false), Some((0..8).collect()));
+        let pinning = Pinning::new(quiet);
+        assert_eq!(pinning.quiet_slots(), 3);
+        assert_eq!(pinning.place(&[0, 2].into(), true), Some([2, 6].into()));
+        assert_eq!(pinning.place(&[0, 2].into(), false), Some((0..8).collect()));
         // One of them is not exclusive.
-        assert_eq!(keeping.place_of(&[2, 3].into(), true), Some((0..8).collect()));
+        assert_eq!(pinning.place(&[2, 3].into(), true), Some((0..8).collect()));
     }
 
     #[test]
     fn nothing_is_kept_anywhere_without_quiet_slots() {
-        let keeping = Keeping::new(QuietSlots::default());
+        let pinning = Pinning::new(ExclusiveSlots::default());
         assert_eq!(
-            [false, true].map(|in_quiet| keeping.place_of(&[0].into(), in_quiet)),
+            [false, true].map(|in_quiet| pinning.place(&[0].into(), in_quiet)),
             [None, None]
         );
     }

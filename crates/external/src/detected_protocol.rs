@@ -9,7 +9,7 @@ use crate::spec::{EngineSpec, Protocol};
 
 /// A protocol of engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spoken {
+pub enum DetectedProtocol {
     /// The universal chess interface.
     Uci,
     /// The Go text protocol.
@@ -21,7 +21,7 @@ pub enum Spoken {
 /// The greetings of all protocols: foreign commands do an engine no harm.
 const GREETINGS: [&str; 4] = ["uci\n", "protocol_version\n", "xboard\n", "protover 2\n"];
 
-impl Spoken {
+impl DetectedProtocol {
     /// Restarts the program, and tries which protocol it answers; `None` for none of these.
     #[must_use]
     pub fn find(
@@ -39,18 +39,18 @@ impl Spoken {
             }
             let greetings: String = GREETINGS[place..].concat();
             let mut process = Process::start(&spec.in_place(0), guard).ok()?;
-            process.say(&greetings, deadline, aborted).ok()?;
+            process.send(&greetings, deadline, aborted).ok()?;
             loop {
                 let line = process.next_line(deadline, aborted).ok()?.line;
-                if let Some(spoken) = Self::of_line(&line.text) {
-                    return Some(spoken);
+                if let Some(detected) = Self::from_line(&line.text) {
+                    return Some(detected);
                 }
             }
         })
     }
 
     /// The protocol of a program that prints this line.
-    fn of_line(line: &str) -> Option<Self> {
+    fn from_line(line: &str) -> Option<Self> {
         let line = line.trim();
         if line == "uciok" {
             return Some(Self::Uci);

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 
 use serde_json::Value;
 use spelrum_test_support::skip;
-use spelrum_worker::{Cores, QuietSlots};
+use spelrum_worker::{Cores, ExclusiveSlots};
 
 use crate::sandbox::{Sandbox, playing_process, wait_until};
 
@@ -19,7 +19,7 @@ fn sweep(name: &str, limit: &str, games: u32) -> String {
 }
 
 /// What a worker with two slots plans here; `None` where no slot can be quiet.
-fn planned() -> Option<QuietSlots> {
+fn planned() -> Option<ExclusiveSlots> {
     let planned = Cores::here().plan(NonZeroU32::new(2).unwrap(), None).if_allowed();
     if planned.count() > 0 {
         return Some(planned);
@@ -38,7 +38,7 @@ fn threads(process: i32) -> Vec<(String, String)> {
         Some(line.trim().to_owned())
     };
     statuses
-        .filter_map(|it| Some((said(&it, "Name:")?, said(&it, "Cpus_allowed_list:")?)))
+        .filter_map(|text| Some((said(&text, "Name:")?, said(&text, "Cpus_allowed_list:")?)))
         .collect()
 }
 
@@ -66,12 +66,13 @@ fn everything_keeps_off_the_quiet_cores_while_timed_games_are_played() {
     sandbox.run(&["submit", "timed.toml", "--coordinator", url]).expect_exit(0);
     wait_until("timed games are played in quiet", || {
         let threads = threads(playing);
-        let slots = threads.iter().filter(|it| is_slot(&it.0) && it.1 != rest);
-        let kept: BTreeSet<&str> = slots.map(|it| &*it.1).collect();
+        let slots = threads.iter().filter(|thread| is_slot(&thread.0) && thread.1 != rest);
+        let kept: BTreeSet<&str> = slots.map(|thread| &*thread.1).collect();
         let is_quiet =
             |cpus: &&str| cpus.parse().is_ok_and(|cpu: u32| planned.cpus().contains(&cpu));
-        let others_keep_off = threads.iter().filter(|it| !is_slot(&it.0)).all(|it| it.1 == rest);
-        let worker_keeps_off = self::threads(own).iter().all(|it| it.1 == rest);
+        let others_keep_off =
+            threads.iter().filter(|thread| !is_slot(&thread.0)).all(|thread| thread.1 == rest);
+        let worker_keeps_off = self::threads(own).iter().all(|thread| thread.1 == rest);
         !kept.is_empty() && kept.iter().all(is_quiet) && others_keep_off && worker_keeps_off
     });
 
@@ -79,7 +80,8 @@ fn everything_keeps_off_the_quiet_cores_while_timed_games_are_played() {
     sandbox.run(&["submit", "other.toml", "--coordinator", url]).expect_exit(0);
     wait_until("other games are played everywhere", || {
         let both = [playing, own].map(threads);
-        both.iter().all(|it| !it.is_empty()) && both.iter().flatten().all(|it| it.1 == all)
+        both.iter().all(|thread| !thread.is_empty())
+            && both.iter().flatten().all(|thread| thread.1 == all)
     });
 }
 
@@ -114,7 +116,7 @@ fn no_timed_game_is_played_beside_another() {
         .lines()
         .skip(1)
         .map(|line| {
-            let numbers: Vec<i64> = line.split(',').map(|it| it.parse().unwrap()).collect();
+            let numbers: Vec<i64> = line.split(',').map(|number| number.parse().unwrap()).collect();
             numbers.try_into().unwrap()
         })
         .collect();

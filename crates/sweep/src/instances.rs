@@ -17,7 +17,7 @@ use crate::limits::DEFAULT_SEED;
 use crate::merge;
 use crate::player_template;
 use crate::points::CELLS_MAX;
-use crate::resolve::{self, Said};
+use crate::resolve::{self, PlayerEntry};
 use crate::template::{Source, Uses, substitute};
 use crate::tree::Node;
 
@@ -36,13 +36,13 @@ const LISTED_MAX: usize = 1 << 20;
 pub(super) type Numbered<K, V> = IndexMap<K, V, FixedState>;
 
 /// Makes settings and players as points need them.
-pub(super) struct Made<'a> {
+pub(super) struct Instances<'a> {
     file: &'a SweepFile,
     /// By their canonical JSON.
     pub(super) settings: Numbered<String, Setting>,
     setting_choices: Choices,
     /// Their numbers by their text: many combinations may have the same text.
-    settings_said: BTreeMap<String, usize>,
+    settings_by_text: BTreeMap<String, usize>,
     /// Number of positions listed, over all combinations of values.
     listed: usize,
     /// Remaining cost allowed for finding openings.
@@ -74,13 +74,13 @@ pub(super) struct PlayerTraits {
 struct Variant<'a> {
     name: &'a str,
     place: &'a Span,
-    said: Vec<(&'a str, &'a Span, Source<'a>)>,
+    sources: Vec<(&'a str, &'a Span, Source<'a>)>,
     /// The axes whose tables it uses.
     used: Vec<usize>,
     choices: Choices,
 }
 
-impl<'a> Made<'a> {
+impl<'a> Instances<'a> {
     /// Starts with nothing made. Refuses references to missing axes, and unused axes. The cost of finding
     /// openings is bounded: see [`OPENINGS_COST_MAX`].
     pub(super) fn new(file: &'a SweepFile, openings_cost_max: u64) -> Result<Self, Fault> {
@@ -123,20 +123,20 @@ impl<'a> Made<'a> {
         let variant = |variant: &'a player_template::Variant| {
             let template = &file.players.templates[variant.template];
             let (axes_named, tables) = &template_axes[variant.template];
-            let own = template.parameters.entries.iter().map(|entry| {
-                (entry.key.as_str(), &entry.key_place, Source::of(&entry.value, axes))
+            let written = template.parameters.entries.iter().map(|entry| {
+                (entry.key.as_str(), &entry.key_place, Source::from_node(&entry.value, axes))
             });
             let varied = template.varied.iter().zip(&variant.values).map(|(varied, &value)| {
                 (varied.key.as_str(), &varied.key_place, Source::Written(&varied.values[value]))
             });
             let led = led.filter(|(_, subject)| *subject == variant.template);
             let stands_for = led.iter().flat_map(|(course, _)| &course.stands_for).map(|entry| {
-                (entry.key.as_str(), &entry.key_place, Source::of(&entry.value, axes))
+                (entry.key.as_str(), &entry.key_place, Source::from_node(&entry.value, axes))
             });
             Variant {
                 name: &variant.name,
                 place: &template.place,
-                said: own.chain(varied).chain(stands_for).collect(),
+                sources: written.chain(varied).chain(stands_for).collect(),
                 used: tables.clone(),
                 choices: Choices::new(axes_named, axes),
             }
@@ -145,7 +145,7 @@ impl<'a> Made<'a> {
             file,
             settings: Numbered::default(),
             setting_choices: Choices::new(&setting_axes, axes),
-            settings_said: BTreeMap::new(),
+            settings_by_text: BTreeMap::new(),
             listed: 0,
             openings_cost_left: openings_cost_max,
             skipped: Vec::new(),
@@ -169,8 +169,8 @@ impl<'a> Made<'a> {
     /// The game and openings at a point.
     pub(super) fn setting(&mut self, point: &[u32]) -> Result<usize, Fault> {
         let file = self.file;
-        if let Some(known) = self.setting_choices.made(point) {
-            return Ok(known);
+        if let Some(index) = self.setting_choices.number_at(point) {
+            return Ok(index);
         }
         let at_point = |node: &Node| substitute(node, &file.axes, point);
         let seed = self.seed(point)?;
@@ -196,10 +196,10 @@ impl<'a> Made<'a> {
                 return Err(Fault::at(&place.place, problem, remedy));
             }
         }
-        let said = canonical_json(&(seed, &rules, &rule));
-        if let Some(&known) = self.settings_said.get(&said) {
-            self.setting_choices.remember(point, known);
-            return Ok(known);
+        let identity = canonical_json(&(seed, &rules, &rule));
+        if let Some(&existing) = self.settings_by_text.get(&identity) {
+            self.setting_choices.remember(point, existing);
+            return Ok(existing);
         }
         if self.settings.len() >= SETTINGS_MAX {
             let problem = "this sweep has too many games and openings";
@@ -215,10 +215,10 @@ impl<'a> Made<'a> {
             .ok_or_else(|| dear_openings(&place.place))?;
         let index =
             match self.settings.entry(canonical_json(&(seed, &setting.rules, &setting.rule))) {
-                Entry::Occupied(known) => known.index(),
+                Entry::Occupied(occupied) => occupied.index(),
                 Entry::Vacant(new) => new.insert_entry(setting).index(),
             };
-        self.settings_said.insert(said, index);
+        self.settings_by_text.insert(identity, index);
         self.setting_choices.remember(point, index);
         Ok(index)
     }
@@ -228,7 +228,7 @@ impl<'a> Made<'a> {
         match self.file.task {
             Task::Game => fault,
             Task::Choice => {
-                fault.in_words(&[("an opening", "a position"), ("opening", "position")])
+                fault.replace_words(&[("an opening", "a position"), ("opening", "position")])
             }
         }
     }
@@ -255,29 +255,29 @@ impl<'a> Made<'a> {
         setting: usize,
         point: &[u32],
     ) -> Result<usize, Fault> {
-        let Variant { name, place, said, used, choices } = &mut self.variants[variant];
-        if let Some(known) = choices.made(point) {
-            return Ok(known);
+        let Variant { name, place, sources, used, choices } = &mut self.variants[variant];
+        if let Some(index) = choices.number_at(point) {
+            return Ok(index);
         }
         let axes = &self.file.axes;
         // Parts of a table or a list may refer to axes, too.
         let filled: Vec<Option<Node>> =
-            said.iter().map(|(_, _, source)| source.filled(axes, point)).collect();
-        let mut said: Vec<Said<'_>> = said
+            sources.iter().map(|(_, _, source)| source.filled(axes, point)).collect();
+        let mut entries: Vec<PlayerEntry<'_>> = sources
             .iter()
             .zip(&filled)
             .filter_map(|(&(key, key_place, source), filled)| {
                 let value = filled.as_ref().or_else(|| source.at(axes, point))?;
-                Some(Said { key, key_place, value })
+                Some(PlayerEntry { key, key_place, value })
             })
             .collect();
-        merge::merge(&mut said, used, &self.file.axes, point);
+        merge::merge(&mut entries, used, &self.file.axes, point);
         let setting = &self.settings[setting];
         let builds = self.file.builds.as_ref().filter(|_| !self.file.any_build);
-        let player = resolve::player(&setting.rules, name, place, &said, builds)?;
+        let player = resolve::player(&setting.rules, name, place, &entries, builds)?;
         if let Err(error) = check_starts(&player, setting) {
-            let algorithm = said.iter().find(|said| said.key == "algorithm");
-            let place = algorithm.map_or(*place, |said| &said.value.place);
+            let algorithm = entries.iter().find(|entry| entry.key == "algorithm");
+            let place = algorithm.map_or(*place, |entry| &entry.value.place);
             let problem = format!("player `{name}`: {}", error.problem);
             return Err(self.about_openings(Fault::at(place, problem, error.remedy)));
         }
@@ -340,7 +340,7 @@ fn setting(seed: u64, rules: Rules, rule: &OpeningsRule) -> Result<Setting, Open
 struct Choices {
     /// The axes, each with the number of its values.
     axes: Vec<(usize, usize)>,
-    made: Numbers,
+    numbers: Numbers,
 }
 
 /// Numbers by combination.
@@ -354,19 +354,19 @@ enum Numbers {
 impl Choices {
     fn new(used: &[usize], axes: &[Axis]) -> Self {
         let axes: Vec<_> = used.iter().map(|&axis| (axis, axes[axis].values.len())).collect();
-        let made = match combinations(&axes) {
+        let numbers = match combinations(&axes) {
             Some(_) => Numbers::Listed(Vec::new()),
             None => Numbers::Scattered(BTreeMap::new()),
         };
-        Self { axes, made }
+        Self { axes, numbers }
     }
 
     /// The item at a point's combination, if made.
-    fn made(&self, point: &[u32]) -> Option<usize> {
+    fn number_at(&self, point: &[u32]) -> Option<usize> {
         let slot = self.slot(point);
-        let number = match &self.made {
-            Numbers::Listed(made) => *made.get(slot as usize)?,
-            Numbers::Scattered(made) => made.get(&slot).copied(),
+        let number = match &self.numbers {
+            Numbers::Listed(numbers) => *numbers.get(slot as usize)?,
+            Numbers::Scattered(numbers) => numbers.get(&slot).copied(),
         };
         number.map(|number| number as usize)
     }
@@ -374,15 +374,15 @@ impl Choices {
     fn remember(&mut self, point: &[u32], number: usize) {
         let slot = self.slot(point);
         let number = u32::try_from(number).unwrap_or(u32::MAX);
-        match &mut self.made {
-            Numbers::Listed(made) => {
-                if made.is_empty() {
-                    made.resize(combinations(&self.axes).unwrap_or(0), None);
+        match &mut self.numbers {
+            Numbers::Listed(numbers) => {
+                if numbers.is_empty() {
+                    numbers.resize(combinations(&self.axes).unwrap_or(0), None);
                 }
-                made[slot as usize] = Some(number);
+                numbers[slot as usize] = Some(number);
             }
-            Numbers::Scattered(made) => {
-                made.insert(slot, number);
+            Numbers::Scattered(numbers) => {
+                numbers.insert(slot, number);
             }
         }
     }

@@ -8,7 +8,7 @@ const APART: Duration = Duration::from_secs(10);
 
 /// Decides when a line is due.
 #[derive(Debug, Default)]
-pub(crate) struct Rarely(Mutex<State>);
+pub(crate) struct LogThrottle(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -17,9 +17,9 @@ struct State {
     count: u64,
 }
 
-impl Rarely {
+impl LogThrottle {
     /// Records this many events. Returns the number since the last line if a line is due.
-    pub(crate) fn happened(&self, times: usize) -> Option<u64> {
+    pub(crate) fn record(&self, times: usize) -> Option<u64> {
         if times == 0 {
             return None;
         }
@@ -39,12 +39,12 @@ mod tests {
 
     #[test]
     fn one_line_stands_for_many() {
-        let rarely = Rarely::default();
-        assert_eq!(rarely.happened(0), None);
-        assert_eq!(rarely.happened(2), Some(2));
-        assert_eq!(rarely.happened(3), None);
-        assert_eq!(rarely.happened(1), None);
-        rarely.0.lock().unwrap().last = None;
-        assert_eq!(rarely.happened(1), Some(5));
+        let throttle = LogThrottle::default();
+        assert_eq!(throttle.record(0), None);
+        assert_eq!(throttle.record(2), Some(2));
+        assert_eq!(throttle.record(3), None);
+        assert_eq!(throttle.record(1), None);
+        throttle.0.lock().unwrap().last = None;
+        assert_eq!(throttle.record(1), Some(5));
     }
 }

@@ -1,7 +1,7 @@
 //! A worker that asks for games, and its abilities.
 
 use spelrum_model::WorkerId;
-use spelrum_model::demands::{Demands, Liking, Offer, Unmet};
+use spelrum_model::demands::{Demands, Offer, Preference, Unmet};
 
 use super::cells::Cell;
 
@@ -9,7 +9,7 @@ use super::cells::Cell;
 const SLOTS_MAX: u32 = 4_096;
 
 /// A worker that asks for games, and its abilities.
-pub(super) struct Asking<'a> {
+pub(super) struct LeaseRequest<'a> {
     pub(super) worker: WorkerId,
     pub(super) slots: u64,
     /// Slots for timed games; 0 if all are.
@@ -25,7 +25,7 @@ pub(super) struct Asking<'a> {
     pub(super) verifies: bool,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> LeaseRequest<'a> {
     /// A worker that asks for games only.
     pub(super) fn new(
         worker: WorkerId,
@@ -41,7 +41,7 @@ impl<'a> Asking<'a> {
     }
 
     /// The same worker, with every unknown speed as good as demanded.
-    pub(super) const fn hopeful(&self) -> Self {
+    pub(super) const fn with_hoped_speeds(&self) -> Self {
         Self { is_hopeful: true, ..*self }
     }
 
@@ -68,8 +68,8 @@ impl<'a> Asking<'a> {
     }
 
     /// The worker's preference for such games.
-    pub(super) fn liking(&self, demands: Option<&Demands>) -> Liking {
-        demands.map_or(Liking::Indifferent, |demands| demands.liking(self.offer))
+    pub(super) fn preference(&self, demands: Option<&Demands>) -> Preference {
+        demands.map_or(Preference::Indifferent, |demands| demands.preference(self.offer))
     }
 
     /// Whether each of its slots can hold a game of the cell.
@@ -78,7 +78,8 @@ impl<'a> Asking<'a> {
         if bytes > self.slot_bytes || self.slot_bytes == u64::MAX {
             return bytes <= self.slot_bytes;
         }
-        let unset = cell.demands().map_or(0, |it| it.unset_hash_bytes(&self.offer.engines));
+        let unset =
+            cell.demands().map_or(0, |demands| demands.unset_hash_bytes(&self.offer.engines));
         bytes.saturating_add(unset) <= self.slot_bytes
     }
 }

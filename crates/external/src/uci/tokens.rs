@@ -2,12 +2,12 @@
 
 /// The words of a line, separated by any white space, as in UCI.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Words<'a> {
+pub(crate) struct Tokens<'a> {
     line: &'a str,
     at: usize,
 }
 
-impl<'a> Words<'a> {
+impl<'a> Tokens<'a> {
     pub(crate) const fn new(line: &'a str) -> Self {
         Self { line, at: 0 }
     }
@@ -46,7 +46,7 @@ impl<'a> Words<'a> {
     }
 }
 
-impl<'a> Iterator for Words<'a> {
+impl<'a> Iterator for Tokens<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn words_are_parted_by_any_white_space() {
-        let mut words = Words::new("  a \t b\r\r12  c  d end x ");
+        let mut words = Tokens::new("  a \t b\r\r12  c  d end x ");
         assert_eq!(words.next(), Some("a"));
         assert_eq!(words.number::<u8>(), None);
         assert_eq!(words.next(), Some("b"));

@@ -10,7 +10,7 @@ pub const SPEAKS_TLS: &str = "this port speaks TLS";
 
 /// Why a connection by TLS, or one that should use TLS, failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Distrust {
+pub struct TrustError {
     /// The problem.
     pub problem: String,
     /// The remedy, as a sentence without an end mark.
@@ -28,31 +28,31 @@ const ALERT: &str = "received fatal alert: ";
 
 const CLOCK: &str = "make the coordinator another certificate, or check this machine's clock";
 
-impl Distrust {
+impl TrustError {
     /// Searches the causes of a failed connection.
     #[must_use]
-    pub fn of(error: &(dyn Error + 'static)) -> Option<Self> {
+    pub fn from_error(error: &(dyn Error + 'static)) -> Option<Self> {
         let mut causes = std::iter::successors(Some(error), |&error| error.source());
         causes.find_map(|cause| {
-            let said = cause.to_string();
-            if said.contains(SPEAKS_TLS) {
+            let message = cause.to_string();
+            if message.contains(SPEAKS_TLS) {
                 return Some(Self {
-                    problem: "what listens there speaks TLS".to_owned(),
+                    problem: "the server at that address speaks TLS".to_owned(),
                     remedy: "write https:// instead of http://",
                     is_callers: true,
                 });
             }
             // tonic and h2 expose only texts.
-            if NO_HTTP_2.iter().any(|words| said.contains(words)) {
+            if NO_HTTP_2.iter().any(|words| message.contains(words)) {
                 return Some(Self {
-                    problem: "what listens there is a web server or another program, and no spelrum coordinator"
+                    problem: "the server at that address is a web server or another program, not a spelrum coordinator"
                         .to_owned(),
                     remedy: "check the address and its port; a proxy in between must pass HTTP/2 on",
                     is_callers: false,
                 });
             }
             // HTTP/2 keeps only its text.
-            if let Some(problem) = said.split_once(ALERT).and_then(|(_, alert)| not_taken(alert)) {
+            if let Some(problem) = message.split_once(ALERT).and_then(|(_, alert)| not_taken(alert)) {
                 return Some(Self {
                     problem: problem.to_owned(),
                     remedy: "show one that was made for this coordinator (spelrum certificate client), or none, \
@@ -69,15 +69,18 @@ impl Distrust {
 
     fn because(error: &rustls::Error) -> Self {
         use CertificateError as C;
-        let said =
+        let caused_by =
             |problem: &str, remedy| Self { problem: problem.to_owned(), remedy, is_callers: false };
         let Some(wrong) = certificate_error(error) else {
             let is_plain =
                 matches!(error, rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType));
             return if is_plain {
-                said("what listens there does not speak TLS", "write http:// instead of https://")
+                caused_by(
+                    "the server at that address does not speak TLS",
+                    "write http:// instead of https://",
+                )
             } else {
-                said(
+                caused_by(
                     &format!("TLS failed: {error}"),
                     "check that a spelrum coordinator of this version listens there, with --tls-cert",
                 )
@@ -85,23 +88,23 @@ impl Distrust {
         };
         // Two CAs of one name differ by their keys alone.
         if matches!(wrong, C::UnknownIssuer | C::BadSignature) {
-            said(
+            caused_by(
                 "its certificate is of a CA that is not trusted here",
                 "give the certificate of the CA that issued it, with --ca FILE, in SPELRUM_CA or as `ca` in the config file; a \
                  file that is given there already is of another CA",
             )
         } else if matches!(wrong, C::Expired | C::ExpiredContext { .. }) {
-            said("its certificate has expired", CLOCK)
+            caused_by("its certificate has expired", CLOCK)
         } else if matches!(wrong, C::NotValidYet | C::NotValidYetContext { .. }) {
-            said("its certificate is not valid yet", CLOCK)
+            caused_by("its certificate is not valid yet", CLOCK)
         } else if matches!(wrong, C::NotValidForName | C::NotValidForNameContext { .. }) {
-            said(
+            caused_by(
                 "its certificate is for another host name",
                 "call the coordinator by a name or address that its certificate has, or make it one \
                  with this name",
             )
         } else {
-            said(
+            caused_by(
                 &format!("its certificate is not valid: {wrong}"),
                 "make the coordinator another certificate",
             )

@@ -91,7 +91,7 @@ pub(crate) fn sweep(games: u32, players: &str) -> String {
 
 pub(crate) const RANDOM: &str = "[players.random]\nalgorithm = \"random\"\n";
 
-pub(crate) fn outside(name: &str, engine: &str, more: &str) -> String {
+pub(crate) fn external_player(name: &str, engine: &str, more: &str) -> String {
     format!("[players.{name}]\nalgorithm = \"uci\"\nengine = \"{engine}\"\n{more}\n")
 }
 
@@ -106,7 +106,7 @@ fn nobody_has(word: &str) -> bool {
         // A process may end at any time.
         let words = std::fs::read(entry.ok()?.path().join("cmdline")).ok()?;
         let words = String::from_utf8_lossy(&words).into_owned();
-        words.split('\0').any(|it| it.contains(word)).then_some(())
+        words.split('\0').any(|argument| argument.contains(word)).then_some(())
     });
     processes.count() == 0
 }
@@ -132,7 +132,7 @@ fn a_player_over_uci_is_the_player() {
     };
     let inside = played(format!("[players.ours]\n{ours}"));
     let options = "options = { shuffle = false }\ndepth = 2";
-    assert_eq!(played(outside("ours", "ours", options)), inside);
+    assert_eq!(played(external_player("ours", "ours", options)), inside);
 }
 
 /// A game whose engines think on several threads takes as many slots, so that no core has two of them.
@@ -147,8 +147,8 @@ fn a_game_takes_a_slot_for_each_thread_of_its_engine() {
         ("options.Threads = { min = 1, max = 4 }\n", "options = { Threads = 2 }"),
     ] {
         std::fs::write(&file, format!("{engines}{set}")).unwrap();
-        let player = outside("slow", "slow", &format!("depth = 1\n{options}"));
-        let other = outside("other", "ours", "depth = 1");
+        let player = external_player("slow", "slow", &format!("depth = 1\n{options}"));
+        let other = external_player("other", "ours", "depth = 1");
         sandbox.write("sweep.toml", &sweep(8, &format!("{player}{other}")));
         for file in [sandbox.path("match.db"), log.clone()] {
             let _gone = std::fs::remove_file(file);
@@ -227,8 +227,8 @@ fn a_player_of_othello_over_gtp_is_the_player() {
     let inside = played("algorithm = \"alpha-beta\"\nshuffle = false\n");
     assert!(inside.contains("pass"), "no game has a pass");
     for engine in ["told", "untold"] {
-        let outside = played(&format!("algorithm = \"gtp\"\nengine = \"{engine}\"\n"));
-        assert_eq!(outside, inside, "{engine}");
+        let external = played(&format!("algorithm = \"gtp\"\nengine = \"{engine}\"\n"));
+        assert_eq!(external, inside, "{engine}");
     }
 }
 
@@ -244,7 +244,8 @@ fn misbehaviour_is_a_forfeit_with_a_name() {
         "late" => "clock = \"300ms+1ms\"\nmargin = \"100ms\"",
         _ => "depth = 2",
     };
-    let players: String = words.iter().map(|word| outside(word, word, limit(word))).collect();
+    let players: String =
+        words.iter().map(|word| external_player(word, word, limit(word))).collect();
     let pairing = "pairing = { gauntlet = \"random\" }\n";
     sandbox.write("sweep.toml", &sweep(2, &format!("{pairing}{RANDOM}{players}")));
     run(&sandbox, &["--slots", "4"]).expect_exit(0);
@@ -277,12 +278,12 @@ fn noise_costs_nothing() {
     let Some(sandbox) = sandbox(&[]) else { return };
     sandbox.write(
         "sweep.toml",
-        &sweep(2, &format!("{RANDOM}{}", outside("loud", "loud", "depth = 1"))),
+        &sweep(2, &format!("{RANDOM}{}", external_player("loud", "loud", "depth = 1"))),
     );
     run(&sandbox, &["--engine-logs", "logs"]).expect_exit(0);
     let logs = std::fs::read_dir(sandbox.path("logs")).unwrap();
     let logs: Vec<_> =
-        logs.map(|it| std::fs::read_to_string(it.unwrap().path()).unwrap()).collect();
+        logs.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
     assert!(logs.iter().any(|log| log.contains(" < bestmove ") && log.contains(" > go depth 1")));
     let forfeits = "SELECT count(*) FROM games WHERE termination IN
         ('crash', 'illegal_move', 'time_forfeit', 'stall')";
@@ -295,7 +296,7 @@ fn noise_costs_nothing() {
 #[test]
 fn what_is_said_to_be_reproducible_is_played_twice() {
     let Some(sandbox) = sandbox(&[]) else { return };
-    let steady = outside("ours", "ours", "depth = 1\nreproducible = true");
+    let steady = external_player("ours", "ours", "depth = 1\nreproducible = true");
     sandbox.write("sweep.toml", &sweep(28, &format!("{steady}{RANDOM}")));
     run(&sandbox, &["--slots", "2"]).expect_exit(0);
     let ends = "SELECT count(*) || '/' || count(outcome) FROM games";
@@ -306,7 +307,7 @@ fn what_is_said_to_be_reproducible_is_played_twice() {
         ucinewgame) if test $mv = e2e4; then mv=d2d4; else mv=e2e4; fi ;;\n\
         go*) echo \"bestmove $mv\" ;;\nesac; done\n";
     std::fs::write(sandbox.path("loud.sh"), script).unwrap();
-    let fickle = outside("fickle", "loud", "depth = 1\nreproducible = true");
+    let fickle = external_player("fickle", "loud", "depth = 1\nreproducible = true");
     let sweep = sweep(2, &format!("{fickle}{RANDOM}")).replace("max_plies = 40", "max_plies = 1");
     let sweep = sweep.replace("{ kind = \"random\", plies = 3 }", "\"start\"");
     sandbox.write("sweep.toml", &sweep.replace("\"match\"", "\"fickle\""));
@@ -319,7 +320,7 @@ fn what_is_said_to_be_reproducible_is_played_twice() {
 #[test]
 fn costs_are_told_without_engines() {
     let sandbox = Sandbox::new();
-    let player = outside("it", "x", "depth = 1\noptions = { Hash = 128, Threads = 4 }");
+    let player = external_player("it", "x", "depth = 1\noptions = { Hash = 128, Threads = 4 }");
     sandbox.write("sweep.toml", &sweep(4, &format!("{RANDOM}{player}")));
     let ran = sandbox.run(&["run", "sweep.toml", "--dry-run"]);
     let said = ran.expect_exit(0).stdout();
@@ -329,7 +330,7 @@ fn costs_are_told_without_engines() {
         "{said}"
     );
     // What the engines file sets counts likewise.
-    let player = outside("it", "x", "depth = 1\noptions = { Hash = 128 }");
+    let player = external_player("it", "x", "depth = 1\noptions = { Hash = 128 }");
     sandbox.write("sweep.toml", &sweep(4, &format!("{RANDOM}{player}")));
     let more = "[engines.x]\nprotocol = \"uci\"\ncommand = \"/none\"\nset = { Threads = 2 }\n";
     sandbox.write("more.toml", more);
@@ -364,18 +365,18 @@ fn what_cannot_be_played_is_said_first() {
         let first = parts.next().unwrap_or_default().to_owned();
         parts.fold(first, |text, part| text + ", build BUILD" + &part[8..])
     };
-    let of = |engine: &str| outside("it", engine, "depth = 1");
+    let player_on = |engine: &str| external_player("it", engine, "depth = 1");
     let failures: Vec<_> = [
-        of("missing"),
-        of("text"),
-        of("deaf"),
-        of("dies"),
-        of("nowhere"),
-        outside("it", "ours", "depth = 1\noptions = { EvalFile = \"/etc/passwd\" }"),
-        outside("it", "ours", "depth = 1\noptions = { Hash = 100000 }"),
-        outside("it", "ours", "depth = 1\noptions = { Threads = 4 }"),
-        outside("it", "ours", "depth = 1\nversion = \"99\""),
-        format!("{}{}", of("one"), outside("other", "one", "depth = 2")),
+        player_on("missing"),
+        player_on("text"),
+        player_on("deaf"),
+        player_on("dies"),
+        player_on("nowhere"),
+        external_player("it", "ours", "depth = 1\noptions = { EvalFile = \"/etc/passwd\" }"),
+        external_player("it", "ours", "depth = 1\noptions = { Hash = 100000 }"),
+        external_player("it", "ours", "depth = 1\noptions = { Threads = 4 }"),
+        external_player("it", "ours", "depth = 1\nversion = \"99\""),
+        format!("{}{}", player_on("one"), external_player("other", "one", "depth = 2")),
     ]
     .iter()
     .map(|player| failure(player))
@@ -425,13 +426,16 @@ fn what_cannot_be_played_is_said_first() {
         "sweep.toml",
         &sweep(
             2,
-            &format!("{RANDOM}{}", outside("it", "ours", "depth = 1\noptions = { Threads = 4 }")),
+            &format!(
+                "{RANDOM}{}",
+                external_player("it", "ours", "depth = 1\noptions = { Threads = 4 }")
+            ),
         ),
     );
     let dry = sandbox.run(&["submit", "sweep.toml", "--dry-run", "--engines", "engines.toml"]);
     let refused = dry.failure();
     assert!(!refused.contains("to play ") && refused.contains("player `it`"), "{refused}");
-    sandbox.write("sweep.toml", &sweep(2, &format!("{RANDOM}{}", of("one"))));
+    sandbox.write("sweep.toml", &sweep(2, &format!("{RANDOM}{}", player_on("one"))));
     let none = sandbox.run(&["run", "sweep.toml", "--db", "other.db"]);
     assert_snapshot!(none.failure(), @r#"
     exit code 3
@@ -439,7 +443,7 @@ fn what_cannot_be_played_is_said_first() {
     help: say what it is on this machine in an engines file, and name that: --engines FILE; docs/engines.md has an example
     "#);
     // A dry run promises nothing that `run` refuses.
-    let player = outside("it", "ours", "depth = 1\noptions = { Hash = 100000 }");
+    let player = external_player("it", "ours", "depth = 1\noptions = { Hash = 100000 }");
     sandbox.write("sweep.toml", &sweep(2, &format!("{RANDOM}{player}")));
     let dry = run(&sandbox, &["--dry-run"]).failure();
     assert_eq!(dry, run(&sandbox, &["--new"]).failure());
@@ -518,7 +522,7 @@ fn sweeps_are_checked() {
 
     exit code 3
     error: failed to read the sweep sweep.toml
-      × player `it`: no game that a clock decides is played the same way again
+      × player `it`: games limited by time are not reproducible
         ╭─[sweep.toml:13:16]
      12 │ clock = "10s"
      13 │ reproducible = true
@@ -551,7 +555,7 @@ fn sweeps_are_checked() {
 
     exit code 3
     error: failed to read the sweep sweep.toml
-      × player `it`: a margin without an end would let any move be late
+      × player `it`: an unlimited margin would let any move be late
         ╭─[sweep.toml:13:10]
      12 │ depth = 1
      13 │ margin = "unlimited"
@@ -573,7 +577,7 @@ fn a_killed_run_leaves_no_engine_and_loses_nothing() {
         &format!("\"engine\", \"uci\", \"--seed\", \"{}\"", 77_001),
     );
     sandbox.write("engines.toml", &engines);
-    let players = format!("{RANDOM}{}", outside("ours", "ours", "depth = 4"));
+    let players = format!("{RANDOM}{}", external_player("ours", "ours", "depth = 4"));
     sandbox.write("sweep.toml", &sweep(300, &players));
     let arguments =
         ["run", "sweep.toml", "--db", "match.db", "--engines", "engines.toml", "--slots", "2"];
@@ -600,8 +604,8 @@ fn workers_get_what_they_can_play() {
     let Some(sandbox) = sandbox(&["sleeps"]) else { return };
     let players = format!(
         "pairing = {{ gauntlet = \"random\" }}\n{RANDOM}{}{}",
-        outside("ours", "ours", "depth = 1"),
-        outside("sleeps", "sleeps", "depth = 1"),
+        external_player("ours", "ours", "depth = 1"),
+        external_player("sleeps", "sleeps", "depth = 1"),
     );
     sandbox.write("sweep.toml", &sweep(4, &players).replace("max_plies = 40", "max_plies = 10"));
     let coordinator = sandbox.coordinator_with("c.db", "127.0.0.1:0", "500ms");
@@ -657,8 +661,8 @@ fn an_engine_that_stops_starting_fails_no_game() {
     // Other options need another process.
     let players = format!(
         "pairing = {{ gauntlet = \"random\" }}\n{RANDOM}{}{}",
-        outside("one", "frail", "depth = 1\noptions = { shuffle = true }"),
-        outside("other", "frail", "depth = 1\noptions = { shuffle = false }"),
+        external_player("one", "frail", "depth = 1\noptions = { shuffle = true }"),
+        external_player("other", "frail", "depth = 1\noptions = { shuffle = false }"),
     );
     sandbox.write("sweep.toml", &sweep(4, &players).replace("max_plies = 40", "max_plies = 10"));
     let coordinator = sandbox.coordinator_with("c.db", "127.0.0.1:0", "500ms");
@@ -670,7 +674,7 @@ fn an_engine_that_stops_starting_fails_no_game() {
         let said = status();
         assert!(!said.contains("finished"), "{said}");
         // The other options may have their turn before all games with the first are played.
-        sandbox.settled("c.db") >= 1 && said.contains("which no worker that is here has")
+        sandbox.settled("c.db") >= 1 && said.contains("which no connected worker has")
     });
     sandbox.write("mended", "");
     sandbox.wait_until_finished(&coordinator);

@@ -13,27 +13,27 @@ use crate::tree::{Entry, Node, Table, Tree};
 const COMPARISONS_MAX: usize = 1 << 22;
 
 /// The named axes, with the indices of their selected values, ascending.
-pub(super) type MeantValues = Vec<(usize, Vec<u32>)>;
+pub(super) type SelectedValues = Vec<(usize, Vec<u32>)>;
 
 /// Resolves selections among these axes and players.
-pub(super) struct Meant<'a> {
+pub(super) struct Selector<'a> {
     axes: &'a [Axis],
     players: &'a Players,
     /// For axes named so far: each value by its meaning.
-    known: BTreeMap<usize, BTreeMap<String, u32>>,
+    indices: BTreeMap<usize, BTreeMap<String, u32>>,
     comparisons: usize,
 }
 
-impl<'a> Meant<'a> {
-    pub(super) fn of(axes: &'a [Axis], players: &'a Players) -> Self {
-        Self { axes, players, known: BTreeMap::new(), comparisons: 0 }
+impl<'a> Selector<'a> {
+    pub(super) fn new(axes: &'a [Axis], players: &'a Players) -> Self {
+        Self { axes, players, indices: BTreeMap::new(), comparisons: 0 }
     }
 
-    /// The axis of this name, in a table that may have `others` for keys as well.
+    /// The axis of this name, in a table that may also have `other_keys`.
     pub(super) fn axis(
         &self,
         Entry { key, key_place, .. }: &Entry,
-        others: &[&str],
+        other_keys: &[&str],
     ) -> Result<usize, Fault> {
         let names = || self.axes.iter().map(|axis| axis.name.as_str());
         names().position(|name| name == key).ok_or_else(|| {
@@ -43,9 +43,9 @@ impl<'a> Meant<'a> {
             };
             let remedy = match self.players.variants.iter().find(varies) {
                 Some(variant) => {
-                    format!("name who varies it, such as player = \"{}\"", variant.name)
+                    format!("name the player that varies it, such as player = \"{}\"", variant.name)
                 }
-                None => did_you_mean(key, "keys", names().chain(others.iter().copied())),
+                None => did_you_mean(key, "keys", names().chain(other_keys.iter().copied())),
             };
             Fault::at(key_place, format!("there is no axis `{key}`"), remedy)
         })
@@ -54,57 +54,57 @@ impl<'a> Meant<'a> {
     /// The values of an axis selected by `wanted`, or by a member of such a list.
     pub(super) fn values(&mut self, axis: usize, wanted: &Node) -> Result<Vec<u32>, Fault> {
         // The value of an axis may itself be a list.
-        let mut meant = self.meant_by(axis, wanted)?;
-        if !meant.is_empty() {
-            return Ok(meant);
+        let mut selected = self.selected_by(axis, wanted)?;
+        if !selected.is_empty() {
+            return Ok(selected);
         }
         let listed = match &wanted.tree {
             Tree::Array(nodes) if !nodes.is_empty() => nodes.as_slice(),
             Tree::Array(_) | Tree::Scalar(_) | Tree::Table(_) => std::slice::from_ref(wanted),
         };
         for node in listed {
-            let found = self.meant_by(axis, node)?;
-            if found.is_empty() {
+            let indices = self.selected_by(axis, node)?;
+            if indices.is_empty() {
                 let Axis { name, values, .. } = &self.axes[axis];
                 return Err(Fault::at(
                     &node.place,
                     format!("the axis `{name}` has no value {}", shown(node)),
-                    one_of(values),
+                    list_values(values),
                 ));
             }
-            meant.extend(found);
+            selected.extend(indices);
         }
-        meant.sort_unstable();
-        meant.dedup();
-        Ok(meant)
+        selected.sort_unstable();
+        selected.dedup();
+        Ok(selected)
     }
 
     /// The values that one value selects.
-    fn meant_by(&mut self, axis: usize, wanted: &Node) -> Result<Vec<u32>, Fault> {
+    fn selected_by(&mut self, axis: usize, wanted: &Node) -> Result<Vec<u32>, Fault> {
         let values = (0..).zip(&self.axes[axis].values);
         let Tree::Table(table) = &wanted.tree else {
-            let known = self
-                .known
+            let by_identity = self
+                .indices
                 .entry(axis)
                 .or_insert_with(|| values.map(|(index, value)| (identity(value), index)).collect());
-            return Ok(known.get(&identity(wanted)).copied().into_iter().collect());
+            return Ok(by_identity.get(&identity(wanted)).copied().into_iter().collect());
         };
         self.comparisons += self.axes[axis].values.len() * (table.entries.len() + 1);
         if self.comparisons > COMPARISONS_MAX {
             let problem = "the tables that name cells, and those on axes, are too many to compare";
             return Err(Fault::at(&wanted.place, problem, "write fewer tables"));
         }
-        let is_meant = |(index, value)| has_entries(value, table).then_some(index);
-        Ok(values.filter_map(is_meant).collect())
+        let is_selected = |(index, value)| has_entries(value, table).then_some(index);
+        Ok(values.filter_map(is_selected).collect())
     }
 
     /// For each variant, whether it is named.
     pub(super) fn players(&self, Entry { key, value, .. }: &Entry) -> Result<Vec<bool>, Fault> {
-        let what = format!("`{key}`");
+        let label = format!("`{key}`");
         let example = format!("{key} = \"alphabeta\", or a list of players");
         let names = match &value.tree {
-            Tree::Array(_) => texts(value, &what, &example)?,
-            Tree::Scalar(_) | Tree::Table(_) => vec![(value.text(&what, &example)?, &value.place)],
+            Tree::Array(_) => texts(value, &label, &example)?,
+            Tree::Scalar(_) | Tree::Table(_) => vec![(value.text(&label, &example)?, &value.place)],
         };
         let mut named = vec![false; self.players.variants.len()];
         for (name, place) in names {
@@ -132,7 +132,7 @@ fn shown(node: &Node) -> String {
 }
 
 /// A remedy that lists the values of an axis.
-fn one_of(values: &[Node]) -> String {
+fn list_values(values: &[Node]) -> String {
     const LISTED_MAX: usize = 16;
     let shown = |node: &Node| match &node.tree {
         Tree::Table(_) => format!("{{ {node} }}"),

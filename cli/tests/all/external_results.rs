@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::outside::{RANDOM, outside, run, sandbox, sweep};
+use crate::external_engines::{RANDOM, external_player, run, sandbox, sweep};
 use crate::sandbox::Sandbox;
 
 /// A snapshot without what differs from build to build and from run to run: hashes and times.
@@ -23,8 +23,8 @@ fn played() -> Option<Sandbox> {
     let sandbox = sandbox(&["crash"])?;
     let players = format!(
         "pairing = {{ gauntlet = \"random\" }}\n{RANDOM}{}{}",
-        outside("ours", "ours", "depth = 1"),
-        outside("crash", "crash", "depth = 1")
+        external_player("ours", "ours", "depth = 1"),
+        external_player("crash", "crash", "depth = 1")
     );
     sandbox.write("sweep.toml", &sweep(2, &players));
     run(&sandbox, &[]).expect_exit(0);
@@ -85,7 +85,8 @@ fn reports_say_which_programs_played() {
 #[test]
 fn a_player_that_was_two_programs_is_warned_of() {
     let Some(sandbox) = sandbox(&["crash"]) else { return };
-    let players = format!("any_build = true\n{RANDOM}{}", outside("crash", "crash", "depth = 1"));
+    let players =
+        format!("any_build = true\n{RANDOM}{}", external_player("crash", "crash", "depth = 1"));
     sandbox.write("sweep.toml", &sweep(2, &players));
     run(&sandbox, &[]).expect_exit(0);
     let report = || sandbox.run(&["report", "--db", "match.db"]).expect_exit(0).stdout().to_owned();
@@ -97,9 +98,9 @@ fn a_player_that_was_two_programs_is_warned_of() {
     run(&sandbox, &[]).expect_exit(0);
     let ran = sandbox.run(&["report", "--db", "match.db", "--table", "engines"]);
     assert_masked!(ran.expect_exit(0).stdout());
-    let told = json(&sandbox, &["report"]);
-    assert_eq!(told["mixed_cells"][0]["programs"], 2);
-    assert_eq!(told["mixed_cells"][0]["player"], "crash");
+    let answer = json(&sandbox, &["report"]);
+    assert_eq!(answer["mixed_cells"][0]["programs"], 2);
+    assert_eq!(answer["mixed_cells"][0]["player"], "crash");
 }
 
 /// Our player does the same against what the program has played; what the program did, the rules allow.
@@ -110,12 +111,12 @@ fn games_of_programs_are_checked_as_far_as_can_be() {
     let ran = sandbox.run(&["replay", &game, "--db", "match.db", "--check-only"]);
     let said = format!("Game {game}: the same by our player; by the rules for its opponent\n");
     assert_eq!(ran.expect_exit(0).stdout(), said);
-    let told = json(&sandbox, &["replay", &game]);
-    let told = &told["games"][0];
-    assert_eq!((&told["check"], &told["compared"]), (&"same".into(), &"own_moves".into()));
-    assert_eq!(told["first_engine"], Value::Null);
-    assert!(told["second_engine"]["name"].as_str().unwrap().starts_with("Spelrum"), "{told}");
-    assert!(told["moves"][1].as_object().unwrap().contains_key("told_us"));
+    let answer = json(&sandbox, &["replay", &game]);
+    let answer = &answer["games"][0];
+    assert_eq!((&answer["check"], &answer["compared"]), (&"same".into(), &"own_moves".into()));
+    assert_eq!(answer["first_engine"], Value::Null);
+    assert!(answer["second_engine"]["name"].as_str().unwrap().starts_with("Spelrum"), "{answer}");
+    assert!(answer["moves"][1].as_object().unwrap().contains_key("told_us"));
 
     // What the program does not report is not shown as 0.
     let text =
@@ -134,8 +135,8 @@ fn games_of_programs_are_checked_as_far_as_can_be() {
     let head: Vec<&str> = text.lines().take(3).collect();
     let shown = format!("{}\n…\n{}", head.join("\n"), &text[from..]);
     assert_masked!(shown.replace(&format!("Game {game} "), "Game ID "));
-    let told = json(&sandbox, &["replay", &game]);
-    let forfeit = &told["games"][0]["forfeit"];
+    let answer = json(&sandbox, &["replay", &game]);
+    let forfeit = &answer["games"][0]["forfeit"];
     assert!(forfeit["output"].as_str().unwrap().contains("< info string about to"), "{forfeit}");
 
     // Our player's move is another, or the program's is none; and what the program did to lose is not told.
@@ -157,8 +158,8 @@ fn games_of_programs_are_checked_as_far_as_can_be() {
 #[test]
 fn games_between_programs_are_checked_by_the_rules() {
     let Some(sandbox) = sandbox(&["illegal"]) else { return };
-    let players =
-        outside("ours", "ours", "depth = 1") + &outside("illegal", "illegal", "depth = 1");
+    let players = external_player("ours", "ours", "depth = 1")
+        + &external_player("illegal", "illegal", "depth = 1");
     sandbox.write("sweep.toml", &sweep(2, &players));
     run(&sandbox, &[]).expect_exit(0);
     let ran = sandbox.run(&["replay", "1", "2", "--db", "match.db", "--check-only"]);
@@ -186,8 +187,8 @@ fn games_say_who_played_in_every_form() {
         text.lines().filter(is_its).map(str::to_owned).collect()
     };
     let forfeit = |number| {
-        let of = format!("WHERE game_id = {}", game_of(&sandbox, "crash", number));
-        sandbox.sql("match.db", &format!("SELECT message FROM forfeits {of}"))
+        let condition = format!("WHERE game_id = {}", game_of(&sandbox, "crash", number));
+        sandbox.sql("match.db", &format!("SELECT message FROM forfeits {condition}"))
     };
     let text = games("text");
     assert_masked!(tags(&text, &["FirstEngine", "SecondEngine", "Forfeit"]).join("\n"));
