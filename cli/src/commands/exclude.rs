@@ -1,4 +1,4 @@
-//! `spelrum exclude`, `readmit`: workers whose results are not trusted; `dismiss`: workers that are gone.
+//! `spelrum worker exclude`, `readmit`: workers whose results are not trusted; `dismiss`: workers that are gone.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -21,16 +21,16 @@ use crate::terminal;
 #[derive(Args, Debug)]
 #[command(after_help = "\
     Its results and their moves go to uncounted_games and no longer count in any statistics; other workers \
-    replay its games, also of finished experiments. It gets no more games until `spelrum readmit`, nor does \
+    replay its games, also of finished experiments. It gets no more games until `spelrum worker readmit`, nor does \
     a worker of the same name that starts later on its host. \
     Experiments with [find], [tune] or [evolve] keep its results, since their later steps depend on them, \
     and so do accuracy experiments.\n\n\
     `spelrum verify` and `spelrum status` show which worker it is. A `spelrum run` counts as a worker of \
     its machine.\n\n\
     Examples:\n  \
-    spelrum exclude 7 --db results.db --dry-run             (only shows what would be removed)\n  \
-    spelrum exclude 7 --coordinator http://127.0.0.1:7878 --since 2h --yes\n  \
-    spelrum exclude rack-4 --experiment pentago-depth --db results.db")]
+    spelrum worker exclude 7 --db results.db --dry-run             (only shows what would be removed)\n  \
+    spelrum worker exclude 7 --coordinator http://127.0.0.1:7878 --since 2h --yes\n  \
+    spelrum worker exclude rack-4 --experiment pentago-depth --db results.db")]
 pub(crate) struct Exclude {
     #[command(flatten)]
     arguments: WorkerArguments,
@@ -53,9 +53,9 @@ pub(crate) struct Exclude {
 #[command(after_help = "\
     Discarded results stay discarded. Later starts of the worker that were excluded with it are readmitted too.\n\n\
     Examples:\n  \
-    spelrum readmit 7 --coordinator http://127.0.0.1:7878\n  \
-    spelrum readmit 7 --engine dev --db results.db          (only to the games of this engine)\n  \
-    spelrum readmit rack-4 --db results.db                  (if no coordinator has it)")]
+    spelrum worker readmit 7 --coordinator http://127.0.0.1:7878\n  \
+    spelrum worker readmit 7 --engine dev --db results.db          (only to the games of this engine)\n  \
+    spelrum worker readmit rack-4 --db results.db                  (if no coordinator has it)")]
 pub(crate) struct Readmit {
     #[command(flatten)]
     arguments: WorkerArguments,
@@ -71,8 +71,8 @@ pub(crate) struct Readmit {
     `spelrum status` names a worker that fell silent while it held games until it is back, or for an hour. A dismissed \
     worker keeps its results, and gets games again if it comes back.\n\n\
     Examples:\n  \
-    spelrum dismiss 7 --coordinator http://127.0.0.1:7878\n  \
-    spelrum dismiss rack-4")]
+    spelrum worker dismiss 7 --coordinator http://127.0.0.1:7878\n  \
+    spelrum worker dismiss rack-4")]
 pub(crate) struct Dismiss {
     #[command(flatten)]
     arguments: WorkerArguments,

@@ -111,7 +111,7 @@ const FAMILIES: [(&str, &[&str]); 6] = [
     ),
     ("Experiments", &["list", "pause", "resume", "cancel", "priority", "retry", "prune", "delete"]),
     ("Results", &["stats", "replay", "verify", "check", "backup", "export", "import"]),
-    ("Cluster", &["token", "certificate", "exclude", "readmit", "dismiss", "speed"]),
+    ("Cluster", &["token", "certificate", "speed"]),
     (
         "Games and engines",
         &["play", "analyze", "solve", "engine", "table", "network", "perft", "tree"],
@@ -184,9 +184,6 @@ pub(crate) enum Command {
     Cancel(steer::Cancel),
     Priority(steer::Priority),
     Retry(steer::Retry),
-    Exclude(exclude::Exclude),
-    Readmit(exclude::Readmit),
-    Dismiss(exclude::Dismiss),
     Prune(remove::Prune),
     Delete(remove::Delete),
     Check(check::Check),
@@ -261,9 +258,6 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::Cancel(cancel) => on_runtime(cancel.run()),
         Command::Priority(priority) => on_runtime(priority.run()),
         Command::Retry(retry) => on_runtime(retry.run()),
-        Command::Exclude(exclude) => on_runtime(exclude.run()),
-        Command::Readmit(readmit) => on_runtime(readmit.run()),
-        Command::Dismiss(dismiss) => on_runtime(dismiss.run()),
         Command::Prune(prune) => on_runtime(prune.run()),
         Command::Delete(delete) => on_runtime(delete.run()),
     }

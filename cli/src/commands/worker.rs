@@ -1,9 +1,10 @@
 //! `spelrum worker`: plays games for a coordinator.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use spelrum_worker::{self as worker, Playing};
 
 use crate::arguments::{self, CoordinatorArguments, LabelArguments, SlotsArguments};
+use crate::commands::exclude::{Dismiss, Exclude, Readmit};
 use crate::commands::playing_process;
 use crate::config;
 use crate::error::{CliError, Result};
@@ -24,12 +25,15 @@ Examples:
   spelrum worker --coordinator http://10.0.0.5:7878 --slots 8 --name rack-3
   spelrum worker --coordinator http://10.0.0.5:7878 --label site=lab2 --label gpu
   spelrum worker --coordinator http://10.0.0.5:7878 --exit-when-done
-  spelrum worker --coordinator http://10.0.0.5:7878 --engines engines.toml";
+  spelrum worker --coordinator http://10.0.0.5:7878 --engines engines.toml
+  spelrum worker exclude --help";
 
-/// Play games for a coordinator
+/// Play games for a coordinator, or exclude a worker
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Worker {
+    #[command(subcommand)]
+    command: Option<WorkerCommand>,
     #[command(flatten)]
     coordinator: CoordinatorArguments,
     #[command(flatten)]
@@ -49,9 +53,23 @@ pub(crate) struct Worker {
     logs: LogArguments,
 }
 
+/// What to do about a worker, here or on another machine.
+#[derive(Debug, Subcommand)]
+enum WorkerCommand {
+    Exclude(Exclude),
+    Readmit(Readmit),
+    Dismiss(Dismiss),
+}
+
 impl Worker {
     /// Works until asked to end.
     pub(crate) async fn run(self) -> Result<Exit> {
+        match self.command {
+            Some(WorkerCommand::Exclude(exclude)) => return exclude.run().await,
+            Some(WorkerCommand::Readmit(readmit)) => return readmit.run().await,
+            Some(WorkerCommand::Dismiss(dismiss)) => return dismiss.run().await,
+            None => {}
+        }
         self.logs.start("info");
         let coordinator = config::coordinator(&self.coordinator)?;
         let labels = self.labels.labels()?;

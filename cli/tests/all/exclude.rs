@@ -1,4 +1,4 @@
-//! `spelrum exclude` and `readmit`: a worker's games are played by others, as people meet it.
+//! `spelrum worker exclude` and `readmit`: a worker's games are played by others, as people meet it.
 
 use serde_json::Value;
 
@@ -11,7 +11,8 @@ fn a_file_is_played_again_without_the_worker() {
     sandbox.run(&["run", "sweep.toml", "--db", "e.db"]).expect_exit(0);
     let before = sandbox.all_games("e.db");
     let db = ["--db", "e.db"];
-    let exclude = |more: &[&str]| sandbox.run(&[&["exclude", "1"], &db[..], more].concat());
+    let exclude =
+        |more: &[&str]| sandbox.run(&[&["worker", "exclude", "1"], &db[..], more].concat());
     let games = || sandbox.sql("e.db", "SELECT count(*) FROM games");
 
     let dry = exclude(&["--dry-run"]);
@@ -23,7 +24,7 @@ fn a_file_is_played_again_without_the_worker() {
     assert!(unconfirmed.stderr().contains("add --yes"), "{}", unconfirmed.stderr());
     let since = exclude(&["--since", "1ms", "--yes"]);
     since.expect_exit(0);
-    let unknown = sandbox.run(&["exclude", "nobody", "--db", "e.db", "--yes"]);
+    let unknown = sandbox.run(&["worker", "exclude", "nobody", "--db", "e.db", "--yes"]);
     unknown.expect_exit(3);
     let elsewhere = exclude(&["--experiment", "nothing", "--yes"]);
     elsewhere.expect_exit(3);
@@ -40,10 +41,10 @@ fn a_file_is_played_again_without_the_worker() {
     sandbox.run(&["check", "--db", "e.db"]).expect_exit(0);
 
     // The same machine is not believed, until somebody says so.
-    let readmitted = sandbox.run(&["readmit", "1", "--db", "e.db"]);
+    let readmitted = sandbox.run(&["worker", "readmit", "1", "--db", "e.db"]);
     readmitted.expect_exit(0);
     assert_eq!(readmitted.stdout(), "worker 1 gets games again\n");
-    let again = sandbox.run(&["readmit", "1", "--db", "e.db"]);
+    let again = sandbox.run(&["worker", "readmit", "1", "--db", "e.db"]);
     assert_eq!(again.stdout(), "1 is not excluded\n");
     sandbox.run(&["run", "sweep.toml", "--db", "e.db"]).expect_exit(0);
     assert_eq!(sandbox.all_games("e.db"), before, "the same games, by others");
@@ -59,7 +60,7 @@ fn results_do_not_come_back_by_a_file() {
     sandbox.run(&["export", "sweep", "--db", "e.db", "--output", "whole.db"]).expect_exit(0);
     sandbox.run(&["prune", "sweep", "--db", "e.db", "--yes"]).expect_exit(0);
     sandbox.run(&["export", "sweep", "--db", "e.db", "--output", "bare.db"]).expect_exit(0);
-    sandbox.run(&["exclude", "1", "--db", "e.db", "--yes"]).expect_exit(0);
+    sandbox.run(&["worker", "exclude", "1", "--db", "e.db", "--yes"]).expect_exit(0);
     for (file, later_us) in [("whole.db", 1), ("bare.db", 2)] {
         let import = || {
             let ran = sandbox.run(&["import", file, "--db", "e.db", "--json"]);
@@ -78,7 +79,7 @@ fn results_do_not_come_back_by_a_file() {
     let uncounted = "SELECT reason || ' ' || count(*) FROM uncounted_games GROUP BY reason";
     assert_eq!(sandbox.sql("e.db", uncounted), "excluded 120");
     sandbox.run(&["check", "--db", "e.db"]).expect_exit(0);
-    sandbox.run(&["readmit", "1", "--db", "e.db"]).expect_exit(0);
+    sandbox.run(&["worker", "readmit", "1", "--db", "e.db"]).expect_exit(0);
     sandbox.run(&["run", "sweep.toml", "--db", "e.db"]).expect_exit(0);
     sandbox.run(&["check", "--db", "e.db"]).expect_exit(0);
 }
@@ -94,13 +95,13 @@ fn a_worker_is_told_why_it_gets_no_games() {
     let worker = ["worker", "--coordinator", &url, "--slots", "1", "--name", "bad"];
     let mut worker = Watched::start(&sandbox, &worker);
     wait_until("some games are settled", || sandbox.settled("e.db") > 0);
-    sandbox.run(&["exclude", "bad", "--coordinator", &url, "--yes"]).expect_exit(0);
+    sandbox.run(&["worker", "exclude", "bad", "--coordinator", &url, "--yes"]).expect_exit(0);
     worker.read_until("gives this worker no games");
     let status = sandbox.run(&["status", "--coordinator", &url]);
     status.expect_exit(0);
     assert!(status.stdout().contains("is excluded and gets no games"), "{}", status.stdout());
     wait_until("all is taken out", || sandbox.sql("e.db", "SELECT count(*) FROM games") == "0");
-    sandbox.run(&["readmit", "bad", "--coordinator", &url]).expect_exit(0);
+    sandbox.run(&["worker", "readmit", "bad", "--coordinator", &url]).expect_exit(0);
     worker.read_until("gives this worker games again");
     sandbox.wait_until_finished(&coordinator);
 }

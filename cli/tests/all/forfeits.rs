@@ -113,7 +113,8 @@ fn a_dead_engine_on_one_of_two_machines_does_not_decide_a_test() {
     sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
     bad.read_until("gives this worker no games");
     // Also with no coordinator change its results would not count until it is let in to this engine.
-    let readmitted = sandbox.run(&["readmit", "bad", "--engine", "dev", "--coordinator", &url]);
+    let readmitted =
+        sandbox.run(&["worker", "readmit", "bad", "--engine", "dev", "--coordinator", &url]);
     let said = readmitted.expect_exit(0).stdout().to_owned();
     assert!(said.contains(" gets games of dev again\n"), "{said}");
     assert_eq!(sandbox.sql("f.db", "SELECT count(*) FROM barred"), "0");

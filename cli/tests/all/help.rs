@@ -16,16 +16,30 @@ fn the_program_gives_a_tour() {
     insta::assert_snapshot!("spelrum", help(&["--help"]));
 }
 
-/// Every command, as the tour lists them.
+fn help_of(command: &str) -> String {
+    let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+    help(&words)
+}
+
+/// The names in a list of commands, each at the beginning of a line.
+fn listed<'h>(help: &'h str, heading: &str, end: &str) -> Vec<&'h str> {
+    let lines = help.lines().skip_while(|line| *line != heading);
+    let lines = lines.take_while(|line| *line != end);
+    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    names.filter(|name| !name.is_empty() && *name != "help").collect()
+}
+
+/// Every command, as the tour lists them, followed by its own commands: `engine`, `engine uci`.
 pub(crate) fn commands() -> Vec<String> {
-    let commands: Vec<String> = help(&["--help"])
-        .lines()
-        .skip_while(|line| *line != "Every day:")
-        .take_while(|line| *line != "Options:")
-        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
-        .map(ToOwned::to_owned)
-        .collect();
-    assert!(commands.len() > 10, "{commands:?}");
+    let tour = help(&["--help"]);
+    let mut commands = Vec::new();
+    for command in listed(&tour, "Every day:", "Options:") {
+        commands.push(command.to_owned());
+        let of_command = help_of(command);
+        let nested = listed(&of_command, "Commands:", "");
+        commands.extend(nested.iter().map(|nested| format!("{command} {nested}")));
+    }
+    assert!(commands.len() > 40, "{commands:?}");
     commands
 }
 
@@ -34,9 +48,9 @@ fn every_command_teaches_by_example() {
     let commands = commands();
     assert!(commands.iter().any(|command| command == "run"), "{commands:?}");
     for command in commands {
-        let help = help(&[&command, "--help"]);
-        assert!(help.contains(&format!("\n  spelrum {command} ")), "{command} has no example");
-        insta::assert_snapshot!(format!("spelrum_{command}"), help);
+        let help = help_of(&command);
+        assert!(help.contains(&format!("\n  spelrum {command}")), "{command} has no example");
+        insta::assert_snapshot!(format!("spelrum_{}", command.replace(' ', "_")), help);
     }
 }
 
@@ -59,7 +73,7 @@ fn users_read_plain_words() {
     let mut texts =
         vec![("README.md".to_owned(), readme), ("spelrum".to_owned(), help(&["--help"]))];
     texts.extend(commands().into_iter().map(|command| {
-        let help = help(&[&command, "--help"]);
+        let help = help_of(&command);
         (command, help)
     }));
     for (name, text) in texts {

@@ -79,7 +79,7 @@ fn a_worker_that_fails_much_says_why_it_gets_no_games_until_it_is_let_in() {
     let item = attention.iter().find(|item| item["kind"] == "quarantined").expect("it is told");
     let problem = item["problem"].as_str().unwrap();
     assert!(problem.contains("(bad on ") && problem.contains("is quarantined"), "{problem}");
-    assert!(item["remedy"].as_str().unwrap().contains("spelrum readmit "), "{item}");
+    assert!(item["remedy"].as_str().unwrap().contains("spelrum worker readmit "), "{item}");
     wait_until("the metrics have it", || {
         let metrics = get(&coordinator, "/metrics");
         metrics.contains("spelrum_workers_withheld{why=\"quarantined\"} 1\n")
@@ -93,7 +93,7 @@ fn a_worker_that_fails_much_says_why_it_gets_no_games_until_it_is_let_in() {
     let why = sandbox.sql("q.db", "SELECT max(last_message) FROM attempts");
     assert!(why.contains("longer than the sweep's game_timeout"), "{why}");
 
-    let readmitted = sandbox.run(&["readmit", "bad", "--coordinator", url]);
+    let readmitted = sandbox.run(&["worker", "readmit", "bad", "--coordinator", url]);
     let said = readmitted.expect_exit(0).stdout();
     assert!(said.starts_with("worker ") && said.ends_with(" gets games again\n"), "{said}");
     bad.read_until("gives this worker games again");

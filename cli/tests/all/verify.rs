@@ -199,7 +199,7 @@ fn a_record_that_was_changed_is_found_by_the_other_worker() {
     assert!(said.contains("came out otherwise when worker 2 (two on "), "{said}");
 
     // Once its result is taken out, nobody need see to it; and it is verified anew.
-    sandbox.run(&["exclude", "one", "--coordinator", &url, "--yes"]).expect_exit(0);
+    sandbox.run(&["worker", "exclude", "one", "--coordinator", &url, "--yes"]).expect_exit(0);
     wait_until("all is played by the other", || {
         sandbox.sql("v.db", "SELECT count(*) FROM games WHERE worker_id = 2") == "20"
     });

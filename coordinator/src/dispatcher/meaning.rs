@@ -233,18 +233,18 @@ pub(super) fn withheld_text(why: Withheld, worker: WorkerId) -> String {
     match why {
         Withheld::Excluded => format!(
             "this worker is excluded because its results are not trusted; to readmit it: \
-             spelrum readmit {worker}"
+             spelrum worker readmit {worker}"
         ),
         // Constant while the quarantine lasts: a worker logs the text whenever it changes.
         Withheld::Quarantined { .. } => format!(
             "half of its last games or more failed here and were then played by other workers; it gets games again \
-             within ten minutes, or by: spelrum readmit {worker}"
+             within ten minutes, or by: spelrum worker readmit {worker}"
         ),
         Withheld::Barred(Barred { engine, forfeits, games, of_others: [others, others_games] }) => {
             format!(
                 "{engine} forfeited {forfeits} of {games} games here, and {others} of {others_games} at other workers: this \
              worker gets no more of its games; mend {engine} on this machine, and let it in again: \
-             spelrum readmit {worker} --engine {engine}"
+             spelrum worker readmit {worker} --engine {engine}"
             )
         }
         Withheld::Unmet(lacking) => lacking_text(&lacking),
@@ -265,7 +265,7 @@ mod tests {
             withheld_text(Withheld::Quarantined { faults, games: 20, left_ms }, WorkerId(7))
         };
         assert_eq!(text(10, 600_000), text(12, 1));
-        assert!(text(10, 1).ends_with("within ten minutes, or by: spelrum readmit 7"));
+        assert!(text(10, 1).ends_with("within ten minutes, or by: spelrum worker readmit 7"));
     }
 
     fn game(number: u64) -> GameId {

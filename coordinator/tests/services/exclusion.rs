@@ -75,7 +75,10 @@ async fn an_excluded_workers_games_are_played_by_others() {
 
     exclude(&served, "1", "", ExcludeWhat::Out).await.unwrap();
     let answer = bad.lease().await.unwrap();
-    assert!(answer.grant.is_none() && answer.withheld.contains("spelrum readmit 1"), "{answer:?}");
+    assert!(
+        answer.grant.is_none() && answer.withheld.contains("spelrum worker readmit 1"),
+        "{answer:?}"
+    );
     // What it holds is not its own any more, and what comes of it all the same does not count.
     assert_eq!(bad.heartbeat(&[grant.lease_id]).await.unwrap(), [grant.lease_id]);
     let late = vec![held[0].clone(), failed_result(&held[1], "boom")];
@@ -259,7 +262,7 @@ async fn a_worker_that_fails_much_is_quarantined_and_shown() {
         quarantine.problem.starts_with("worker 2 (bad on here) is quarantined"),
         "{quarantine:?}"
     );
-    assert!(quarantine.remedy.contains("spelrum readmit 2"), "{quarantine:?}");
+    assert!(quarantine.remedy.contains("spelrum worker readmit 2"), "{quarantine:?}");
     let readmitted = exclude(&served, "bad", "", ExcludeWhat::In).await.unwrap();
     assert_eq!(readmitted.readmitted_worker_ids, [2]);
     let answer = bad.lease().await.unwrap();

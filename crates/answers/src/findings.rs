@@ -250,7 +250,7 @@ fn of_withheld(worker: &WorkerSummary, why: &Withheld) -> Option<Attention> {
         Withheld::Excluded => (
             AttentionKind::Excluded,
             format!("worker {id} ({name} on {host}) is excluded and gets no games"),
-            format!("stop it, or repair its machine and readmit it: spelrum readmit {id}"),
+            format!("stop it, or repair its machine and readmit it: spelrum worker readmit {id}"),
         ),
         Withheld::Quarantined { faults, games, left_ms } => (
             AttentionKind::Quarantined,
@@ -260,8 +260,8 @@ fn of_withheld(worker: &WorkerSummary, why: &Withheld) -> Option<Attention> {
                 left_ms.div_ceil(1_000)
             ),
             format!(
-                "read what it wrote, and the view failures; let it in at once: spelrum readmit {id}; play what it \
-                 played by others: spelrum exclude {id}"
+                "read what it wrote, and the view failures; let it in at once: spelrum worker readmit {id}; play what it \
+                 played by others: spelrum worker exclude {id}"
             ),
         ),
         Withheld::Barred(Barred {
@@ -278,7 +278,7 @@ fn of_withheld(worker: &WorkerSummary, why: &Withheld) -> Option<Attention> {
             ),
             format!(
                 "see what {engine} said there: spelrum sql \"SELECT * FROM barred\"; mend the machine and let it in: \
-                 spelrum readmit {id} --engine {engine}"
+                 spelrum worker readmit {id} --engine {engine}"
             ),
         ),
         Withheld::Unmet(_) => return None,
@@ -304,7 +304,7 @@ fn of_deviating(deviating: &DeviatingGames) -> Attention {
         ),
         remedy: format!(
             "find out which one on a machine that you trust: spelrum verify {experiment}; then discard its results \
-             and have its games replayed elsewhere: spelrum exclude WORKER"
+             and have its games replayed elsewhere: spelrum worker exclude WORKER"
         ),
     }
 }
@@ -330,7 +330,7 @@ fn of_conflicts(conflicts: &Conflicts) -> Attention {
         ),
         remedy: format!(
             "find the worker whose games differ: spelrum verify {experiment}; then have them replayed elsewhere: \
-             spelrum exclude WORKER"
+             spelrum worker exclude WORKER"
         ),
     }
 }

@@ -149,7 +149,7 @@ pub(super) fn attention_of_forfeits(games: &ForfeitedGames) -> Option<Attention>
         )
     } else {
         let remedy = format!(
-            "{query}; if a machine is at fault, have its games replayed elsewhere: spelrum exclude WORKER"
+            "{query}; if a machine is at fault, have its games replayed elsewhere: spelrum worker exclude WORKER"
         );
         (forfeited, remedy)
     };

@@ -87,7 +87,7 @@ fn of_lost(lost: &[&WorkerSummary]) -> Option<Attention> {
         count: lost.len() as u64,
         problem,
         remedy: format!(
-            "look at the machine and start the worker again; if it is to stay away: spelrum dismiss {}",
+            "look at the machine and start the worker again; if it is to stay away: spelrum worker dismiss {}",
             first.worker
         ),
     })

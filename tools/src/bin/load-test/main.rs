@@ -14,7 +14,7 @@ use clap::Parser;
 use serde::Serialize;
 use spelrum_engine::parse_duration_us;
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
-use spelrum_proto::{Bearer, TrustError, Token, v1};
+use spelrum_proto::{Bearer, Token, TrustError, v1};
 use spelrum_report::data::write_json;
 use spelrum_report::text::{Column, TextTable, count, duration_us};
 use tokio::time::Instant;
