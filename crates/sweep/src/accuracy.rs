@@ -38,7 +38,7 @@ const NODES: &str = "nodes";
 const NODES_MAX: i64 = 10_000_000_000;
 
 /// Keys that only a sweep of kind `accuracy` has.
-const OF_ACCURACY: [&str; 3] = ["positions", "choices", "reference"];
+pub(crate) const OF_ACCURACY: [&str; 3] = ["positions", "choices", "reference"];
 
 /// Refuses keys that belong to the other kind.
 pub(super) fn check_keys(root: &Table, task: Task) -> Result<(), Fault> {

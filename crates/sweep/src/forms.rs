@@ -34,7 +34,7 @@ pub(super) const CLOCK_PATTERN: &str = concat!(
     "( *\\+ *[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m)?)?$"
 );
 
-const TIMEOUT_PATTERN: &str = "^[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m|h)$";
+pub(super) const TIMEOUT_PATTERN: &str = "^[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m|h)$";
 
 /// A number, a duration, or an axis of such.
 pub(super) fn led_end() -> Json {
@@ -119,29 +119,6 @@ pub(super) fn axes() -> Json {
 /// A number or a duration.
 pub(super) fn range_end() -> Json {
     json!({ "anyOf": [{ "type": "number" }, { "type": "string", "pattern": DURATION_PATTERN }] })
-}
-
-/// A run of another experiment.
-pub(super) fn found() -> Json {
-    json!({
-        "type": "object",
-        "required": ["experiment"],
-        "additionalProperties": false,
-        "properties": {
-            "experiment": { "type": "string", "description": "Its name or UUID." },
-            "run": {
-                "type": "integer",
-                "minimum": 0,
-                "default": 0,
-                "description": "Which of its runs, from 0.",
-            },
-            "best": { "const": true, "description": "The best of the run." },
-            "db": {
-                "type": "string",
-                "description": "The results database that has it. Default: EXPERIMENT.db, or the coordinator.",
-            },
-        },
-    })
 }
 
 /// Builds by the names of engines.

@@ -28,11 +28,13 @@ pub(super) struct Key {
     pub(super) name: &'static str,
     /// For editors: a heading. Empty where the name is clear enough.
     pub(super) title: &'static str,
-    /// For editors: the meaning.
+    /// The meaning, for `docs/sweeps.md`, whose links it may have, and without these for editors.
     pub(super) meaning: &'static str,
     pub(super) kind: Kind,
     /// Whether its table must have it.
     pub(super) is_required: bool,
+    /// The default in words, where the form has no value for it. Empty without one.
+    pub(super) default: &'static str,
 }
 
 /// The kinds of values of a key.
@@ -88,150 +90,160 @@ pub(super) static SWEEP: [Key; 36] = [
     Key::new(
         "name",
         "Name",
-        "Names the experiment and its database: a letter, then letters, digits, `_` and `-`.",
+        "Names the experiment and the database `<name>.db`: a letter, then letters, digits, `_`, `-`, at most \
+         64.",
         Kind::Name,
     )
     .required(),
     Key::new(
         "description",
         "Description",
-        "What the experiment asks, in a sentence; reports show it.",
+        "The question it asks, for readers; reports show it.",
         Kind::Text,
     ),
     Key::new(
         "kind",
         "Kind",
-        "\"games\": players meet each other. \"accuracy\": each player chooses a move in given positions, and \
-         a reference says what every move is worth. Default: \"games\".",
+        "`\"games\"`: players meet each other. `\"accuracy\"`: players [choose moves alone](#accuracy), \
+         compared with a reference that gives the value of every move.",
         Kind::Word { words: &["games", "accuracy"], default: Some("games") },
     ),
     Key::new(
         "game",
         "Game",
-        "The game, or a table of its name and its rules, which may be axes: \
-         { name = \"nim\", heaps = [3, 4, 5], misere = \"$misere\" }.",
+        "[The game](#game), or a table of its name and its rules, which may be axes: `{ name = \"nim\", heaps \
+         = [3, 4, 5], misere = \"$misere\" }`.",
         Kind::Composite(Composite::Game),
     )
     .required(),
     Key::new(
         "seed",
         "Seed",
-        "Every random number of the experiment comes from it: openings, and whatever players draw. \
-         The same file gives the same games on every machine. An axis of seeds plays everything as often \
-         as it has values: seed = \"$seed\". Default: 1.",
+        "The source of every random number, of openings and of players: the same file gives the same games on \
+         every machine. [An axis of seeds](#replicates), `seed = \"$seed\"`, repeats the sweep with each.",
         Kind::Own(forms::seed),
     ),
     Key::new(
         "games",
         "Games",
-        "Games in each cell: even, since both players play both colours of each opening, unless \
-         swap_sides is false. A larger number later continues the same experiment.",
+        "[Games in each cell](#games): even, at least 2, unless sides are fixed (`swap_sides`). A larger \
+         number later continues the experiment.",
         Kind::Whole { min: 1, max: None, default: None },
-    ),
+    )
+    .by_default("none; required with kind `games`"),
     Key::new(
         "swap_sides",
         "Swapped sides",
-        "Whether each opening is played twice, with the players' sides swapped. false: the first of \
-         a pairing moves first in every game, each from an opening of its own. Default: true.",
+        "Whether games come in pairs from one opening, with [the players' sides swapped](#games). `false`: \
+         the first player of a pairing moves first in every game, each from its own opening.",
         Kind::Switch { default: true },
     ),
     Key::new(
         "stop",
         "Stop",
-        "Ends a cell before it has all its games, once it is known well enough: \
-         { precision = 0.03 } or { sprt = { elo0 = 0, elo1 = 20 } }. Another rule later is read over the \
-         same games.",
+        "[When a cell ends](#stop) before it has all its games: `{ precision = 0.03 }` or `{ sprt = { elo0 = \
+         0, elo1 = 20 } }`. Another rule later is applied to the same games.",
         Kind::Composite(Composite::Stop),
     ),
     Key::new(
         "openings",
         "Openings",
-        "Where games start. Pair k has the same opening in every cell, so that cells can be \
-         compared. Default: \"start\".",
+        "[Where games start](#openings). Pair k has the same opening in every cell, so that cells can be \
+         compared.",
         Kind::Composite(Composite::Openings),
     ),
     Key::new(
         "positions",
         "Positions",
-        "Of an accuracy experiment: where players choose, in the forms of `openings`. Position k is the same \
-         in every cell. { kind = \"random\", plies = [20, 24, 28] } takes positions of each distance in turn.",
+        "Only for kind `accuracy`: the positions in which players choose, in the forms of [`openings`](#openings). \
+         Position k is the same in every cell. `\"random\"` takes several distances in turn, so that each has \
+         its share: `{ kind = \"random\", plies = [20, 24, 28] }`. In Pentago, tic-tac-toe and Connect Four a \
+         ply is a stone on the board.",
         Kind::Composite(Composite::Openings),
-    ),
+    )
+    .by_default("none; required with kind `accuracy`"),
     Key::new(
         "choices",
         "Choices",
-        "Of an accuracy experiment: in how many of the positions each player chooses, in each cell. A larger \
-         number later continues the same experiment.",
+        "Only for kind `accuracy`: the number of positions in which each player chooses, in each cell. All are \
+         distinct up to symmetry, and a larger number later continues the experiment.",
         Kind::Whole { min: 1, max: None, default: None },
-    ),
+    )
+    .by_default("none; required with kind `accuracy`"),
     Key::new(
         "reference",
         "Reference",
-        "Of an accuracy experiment: who says what every move is worth. A player that sees all moves alike: \
-         { algorithm = \"exact\" }, or { algorithm = \"minimax\", evaluation = \"runs\", depth = 4 }.",
+        "Only for kind `accuracy`: the player that gives the value of every legal move. `algorithm = \"exact\"`: a \
+         win is 1, a draw 0 and a loss -1. `algorithm = \"minimax\"` with a `depth` and an `evaluation`, \
+         where exact play is out of reach: its score of each move. `algorithm = \"table\"` in [chess \
+         endings](#openings): 256 less the plies to mate for a win, the negative of that for a loss, and 0 \
+         for a draw, so that the loss by a slower mate is counted in plies. A reference has no time limit, \
+         since its values must follow from the position alone; `nodes` limits the work on one position (for \
+         `exact` 10,000,000,000 by default), and a position that takes more is given up as failed.",
         Kind::Composite(Composite::ReferencePlayer),
-    ),
+    )
+    .by_default("none; required with kind `accuracy`"),
     Key::new(
         "measure",
         "What is measured",
-        "\"score\": who wins. \"time\": also how long moves take, so that every cell counts as \
-         timed. Default: \"score\".",
+        "`\"score\"`: results are the question. `\"time\"`: times are part of the question, so every cell \
+         counts as timed and is played on [exclusive slots](timing.md#quiet-slots).",
         Kind::Word { words: &["score", "time"], default: Some("score") },
     ),
     Key::new(
         "record",
         "What is stored",
-        "\"moves\": every game with its moves. \"games\": games without moves, and what is summed \
-         over them. Default: \"moves\".",
+        "`\"moves\"`: store every game with its moves. `\"games\"`: store no moves, only sums over them; \
+         takes a fraction of the bytes.",
         Kind::Word { words: &["moves", "games"], default: Some("moves") },
     ),
     Key::new(
         "max_plies",
         "Longest game",
-        "Plies from the opening after which a game is a draw. Default: \"unlimited\".",
+        "A game that has not ended this many plies after its opening is a draw.",
         Kind::Limit { max: u32::MAX },
     ),
     Key::new(
         "adjudication",
         "Adjudication",
-        "Ends games early by the players' own scores: `resign` where one side has lost, `draw` where neither \
-         is ahead. Default: the position alone ends games.",
+        "[Which games end early](#adjudication) by the players' own scores, or by exact tables. Without it, \
+         only the position or `max_plies` ends a game.",
         Kind::Composite(Composite::Adjudication),
     ),
     Key::new(
         "priority",
         "Priority",
-        "Experiments with a larger number are played first; equal ones share the workers. Default: \
-         0.",
+        "Experiments with a larger number are played first; equal ones share the workers.",
         Kind::Whole { min: i32::MIN as i64, max: Some(i32::MAX as i64), default: Some(0) },
     ),
     Key::new(
         "allocate",
         "Allocate",
-        "\"grid\": cells are played one after the other. \"informative\": the cell whose score is known \
-         least goes first; each gets its games all the same. Default: \"grid\".",
+        "[Which cells are played first](#allocate). `\"grid\"`: cells are played one after the other. \
+         `\"informative\"`: the cell with the least certain score goes first; each gets its games all the \
+         same.",
         Kind::Word { words: &["grid", "informative"], default: Some("grid") },
     ),
     Key::new(
         "game_timeout",
         "Game timeout",
-        "A game that takes longer on the wall clock than this, such as \"10m\", fails and is tried \
-         again. Default: \"unlimited\".",
+        "A game that takes longer than this wall time, such as `\"10m\"`, fails and is tried again. This \
+         removes only long games: [the effect on figures](statistics.md#times).",
         Kind::Own(forms::timeout),
     ),
     Key::new(
         "forfeits",
         "Forfeits",
-        "What becomes of games that a player forfeits: by a crash, no answer, an illegal move or too much time. \
-         \"lose\": they are losses. \"stop\": the experiment is paused after more than `forfeits_max`. \
-         Default: \"lose\".",
+        "Whether games that a player [forfeits](engines.md#forfeits), by a crash, a stall, an illegal move or \
+         too much time, pause the experiment. `\"lose\"`: forfeits are losses, however many there are. \
+         `\"stop\"`: the experiment is paused once a player has forfeited more than `forfeits_max` games, \
+         until it is resumed. Changes no cell.",
         Kind::Word { words: &["lose", "stop"], default: Some("lose") },
     ),
     Key::new(
         "forfeits_max",
         "Most forfeits",
-        "With forfeits = \"stop\": how many games one player may forfeit before the experiment is paused. \
-         Default: 3.",
+        "With `forfeits = \"stop\"`: how many games one player may forfeit before the experiment is paused.",
         Kind::Whole {
             min: 0,
             max: Some(FORFEITS_MAX_MOST as i64),
@@ -241,101 +253,102 @@ pub(super) static SWEEP: [Key; 36] = [
     Key::new(
         "timing",
         "Timing",
-        "Of timed games: which of them are disturbed, and whether these count or are played again. They are marked, \
-         and reports say how many they are.",
+        "[Which timed games count as disturbed](#timing), and whether time limits are scaled by the speed of \
+         workers.",
         Kind::Table(&timing::TIMING),
     ),
     Key::new(
         "placement",
         "Placement",
-        "Which workers play the sweep, by their labels, their speed and their quota of CPU time. Changes who plays, never \
-         what.",
+        "[Which workers play](#placement) the sweep, by their labels, their speed and their quota of CPU \
+         time. Changes who plays, never what.",
         Kind::Table(&placement::PLACEMENT),
     ),
     Key::new(
         "pairing",
         "Pairing",
-        "Who meets whom at each point of the grid. Default: \"round-robin\".",
+        "[Which players meet](#pairing) at each point of the grid.",
         Kind::Composite(Composite::Pairing),
     ),
     Key::new(
         "anchors",
         "Anchors",
-        "Players that the others' strength is measured against: everybody else meets each of them \
-         at each point.",
+        "[Players](#anchors) that every player meets at each point: the zero of the ratings.",
         Kind::Own(forms::anchors),
     ),
     Key::new(
         "axes",
         "Axes",
-        "What changes from cell to cell. Players, the game and openings name an axis as \"$depth\", \
-         or \"$budget.ab\" if its values are tables.",
+        "[What changes from cell to cell](#axes). Players, the game and openings name an axis as \
+         `\"$depth\"`, or `\"$budget.ab\"` if its values are tables.",
         Kind::Own(forms::axes),
     ),
     Key::new(
         "sample",
         "Sample",
-        "Plays some points of the grid instead of all of them, drawn by the seed.",
+        "[Some points of the grid](#sample) instead of all, drawn by the seed.",
         Kind::Table(&SAMPLE),
     ),
     Key::new(
         "players",
         "Players",
-        "Who plays: each player under a header such as [players.alphabeta].",
+        "[The players](#players), each under a header such as `[players.alphabeta]`.",
         Kind::Composite(Composite::Players),
     )
     .required(),
     Key::new(
         "any_build",
         "Any build",
-        "Whether an engine that was rebuilt plays on in the cells of the program before it. Default: false, so \
-         that a rebuilt engine is another player, with cells of its own beside the old ones.",
+        "Whether a rebuilt engine continues the cells of [the build before it](engines.md#builds). `false`: a \
+         rebuilt engine is another player, with its own cells beside the old ones.",
         Kind::Switch { default: false },
     ),
     Key::new(
         "builds",
         "Builds",
-        "Which build of each engine plays. Written when the sweep is played, and not by its author.",
+        "Which build of each engine plays. Spelrum appends this table to the sweep when the sweep is played, \
+         and replaces an earlier one.",
         Kind::Own(forms::builds),
     ),
     Key::new(
         "find",
         "Find",
-        "Finds the value of a parameter at which two players are even, such as how much time one needs to be \
-         the other's equal: { player = \"genetic\", parameter = \"move_time\", from = \"1ms\", to = \"1s\" }.",
+        "Finds [the value of a parameter](#find) at which two players are even, such as the time that makes \
+         one the other's equal: `{ player = \"genetic\", parameter = \"move_time\", from = \"1ms\", to = \
+         \"1s\" }`.",
         Kind::Table(&course::find::FIND),
     ),
     Key::new(
         "tune",
         "Tune",
-        "Searches for better settings of a player, and confirms them: { player = \"genetic\", parameters = { \
-         crossover_rate = { from = 0.0, to = 1.0 } } }.",
+        "Finds [the best settings](#tune) of a player, and confirms them: `{ player = \"genetic\", parameters \
+         = { crossover_rate = { from = 0.0, to = 1.0 } } }`.",
         Kind::Table(&course::tune::TUNE),
     ),
     Key::new(
         "evolve",
         "Evolve",
-        "Breeds the formula by which a player evaluates positions, by genetic programming: \
-         { player = \"evolved\", population = 25, generations = 50, fitness = \"score\" }.",
+        "[Breeds the formula](#evolve) by which a player evaluates positions, by genetic programming: `{ \
+         player = \"evolved\", population = 25, generations = 50, fitness = \"score\" }`.",
         Kind::Table(&course::evolve::EVOLVE),
     ),
     Key::new(
         "override",
         "Overrides",
-        "Other numbers of games for some cells, or none. Later overrides win.",
+        "[Other numbers of games](#overrides) for some cells, or none. Later overrides win.",
         Kind::Composite(Composite::Overrides),
     ),
     Key::new(
         "error_rate",
         "Error rate",
-        "Of the claims: how probable it may be that any that is false is called supported. Default: 0.05.",
+        "The highest allowed probability that any false [claim](#claims) is called supported.",
         Kind::Own(forms::error_rate),
     ),
     Key::new(
         "claims",
         "Claims",
-        "What is claimed of the results. Those that are stated before the first game are judged together at \
-         one error rate; those that come later are exploratory. They change no game.",
+        "[Claims](#claims) about the results, stated before there are any: they are judged together at one \
+         `error_rate`. Later ones are exploratory. Claims change no game.",
         Kind::Composite(Composite::Claims),
     ),
 ];
@@ -351,35 +364,47 @@ pub(super) static STOP: [Key; 2] = [
     Key::new(
         "sprt",
         "Sequential test",
-        "Plays until it is known whether the cell's first player is rather elo1 stronger than the \
-         second, or elo0.",
+        "A cell ends when an SPRT (sequential probability ratio test) accepts H0 (Elo difference `elo0`) or \
+         H1 (`elo1`) for its first player.",
         Kind::Table(&SPRT),
     ),
 ];
 
 /// The keys of `sprt`.
 pub(super) static SPRT: [Key; 5] = [
-    Key::new("elo0", "", "The smaller difference in strength, in Elo.", Kind::Own(forms::sprt_elo))
-        .required(),
-    Key::new("elo1", "", "The larger difference in strength, in Elo.", Kind::Own(forms::sprt_elo))
-        .required(),
+    Key::new(
+        "elo0",
+        "",
+        "The smaller hypothesis about the first player's strength, in Elo.",
+        Kind::Own(forms::sprt_elo),
+    )
+    .required(),
+    Key::new(
+        "elo1",
+        "",
+        "The larger hypothesis about the first player's strength, in Elo.",
+        Kind::Own(forms::sprt_elo),
+    )
+    .required(),
     Key::new(
         "alpha",
         "",
-        "How probable it may be that elo1 is taken where elo0 is true. Default: 0.05.",
+        "The allowed probability of accepting `elo1` when `elo0` is true.",
         Kind::Own(forms::sprt_error),
-    ),
+    )
+    .by_default("`0.05`"),
     Key::new(
         "beta",
         "",
-        "How probable it may be that elo0 is taken where elo1 is true. Default: 0.05.",
+        "The allowed probability of accepting `elo0` when `elo1` is true.",
         Kind::Own(forms::sprt_error),
-    ),
+    )
+    .by_default("`0.05`"),
     Key::new(
         "model",
         "",
-        "What the strengths are in. \"normalized\": in Elo that takes as many games to see whatever the \
-         draws. \"logistic\": in Elo as it follows from the score. Default: \"normalized\".",
+        "The unit of the strengths: `\"logistic\"` is Elo as it follows from the score; `\"normalized\"` \
+         needs as many games whatever the share of draws.",
         Kind::Word { words: &["normalized", "logistic"], default: Some("normalized") },
     ),
 ];
@@ -415,7 +440,7 @@ pub(super) static PAIRING_FORMS: [Key; 4] = [
 pub(super) static PAIRING_BESIDES: [Key; 1] = [Key::new(
     "self_play",
     "Self-play",
-    "Whether everybody who plays also plays against itself. Default: false.",
+    "Whether every player that plays also plays against itself.",
     Kind::Switch { default: false },
 )];
 
@@ -424,8 +449,8 @@ pub(super) static SAMPLE: [Key; 3] = [
     Key::new(
         "method",
         "Method",
-        "\"latin-hypercube\": every value of every axis equally often. \"random\": any points; more \
-         of them later keep the earlier ones.",
+        "`\"latin-hypercube\"`: every value of every axis is used equally often, give or take one. \
+         `\"random\"`: any points; more of them later keep the earlier ones.",
         Kind::Word { words: &["latin-hypercube", "random"], default: None },
     )
     .required(),
@@ -439,9 +464,10 @@ pub(super) static SAMPLE: [Key; 3] = [
     Key::new(
         "axes",
         "Sampled axes",
-        "Only these axes are thinned, at every combination of the others. Default: all of them.",
+        "Only these axes are sampled, at every combination of the others.",
         Kind::Own(|| json!({ "type": "array", "minItems": 1, "items": { "type": "string" } })),
-    ),
+    )
+    .by_default("all"),
 ];
 
 /// The keys of an override.
@@ -468,34 +494,42 @@ pub(super) static CLAIM: [Key; 7] = [
     Key::new(
         "text",
         "Text",
-        "What is claimed, in words: reports name the claim by it.",
+        "The claim, in one line: reports use it as the claim's name.",
         Kind::Text,
     )
     .required(),
-    Key::new("player", "Player", "Player whose score the claim is about.", Kind::Text).required(),
-    Key::new("opponent", "Opponent", "Whom it meets. Default: anybody.", Kind::Text),
+    Key::new(
+        "player",
+        "Player",
+        "The player, or variant, whose score the claim is about.",
+        Kind::Text,
+    )
+    .required(),
+    Key::new("opponent", "Opponent", "The player that it meets, on either side.", Kind::Text)
+        .by_default("any player"),
     Key::new(
         "at",
         "At",
-        "In which cells: values of axes (a list means any of them). Default: all in which they meet.",
+        "Which cells: values of axes, as in an [override](#overrides).",
         Kind::Own(|| json!({ "type": "object", "minProperties": 1 })),
-    ),
+    )
+    .by_default("every cell in which they meet"),
     Key::new(
         "score_above",
         "Score above",
-        "The player's mean score is above this: 0.5 is even.",
+        "The player's mean score is above this bound: 0.5 is even. A claim has either this or `score_below`.",
         Kind::Own(forms::claimed_score),
     ),
     Key::new(
         "score_below",
         "Score below",
-        "The player's mean score is below this: 0.5 is even.",
+        "The player's mean score is below this bound: 0.5 is even.",
         Kind::Own(forms::claimed_score),
     ),
     Key::new(
         "in",
         "In",
-        "\"every\": in each of these cells. \"some\": in at least one. Default: \"every\".",
+        "`\"every\"`: the claim holds if it holds in each of these cells. `\"some\"`: in at least one.",
         Kind::Word { words: &["every", "some"], default: Some("every") },
     ),
 ];
@@ -526,8 +560,35 @@ pub(super) static RANGE: [Key; 6] = [
     Key::new(
         "scale",
         "",
-        "With `count`: equal distances (\"linear\") or equal ratios (\"log\"). Default: \"linear\".",
+        "With `count`: equal distances (`\"linear\"`) or equal ratios (`\"log\"`).",
         Kind::Word { words: &["linear", "log"], default: Some("linear") },
+    ),
+];
+
+/// The keys of `from` of a player.
+pub(super) static FOUND: [Key; 4] = [
+    Key::new("experiment", "", "Its name or UUID. The run must be finished.", Kind::Text)
+        .required(),
+    Key::new(
+        "run",
+        "",
+        "Which of its runs, by the number in its report.",
+        Kind::Whole { min: 0, max: None, default: Some(0) },
+    ),
+    Key::new(
+        "best",
+        "",
+        "The run's best player; no other is kept.",
+        Kind::Own(|| json!({ "const": true })),
+    )
+    .by_default("`true`"),
+    Key::new(
+        "db",
+        "",
+        "The results database that has the experiment. Without this key, `submit` asks the coordinator, and `run` \
+         looks into the database that it makes for such an experiment, `EXPERIMENT.db` in the directory where it \
+         is run.",
+        Kind::Text,
     ),
 ];
 
@@ -544,7 +605,7 @@ pub(super) static PLAYER: [Key; 4] = [
         "From",
         "Starts from what a run of another experiment with find, tune or evolve found: from = { experiment = \
          \"othello-gp\", run = 2, best = true }. Keys here replace what it says.",
-        Kind::Own(forms::found),
+        Kind::Table(&FOUND),
     ),
     Key::new(
         "use",
@@ -570,12 +631,26 @@ impl Key {
         meaning: &'static str,
         kind: Kind,
     ) -> Self {
-        Self { name, title, meaning, kind, is_required: false }
+        Self { name, title, meaning, kind, is_required: false, default: "" }
     }
 
     const fn required(mut self) -> Self {
         self.is_required = true;
         self
+    }
+
+    const fn by_default(mut self, words: &'static str) -> Self {
+        self.default = words;
+        self
+    }
+
+    /// The default of a key whose form is this schema: words, or the schema's value as code.
+    pub(super) fn default_text(&self, schema: &Json) -> Option<String> {
+        match schema.get("default") {
+            _ if !self.default.is_empty() => Some(self.default.to_owned()),
+            Some(value) => Some(format!("`{value}`")),
+            None => None,
+        }
     }
 }
 

@@ -53,14 +53,28 @@ pub fn sweep_schema() -> Json {
 /// A key's schema, for an editor.
 fn key_schema(key: &Key) -> Json {
     let mut schema = kind_schema(&key.kind);
-    schema["description"] = key.meaning.into();
+    let default = key.default_text(&schema).map(|default| format!(" Default: {default}."));
+    schema["description"] = (without_links(key.meaning) + &default.unwrap_or_default()).into();
     if !key.title.is_empty() {
         schema["title"] = key.title.into();
     }
     schema
 }
 
-fn kind_schema(kind: &Kind) -> Json {
+/// The text with each Markdown link `[text](target)` as its text alone.
+fn without_links(markdown: &str) -> String {
+    let mut pieces = markdown.split("](");
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        if let Some(start) = text.rfind('[') {
+            text.remove(start);
+        }
+        text += piece.split_once(')').map_or(piece, |(_target, rest)| rest);
+    }
+    text
+}
+
+pub(super) fn kind_schema(kind: &Kind) -> Json {
     match kind {
         Kind::Text => json!({ "type": "string" }),
         Kind::Name => json!({ "type": "string", "pattern": NAME_PATTERN }),

@@ -23,6 +23,7 @@ mod game_timeout;
 mod keys;
 mod merge;
 mod overrides;
+mod page;
 mod pairing;
 mod placement;
 mod ranges;

@@ -4,6 +4,7 @@
 
 #[cfg(feature = "certificates")]
 mod certificates;
+mod generated;
 #[cfg(feature = "serving")]
 mod hand_worker;
 #[cfg(feature = "serving")]
@@ -13,6 +14,7 @@ mod tools;
 
 #[cfg(feature = "certificates")]
 pub use certificates::{Authority, Validity};
+pub use generated::{assert_generated, cell_text, table};
 #[cfg(feature = "serving")]
 pub use hand_worker::{HandWorker, failed_result, game_mut, hello};
 #[cfg(feature = "serving")]

@@ -98,8 +98,28 @@ async fn migrate(path: &Path, connection: &mut SqliteConnection) -> Result<(), S
     refuse_other_history(path, connection).await?;
     // All migrations or none.
     let mut transaction = connection.begin().await?;
+    adopt_views(&mut transaction).await?;
     MIGRATIONS.run(&mut *transaction).await.map_err(|error| not_migrated(path, error))?;
     Ok(transaction.commit().await?)
+}
+
+/// The SHA-384 of `0002_views.sql` before its columns had comments. Databases of builds of that time, and those that are
+/// converted from older development builds, have the same views.
+const VIEWS_WITHOUT_COMMENTS: &str = "6d04fbaeaddba447b986081803186640f4225cd62427179c6bbccb0ccf3b4cad\
+    7f315c3c8112f33b2cb039ec789543d9";
+
+/// Lets a database whose views have no comments pass as one of ours.
+async fn adopt_views(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    for views in MIGRATIONS.iter().filter(|migration| migration.version == 2) {
+        sqlx::query(
+            "UPDATE _sqlx_migrations SET checksum = ?1 WHERE version = 2 AND lower(hex(checksum)) = ?2",
+        )
+        .bind(&*views.checksum)
+        .bind(VIEWS_WITHOUT_COMMENTS)
+        .execute(&mut *connection)
+        .await?;
+    }
+    Ok(())
 }
 
 fn not_migrated(path: &Path, error: MigrateError) -> StoreError {

@@ -36,6 +36,22 @@ async fn a_database_of_a_development_build_is_refused_and_left_alone() {
     drop(directory);
 }
 
+/// The views before their columns had comments are the same views. A database of that time is opened, and so is one
+/// that was converted from an older development build.
+#[tokio::test]
+async fn a_database_whose_views_have_no_comments_is_opened() {
+    let Store { directory, writer, .. } = Store::new().await;
+    let path = writer.path().to_owned();
+    writer.close().await.unwrap();
+    let mut connection = SqliteConnectOptions::new().filename(&path).connect().await.unwrap();
+    let checksum = "UPDATE _sqlx_migrations SET checksum = x'6d04fbaeaddba447b986081803186640f4225cd62427179c\
+                    6bbccb0ccf3b4cad7f315c3c8112f33b2cb039ec789543d9' WHERE version = 2";
+    connection.execute(checksum).await.unwrap();
+    connection.close().await.unwrap();
+    Writer::open(&path).await.unwrap().close().await.unwrap();
+    drop(directory);
+}
+
 /// Players whose values are hard to write twice in the same way.
 fn odd_plan() -> Plan {
     let mut first = genetic(3);

@@ -21,20 +21,21 @@ pub(crate) static ADJUDICATION: [Key; 3] = [
     Key::new(
         "resign",
         "Lost by scores",
-        "A side loses whose last scores are all this bad: { score = 600, moves = 3, both = true }.",
+        "A side loses whose last scores are all this bad: `{ score = 600, moves = 3, both = true }`.",
         Kind::Table(&RESIGN),
     ),
     Key::new(
         "draw",
         "Drawn by scores",
-        "A game is drawn if the last scores of both sides are all this near to 0: \
-         { score = 10, moves = 8, after = 40 }.",
+        "A game is drawn if the last scores of both sides are all this near to 0: `{ score = 10, moves = 8, \
+         after = 40 }`.",
         Kind::Table(&DRAW),
     ),
     Key::new(
         "tables",
         "Ended by exact tables",
-        "Whether a chess game ends as the exact table of its last four pieces or fewer says. Default: false.",
+        "`true`: a chess game ends at its first position of four pieces or fewer, none of them a pawn, with \
+         the result of the exact table: a win for the side that mates, a draw if neither does.",
         Kind::Switch { default: false },
     ),
 ];
@@ -44,20 +45,22 @@ pub(crate) static RESIGN: [Key; 3] = [
     Key::new(
         "score",
         "",
-        "How far below 0 the loser's scores are, in the evaluation's unit: hundredths of a pawn in chess.",
+        "A side loses if its scores are at most the negative of this, in the evaluation's unit (in chess a hundredth \
+         of a pawn).",
         Kind::Whole { min: 1, max: Some(SCORE_MAX), default: None },
     )
     .required(),
     Key::new(
         "moves",
         "",
-        "In how many of its moves, one behind the other. Default: 3.",
+        "For how many of its latest moves in a row the loser's scores must be so bad.",
         Kind::Whole { min: 1, max: Some(MOVES_MAX), default: Some(RESIGN_MOVES) },
     ),
     Key::new(
         "both",
         "",
-        "Whether the winner's scores must be as far above 0 in as many moves. Default: true.",
+        "`true`: the other side's scores must also be at least `score` for as many of its own latest moves; `false`: \
+         the loser's scores are enough.",
         Kind::Switch { default: true },
     ),
 ];
@@ -67,27 +70,28 @@ pub(crate) static DRAW: [Key; 4] = [
     Key::new(
         "score",
         "",
-        "How far from 0 scores may be, in the evaluation's unit: hundredths of a pawn in chess.",
+        "A game is drawn if all scores are at most this far from 0, in the evaluation's unit (in chess a hundredth of \
+         a pawn).",
         Kind::Whole { min: 0, max: Some(SCORE_MAX), default: None },
     )
     .required(),
     Key::new(
         "moves",
         "",
-        "In how many moves of each side, one behind the other. Default: 8.",
+        "For how many of each side's latest moves in a row scores must be so near to 0.",
         Kind::Whole { min: 1, max: Some(MOVES_MAX), default: Some(DRAW_MOVES) },
     ),
     Key::new(
         "after",
         "",
-        "Not before so many full moves, of two plies, from the opening. Default: 0.",
+        "How many full moves, of two plies each, must have been played from the opening first.",
         Kind::Whole { min: 0, max: Some(MOVES_MAX), default: Some(0) },
     ),
     Key::new(
         "restart",
         "",
-        "Whether counting starts again at each capture and pawn move of chess, as other match runners count. Default: \
-         false.",
+        "`true`: a capture or a pawn move is the first move that counts, as in fastchess and cutechess; in \
+         chess only.",
         Kind::Switch { default: false },
     ),
 ];

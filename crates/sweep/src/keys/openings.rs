@@ -64,8 +64,7 @@ pub(crate) static OPENINGS_BOOK: [Key; 6] = [
     Key::new(
         "plies",
         "Plies",
-        "Of each game of a PGN file, the position after so many plies, or its last if it has fewer; by default \
-         its last.",
+        "Of each game of a PGN file, the position after so many plies, or its last if it has fewer.",
         Kind::Own(|| {
             json!({
                 "anyOf": [
@@ -74,7 +73,7 @@ pub(crate) static OPENINGS_BOOK: [Key; 6] = [
                 ],
             })
         }),
-    ),
+    ).by_default("the last position"),
     Key::new(
         "order",
         "Order",
@@ -86,8 +85,8 @@ pub(crate) static OPENINGS_BOOK: [Key; 6] = [
     Key::new(
         "count",
         "Count",
-        "How many positions are taken of the book: its first ones, or with order = \"drawn\" a sample drawn by the \
-         seed; by default 16,384 of a file that is compressed or larger than 1 MiB, and all of another.",
+        "How many positions are taken of the book: its first ones, or with `order = \"drawn\"` a sample drawn \
+         by the seed.",
         Kind::Own(|| {
             json!({
                 "anyOf": [
@@ -96,7 +95,7 @@ pub(crate) static OPENINGS_BOOK: [Key; 6] = [
                 ],
             })
         }),
-    ),
+    ).by_default("16,384 of a file that is compressed or larger than 1 MiB, and all of another"),
     Key::new(
         "bad",
         "Bad entries",
@@ -114,8 +113,8 @@ pub(crate) static OPENINGS_ENDING: [Key; 5] = [
     Key::new(
         "ending",
         "Ending",
-        "Which pieces: white's and then black's, each with its king first, such as \"KRK\", \"KBNK\" or \
-         \"KRKB\"; two beside the kings at most, and no pawns.",
+        "White's pieces and then black's, each with its king first: `\"KRK\"`, `\"KBNK\"`, `\"KRKN\"`. At \
+         most four pieces, kings included, and no pawns.",
         Kind::Own(|| {
             json!({ "anyOf": [{ "type": "string", "pattern": ENDING_PATTERN }, forms::reference()] })
         }),
@@ -124,7 +123,7 @@ pub(crate) static OPENINGS_ENDING: [Key; 5] = [
     Key::new(
         "to_move",
         "To move",
-        "Whose move it is: white's, who wins, or black's, who loses.",
+        "The side to move: `\"white\"`, which wins, or `\"black\"`, which loses.",
         Kind::Own(
             || json!({ "default": "white", "anyOf": [{ "enum": ["white", "black"] }, forms::reference()] }),
         ),
@@ -132,7 +131,7 @@ pub(crate) static OPENINGS_ENDING: [Key; 5] = [
     Key::new(
         "distance",
         "Distance",
-        "From how many to how many moves to mate, white's, if both play their best; by default all there are.",
+        "`[from, to]`: the number of moves that white still needs to mate, if both sides play their best.",
         Kind::Own(|| {
             let moves = json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, forms::reference()] });
             json!({
@@ -142,12 +141,13 @@ pub(crate) static OPENINGS_ENDING: [Key; 5] = [
                 ],
             })
         }),
-    ),
+    ).by_default("all there are"),
     Key::new(
         "stratified",
         "Stratified",
-        "Whether distances to mate are taken in turn, each as often as the others while it has positions; \
-         else positions are as frequent as they are in the ending.",
+        "Whether distances are taken in turn, 1, 2, 3 and so on, each as long as it has positions left; \
+         `false`: positions are drawn from all distances together, which are then as frequent as in the \
+         ending.",
         Kind::Own(
             || json!({ "default": true, "anyOf": [{ "type": "boolean" }, forms::reference()] }),
         ),

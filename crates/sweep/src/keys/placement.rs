@@ -12,36 +12,35 @@ pub(crate) static PLACEMENT: [Key; 5] = [
     Key::new(
         "require",
         "Required labels",
-        "Labels that a worker must have to get games of this sweep, each of them: \"site=lab2\", or \"gpu\", whatever its \
-         value is.",
+        "Labels that a worker must have, all of them, to get games of this sweep: `[\"site=lab2\", \"gpu\"]`. \
+         A label is `name=value`, or a name alone for any value; a list has at most 32.",
         Kind::Own(labels),
     ),
     Key::new(
         "prefer",
         "Preferred labels",
-        "Workers that have all these labels get games of this sweep sooner than those of others of the same priority, \
-         workers that lack one get them later.",
+        "Workers with these labels, all of them, are given games of this sweep before those of others of the \
+         same priority; workers that lack a label get them later.",
         Kind::Own(labels),
     ),
     Key::new(
         "speed_min",
         "Least speed",
-        "Workers that visit fewer nodes a second (`spelrum speed`) get no timed games of this sweep. Default: all get \
-         them.",
+        "A worker that is slower gets no timed games (nodes per second, as `spelrum speed` shows).",
         Kind::Whole { min: 1, max: Some(Scaling::REFERENCE_MAX as i64), default: None },
     ),
     Key::new(
         "noise_max",
         "Greatest noise",
-        "Workers whose speed differs by more than this share between short spells and between slots (`spelrum speed`) \
-         get no timed games of this sweep. Default: all get them.",
+        "A worker whose speed varies by more than this share, over time and between its slots (as `spelrum \
+         speed` shows), gets no timed games.",
         Kind::Own(|| json!({ "type": "number", "minimum": 0, "maximum": 1 })),
     ),
     Key::new(
         "quota_period_max",
         "Longest period of a quota",
-        "Workers without quiet slots whose CPU time is limited in each period get no timed games of this sweep if a \
-         period is longer than this share of the shortest time limit for a move. Default: 0.1.",
+        "A worker without exclusive slots gets no timed games if its CPU quota has periods longer than this \
+         share of the shortest time limit for a move.",
         Kind::Own(
             || json!({ "type": "number", "minimum": 0, "maximum": QUOTA_PERIOD_MOST, "default": 0.1 }),
         ),

@@ -11,8 +11,8 @@ pub(crate) static TIMING: [Key; 5] = [
     Key::new(
         "disturbed_above",
         "Disturbed above",
-        "A timed game is disturbed if the machine took more than this share of a player's time for other work. \
-         Default: 0.05.",
+        "A timed game counts as [disturbed](timing.md#disturbed-games) if other processes used more than this \
+         share of a player's thinking time.",
         Kind::Own(
             || json!({ "type": "number", "minimum": 0, "maximum": 1, "default": Timing::DISTURBED_ABOVE }),
         ),
@@ -20,14 +20,14 @@ pub(crate) static TIMING: [Key; 5] = [
     Key::new(
         "disturbed",
         "Disturbed games",
-        "\"count\": disturbed games count, with a mark. \"replay\": they are played again, and the last result \
-         counts. Default: \"count\".",
+        "`\"count\"`: disturbed games count, with a mark. `\"replay\"`: they are \
+         [replayed](timing.md#playing-again), and the last result counts.",
         Kind::Word { words: &["count", "replay"], default: Some("count") },
     ),
     Key::new(
         "replays_max",
         "Most replays",
-        "How often one game is played again at most, where disturbed games are. Default: 2.",
+        "With `disturbed = \"replay\"`: how often one game is replayed at most.",
         Kind::Whole {
             min: 1,
             max: Some(Timing::REPLAYS_MAX as i64),
@@ -37,15 +37,16 @@ pub(crate) static TIMING: [Key; 5] = [
     Key::new(
         "reference_speed",
         "Reference speed",
-        "Time limits are scaled by the speed of the worker: they are as the sweep says on one that visits so many nodes \
-         a second (`spelrum speed`), longer on slower ones, and shorter on faster ones. Default: they are not.",
+        "Time limits are [scaled by the speed of workers](timing.md#limits-that-are-scaled): they are as the \
+         sweep says on a worker of this speed (nodes per second; `spelrum speed` shows a machine's), longer \
+         on slower workers and shorter on faster ones.",
         Kind::Whole { min: 1, max: Some(Scaling::REFERENCE_MAX as i64), default: None },
-    ),
+    ).by_default("not scaled"),
     Key::new(
         "factor_max",
         "Greatest factor",
-        "Scaled time limits last at most so many times as long as the sweep says, and at least one such part of it. \
-         Default: 4.",
+        "Scaled time limits last at most so many times as long as the sweep says, and at least the inverse of \
+         it.",
         Kind::Own(|| json!({ "type": "number", "minimum": 1, "maximum": 100, "default": 4 })),
     ),
 ];

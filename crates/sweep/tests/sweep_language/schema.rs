@@ -227,6 +227,9 @@ fn every_key_is_explained() {
                             let explained = property.get("description").is_some()
                                 || name == "algorithm" && path.contains("vary");
                             assert!(explained, "{path}/{name} has no description");
+                            // Links lead from the page alone.
+                            let text = property["description"].as_str().unwrap_or_default();
+                            assert!(!text.contains("]("), "{path}/{name}: {text}");
                             *keys += 1;
                         }
                     }

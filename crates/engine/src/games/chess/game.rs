@@ -47,14 +47,14 @@ impl Game for Chess {
         ParameterInfo::switch(
             "chess960",
             false,
-            "Whether it is Chess960: castling is written as the king's and the rook's square, and \
-             the game may begin elsewhere.",
+            "Whether to play Chess960: castling is written as the king's and the rook's square, \
+             and the game may begin from another position.",
         ),
         ParameterInfo::integer(
             "start",
             0..=959,
             USUAL_START,
-            "The number of the start position among the 960; 518 is that of chess.",
+            "The number of the start position among the 960; 518 is the usual one of chess.",
         ),
     ];
 

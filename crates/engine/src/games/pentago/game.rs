@@ -36,7 +36,7 @@ impl Game for Pentago {
     const RULES: &'static [ParameterInfo] = &[ParameterInfo::switch(
         "win_before_rotation",
         true,
-        "Whether a placement that makes five wins at once, before any turn of a quadrant.",
+        "Whether a placement that makes five in a row wins at once, before a quadrant is turned.",
     )];
 
     const PROTOCOLS: &'static [Protocol] = &[Protocol::Gtp];

@@ -35,17 +35,17 @@ pub(crate) const RUNS_EACH_MAX: i64 = 100;
 
 /// The keys of `evolve`.
 pub(crate) static EVOLVE: [Key; 26] = [
-    Key::new("player", "Player", "Player whose formula is evolved.", Kind::Text).required(),
+    Key::new("player", "Player", "The player whose formula is bred. Every other player in the `pairing` meets it, all in one run.", Kind::Text).required(),
     Key::new(
         "parameter",
         "Parameter",
-        "The parameter of the player that is bred, a formula. Default: \"formula\".",
+        "The parameter that is bred. The player itself does not set it.",
         Kind::Text,
-    ),
+    ).by_default("`\"formula\"`"),
     Key::new(
         "use",
         "Use",
-        "Axes whose values are tables of these keys: at each point, what its table says holds: use = \"$wish\".",
+        "Axes whose values are tables of these keys, which override the keys set here: `use = \"$wish\"`.",
         Kind::Own(|| {
             let axis = forms::reference();
             json!({ "anyOf": [axis, { "type": "array", "items": axis }] })
@@ -54,40 +54,41 @@ pub(crate) static EVOLVE: [Key; 26] = [
     Key::new(
         "games",
         "Games",
-        "Games of each meeting. Default: the sweep's `games`.",
+        "Games of each meeting.",
         Kind::Own(|| {
             let games = json!({ "type": "integer", "minimum": 2, "multipleOf": 2 });
             json!({ "anyOf": [games, forms::reference()] })
         }),
-    ),
+    ).by_default("the sweep's"),
     Key::new(
         "runs",
         "Runs",
-        "How often all of it is done, each time with other random numbers.",
+        "How many runs each point of the grid has, each with other random numbers.",
         Kind::Own(|| integer_form(1, RUNS_EACH_MAX, 1)),
     ),
     Key::new(
         "population",
         "Population",
-        "How many individuals a generation has.",
+        "Individuals of a generation.",
         Kind::Own(|| integer_form(2, POPULATION_MAX, POPULATION)),
     ),
     Key::new(
         "generations",
         "Generations",
-        "How many generations there are, the random one at the beginning among them.",
+        "The number of generations, including the random first one.",
         Kind::Own(|| integer_form(1, GENERATIONS_MAX, GENERATIONS)),
     ),
     Key::new(
         "elite",
         "Elite",
-        "How many of the best are individuals of the next generation as they are.",
+        "How many of the best enter the next generation unchanged.",
         Kind::Own(|| integer_form(0, POPULATION_MAX - 1, ELITE)),
     ),
     Key::new(
         "mutation_rate",
         "Mutation rate",
-        "How probable it is that a child is a mutation, and not one of two that come of a crossover.",
+        "The probability that the next breeding is a mutation, which has one child, and not a crossover, \
+         which has two: at a rate p, p / (2 - p) of the children are mutations, 2.6% at 0.05.",
         Kind::Own(|| {
             let rate = json!({ "type": "number", "minimum": 0, "maximum": 1 });
             json!({ "anyOf": [rate, forms::reference()], "default": MUTATION_RATE })
@@ -96,34 +97,37 @@ pub(crate) static EVOLVE: [Key; 26] = [
     Key::new(
         "mutation",
         "Mutation",
-        "What a mutation does: \"label\" replaces the label of one node by another of its kind, \"subtree\" a \
-         subtree by one that is grown.",
+        "`\"label\"`: one node's label is replaced by another of its kind. `\"subtree\"`: a subtree is \
+         replaced by one that is grown (Koza, section 6.5.1).",
         Kind::Own(|| word(&["label", "subtree"])),
-    ),
+    ).by_default("`\"label\"`"),
     Key::new(
         "crossover_points",
         "Crossover points",
-        "Which nodes are swapped with all below them: \"uniform\", any, or \"functions\", nine times of ten a \
-         function.",
+        "Which nodes are swapped, with all nodes below them: any node, or with `\"functions\"` a function \
+         nine times out of ten (Koza, section 6.5). Where a child would be too deep or large, a child of the \
+         node that does not fit is taken instead.",
         Kind::Own(|| word(&["uniform", "functions"])),
-    ),
+    ).by_default("`\"uniform\"`"),
     Key::new(
         "selection",
         "Selection",
-        "How parents are drawn: \"study\" (one of the best before an end that is drawn), \"proportional\" to \
-         fitness, or \"tournament\", the best of some.",
+        "How parents are drawn. `\"study\"`: from the individuals, sorted best first, an end is drawn, and \
+         then an individual before it. `\"proportional\"`: in proportion to fitness above the least of the \
+         generation. `\"tournament\"`: the best of `tournament_size`.",
         Kind::Own(|| word(&["study", "proportional", "tournament"])),
-    ),
+    ).by_default("`\"study\"`"),
     Key::new(
         "tournament_size",
         "Tournament size",
-        "Of how many a tournament takes the best.",
+        "The size of a tournament.",
         Kind::Own(|| integer_form(1, POPULATION_MAX, TOURNAMENT_SIZE)),
     ),
     Key::new(
         "duplicates",
         "Duplicates",
-        "Whether two individuals of a generation may be the same, simplified. Default: true.",
+        "Whether two individuals of a generation may be the same after simplification. `false` breeds such a \
+         child again, a hundred times at most.",
         Kind::Own(
             || json!({ "anyOf": [{ "type": "boolean" }, forms::reference()], "default": true }),
         ),
@@ -131,25 +135,26 @@ pub(crate) static EVOLVE: [Key; 26] = [
     Key::new(
         "initial",
         "Initial",
-        "How the first trees are made: \"grow\", \"full\", or \"ramped\" half-and-half.",
+        "The first trees (Koza, section 6.2): `\"grow\"`, `\"full\"`, or with `\"ramped\"` half of each at \
+         all depths from 2 on.",
         Kind::Own(|| word(&["ramped", "grow", "full"])),
-    ),
+    ).by_default("`\"ramped\"`"),
     Key::new(
         "initial_depth",
         "Initial depth",
-        "How deep the first trees may be. Default: `depth`.",
+        "The greatest depth of the first trees.",
         Kind::Own(|| depth(None)),
-    ),
+    ).by_default("`depth`"),
     Key::new(
         "depth",
         "Depth",
-        "How deep trees may be: edges from the root to the farthest leaf.",
+        "The greatest depth of trees: edges from the root to the farthest leaf.",
         Kind::Own(|| depth(Some(DEPTH))),
     ),
     Key::new(
         "nodes",
         "Nodes",
-        "How many nodes trees may have. Default: as many as formulas may have.",
+        "The most nodes that a tree may have.",
         Kind::Own(|| {
             let nodes = json!({
                 "type": "integer",
@@ -158,41 +163,43 @@ pub(crate) static EVOLVE: [Key; 26] = [
             });
             json!({ "anyOf": [nodes, forms::reference()] })
         }),
-    ),
+    ).by_default("the most there may be"),
     Key::new(
         "functions",
         "Functions",
-        "What trees are made of: some of +, -, * and /. Default: all four.",
+        "Functions that trees are made of: some of `+`, `-`, `*` and `/`.",
         Kind::Own(|| {
             let function = json!({ "enum": ["+", "-", "*", "/"] });
             let list = json!({ "type": "array", "items": function });
             json!({ "anyOf": [list, forms::reference()] })
         }),
-    ),
+    ).by_default("all"),
     Key::new(
         "features",
         "Features",
-        "What trees may count: some of the game's features. Default: all of them.",
+        "Features that trees may count.",
         Kind::Own(|| list_of("string")),
-    ),
+    ).by_default("all of the game"),
     Key::new(
         "constants",
         "Constants",
-        "Numbers that trees may have. Default: none.",
+        "Numbers that trees may have.",
         Kind::Own(|| list_of("number")),
     ),
     Key::new(
         "fitness",
         "Fitness",
-        "What is fit: \"score\" (points per game), \"study\" (100 for each win, and the sum of the margins), or \
-         \"margin\" (the mean margin).",
+        "`\"score\"`: points per game. `\"study\"`: 100 for each win, and the sum of the margins. \
+         `\"margin\"`: the mean margin. The latter two need a game that has margins, and are refused with \
+         `[adjudication]` and `max_plies`, which end games without one. A game that an external engine \
+         forfeits has no margin, and counts as a margin of 0.",
         Kind::Own(|| word(&["score", "study", "margin"])),
-    ),
+    ).by_default("`\"score\"`"),
     Key::new(
         "parsimony",
         "Parsimony",
-        "What size costs where individuals are ranked: \"none\"; \"lexicographic\", of equally fit ones the \
-         smaller is better; or a number, so much fitness for each node.",
+        "The cost of size where individuals are ranked. `\"lexicographic\"`: of equally fit individuals the \
+         smaller is better. A number: the fitness that each node costs.",
         Kind::Own(|| {
             let words = json!({ "enum": ["none", "lexicographic"] });
             let price = json!({ "type": "number", "minimum": 0 });
@@ -202,24 +209,24 @@ pub(crate) static EVOLVE: [Key; 26] = [
     Key::new(
         "meet",
         "Meet",
-        "Whom individuals meet: the sweep's \"opponents\"; each other in a \"league\"; or each other in a \
-         \"knock-out\", where surviving rounds is fitness.",
+        "The opponents of individuals: the sweep's opponents; each other in a `\"league\"`; or each other in \
+         a `\"knock-out\"`, where an individual's fitness is the number of rounds it survives, whatever \
+         `fitness` is, and points per game break ties.",
         Kind::Own(|| word(&["opponents", "league", "knock-out"])),
-    ),
+    ).by_default("`\"opponents\"`"),
     Key::new(
         "hall_of_fame",
         "Hall of fame",
-        "How many of the best of earlier generations everybody meets, too.",
+        "How many of the best of earlier generations every individual also meets.",
         Kind::Own(|| integer_form(0, 1_000, 0)),
     ),
     Key::new(
         "reevaluate",
         "Re-evaluation",
-        "Who is measured: \"children\", so that the elite keep what they have; \"new\", formulas that the run has \
-         not measured yet; or \"always\", everybody in every generation. Default: \"children\", and \"always\" \
-         where individuals meet each other or a hall of fame.",
+        "Which individuals are measured. `\"children\"`: the elite keep their fitness, as in the study. \
+         `\"new\"`: only formulas that the run has not measured yet. `\"always\"`: all individuals.",
         Kind::Own(|| word(&["children", "new", "always"])),
-    ),
+    ).by_default("`\"children\"`; where their opponents change, `\"always\"`"),
 ];
 
 /// One of these words, the first by default, or an axis of such.

@@ -15,24 +15,25 @@ pub(crate) static FIND: [Key; 7] = [
     Key::new(
         "player",
         "Player",
-        "Player whose parameter is adjusted; each opponent that it meets has its own run.",
+        "The player whose parameter it is. Every other player in the `pairing` meets it, each in its own run.",
         Kind::Text,
     )
     .required(),
     Key::new(
         "parameter",
         "Parameter",
-        "The parameter, a number or a duration, of which more makes the player stronger.",
+        "A number or a duration that makes the player stronger as it grows: `nodes`, `move_time`, `depth`, \
+         `simulations`, `generations`. The player itself does not set it.",
         Kind::Text,
     )
     .required(),
-    Key::new("from", "From", "The least value that is tried.", Kind::Own(forms::led_end))
+    Key::new("from", "From", "The least value to try.", Kind::Own(forms::led_end))
         .required(),
-    Key::new("to", "To", "The greatest.", Kind::Own(forms::led_end)).required(),
+    Key::new("to", "To", "The greatest value to try.", Kind::Own(forms::led_end)).required(),
     Key::new(
         "scale",
         "Scale",
-        "Whether equal ratios (\"log\") or equal differences (\"linear\") are equal steps. Default: \"log\".",
+        "Whether equal ratios (`\"log\"`) or equal differences (`\"linear\"`) are equal steps.",
         Kind::Word { words: &["log", "linear"], default: Some("log") },
     ),
     Key::new(
@@ -44,7 +45,8 @@ pub(crate) static FIND: [Key; 7] = [
     Key::new(
         "at_once",
         "At once",
-        "How many of them at a time, so that more workers have something to do.",
+        "How many values are tried at a time: more keep more workers busy, but are chosen with a little less \
+         information.",
         Kind::Own(|| integer_form(1, AT_ONCE_MAX, FIND_AT_ONCE)),
     ),
 ];

@@ -29,60 +29,62 @@ pub(crate) static TUNE: [Key; 9] = [
     Key::new(
         "player",
         "Player",
-        "Player whose parameters are tuned: it meets all others of the pairing, or itself with other settings.",
+        "The player to tune. It meets every other player of the `pairing`, or itself (`pairing = \
+         \"self-play\"` where it is the only player).",
         Kind::Text,
     )
     .required(),
     Key::new(
         "parameters",
         "Parameters",
-        "What is tuned, by the names of parameters: { width = { from = 0, to = 8 }, order = { choices = [true, \
-         false] } }.",
+        "The parameters to tune, 1 to 32 of the player's, including those of its evaluation: `{ width = { \
+         from = 0, to = 8 }, order = { choices = [true, false] } }`.",
         Kind::Composite(Composite::TunedParameters),
     )
     .required(),
     Key::new(
         "method",
         "Method",
-        "\"spsa\": all parameters are moved up or down together, and the side that wins is followed. \"cma-es\": \
-         generations of settings, of which the better half says where the next are drawn. Default: \"spsa\".",
+        "`\"spsa\"`: all parameters are moved up or down together, and follow the side that wins. \
+         `\"cma-es\"`: generations of settings; the better half of each decides where the next are drawn.",
         Kind::Word { words: &["spsa", "cma-es"], default: Some("spsa") },
     ),
     Key::new(
         "steps",
         "Steps",
-        "How many iterations of SPSA, or generations of CMA-ES.",
+        "Iterations of SPSA, or generations of CMA-ES.",
         Kind::Own(|| integer_form(1, STEPS_MAX, TUNE_STEPS)),
     ),
     Key::new(
         "at_once",
         "At once",
-        "How many iterations of SPSA at a time, so that more workers have something to do.",
+        "SPSA: iterations in progress at a time: more keep more workers busy.",
         Kind::Own(|| integer_form(1, AT_ONCE_MAX, TUNE_AT_ONCE)),
     ),
     Key::new(
         "step",
         "Step",
-        "SPSA: the part of its perturbation that a parameter moves in the last iteration for each game won more. \
-         Default: 60 by all pairs of a run.",
+        "SPSA: the part of its perturbation that a parameter moves in the last iteration for each game that \
+         one side won more than the other.",
         Kind::Own(|| number(1000.0)),
-    ),
+    ).by_default("60 / all pairs of a run"),
     Key::new(
         "perturbation",
         "Perturbation",
-        "SPSA: how far each side is moved in the last iteration, as a part of what a parameter may be. Default: 0.05.",
+        "SPSA: how far each side is moved in the last iteration, as a part of the range `from` to `to`.",
         Kind::Own(|| number(0.5)),
-    ),
+    ).by_default("`0.05`"),
     Key::new(
         "population",
         "Population",
-        "CMA-ES: how many settings a generation tries. Default: 4 + 3 ln n of n parameters.",
+        "CMA-ES: how many settings a generation tries, for n parameters (a choice counts once for each of its \
+         values).",
         Kind::Own(population),
-    ),
+    ).by_default("4 + 3 ln n"),
     Key::new(
         "confirm",
         "Confirm",
-        "How many games each cell has in which what was found is held against the start at the end. 0: none.",
+        "Games in each cell of the confirming match; 0: no match.",
         Kind::Whole { min: 0, max: Some(1 << 33), default: Some(TUNE_CONFIRM) },
     ),
 ];
@@ -91,16 +93,12 @@ pub(crate) static TUNE: [Key; 9] = [
 pub(crate) static TUNED: [Key; 5] = [
     Key::new("from", "From", "The least value.", Kind::Own(forms::led_end)),
     Key::new("to", "To", "The greatest.", Kind::Own(forms::led_end)),
-    Key::new(
-        "start",
-        "Start",
-        "Where it begins, if not with the value that the player has.",
-        Kind::Own(|| json!({})),
-    ),
+    Key::new("start", "Start", "Where it begins.", Kind::Own(|| json!({})))
+        .by_default("the player's own value"),
     Key::new(
         "scale",
         "Scale",
-        "Whether equal ratios (\"log\") or equal differences (\"linear\") are equal steps. Default: \"linear\".",
+        "Whether equal ratios (`\"log\"`) or equal differences (`\"linear\"`) are equal steps.",
         Kind::Word { words: &["log", "linear"], default: Some("linear") },
     ),
     Key::new(

@@ -1,0 +1,205 @@
+//! The tables of `docs/sweeps.md`, made from the language's keys and the engine's parameters.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value as Json;
+use spelrum_engine::{
+    ALGORITHMS, EXTERNAL_ALGORITHMS, ParameterDefault, ParameterInfo, ParameterKind, Rules,
+    parameters_of,
+};
+use spelrum_test_support::{assert_generated, cell_text, table};
+
+use crate::accuracy::OF_ACCURACY;
+use crate::forms::{DURATION_PATTERN, RANGE, REFERENCE, TIMEOUT_PATTERN};
+use crate::keys::{self, Composite, Key, Kind, adjudication, course, placement, timing};
+use crate::schema::kind_schema;
+
+fn key_table(keys: &[&'static Key]) -> String {
+    let mut rows = Vec::new();
+    keys.iter().for_each(|key| add_key_rows("", key, &mut rows));
+    table("key | default | may be | meaning", &rows)
+}
+
+/// Adds the key's row, and below it those of a rule of adjudication's own keys.
+fn add_key_rows(owner: &str, key: &'static Key, rows: &mut Vec<String>) {
+    let schema = kind_schema(&key.kind);
+    let default = match key.default_text(&schema) {
+        _ if key.is_required => "required".to_owned(),
+        Some(text) => text,
+        None => "none".to_owned(),
+    };
+    let name = format!("{owner}{}", key.name);
+    let may_be = if let Kind::Composite(composite) = key.kind {
+        composite_values(composite).to_owned()
+    } else if let Kind::Name = key.kind {
+        "a name".to_owned()
+    } else {
+        values(&schema)
+    };
+    rows.push(format!("| `{name}` | {default} | {may_be} | {} |", cell_text(key.meaning)));
+    if let ("resign" | "draw", Kind::Table(keys)) = (key.name, &key.kind) {
+        keys.iter().for_each(|key| add_key_rows(&format!("{name}."), key, rows));
+    }
+}
+
+fn composite_values(composite: Composite) -> &'static str {
+    match composite {
+        Composite::Game => "a name, a table or an axis",
+        Composite::Stop
+        | Composite::Adjudication
+        | Composite::ReferencePlayer
+        | Composite::Players
+        | Composite::TunedParameters => "a table",
+        Composite::Openings => "a name, a list, a table or an axis",
+        Composite::Pairing => "a name or a table",
+        Composite::Overrides | Composite::Claims => "a list of tables",
+    }
+}
+
+/// The values that a schema allows, in words.
+fn values(schema: &Json) -> String {
+    if let Some(forms) = schema["anyOf"].as_array() {
+        let mut forms: Vec<String> = forms.iter().map(values).collect();
+        forms.dedup();
+        let last = forms.pop().unwrap();
+        let others = forms.join(", ");
+        return if others.is_empty() { last } else { format!("{others}, or {last}") };
+    }
+    if let Some(words) = schema["enum"].as_array() {
+        let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+        return words.join(", ");
+    }
+    if let Some(value) = schema.get("const") {
+        return format!("`{value}`");
+    }
+    if let Some(target) = schema["$ref"].as_str() {
+        let name = target.trim_start_matches("#/definitions/");
+        return [(REFERENCE, "an axis"), (RANGE, "a range")]
+            .into_iter()
+            .find_map(|(known, words)| (known == name).then(|| words.to_owned()))
+            .unwrap();
+    }
+    match schema["type"].as_str().unwrap() {
+        "boolean" => "true or false".to_owned(),
+        "integer" if schema.get("multipleOf").is_some() => {
+            format!("an even integer{}", range(schema))
+        }
+        "integer" => format!("an integer{}", range(schema)),
+        "number" => format!("a number{}", range(schema)),
+        "string" => match schema["pattern"].as_str() {
+            Some(DURATION_PATTERN) => "a time such as `\"10ms\"`".to_owned(),
+            Some(TIMEOUT_PATTERN) => "a time such as `\"10m\"`".to_owned(),
+            _ => "a text".to_owned(),
+        },
+        "array" => "a list".to_owned(),
+        _ => "a table".to_owned(),
+    }
+}
+
+fn range(schema: &Json) -> String {
+    let to = if schema.get("minimum").is_some() { " to " } else { ", at most " };
+    let bounds = [
+        ("minimum", " from "),
+        ("exclusiveMinimum", " above "),
+        ("maximum", to),
+        ("exclusiveMaximum", ", below "),
+    ];
+    let bound = |(key, words)| {
+        let number = schema.get(key)?.to_string();
+        Some(format!("{words}{}", number.trim_end_matches(".0")))
+    };
+    bounds.into_iter().filter_map(bound).collect()
+}
+
+fn default_text(default: ParameterDefault) -> String {
+    let words =
+        [ParameterDefault::FirstEvaluation, ParameterDefault::Required, ParameterDefault::Absent];
+    if words.contains(&default) { default.to_string() } else { format!("`{default}`") }
+}
+
+fn parameter_table(parameters: &[ParameterInfo]) -> String {
+    let row = |info: &ParameterInfo| {
+        let may_be = if info.kind == ParameterKind::Evaluation {
+            "[an evaluation](#evaluations)".to_owned()
+        } else if info.kind == ParameterKind::Duration {
+            "a time such as `\"10ms\"`, or `\"unlimited\"`".to_owned()
+        } else {
+            info.kind.to_string()
+        };
+        let only = info.only_with.map(|(other, value)| format!("; only with `{other} = {value}`"));
+        format!(
+            "| `{}` | {} | {may_be} | {}{} |",
+            info.name,
+            default_text(info.default),
+            cell_text(info.meaning),
+            only.unwrap_or_default()
+        )
+    };
+    table("parameter | default | may be | meaning", &parameters.iter().map(row).collect::<Vec<_>>())
+}
+
+#[test]
+fn the_pages_tables_are_those_of_the_keys_and_parameters() {
+    let mut parts = BTreeMap::new();
+    let (accuracy, sweep): (Vec<&Key>, Vec<&Key>) =
+        keys::SWEEP.iter().partition(|key| OF_ACCURACY.contains(&key.name));
+    parts.insert("sweep".to_owned(), key_table(&sweep));
+    parts.insert("accuracy".to_owned(), key_table(&accuracy));
+    for (name, keys) in [
+        ("timing", &timing::TIMING[..]),
+        ("placement", &placement::PLACEMENT),
+        ("adjudication", &adjudication::ADJUDICATION),
+        ("sprt", &keys::SPRT),
+        ("ending", &keys::OPENINGS_ENDING),
+        ("sample", &keys::SAMPLE),
+        ("claims", &keys::CLAIM),
+        ("find", &course::find::FIND),
+        ("tune", &course::tune::TUNE),
+        ("evolve", &course::evolve::EVOLVE),
+        ("found", &keys::FOUND),
+    ] {
+        // The forms of openings share it, each with another value.
+        let keys: Vec<&Key> = keys.iter().filter(|key| key.name != "kind").collect();
+        parts.insert(name.to_owned(), key_table(&keys));
+    }
+    for algorithm in [ALGORITHMS, EXTERNAL_ALGORITHMS].concat() {
+        let parameters = parameters_of(algorithm);
+        if !parameters.is_empty() {
+            parts.insert(algorithm.to_owned(), parameter_table(parameters));
+        }
+    }
+    let [mut rules, mut evaluations, mut weights, mut features] = [const { Vec::new() }; 4];
+    for game in Rules::games() {
+        let name = game.name;
+        for &ParameterInfo { name: rule, default, meaning: text, .. } in game.rules {
+            rules.push(format!(
+                "| `{name}` | `{rule}` | {} | {} |",
+                default_text(default),
+                cell_text(text)
+            ));
+        }
+        for evaluation in game.evaluations {
+            let owner = format!("| `{name}` | `\"{}\"` |", evaluation.name);
+            evaluations.push(format!("{owner} {} |", cell_text(evaluation.meaning)));
+            for weight in evaluation.parameters {
+                let (default, text) = (default_text(weight.default), cell_text(weight.meaning));
+                weights.push(format!("{owner} `{}` | {default} | {text} |", weight.name));
+                if let ParameterKind::Recipe(recipe) = weight.kind {
+                    parts.insert(weight.name.to_owned(), parameter_table(recipe.keys));
+                }
+            }
+        }
+        for feature in Rules::from_name(name).unwrap().features() {
+            features.push(format!("| `{name}` | `{}` | {} |", feature.name, feature.meaning));
+        }
+    }
+    for (name, columns, rows) in [
+        ("rules", "game | rule | default | meaning", rules),
+        ("evaluations", "game | evaluation | meaning", evaluations),
+        ("weights", "game | evaluation | parameter | default | meaning", weights),
+        ("features", "game | feature | what it counts", features),
+    ] {
+        parts.insert(name.to_owned(), table(columns, &rows));
+    }
+    assert_generated("docs/sweeps.md", parts);
+}
