@@ -76,7 +76,7 @@ pub struct Config {
     /// other tokens, without making tokens required.
     pub own_token: Option<Token>,
     /// A text for the database's owner when another command finds the database open, such as this coordinator's address
-    /// ([`spelrum_store::told_by_holder`]).
+    /// ([`spelrum_store::read_lock_text`]).
     pub told: String,
     /// The coordinator's names, beside those that always mean this machine. If there are any, calls to other names are
     /// refused.
@@ -317,7 +317,7 @@ impl Coordinator {
             failed => failed,
         };
         if let Err(error) = ended {
-            writer.alarm().hear(&error);
+            writer.alarm().raise_if_damage(&error);
             writer.abandon(checkpointer).await;
             return Err(error.into());
         }

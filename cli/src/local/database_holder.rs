@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use spelrum_proto::Token;
-use spelrum_store::{Loss, accept_loss as accept, told_by_holder};
+use spelrum_store::{Loss, accept_loss as accept, read_lock_text};
 
 use crate::arguments::CoordinatorUrl;
 use crate::config;
@@ -21,7 +21,7 @@ pub(crate) fn told(url: &CoordinatorUrl, token: Option<&str>) -> String {
 
 /// Connects to the coordinator that has a database open; `None` if the lock names no address.
 pub(crate) async fn connect(db: &Path) -> Result<Option<Client>> {
-    let Some((url, token)) = told_by_holder(db).as_deref().and_then(read) else { return Ok(None) };
+    let Some((url, token)) = read_lock_text(db).as_deref().and_then(read) else { return Ok(None) };
     let token = match token {
         Some(token) => Some(token),
         None => config::own_token(None)?,

@@ -46,7 +46,7 @@ async fn main() {
         (_, true) => 5_000,
         _ => 200_000,
     };
-    let count: u64 = arguments.next().map_or(usual, |it| it.parse().unwrap());
+    let count: u64 = arguments.next().map_or(usual, |argument| argument.parse().unwrap());
     let directory = arguments.next().map_or_else(std::env::temp_dir, PathBuf::from);
     let directory = directory.join(format!("store_speed-{}", std::process::id()));
     std::fs::create_dir(&directory).unwrap();
@@ -239,7 +239,7 @@ async fn many_experiments(mut writer: Writer, count: u64) {
     const LOOKED_AT: u64 = 10;
     let mut milestones: Vec<u64> = [10, 100, 300, 1_000, 2_000, 5_000, 10_000, 20_000]
         .into_iter()
-        .filter(|it| *it < count)
+        .filter(|number| *number < count)
         .collect();
     milestones.push(count);
     let (mut there, mut at_first) = (0, None);

@@ -60,12 +60,12 @@ impl Readers {
     /// # Errors
     /// If the database fails.
     pub async fn recount(&self) -> Result<Vec<Difference>, StoreError> {
-        self.count_again().await.inspect_err(|error| self.alarm().hear(error))
+        self.count_again().await.inspect_err(|error| self.alarm().raise_if_damage(error))
     }
 
     async fn count_again(&self) -> Result<Vec<Difference>, StoreError> {
         // A snapshot: a coordinator can be at work.
-        let mut snapshot = self.own().begin().await?;
+        let mut snapshot = self.reads().begin().await?;
         let mut differences = Vec::new();
         for rollup in ROLLUPS {
             differences.extend(rollup.recount(&mut snapshot).await?);
@@ -219,13 +219,14 @@ async fn intervals(connection: &mut SqliteConnection) -> Result<Vec<Difference>,
             products: row.margin_products,
         };
         let of_openings = of_openings.remove(&row.cell_id).filter(|_| come_again);
-        let margin = margins.mean(of_openings.as_ref()).and_then(|it| it.interval);
+        let margin = margins.mean(of_openings.as_ref()).and_then(|margin| margin.interval);
         let stored = [row.score, row.score_low, row.score_high].map(Some);
         let stored_margin = [row.margin_low, row.margin_high];
         let stored = (stored, row.openings_effective, row.openings_variance, stored_margin);
         let counted = [interval.score, interval.low, interval.high].map(Some);
-        let margin = [margin.map(|it| it.low), margin.map(|it| it.high)];
-        let (effective, variance) = (spread.map(|it| it.effective), spread.map(|it| it.variance));
+        let margin = [margin.map(|interval| interval.low), margin.map(|interval| interval.high)];
+        let (effective, variance) =
+            (spread.map(|spread| spread.effective), spread.map(|spread| spread.variance));
         let counted = (counted, effective, variance, margin);
         (stored != counted).then(|| Difference {
             table: "cell_results",
@@ -259,7 +260,7 @@ async fn spreads(
         let (_, counts) = counts.entry(row.cell_id).or_insert((games_of_unit, <_>::default()));
         counts.insert(unsigned(units), unsigned(half_points));
     }
-    Ok(counts.into_iter().map(|(cell, (of_unit, it))| (cell, it.spread(of_unit))).collect())
+    Ok(counts.into_iter().map(|(cell, (of_unit, counts))| (cell, counts.spread(of_unit))).collect())
 }
 
 /// Results by opening, recounted from their games; including the logarithms, which SQL lacks.

@@ -46,7 +46,7 @@ impl Readers {
         &self,
         experiments: &[ExperimentSummary],
     ) -> Result<Findings, StoreError> {
-        let list: Vec<i64> = experiments.iter().map(|it| it.experiment.0).collect();
+        let list: Vec<i64> = experiments.iter().map(|summary| summary.experiment.0).collect();
         let list = rows(&list)?;
         Ok(Findings {
             conflicts: self.conflicts(&list).await?,
@@ -73,7 +73,7 @@ impl Readers {
             GROUP BY e.experiment_id ORDER BY e.experiment_id LIMIT 100"#,
             experiments
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let parties = sqlx::query!(
             r#"SELECT name AS "experiment!: String", worker_id AS "worker_id!: i64",
@@ -89,15 +89,15 @@ impl Readers {
             GROUP BY name, worker_id ORDER BY count(*) DESC, worker_id LIMIT 1000"#,
             experiments
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let found = found.into_iter().map(|row| {
-            let its = parties.iter().filter(|it| it.experiment == row.name);
-            let party = its.map(|it| ConflictParty {
-                worker: WorkerId(it.worker_id),
-                name: it.worker.clone(),
-                host: it.host.clone(),
-                conflicts: unsigned(it.conflicts),
+            let its = parties.iter().filter(|party| party.experiment == row.name);
+            let party = its.map(|party| ConflictParty {
+                worker: WorkerId(party.worker_id),
+                name: party.worker.clone(),
+                host: party.host.clone(),
+                conflicts: unsigned(party.conflicts),
             });
             let parties = party.take(PARTIES_MAX).collect();
             let (results, workers) = (unsigned(row.results), unsigned(row.workers));
@@ -125,7 +125,7 @@ impl Readers {
             ORDER BY e.experiment_id, count(*) DESC, p.worker_id, w.worker_id LIMIT 100"#,
             experiments
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let named = |worker: Option<i64>, name: Option<String>, host: Option<String>| {
             let (worker, name, host) = (worker?, name?, host?);
@@ -156,7 +156,7 @@ impl Readers {
             GROUP BY e.experiment_id ORDER BY e.experiment_id LIMIT 100"#,
             experiments
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let found = found.into_iter().map(|row| RefusedResults {
             experiment: row.name,
@@ -172,7 +172,7 @@ impl Readers {
         &self,
         experiments: &[ExperimentSummary],
     ) -> Result<Vec<FailedGames>, StoreError> {
-        let failing = experiments.iter().rev().filter(|it| it.games_failed > 0);
+        let failing = experiments.iter().rev().filter(|summary| summary.games_failed > 0);
         let mut found = Vec::new();
         for experiment in failing.take(EXPERIMENTS_WITH_FAILURES_MAX) {
             let most = sqlx::query!(
@@ -186,7 +186,7 @@ impl Readers {
                 experiment.experiment.0,
                 MESSAGES_COUNTED_MAX
             )
-            .fetch_optional(self.own())
+            .fetch_optional(self.reads())
             .await?;
             found.push(FailedGames {
                 experiment: experiment.name.clone(),
@@ -216,7 +216,8 @@ impl Readers {
         if !any {
             return Ok(found);
         }
-        let alive = experiments.iter().filter(|it| it.state != ExperimentState::Cancelled);
+        let alive =
+            experiments.iter().filter(|summary| summary.state != ExperimentState::Cancelled);
         for experiment in alive.rev().take(EXPERIMENTS_WITH_FAILURES_MAX) {
             let stopped_for = sqlx::query_scalar!(
                 r#"SELECT forfeits_player FROM experiments WHERE experiment_id = ?"#,
@@ -256,7 +257,7 @@ impl Readers {
             GROUP BY e.experiment_id ORDER BY e.experiment_id LIMIT 100"#,
             experiments
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let found = found.into_iter().map(|row| LostGames {
             experiment: row.name,
@@ -281,7 +282,7 @@ impl Readers {
             ORDER BY c.cell_id"#,
             list
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let found = found.into_iter().map(|row| NamedCell {
             cell: CellId(row.cell_id),
@@ -301,7 +302,7 @@ impl Readers {
             experiments,
             ENGINE_REVISION
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let found = found
             .into_iter()

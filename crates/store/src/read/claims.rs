@@ -20,11 +20,11 @@ impl Readers {
     ///
     /// # Errors
     /// If the database fails, or takes too long.
-    pub async fn claims_to_tell(
+    pub async fn claims_to_report(
         &self,
-        of: &[ExperimentSummary],
+        experiments: &[ExperimentSummary],
     ) -> Result<Vec<ClaimOf>, StoreError> {
-        let list: Vec<i64> = of.iter().map(|it| it.experiment.0).collect();
+        let list: Vec<i64> = experiments.iter().map(|summary| summary.experiment.0).collect();
         let list = rows(&list)?;
         let reading = async {
             let mut snapshot = self.snapshot().await?;

@@ -49,8 +49,8 @@ pub(crate) async fn disturbed(
     .fetch_all(&mut *connection)
     .await?;
     for row in replayed {
-        let of = cells.entry(row.cell_id).or_insert_with(|| none(row.cell_id));
-        (of.replayed, of.half_points_before) = (unsigned(row.games), row.half_points);
+        let disturbed = cells.entry(row.cell_id).or_insert_with(|| none(row.cell_id));
+        (disturbed.replayed, disturbed.half_points_before) = (unsigned(row.games), row.half_points);
     }
     Ok(cells.into_values().collect())
 }

@@ -139,7 +139,7 @@ impl Readers {
         };
         let summary = row.read()?;
         let cell = CellFacts::read(&mut snapshot, summary.game.cell).await?;
-        Ok(FoundGame::Settled(Box::new(cell.whole(&mut snapshot, summary).await?)))
+        Ok(FoundGame::Settled(Box::new(cell.read_game(&mut snapshot, summary).await?)))
     }
 
     /// Returns a page of a list of settled games with their moves: from the start, or after this game. A page with many
@@ -169,10 +169,10 @@ impl Readers {
             GamesPage::of(games, usize::try_from(games_max).unwrap_or(usize::MAX), question.order);
         let listed = page.games.len();
         let (mut games, mut bytes) = (Vec::with_capacity(listed), 0);
-        let mut of: Option<(CellId, CellFacts)> = None;
+        let mut last: Option<(CellId, CellFacts)> = None;
         for summary in page.games {
             let cell = summary.game.cell;
-            let facts = match of.take() {
+            let facts = match last.take() {
                 Some((known, facts)) if known == cell => facts,
                 _ => {
                     let facts = CellFacts::read(&mut snapshot, cell).await?;
@@ -181,10 +181,13 @@ impl Readers {
                 }
             };
             let (worker_name, started_unix_us) = player(&mut snapshot, summary.game_id).await?;
-            let game = facts.whole(&mut snapshot, summary).await?;
-            of = Some((cell, facts));
+            let game = facts.read_game(&mut snapshot, summary).await?;
+            last = Some((cell, facts));
             bytes += GAME_WIRE_BYTES + game.moves.iter().flatten().map(move_bytes).sum::<usize>();
-            bytes += game.forfeit.as_ref().map_or(0, |it| it.message.len() + it.output.len());
+            bytes += game
+                .forfeit
+                .as_ref()
+                .map_or(0, |forfeit| forfeit.message.len() + forfeit.output.len());
             games.push(WholeGame { game, worker_name, started_unix_us });
             if bytes >= WHOLE_GAMES_BYTES {
                 break;
@@ -223,7 +226,7 @@ struct CellFacts {
 
 impl CellFacts {
     async fn read(connection: &mut SqliteConnection, cell: CellId) -> Result<Self, StoreError> {
-        let of = sqlx::query!(
+        let row = sqlx::query!(
             r#"SELECT e.name, e.uuid, d.definition_hash,
                 d.definition_json AS "definition_json!: String", EXISTS (
                     SELECT 1 FROM players AS p
@@ -237,21 +240,21 @@ impl CellFacts {
         )
         .fetch_one(connection)
         .await?;
-        let definition_hash = of
+        let definition_hash = row
             .definition_hash
             .parse()
-            .map_err(|_| unknown("definition_hash", of.definition_hash.clone()))?;
+            .map_err(|_| unknown("definition_hash", row.definition_hash.clone()))?;
         Ok(Self {
-            experiment: of.name,
-            experiment_uuid: of.uuid,
+            experiment: row.name,
+            experiment_uuid: row.uuid,
             definition_hash,
-            definition_json: of.definition_json,
-            has_engines: of.has_engines,
+            definition_json: row.definition_json,
+            has_engines: row.has_engines,
         })
     }
 
     /// A game of the cell, with its moves.
-    async fn whole(
+    async fn read_game(
         &self,
         connection: &mut SqliteConnection,
         summary: GameSummary,

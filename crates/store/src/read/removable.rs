@@ -51,7 +51,7 @@ impl Readers {
             WHERE e.uuid = ?"#,
             uuid
         )
-        .fetch_one(self.own())
+        .fetch_one(self.reads())
         .await?;
         let moves = unsigned(found.moves);
         let bytes_of_moves = (moves as f64 * MOVE_BYTES) as u64;
@@ -83,7 +83,7 @@ impl Readers {
                 experiment_id IS NULL AS "shrinking!: bool"
             FROM removals ORDER BY removal_id LIMIT 1000"#
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let found = found.into_iter().map(|row| Removal {
             experiment: row.experiment,

@@ -536,7 +536,7 @@ impl CostRow {
         game_times: &CellTimes,
     ) -> Option<MoveCost> {
         let role = usize::from(self.is_second_player);
-        let [wall, cpu] = [&game_times.wall, &game_times.cpu].map(|it| it.get(&self.cell_id));
+        let [wall, cpu] = [&game_times.wall, &game_times.cpu].map(|times| times.get(&self.cell_id));
         let player = players.get(&self.player_id).copied().unwrap_or_default();
         let opponent = players.get(&self.opponent_id).copied().unwrap_or_default();
         let both_by_cpu = player.is_compared_by_cpu && opponent.is_compared_by_cpu;

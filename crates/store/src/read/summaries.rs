@@ -63,8 +63,11 @@ impl Readers {
     ///
     /// # Errors
     /// If the database fails, or takes too long.
-    pub async fn stops(&self, of: &[ExperimentSummary]) -> Result<Vec<StopsOf>, StoreError> {
-        let list: Vec<i64> = of.iter().map(|it| it.experiment.0).collect();
+    pub async fn stops(
+        &self,
+        experiments: &[ExperimentSummary],
+    ) -> Result<Vec<StopsOf>, StoreError> {
+        let list: Vec<i64> = experiments.iter().map(|summary| summary.experiment.0).collect();
         let list = rows(&list)?;
         let reading = async {
             let mut snapshot = self.snapshot().await?;
@@ -131,7 +134,7 @@ impl Readers {
             FROM workers AS w ORDER BY w.last_hello_unix_us DESC, w.worker_id DESC LIMIT ?"#,
             workers_max
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let found = found.into_iter().map(|row| WorkerSummary {
             worker: WorkerId(row.worker_id),

@@ -91,7 +91,7 @@ impl Readers {
             ORDER BY number, cell_id"#,
             experiment.0
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         Ok(found.into_iter().map(|row| (CellId(row.cell_id), unsigned(row.games))).collect())
     }
@@ -105,7 +105,7 @@ impl Readers {
             r#"SELECT engine_revision AS "revision: u32" FROM experiments WHERE experiment_id = ?"#,
             experiment.0
         )
-        .fetch_one(self.own())
+        .fetch_one(self.reads())
         .await?;
         Ok(revision)
     }
@@ -124,7 +124,7 @@ impl Readers {
             list,
             ENGINE_REVISION
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         Ok(found)
     }
@@ -136,7 +136,7 @@ impl Readers {
     pub async fn verified_game(&self, cell: CellId) -> Result<Option<SettledGame>, StoreError> {
         let game =
             sqlx::query_scalar!("SELECT game_id FROM verifications WHERE cell_id = ?", cell.0)
-                .fetch_optional(self.own())
+                .fetch_optional(self.reads())
                 .await?;
         let Some(game) = game.flatten() else { return Ok(None) };
         Ok(match self.game(WhichGame::Id(game)).await? {

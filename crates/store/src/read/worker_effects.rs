@@ -64,10 +64,10 @@ pub(crate) async fn effects(
             });
         }
         let (Some(side), Some(game)) = (row.side, games.last_mut()) else { continue };
-        let of = &mut game.moves[usize::from((side == 1) != is_swapped)];
+        let moves = &mut game.moves[usize::from((side == 1) != is_swapped)];
         let (cpu_us, wall_us, nodes) = (row.cpu_us, row.wall_us, row.nodes);
-        let is_timed = of.is_timed;
-        *of = ComparedMoves { is_timed, moves: unsigned(row.moves), cpu_us, wall_us, nodes };
+        let is_timed = moves.is_timed;
+        *moves = ComparedMoves { is_timed, moves: unsigned(row.moves), cpu_us, wall_us, nodes };
     }
     Ok(worker_effects(&workers, &games))
 }
@@ -88,9 +88,9 @@ async fn cells(
     .fetch_all(connection)
     .await?;
     let is_timed = |json: &str| CostedPlayer::of(json).time_limit_us.is_some();
-    let told = found.into_iter().map(|row| {
+    let players = found.into_iter().map(|row| {
         let is_timed = [is_timed(&row.first_json), is_timed(&row.second_json)];
         (row.cell_id, ComparedCell { swap_sides: row.swap_sides, is_timed })
     });
-    Ok(told.collect())
+    Ok(players.collect())
 }

@@ -42,14 +42,17 @@ pub(crate) fn scaling(reference_speed: Option<i64>, factor_max_permille: u32) ->
 
 /// The columns of the scaling of an experiment's time limits.
 pub(crate) fn scaling_columns(scaling: Option<Scaling>) -> (Option<i64>, u32) {
-    let reference_speed = scaling.map(|it| integer(it.reference));
-    (reference_speed, scaling.map_or(Scaling::FACTOR_MAX_PERMILLE, |it| it.factor_max_permille))
+    let reference_speed = scaling.map(|scaling| integer(scaling.reference));
+    (
+        reference_speed,
+        scaling.map_or(Scaling::FACTOR_MAX_PERMILLE, |scaling| scaling.factor_max_permille),
+    )
 }
 
 /// The columns `time_factor` and `speed` of a game.
 pub(crate) fn scaled_columns(scaled: Option<ScaledTime>) -> (Option<f64>, Option<i64>) {
-    let factor = scaled.map(|it| f64::from(it.factor_permille) / 1_000.0);
-    (factor, scaled.map(|it| integer(it.nodes_per_second)))
+    let factor = scaled.map(|scaled| f64::from(scaled.factor_permille) / 1_000.0);
+    (factor, scaled.map(|scaled| integer(scaled.nodes_per_second)))
 }
 
 /// The scaling of time limits in a game, from its columns; `None` if they were not scaled or the columns are invalid.

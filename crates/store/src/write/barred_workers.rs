@@ -232,13 +232,13 @@ pub(crate) async fn stop_for_forfeits(
         })
         .collect();
     // Keep the player with most forfeits in each.
-    stopped.dedup_by_key(|it| it.experiment);
-    for it in &stopped {
-        experiments::set_state(tx, it.experiment, ExperimentState::Paused).await?;
+    stopped.dedup_by_key(|stop| stop.experiment);
+    for stop in &stopped {
+        experiments::set_state(tx, stop.experiment, ExperimentState::Paused).await?;
         sqlx::query!(
             "UPDATE experiments SET forfeits_player = ?2 WHERE experiment_id = ?1",
-            it.experiment.0,
-            it.player
+            stop.experiment.0,
+            stop.player
         )
         .execute(tx.connection())
         .await?;

@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::schema::encoding::rows;
 use crate::schema::numbers::{real, unsigned};
 use crate::write::cache::CellInfo;
-use crate::write::margins::of_first_player;
+use crate::write::margins::first_player_margin;
 use crate::write::rollup_sums::{self, GameTimes, Openings, SideSearches, half_points};
 
 /// Games processed together. Even, so no pair is split.
@@ -67,7 +67,7 @@ pub(crate) async fn add(
     let row = |(&(cell, opening), sums): (&(i64, i64), &rollup_sums::OpeningSums)| {
         let [first, second] = sums.times;
         let [by_first, by_second] = sums.pairs_won;
-        let of = |times: GameTimes| {
+        let sums_of_means = |times: GameTimes| {
             let GameTimes { games: _, wall, cpu } = times;
             [wall.means, wall.logs, cpu.means, cpu.logs]
         };
@@ -90,9 +90,9 @@ pub(crate) async fn add(
                 sums.margin_sum,
             ],
             first.games,
-            of(first),
+            sums_of_means(first),
             second.games,
-            of(second),
+            sums_of_means(second),
         )
     };
     let list = rows(&openings.iter().map(row).collect::<Vec<_>>())?;
@@ -201,7 +201,7 @@ pub(crate) async fn sums(
             side(row.second_moves, row.second_wall_us, row.second_cpu_us),
         ];
         sums.add_game(moved_first, points, sides);
-        sums.add_margin(of_first_player(moved_first, row.margin));
+        sums.add_margin(first_player_margin(moved_first, row.margin));
         if let Some((number, other)) = before
             && numbering.swap_sides
             && number % 2 == 0

@@ -72,8 +72,8 @@ pub(crate) async fn insert_parts(
         players.extend(at_once.iter().map(Arc::clone).zip(ids));
     }
     let mut conditions = Vec::with_capacity(plan.conditions.len());
-    for of in &plan.conditions {
-        conditions.push(insert_conditions(tx, of).await?);
+    for group in &plan.conditions {
+        conditions.push(insert_conditions(tx, group).await?);
     }
     Ok(Parts { players, conditions })
 }
@@ -121,8 +121,11 @@ async fn insert_players(
 }
 
 /// Stores conditions if new; returns their id.
-async fn insert_conditions(tx: &mut Transaction<'_>, of: &Conditions) -> Result<i64, StoreError> {
-    let definition = DefinitionJson::new(of);
+async fn insert_conditions(
+    tx: &mut Transaction<'_>,
+    conditions: &Conditions,
+) -> Result<i64, StoreError> {
+    let definition = DefinitionJson::new(conditions);
     let prefix = definition.prefix();
     let known = sqlx::query_scalar!(
         r#"SELECT conditions_id AS "id!: i64" FROM conditions WHERE definition_prefix = ?"#,
@@ -130,7 +133,7 @@ async fn insert_conditions(tx: &mut Transaction<'_>, of: &Conditions) -> Result<
     )
     .fetch_optional(tx.connection())
     .await?;
-    let openings_count = of.openings_count.map(integer);
+    let openings_count = conditions.openings_count.map(integer);
     if let Some(known) = known {
         // Its openings stay unchanged: results have been summed by them.
         return Ok(known);
@@ -143,7 +146,7 @@ async fn insert_conditions(tx: &mut Transaction<'_>, of: &Conditions) -> Result<
     )
     .fetch_one(tx.connection())
     .await?;
-    let rules = rows(&rule_columns(&of.rules))?;
+    let rules = rows(&rule_columns(&conditions.rules))?;
     sqlx::query!(
         "INSERT INTO condition_rules (conditions_id, rule, value_number, value_text)
         SELECT ?2, value ->> 0, value ->> 1, value ->> 2 FROM jsonb_each(?1)",

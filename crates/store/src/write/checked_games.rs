@@ -132,7 +132,8 @@ pub(crate) async fn fill_cells(
             replays_max: cell.replays_max,
             scaling: scaling(cell.reference_speed, cell.factor_max_permille),
         };
-        let known = [&cell.first_algorithm, &cell.second_algorithm].map(|it| is_known_of(it));
+        let known =
+            [&cell.first_algorithm, &cell.second_algorithm].map(|algorithm| is_known_of(algorithm));
         let info = CellInfo {
             experiment: cell.experiment_id,
             game: cell.game,

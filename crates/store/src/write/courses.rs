@@ -103,7 +103,7 @@ pub(crate) async fn add_cells(
     tx: &mut Transaction<'_>,
     experiment: ExperimentId,
     plan: &Plan,
-    told: u64,
+    results_before: u64,
 ) -> Result<Option<Vec<CellState>>, StoreError> {
     let hashes: Vec<String> =
         plan.cells.iter().map(|cell| cell.definition_hash.to_string()).collect();
@@ -125,7 +125,7 @@ pub(crate) async fn add_cells(
         return Ok(None);
     }
     let parts = cells::insert_parts(tx, plan).await?;
-    let place = Place { first: there.next, asked_after: Some(integer(told)) };
+    let place = Place { first: there.next, asked_after: Some(integer(results_before)) };
     let mut states = Vec::new();
     let numbers: Vec<usize> = (0..plan.cells.len()).collect();
     for numbers in numbers.chunks(ROWS_AT_ONCE) {
@@ -192,8 +192,8 @@ pub(crate) async fn tell(
     )
     .execute(tx.connection())
     .await?;
-    let told = sqlx::query_as!(
-        ToldRow,
+    let row = sqlx::query_as!(
+        OutcomeRow,
         r#"SELECT c.cell_id AS "cell_id!: i64", c.number AS "number!: i64", t.games,
             t.games_failed, t.wins, t.draws, t.losses, t.pairs_0, t.pairs_half, t.pairs_1,
             t.pairs_1_half, t.pairs_2, t.margin_sum
@@ -202,7 +202,7 @@ pub(crate) async fn tell(
     )
     .fetch_one(tx.connection())
     .await?;
-    Ok(told.into())
+    Ok(row.into())
 }
 
 /// The cells of an experiment that has a course.
@@ -210,8 +210,8 @@ async fn course_cells(
     tx: &mut Transaction<'_>,
     experiment: i64,
 ) -> Result<Vec<StoredCell>, StoreError> {
-    let told = sqlx::query_as!(
-        ToldRow,
+    let rows = sqlx::query_as!(
+        OutcomeRow,
         r#"SELECT c.cell_id AS "cell_id!: i64", c.number AS "number!: i64", t.games,
             t.games_failed, t.wins, t.draws, t.losses, t.pairs_0, t.pairs_half, t.pairs_1,
             t.pairs_1_half, t.pairs_2, t.margin_sum
@@ -221,8 +221,8 @@ async fn course_cells(
     )
     .fetch_all(tx.connection())
     .await?;
-    let mut told: BTreeMap<i64, CellOutcome> =
-        told.into_iter().map(|row| (row.cell_id, row.into())).collect();
+    let mut outcomes: BTreeMap<i64, CellOutcome> =
+        rows.into_iter().map(|row| (row.cell_id, row.into())).collect();
     let mut axes = axes_of_added(tx, experiment).await?;
     let cells = sqlx::query!(
         r#"SELECT c.cell_id AS "cell_id!: i64", c.asked_after, c.first_player_name,
@@ -257,7 +257,7 @@ async fn course_cells(
         Ok(StoredCell {
             cell: CellId(row.cell_id),
             added: added.transpose()?,
-            told: told.remove(&row.cell_id),
+            told: outcomes.remove(&row.cell_id),
         })
     });
     cells.collect()
@@ -287,7 +287,7 @@ async fn axes_of_added(
 }
 
 /// A row of `told_cells`.
-struct ToldRow {
+struct OutcomeRow {
     cell_id: i64,
     number: i64,
     games: i64,
@@ -303,8 +303,8 @@ struct ToldRow {
     margin_sum: i64,
 }
 
-impl From<ToldRow> for CellOutcome {
-    fn from(row: ToldRow) -> Self {
+impl From<OutcomeRow> for CellOutcome {
+    fn from(row: OutcomeRow) -> Self {
         let pairs = [row.pairs_0, row.pairs_half, row.pairs_1, row.pairs_1_half, row.pairs_2];
         Self {
             number: unsigned(row.number),

@@ -432,7 +432,7 @@ async fn take_out(
     [first, end]: [i64; 2],
 ) -> Result<TakenOut, StoreError> {
     checked_games::fill_cells(tx, std::iter::once(cell)).await?;
-    let stop = tx.cache.cells.get(&cell).and_then(|it| it.stop_number);
+    let stop = tx.cache.cells.get(&cell).and_then(|cell| cell.stop_number);
     let counted = [first, stop.map_or(end, |stop| stop.min(end))];
     stops::count_again(tx, cell, counted, false).await?;
     let found = sqlx::query!(

@@ -333,7 +333,8 @@ async fn insert_curves(
     )
     .execute(tx.connection())
     .await?;
-    let epoch = |it: &Epoch| (it.network, it.epoch, it.training_error, it.validation_error);
+    let epoch =
+        |epoch: &Epoch| (epoch.network, epoch.epoch, epoch.training_error, epoch.validation_error);
     let epochs: Vec<_> = trained.epochs.iter().map(epoch).collect();
     let epochs = rows(&epochs)?;
     sqlx::query!(
@@ -355,7 +356,9 @@ async fn insert_curves(
     )
     .execute(tx.connection())
     .await?;
-    let distance = |it: &DistanceErrors| (it.network, it.plies, it.positions, it.error, it.nearer);
+    let distance = |distance: &DistanceErrors| {
+        (distance.network, distance.plies, distance.positions, distance.error, distance.nearer)
+    };
     let distances: Vec<_> = trained.distances.iter().map(distance).collect();
     let distances = rows(&distances)?;
     sqlx::query!(
@@ -367,7 +370,9 @@ async fn insert_curves(
     )
     .execute(tx.connection())
     .await?;
-    let square = |it: &SquareErrors| (it.network, square_name(it), it.positions, it.error);
+    let square = |square: &SquareErrors| {
+        (square.network, square_name(square), square.positions, square.error)
+    };
     let squares: Vec<_> = trained.squares.iter().map(square).collect();
     let squares = rows(&squares)?;
     sqlx::query!(
@@ -444,27 +449,27 @@ fn memory_bytes(recipe: &str) -> u64 {
     Recipe::from_parameters(&parameters).map_or(0, |recipe| recipe.memory_bytes())
 }
 
-fn run_row(it: &Run) -> (u32, u64, u64, u64, u32, f64, f64) {
+fn run_row(run: &Run) -> (u32, u64, u64, u64, u32, f64, f64) {
     (
-        it.network,
-        it.positions,
-        it.examples,
-        it.validation,
-        it.best_epoch,
-        it.validation_error,
-        it.constant_error,
+        run.network,
+        run.positions,
+        run.examples,
+        run.validation,
+        run.best_epoch,
+        run.validation_error,
+        run.constant_error,
     )
 }
 
-fn side_row(it: &SideErrors) -> (u32, &'static str, u64, f64, f64, f64) {
-    let to_move = match it.to_move {
+fn side_row(side: &SideErrors) -> (u32, &'static str, u64, f64, f64, f64) {
+    let to_move = match side.to_move {
         Side::First => "white",
         Side::Second => "black",
     };
-    (it.network, to_move, it.positions, it.mean_plies, it.spread, it.error)
+    (side.network, to_move, side.positions, side.mean_plies, side.spread, side.error)
 }
 
-fn square_name(it: &SquareErrors) -> String {
-    let file = char::from(b'a' + it.square % 8);
-    format!("{file}{}", 1 + it.square / 8)
+fn square_name(square: &SquareErrors) -> String {
+    let file = char::from(b'a' + square.square % 8);
+    format!("{file}{}", 1 + square.square / 8)
 }

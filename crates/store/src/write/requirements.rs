@@ -28,7 +28,7 @@ pub(crate) struct Needs {
 
 impl Needs {
     /// The requirements of a player with these parameters.
-    pub(crate) fn of_player(parameters_json: &str) -> Self {
+    pub(crate) fn from_parameters(parameters_json: &str) -> Self {
         // The worker refuses parameters that the current engine cannot parse.
         let parameters = serde_json::from_str::<Parameters>(parameters_json).unwrap_or_default();
         Self {
@@ -49,7 +49,7 @@ impl Needs {
         is_timed: bool,
     ) -> Demands {
         let timed = TimedGames { game: &game.name, move_limit_us: self.move_limit_us };
-        let request = |it| EngineRequest { game: game.clone(), ..it };
+        let request = |request| EngineRequest { game: game.clone(), ..request };
         let requests = self.requests.into_iter().map(request).collect();
         Demands { requests, ..placement.demands(self.engines, is_timed.then_some(timed)) }
     }
@@ -90,7 +90,7 @@ pub(crate) async fn add_to_cells(
     .await?;
     let of_players: BTreeMap<i64, Needs> = players
         .into_iter()
-        .map(|row| (row.player_id, Needs::of_player(&row.parameters_json)))
+        .map(|row| (row.player_id, Needs::from_parameters(&row.parameters_json)))
         .collect();
     let pairs = sqlx::query!(
         r#"SELECT cell_id AS "cell_id!: i64", first_player_id, second_player_id FROM cells
@@ -105,20 +105,20 @@ pub(crate) async fn add_to_cells(
         .into_iter()
         .map(|row| (row.cell_id, [row.first_player_id, row.second_player_id]))
         .collect();
-    let said = sqlx::query!(
+    let row = sqlx::query!(
         "SELECT game, placement_json FROM experiments WHERE experiment_id = ?",
         experiment
     )
     .fetch_one(tx.connection())
     .await?;
-    let placement = Placement::from_json(said.placement_json.as_deref());
+    let placement = Placement::from_json(row.placement_json.as_deref());
     let has_engines = of_players.values().any(|needs| !needs.engines.is_empty());
     let chess960 = if has_engines {
         chess960_cells(tx, experiment, first, last).await?
     } else {
         BTreeSet::new()
     };
-    let game = GameRequest::of_game(&said.game);
+    let game = GameRequest::of_game(&row.game);
     let nothing = Needs::default();
     let mut shared = BTreeSet::new();
     for cell in cells {

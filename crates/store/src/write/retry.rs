@@ -116,16 +116,16 @@ pub(crate) async fn retry_failed(
     )
     .execute(tx.connection())
     .await?;
-    let whole = whole(tx, experiment).await?;
+    let state = reload(tx, experiment).await?;
     let game = |(cell, number)| GameId { cell: CellId(cell), number: unsigned(number) };
-    Ok(Retry { games: numbers.into_iter().map(game).collect(), ..whole })
+    Ok(Retry { games: numbers.into_iter().map(game).collect(), ..state })
 }
 
 /// The scheduler's state of an experiment that it has dropped from memory, without the games.
 ///
 /// # Errors
 /// If the database fails.
-pub(crate) async fn whole(
+pub(crate) async fn reload(
     tx: &mut Transaction<'_>,
     experiment: ExperimentId,
 ) -> Result<Retry, StoreError> {

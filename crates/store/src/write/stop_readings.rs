@@ -80,7 +80,7 @@ pub(crate) async fn add_to_cells(
     let rules = stop_rules::all(tx.connection()).await?;
     let mut beyond = unread(tx, experiment, [first, last]).await?;
     let mut openings = counted_by_opening(tx, experiment, [first, last]).await?;
-    let mut of_round = of_first_rounds(tx, experiment, [first, last]).await?;
+    let mut of_round = first_round_hashes(tx, experiment, [first, last]).await?;
     let row_of: BTreeMap<i64, _> = found.into_iter().map(|row| (row.cell_id, row)).collect();
     for cell in cells {
         let Some(row) = row_of.get(&cell.cell.0) else { continue };
@@ -164,7 +164,7 @@ async fn counted_by_opening(
 }
 
 /// For each cell whose players are assumed to repeat themselves, the hashes of its first games, as far as read.
-async fn of_first_rounds(
+async fn first_round_hashes(
     tx: &mut Transaction<'_>,
     experiment: i64,
     [first, last]: [i64; 2],
@@ -279,18 +279,19 @@ fn without(
             let half_points = played.iter().sum();
             tally.remove(half_points);
             let number = unit.first().map_or(0, |(number, _)| number / of_unit);
-            let opening = by_opening.as_ref().map_or(number, |it| it.opening_number(number));
+            let opening =
+                by_opening.as_ref().map_or(number, |openings| openings.opening_number(number));
             if let Some([units, sum]) = openings.get_mut(&opening) {
                 *units -= 1;
                 *sum -= half_points as u64;
             }
         }
     }
-    let by_opening = by_opening.map(|mut it| {
+    let by_opening = by_opening.map(|mut tally_by_opening| {
         for (opening, [units, half_points]) in openings {
-            it.add(opening, units, half_points);
+            tally_by_opening.add(opening, units, half_points);
         }
-        it
+        tally_by_opening
     });
     (tally, by_opening)
 }

@@ -15,7 +15,7 @@ use crate::schema::encoding::rows;
 use crate::schema::numbers::integer;
 use crate::write::distinct_games::{self, Likeness};
 use crate::write::game_rows::BEYOND_STOP;
-use crate::write::margins::of_first_player;
+use crate::write::margins::first_player_margin;
 use crate::write::rollup_sums::{CellResult, Searches, Sums, half_points};
 use crate::write::rollups::{self, WorkerSums};
 use crate::write::transaction::Transaction;
@@ -212,7 +212,7 @@ async fn played_games(
             game_id: row.game_id,
             number: row.number,
             half_points: half_points(moved_first, names::outcome(&row.outcome)?),
-            margin: of_first_player(moved_first, row.margin),
+            margin: first_player_margin(moved_first, row.margin),
             likeness: Likeness(cell, row.moves_hash, row.opening_id, row.first_player_id),
             worker: row.worker_id,
             plies: row.plies,

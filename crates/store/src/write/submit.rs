@@ -117,17 +117,17 @@ pub(crate) struct Candidate {
 }
 
 /// Whether the experiment of this name is updated to the sweep, rather than left unchanged.
-pub(crate) fn becomes(name: &str, of: Candidate) -> Result<bool, StoreError> {
+pub(crate) fn becomes(name: &str, candidate: Candidate) -> Result<bool, StoreError> {
     let name = || name.to_owned();
-    if of.repeated {
+    if candidate.repeated {
         Ok(false)
-    } else if of.state == ExperimentState::Cancelled {
+    } else if candidate.state == ExperimentState::Cancelled {
         Err(StoreError::Cancelled { name: name() })
-    } else if of.same_text {
+    } else if candidate.same_text {
         Ok(false)
-    } else if of.engine_revision != ENGINE_REVISION {
-        Err(StoreError::OtherEngine { name: name(), revision: of.engine_revision })
-    } else if of.has_course {
+    } else if candidate.engine_revision != ENGINE_REVISION {
+        Err(StoreError::OtherEngine { name: name(), revision: candidate.engine_revision })
+    } else if candidate.has_course {
         Err(StoreError::HasCourse { name: name() })
     } else {
         Ok(true)
@@ -243,11 +243,11 @@ impl Readers {
     /// # Errors
     /// As when it is submitted.
     pub async fn preview(&self, sweep: Sweep<'_>) -> Result<Preview, StoreError> {
-        self.compare(sweep).await.inspect_err(|error| self.alarm().hear(error))
+        self.compare(sweep).await.inspect_err(|error| self.alarm().raise_if_damage(error))
     }
 
     async fn compare(&self, sweep: Sweep<'_>) -> Result<Preview, StoreError> {
-        let mut connection = self.own().acquire().await?;
+        let mut connection = self.reads().acquire().await?;
         // All reads see one state of the database.
         let mut reading = connection.begin().await?;
         let planned = || sweep.plan.cells.iter().map(|cell| cell.games).collect();

@@ -166,7 +166,7 @@ pub(crate) async fn insert(
     reason: &'static str,
     received_unix_us: Option<i64>,
 ) -> Result<i64, StoreError> {
-    let list = rows(&[GameRow::of(None, checked, Some(reason))])?;
+    let list = rows(&[GameRow::new(None, checked, Some(reason))])?;
     let now = received_unix_us.unwrap_or(tx.now_unix_us);
     let id = sqlx::query_scalar!(
         r#"INSERT INTO uncounted_games (cell_id, number, opening_id, first_player_id,

@@ -177,7 +177,9 @@ pub(crate) async fn store(
         let cell = played.game.cell.0;
         let verdict = if difference.is_some() { "different" } else { "same" };
         let ply = difference.as_ref().and_then(|difference| difference.ply);
-        let json = difference.as_ref().map(|it| serde_json::to_string(it).unwrap_or_default());
+        let json = difference
+            .as_ref()
+            .map(|difference| serde_json::to_string(difference).unwrap_or_default());
         let stored = sqlx::query!(
             r#"UPDATE verifications SET settled_unix_us = ?2, verified_by_worker_id = ?3,
                 engine_revision = ?4,

@@ -45,5 +45,8 @@ pub(super) fn timing(row: &Row<'_>, first: usize) -> rusqlite::Result<Timing> {
 
 /// A name from an untrusted file, made safe to print.
 pub(super) fn shown(name: &str) -> String {
-    name.chars().take(60).map(|it| if it.is_control() { '?' } else { it }).collect()
+    name.chars()
+        .take(60)
+        .map(|character| if character.is_control() { '?' } else { character })
+        .collect()
 }

@@ -36,7 +36,7 @@ impl Readers {
         let openings = OpeningsCache::default();
         let mut playable: Option<(i64, Option<PlayableCell>)> = None;
         for Chosen { cell, from, games } in chosen {
-            if playable.as_ref().is_none_or(|(of, _)| *of != cell) {
+            if playable.as_ref().is_none_or(|(known, _)| *known != cell) {
                 let definition = source.definition(cell)?;
                 let read = |json: String| PlayableCell::from_json(&json, &openings).ok();
                 playable = Some((cell, definition.and_then(read)));
@@ -58,10 +58,11 @@ struct Chosen {
 }
 
 fn whole_cells(connection: &rusqlite::Connection) -> rusqlite::Result<Vec<Chosen>> {
-    let whole = |row: &rusqlite::Row<'_>| Ok(Chosen { cell: row.get(0)?, from: 0, games: None });
+    let whole_cell =
+        |row: &rusqlite::Row<'_>| Ok(Chosen { cell: row.get(0)?, from: 0, games: None });
     connection
         .prepare("SELECT cell_id FROM cells WHERE number >= 0 ORDER BY cell_id")?
-        .query_map([], whole)?
+        .query_map([], whole_cell)?
         .collect()
 }
 
