@@ -432,6 +432,9 @@ impl StoreError {
             Self::Sql(sqlx::Error::Io(error)) => {
                 system_remedy(error).map_or_else(|| sqlite_remedy(None), ToOwned::to_owned)
             }
+            _ if self.is_out_of_range() => {
+                "find the row with `spelrum check`, and restore a backup: Spelrum writes no such value".to_owned()
+            }
             Self::Sql(error) => sqlite_remedy(primary_code(error)),
             Self::Query(error) => sqlite_remedy(query_code(error)),
         }
@@ -441,6 +444,11 @@ impl StoreError {
     #[cfg(any(test, feature = "faults"))]
     pub fn broken_disk() -> Self {
         Self::Sql(sqlx::Error::Io(std::io::Error::other("a test has broken the disk")))
+    }
+
+    /// Whether a stored value is not of its column's type, such as a count below zero.
+    pub(crate) fn is_out_of_range(&self) -> bool {
+        matches!(self, Self::Sql(sqlx::Error::ColumnDecode { .. }))
     }
 
     /// Whether every later call fails as well, so that the writer must end.

@@ -15,7 +15,6 @@ use crate::error::StoreError;
 use crate::read::engines::forfeits;
 use crate::read::readers::Readers;
 use crate::schema::encoding::rows;
-use crate::schema::numbers::unsigned;
 
 /// Maximum number of experiments whose failed games are searched for messages.
 const EXPERIMENTS_WITH_FAILURES_MAX: usize = 20;
@@ -64,8 +63,8 @@ impl Readers {
     /// Differing results of deterministic games (invariant 2).
     async fn conflicts(&self, experiments: &str) -> Result<Vec<Conflicts>, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT e.name, count(*) AS "results!: i64",
-                count(DISTINCT u.worker_id) AS "workers!: i64"
+            r#"SELECT e.name, count(*) AS "results!: u64",
+                count(DISTINCT u.worker_id) AS "workers!: u64"
             FROM uncounted_games AS u INDEXED BY uncounted_games_conflicts
             JOIN cells AS c ON c.cell_id = u.cell_id
             JOIN experiments AS e ON e.experiment_id = c.experiment_id
@@ -76,8 +75,8 @@ impl Readers {
         .fetch_all(self.reads())
         .await?;
         let parties = sqlx::query!(
-            r#"SELECT name AS "experiment!: String", worker_id AS "worker_id!: i64",
-                worker AS "worker!: String", host AS "host!: String", count(*) AS "conflicts!: i64"
+            r#"SELECT name AS "experiment!", worker_id AS "worker_id!",
+                worker AS "worker!", host AS "host!", count(*) AS "conflicts!: u64"
             FROM (
                 SELECT e.name, w.worker_id, w.name AS worker, w.host
                 FROM uncounted_games AS u INDEXED BY uncounted_games_conflicts
@@ -97,10 +96,10 @@ impl Readers {
                 worker: WorkerId(party.worker_id),
                 name: party.worker.clone(),
                 host: party.host.clone(),
-                conflicts: unsigned(party.conflicts),
+                conflicts: party.conflicts,
             });
             let parties = party.take(PARTIES_MAX).collect();
-            let (results, workers) = (unsigned(row.results), unsigned(row.workers));
+            let (results, workers) = (row.results, row.workers);
             Conflicts { experiment: row.name, results, workers, parties }
         });
         Ok(found.collect())
@@ -109,10 +108,9 @@ impl Readers {
     /// Games whose verification differed: by experiment, original worker and verifying worker, most games first.
     async fn deviating(&self, experiments: &str) -> Result<Vec<DeviatingGames>, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT e.name AS "name!: String", count(*) AS "games!: i64",
-                p.worker_id AS "played_by?: i64", p.name AS "player?: String", p.host AS "player_host?: String",
-                w.worker_id AS "verified_by!: i64", w.name AS "verifier!: String",
-                w.host AS "verifier_host!: String"
+            r#"SELECT e.name AS "name!", count(*) AS "games!: u64", p.worker_id AS "played_by?",
+                p.name AS "player?", p.host AS "player_host?", w.worker_id AS "verified_by!",
+                w.name AS "verifier!", w.host AS "verifier_host!"
             FROM verifications AS v INDEXED BY verifications_different
             JOIN cells AS c ON c.cell_id = v.cell_id
             JOIN experiments AS e ON e.experiment_id = c.experiment_id
@@ -133,7 +131,7 @@ impl Readers {
         };
         let found = found.into_iter().map(|row| DeviatingGames {
             experiment: row.name,
-            games: unsigned(row.games),
+            games: row.games,
             played_by: named(row.played_by, row.player, row.player_host),
             verified_by: NamedParty {
                 worker: WorkerId(row.verified_by),
@@ -147,8 +145,8 @@ impl Readers {
     /// Results that are not records of their games.
     async fn refused(&self, experiments: &str) -> Result<Vec<RefusedResults>, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT e.name AS "name!: String", count(*) AS "results!: i64",
-                count(DISTINCT r.worker_id) AS "workers!: i64", max(r.problem) AS "problem!: String"
+            r#"SELECT e.name AS "name!", count(*) AS "results!: u64",
+                count(DISTINCT r.worker_id) AS "workers!: u64", max(r.problem) AS "problem!: String"
             FROM refused_results AS r
             JOIN cells AS c ON c.cell_id = r.cell_id
             JOIN experiments AS e ON e.experiment_id = c.experiment_id
@@ -160,8 +158,8 @@ impl Readers {
         .await?;
         let found = found.into_iter().map(|row| RefusedResults {
             experiment: row.name,
-            results: unsigned(row.results),
-            workers: unsigned(row.workers),
+            results: row.results,
+            workers: row.workers,
             problem: row.problem,
         });
         Ok(found.collect())
@@ -176,7 +174,7 @@ impl Readers {
         let mut found = Vec::new();
         for experiment in failing.take(EXPERIMENTS_WITH_FAILURES_MAX) {
             let most = sqlx::query!(
-                r#"SELECT message AS "message!: String", count(*) AS "games!: i64" FROM (
+                r#"SELECT message AS "message!", count(*) AS "games!: u64" FROM (
                     SELECT g.failure AS message
                     FROM cells AS c
                     JOIN attempts AS a ON a.cell_id = c.cell_id
@@ -191,8 +189,7 @@ impl Readers {
             found.push(FailedGames {
                 experiment: experiment.name.clone(),
                 games: experiment.games_failed,
-                most: most
-                    .map(|row| MostFailed { message: row.message, games: unsigned(row.games) }),
+                most: most.map(|row| MostFailed { message: row.message, games: row.games }),
             });
         }
         Ok(found)
@@ -239,8 +236,8 @@ impl Readers {
     /// Games that were lost with their workers more than once and have no result.
     async fn lost(&self, experiments: &str) -> Result<Vec<LostGames>, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT e.name, count(*) AS "games!: i64",
-                sum(a.lost_alone >= 2) AS "suspects!: i64"
+            r#"SELECT e.name, count(*) AS "games!: u64",
+                sum(a.lost_alone >= 2) AS "suspects!: u64"
             FROM attempts AS a
             JOIN cells AS c ON c.cell_id = a.cell_id
             JOIN experiments AS e ON e.experiment_id = c.experiment_id
@@ -261,8 +258,8 @@ impl Readers {
         .await?;
         let found = found.into_iter().map(|row| LostGames {
             experiment: row.name,
-            games: unsigned(row.games),
-            suspects: unsigned(row.suspects),
+            games: row.games,
+            suspects: row.suspects,
         });
         Ok(found.collect())
     }
@@ -275,8 +272,7 @@ impl Readers {
         let list: Vec<i64> = cells.iter().map(|cell| cell.0).collect();
         let list = rows(&list)?;
         let found = sqlx::query!(
-            r#"SELECT c.cell_id AS "cell_id!: i64", e.name, c.first_player_name,
-                c.second_player_name
+            r#"SELECT c.cell_id AS "cell_id!", e.name, c.first_player_name, c.second_player_name
             FROM cells AS c JOIN experiments AS e ON e.experiment_id = c.experiment_id
             WHERE c.cell_id IN (SELECT value FROM json_each(?))
             ORDER BY c.cell_id"#,
@@ -295,7 +291,7 @@ impl Readers {
     /// Experiments that another engine has begun (invariant 2).
     async fn other_engine(&self, experiments: &str) -> Result<Vec<OtherEngine>, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT name, engine_revision AS "engine_revision: u32" FROM experiments
+            r#"SELECT name, engine_revision FROM experiments
             WHERE state IN ('running', 'paused') AND engine_revision <> ?2
                 AND experiment_id IN (SELECT value FROM json_each(?1))
             ORDER BY experiment_id LIMIT 100"#,

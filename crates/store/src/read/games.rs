@@ -12,13 +12,13 @@ use sqlx::SqliteConnection;
 use crate::error::StoreError;
 use crate::read::engines::{engines_of, forfeit_of};
 use crate::read::readers::Readers;
-use crate::schema::numbers::{integer, unsigned};
+use crate::schema::numbers::{count, integer};
 
 /// A game's row, with its players' names in the sweep.
 struct GameRow {
     game_id: i64,
     cell_id: i64,
-    number: i64,
+    number: u64,
     first_name: String,
     second_name: String,
     opening: Option<String>,
@@ -27,9 +27,9 @@ struct GameRow {
     margin: Option<i32>,
     termination: Option<String>,
     plies: Option<u32>,
-    moves_hash: Option<i64>,
+    moves_hash: Option<u64>,
     engine_revision: Option<u32>,
-    wall_us: Option<i64>,
+    wall_us: Option<u64>,
     worker_id: Option<i64>,
     not_counted_reason: Option<String>,
     failure: Option<String>,
@@ -40,15 +40,14 @@ macro_rules! games {
     ($from:tt, $($argument:expr),*) => {
         sqlx::query_as!(
             GameRow,
-            r#"SELECT g.game_id AS "game_id!: i64", g.cell_id, g.number,
+            r#"SELECT g.game_id AS "game_id!", g.cell_id, g.number AS "number: u64",
                 CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.first_player_name
                     ELSE c.second_player_name END AS "first_name!: String",
                 CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.second_player_name
                     ELSE c.first_player_name END AS "second_name!: String",
-                o.position AS "opening?: String", g.first_side, g.outcome,
-                g.margin AS "margin: i32", g.termination, g.plies AS "plies: u32", g.moves_hash,
-                g.engine_revision AS "engine_revision: u32",
-                g.wall_us, g.worker_id, g.not_counted_reason, g.failure
+                o.position AS "opening?", g.first_side, g.outcome, g.margin, g.termination, g.plies,
+                g.moves_hash, g.engine_revision, g.wall_us, g.worker_id, g.not_counted_reason,
+                g.failure
             "# + $from,
             $($argument),*
         )
@@ -67,18 +66,18 @@ impl GameRow {
                     margin: self.margin,
                     termination: word("termination", self.termination, termination_named)?,
                     plies: there("plies", self.plies)?,
-                    moves_hash: unsigned(there("moves_hash", self.moves_hash)?),
+                    moves_hash: there("moves_hash", self.moves_hash)?,
                 },
                 engine_revision: there("engine_revision", self.engine_revision)?,
             }),
         };
         Ok(GameSummary {
             game_id: self.game_id,
-            game: GameId { cell: CellId(self.cell_id), number: unsigned(self.number) },
+            game: GameId { cell: CellId(self.cell_id), number: self.number },
             players: [self.first_name, self.second_name],
             result,
             not_counted_reason: self.not_counted_reason,
-            wall_us: self.wall_us.map(unsigned),
+            wall_us: self.wall_us,
             worker: self.worker_id.map(WorkerId),
         })
     }
@@ -342,7 +341,7 @@ async fn list(
             let GameId { cell, number } = after.game;
             let mut found =
                 in_order_of_cell(connection, cell, integer(number), filter, limit).await?;
-            let left = limit - i64::try_from(found.len()).unwrap_or(i64::MAX);
+            let left = limit - count(found.len());
             found.extend(in_order(connection, experiment, cell, filter, left).await?);
             Ok(found)
         }
@@ -538,14 +537,13 @@ async fn games_planned(
     connection: &mut SqliteConnection,
     cell: CellId,
 ) -> Result<Option<u64>, StoreError> {
-    let planned = sqlx::query_scalar!(
-        r#"SELECT coalesce(stop_number, games_planned) AS "games_planned!: i64" FROM cells
+    Ok(sqlx::query_scalar!(
+        r#"SELECT coalesce(stop_number, games_planned) AS "games_planned!: u64" FROM cells
         WHERE cell_id = ?"#,
         cell.0
     )
     .fetch_optional(connection)
-    .await?;
-    Ok(planned.map(unsigned))
+    .await?)
 }
 
 /// A game's recorded moves, by ply.
@@ -554,9 +552,8 @@ async fn moves(
     game_id: i64,
 ) -> Result<Vec<MoveRecord>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT side AS "side: u8", move, position_key, legal_moves AS "legal_moves: u32",
-            depth AS "depth: u32", nodes, evaluations, full_tree_leaves, score AS "score: i32",
-            wall_us, cpu_us, ended_by, told_us, involuntary_switches
+        r#"SELECT side, move, position_key, legal_moves, depth, nodes, evaluations,
+            full_tree_leaves, score, wall_us, cpu_us, ended_by, told_us, involuntary_switches
         FROM moves WHERE game_id = ? ORDER BY ply"#,
         game_id
     )
@@ -566,21 +563,21 @@ async fn moves(
         Ok(MoveRecord {
             mover: row.side,
             mv: row.r#move,
-            position_key: unsigned(row.position_key),
+            position_key: row.position_key,
             legal_moves: row.legal_moves,
             search: SearchReport {
                 depth: row.depth,
-                nodes: unsigned(row.nodes),
-                evaluations: unsigned(row.evaluations),
-                full_tree_leaves: unsigned(row.full_tree_leaves),
+                nodes: row.nodes,
+                evaluations: row.evaluations,
+                full_tree_leaves: row.full_tree_leaves,
                 score: row.score,
-                told_us: row.told_us.map(unsigned),
+                told_us: row.told_us,
                 ended_by: names::ended_by(&row.ended_by)
                     .ok_or_else(|| unknown("ended_by", row.ended_by))?,
             },
-            wall_us: unsigned(row.wall_us),
-            cpu_us: unsigned(row.cpu_us),
-            involuntary_switches: row.involuntary_switches.map(unsigned),
+            wall_us: row.wall_us,
+            cpu_us: row.cpu_us,
+            involuntary_switches: row.involuntary_switches,
         })
     });
     read.collect()

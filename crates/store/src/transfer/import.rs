@@ -31,6 +31,7 @@ use crate::error::StoreError;
 use crate::open::checkpoint::WAL_CHECKPOINT_BYTES;
 use crate::open::writer::Writer;
 use crate::schema::migrations::MIGRATIONS;
+use crate::schema::numbers::integer;
 use crate::write::transaction::Transaction;
 use played_games::{ReadGame, read_game};
 use source::{SCHEMA, SchemaRow, Source, SourceCell, SourceExperiment};
@@ -266,7 +267,7 @@ impl Writer {
         loop {
             let games = source.games(cell.id, from, to.playable)?;
             let Some(last) = games.last() else { break };
-            from = i64::try_from(last.number).map_or(i64::MAX, |number| number + 1);
+            from = integer(last.number).saturating_add(1);
             let games = read(source, cell, games, to, false)?;
             meet_players(&mut transaction, source, &games, workers).await?;
             writing::import_games(&mut transaction, to.cell, games, workers, &mut came).await?;
@@ -407,7 +408,7 @@ fn check_cell(
     loop {
         let games = source.games(cell.id, from, to.playable)?;
         let Some(last) = games.last() else { break };
-        from = i64::try_from(last.number).map_or(i64::MAX, |number| number + 1);
+        from = integer(last.number).saturating_add(1);
         judge(games)?;
     }
     let mut after = FIRST;

@@ -87,7 +87,7 @@ async fn insert_players(
     let hashes: Vec<String> = players.iter().map(hash).collect();
     let list = rows(&hashes)?;
     let known = sqlx::query!(
-        r#"SELECT p.player_id AS "player_id!: i64", p.hash FROM json_each(?) AS j
+        r#"SELECT p.player_id AS "player_id!", p.hash FROM json_each(?) AS j
         CROSS JOIN players AS p ON p.hash = j.value"#,
         list
     )
@@ -128,7 +128,7 @@ async fn insert_conditions(
     let definition = DefinitionJson::new(conditions);
     let prefix = definition.prefix();
     let known = sqlx::query_scalar!(
-        r#"SELECT conditions_id AS "id!: i64" FROM conditions WHERE definition_prefix = ?"#,
+        r#"SELECT conditions_id AS "id!" FROM conditions WHERE definition_prefix = ?"#,
         prefix
     )
     .fetch_optional(tx.connection())
@@ -140,7 +140,7 @@ async fn insert_conditions(
     }
     let id = sqlx::query_scalar!(
         r#"INSERT INTO conditions (definition_prefix, openings_count) VALUES (?, ?)
-        RETURNING conditions_id AS "id!: i64""#,
+        RETURNING conditions_id AS "id!""#,
         prefix,
         openings_count
     )

@@ -87,7 +87,7 @@ pub(crate) async fn over_openings(
     }
     let list = rows(cells)?;
     let found = sqlx::query!(
-        r#"SELECT o.cell_id AS "cell_id!: i64", total(o.margin_games) AS "games!: f64",
+        r#"SELECT o.cell_id AS "cell_id!", total(o.margin_games) AS "games!: f64",
             total(o.margin_sum) AS "sum!: f64",
             total(1.0 * o.margin_games * o.margin_games) AS "games_squared!: f64",
             total(1.0 * o.margin_games * o.margin_sum) AS "products!: f64",

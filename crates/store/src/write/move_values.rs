@@ -55,7 +55,7 @@ async fn insert_position(
             value ->> 12
         FROM jsonb_each(?) WHERE true
         ON CONFLICT DO NOTHING
-        RETURNING valued_position_id AS "id!: i64""#,
+        RETURNING valued_position_id AS "id!""#,
         row
     )
     .fetch_optional(tx.connection())

@@ -79,7 +79,7 @@ pub(crate) async fn note_network(
     .execute(tx.connection())
     .await?;
     let id = sqlx::query_scalar!(
-        r#"SELECT network_id AS "id!: i64" FROM networks WHERE definition_hash = ?"#,
+        r#"SELECT network_id AS "id!" FROM networks WHERE definition_hash = ?"#,
         hash
     )
     .fetch_one(tx.connection())
@@ -157,7 +157,7 @@ async fn training_conditions(tx: &mut Transaction<'_>) -> Result<i64, StoreError
     .execute(tx.connection())
     .await?;
     let id = sqlx::query_scalar!(
-        r#"SELECT conditions_id AS "id!: i64" FROM conditions WHERE definition_prefix = ?"#,
+        r#"SELECT conditions_id AS "id!" FROM conditions WHERE definition_prefix = ?"#,
         prefix
     )
     .fetch_one(tx.connection())
@@ -178,12 +178,9 @@ async fn training_players(tx: &mut Transaction<'_>, recipe: &str) -> Result<[i64
         )
         .execute(tx.connection())
         .await?;
-        *id = sqlx::query_scalar!(
-            r#"SELECT player_id AS "id!: i64" FROM players WHERE hash = ?"#,
-            hash
-        )
-        .fetch_one(tx.connection())
-        .await?;
+        *id = sqlx::query_scalar!(r#"SELECT player_id AS "id!" FROM players WHERE hash = ?"#, hash)
+            .fetch_one(tx.connection())
+            .await?;
     }
     Ok(ids)
 }
@@ -196,7 +193,7 @@ pub(crate) async fn add_to_cells(
 ) -> Result<(), StoreError> {
     let Some((first, last)) = ends(cells) else { return Ok(()) };
     let trainings = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", n.network_id AS "network_id!: i64", n.recipe_json
+        r#"SELECT c.cell_id AS "cell_id!", n.network_id AS "network_id!", n.recipe_json
         FROM cells AS c CROSS JOIN networks AS n ON n.network_id = c.trains_network_id
         WHERE c.experiment_id = ? AND c.number = ?"#,
         experiment,
@@ -214,7 +211,7 @@ pub(crate) async fn add_to_cells(
         training_of.insert(row.network_id, CellId(row.cell_id));
     }
     let found = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", p.network_id AS "network_id!: i64"
+        r#"SELECT c.cell_id AS "cell_id!", p.network_id AS "network_id!"
         FROM cells AS c
         CROSS JOIN players AS p ON p.player_id IN (c.first_player_id, c.second_player_id)
         WHERE +c.experiment_id = ?1 AND c.cell_id BETWEEN ?2 AND ?3
@@ -416,7 +413,7 @@ pub(crate) async fn retry_trainings(
         FROM cells AS c
         WHERE c.experiment_id = ?1 AND c.number = ?2
             AND networks.network_id = c.trains_network_id AND networks.failure IS NOT NULL
-        RETURNING networks.network_id AS "network_id!: i64""#,
+        RETURNING networks.network_id AS "network_id!""#,
         experiment,
         TRAINING_NUMBER
     )
@@ -424,7 +421,7 @@ pub(crate) async fn retry_trainings(
     .await?;
     let networks = rows(&failed.iter().map(|row| row.network_id).collect::<Vec<_>>())?;
     let cells = sqlx::query_scalar!(
-        r#"SELECT c.cell_id AS "cell_id!: i64" FROM cells AS c
+        r#"SELECT c.cell_id AS "cell_id!" FROM cells AS c
         WHERE c.experiment_id = ?1 AND c.number = ?2 AND c.next_number > 0
             AND c.trains_network_id IN (SELECT value FROM json_each(?3))
             AND NOT EXISTS (SELECT 1 FROM returned_ranges AS r WHERE r.cell_id = c.cell_id)

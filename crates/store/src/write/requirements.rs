@@ -76,7 +76,7 @@ pub(crate) async fn add_to_cells(
 ) -> Result<(), StoreError> {
     let Some((first, last)) = ends(cells) else { return Ok(()) };
     let players = sqlx::query!(
-        r#"SELECT player_id AS "player_id!: i64", parameters_json FROM players
+        r#"SELECT player_id AS "player_id!", parameters_json FROM players
         WHERE player_id IN (
             SELECT first_player_id FROM cells
             WHERE +experiment_id = ?1 AND cell_id BETWEEN ?2 AND ?3
@@ -93,7 +93,7 @@ pub(crate) async fn add_to_cells(
         .map(|row| (row.player_id, Needs::from_parameters(&row.parameters_json)))
         .collect();
     let pairs = sqlx::query!(
-        r#"SELECT cell_id AS "cell_id!: i64", first_player_id, second_player_id FROM cells
+        r#"SELECT cell_id AS "cell_id!", first_player_id, second_player_id FROM cells
         WHERE +experiment_id = ?1 AND cell_id BETWEEN ?2 AND ?3"#,
         experiment,
         first,
@@ -140,7 +140,7 @@ async fn chess960_cells(
     last: i64,
 ) -> Result<BTreeSet<i64>, StoreError> {
     let cells = sqlx::query_scalar!(
-        r#"SELECT c.cell_id AS "cell_id!: i64"
+        r#"SELECT c.cell_id AS "cell_id!"
         FROM cells AS c JOIN condition_rules AS r ON r.conditions_id = c.conditions_id
         WHERE +c.experiment_id = ?1 AND c.cell_id BETWEEN ?2 AND ?3
             AND r.rule = 'chess960' AND r.value_text = 'true'"#,

@@ -7,7 +7,7 @@ use spelrum_answers::time_bucket;
 use spelrum_engine::{EndedBy, MoveRecord, Outcome};
 use spelrum_statistics::{GameCounts, OpeningSpread, PairCounts, ScoreInterval};
 
-use crate::schema::numbers::{SAFE_MAX, real};
+use crate::schema::numbers::{SAFE_MAX, count, real};
 use crate::write::margins::Margins;
 
 /// Whether a move was searched, that is, not forced.
@@ -305,7 +305,7 @@ impl OpeningSums {
             1 => self.draws += 1,
             _ => self.losses += 1,
         }
-        let half_points = i64::try_from(half_points).unwrap_or(0);
+        let half_points = count(half_points);
         if first_player_moved_first {
             self.first_mover_half_points += half_points;
             self.games_moving_first += 1;
@@ -328,7 +328,7 @@ impl OpeningSums {
     /// Adds a pair, as [`CellResult::add_pair`].
     pub(crate) fn add_pair(&mut self, half_points: [usize; 2]) {
         self.pairs += 1;
-        self.pairs_half_points += i64::try_from(half_points.iter().sum::<usize>()).unwrap_or(0);
+        self.pairs_half_points += count(half_points.iter().sum());
         if let Some(mover) = won_twice(half_points) {
             self.pairs_won[mover] += 1;
         }

@@ -104,7 +104,7 @@ pub(crate) async fn settle_failed(
             SELECT 1 FROM games AS g
             WHERE g.cell_id = c.cell_id AND g.number = j.value ->> 1)
         ORDER BY j.key
-        RETURNING game_id AS "game_id!: i64", cell_id AS "cell_id!: i64", number"#,
+        RETURNING game_id AS "game_id!", cell_id AS "cell_id!", number"#,
         list
     )
     .fetch_all(tx.connection())
@@ -136,8 +136,7 @@ async fn there(
         .collect();
     let list = rows(&runs(pairs.into_iter()))?;
     let found = sqlx::query!(
-        r#"SELECT g.cell_id, g.number, g.counted AS "counted: bool", g.outcome,
-            g.margin AS "margin: i32"
+        r#"SELECT g.cell_id, g.number, g.counted, g.outcome, g.margin
         FROM jsonb_each(?) AS j
         CROSS JOIN games AS g ON g.cell_id = j.value ->> 0
             AND g.number BETWEEN 2 * (j.value ->> 1) AND 2 * (j.value ->> 2) + 1"#,

@@ -181,12 +181,11 @@ impl Sweep<'_> {
         let name = (!self.new_experiment && self.fills.is_none()).then_some(&self.plan.name);
         let fills = self.fills;
         let found = sqlx::query!(
-            r#"SELECT e.experiment_id AS "experiment_id!: i64", e.uuid, e.state, e.sweep_toml,
-                e.engine_revision AS "engine_revision: u32", e.description, e.priority, e.record,
+            r#"SELECT e.experiment_id AS "experiment_id!", e.uuid, e.state, e.sweep_toml,
+                e.engine_revision, e.description, e.priority AS "priority: i64", e.record,
                 e.allocation,
-                e.game_timeout_us, e.forfeits_max, e.disturbed_above,
-                e.replays_max AS "replays_max: u32", e.reference_speed,
-                e.factor_max_permille AS "factor_max_permille: u32", e.placement_json,
+                e.game_timeout_us, e.forfeits_max, e.disturbed_above, e.replays_max,
+                e.reference_speed, e.factor_max_permille, e.placement_json,
                 e.course IS NOT NULL AS "has_course!: bool",
                 v.uuid IS NOT NULL AS "repeated!: bool"
             FROM experiments AS e
@@ -435,7 +434,7 @@ pub(crate) async fn insert_experiment(
             reference_speed, factor_max_permille, placement_json, forfeits_max)
         VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11, ?12, ?13, ?14,
             ?15, ?16, ?17, ?18, ?19)
-        RETURNING experiment_id AS "experiment_id!: i64""#,
+        RETURNING experiment_id AS "experiment_id!""#,
         uuid,
         plan.name,
         plan.description,

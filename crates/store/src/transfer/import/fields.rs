@@ -39,7 +39,7 @@ pub(super) fn timing(row: &Row<'_>, first: usize) -> rusqlite::Result<Timing> {
     Ok(Timing {
         disturbed_above: row.get(first)?,
         replays_max: row.get(first + 1)?,
-        scaling: scaling(row.get(first + 2)?, row.get(first + 3)?),
+        scaling: scaling(optional(row, first + 2)?, row.get(first + 3)?),
     })
 }
 

@@ -6,6 +6,7 @@ use super::played_games::read_game;
 use super::source::Source;
 use crate::error::StoreError;
 use crate::read::readers::Readers;
+use crate::schema::numbers::integer;
 
 /// Maximum number of listed findings.
 const FINDINGS_MAX: usize = 100;
@@ -104,7 +105,7 @@ fn referee(
             }
         };
         let Some(last) = found.last() else { return };
-        from = i64::try_from(last.number).unwrap_or(i64::MAX).saturating_add(1);
+        from = integer(last.number).saturating_add(1);
         for game in found {
             let number = game.number;
             refereed.games += 1;

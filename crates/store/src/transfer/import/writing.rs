@@ -40,7 +40,7 @@ pub(super) struct Known {
 struct Settled {
     worker: Option<String>,
     started_unix_us: Option<i64>,
-    moves_hash: Option<i64>,
+    moves_hash: Option<u64>,
 }
 
 /// Finds the experiment with this UUID.
@@ -49,7 +49,7 @@ pub(super) async fn known(
     uuid: &str,
 ) -> Result<Option<Known>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT experiment_id AS "experiment_id!: i64", state,
+        r#"SELECT experiment_id AS "experiment_id!", state,
             course IS NOT NULL AS "has_course!: bool"
         FROM experiments WHERE uuid = ?"#,
         uuid
@@ -202,7 +202,7 @@ pub(super) async fn cells_by_hash(
     experiment: i64,
 ) -> Result<BTreeMap<String, i64>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT cell_id AS "cell_id!: i64", definition_hash FROM cells
+        r#"SELECT cell_id AS "cell_id!", definition_hash FROM cells
         WHERE experiment_id = ?"#,
         experiment
     )
@@ -383,8 +383,7 @@ async fn keep_once(
 /// queue.
 pub(super) async fn finish_cell(tx: &mut Transaction<'_>, cell: CellId) -> Result<(), StoreError> {
     let row = sqlx::query!(
-        r#"SELECT c.stop_rule_id, c.swap_sides AS "swap_sides: bool", k.openings_count,
-            c.repeats AS "repeats: bool", c.games_planned
+        r#"SELECT c.stop_rule_id, c.swap_sides, k.openings_count, c.repeats, c.games_planned
         FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
         WHERE c.cell_id = ?"#,
         cell.0
@@ -528,6 +527,6 @@ impl Settled {
     fn is(&self, worker: &str, started_unix_us: i64, moves_hash: u64) -> bool {
         self.worker.as_deref() == Some(worker)
             && self.started_unix_us == Some(started_unix_us)
-            && self.moves_hash == Some(integer(moves_hash))
+            && self.moves_hash == Some(moves_hash)
     }
 }
