@@ -28,7 +28,7 @@ fn checked_out() -> Option<String> {
             println!("cargo:rerun-if-changed={path}");
         }
     }
-    git(&["rev-parse", "HEAD"]).filter(|commit| commit.bytes().all(|it| it.is_ascii_hexdigit()))
+    git(&["rev-parse", "HEAD"]).filter(|commit| commit.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// A line that git says, if it does.

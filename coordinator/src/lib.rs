@@ -15,6 +15,44 @@
 //! | `dispatcher` | the task that owns scheduler and writer |
 //! | `metrics` | counters and gauges for `/metrics` |
 //! | `faults` | faults that only tests order |
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use spelrum_coordinator::{Config, Coordinator};
+//! use spelrum_proto::v1::{StatusRequest, experiments_client::ExperimentsClient};
+//! use tokio::net::TcpListener;
+//! use tokio_util::sync::CancellationToken;
+//!
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let coordinator = Coordinator::open(Config {
+//!     db: folder.path().join("results.db"),
+//!     heartbeat_interval: Duration::from_secs(5),
+//!     token: None,
+//!     tokens: None,
+//!     tls: None,
+//!     own_token: None,
+//!     holder_text: String::new(),
+//!     hosts: Vec::new(),
+//!     is_alone: false,
+//! })
+//! .await?;
+//! let listener = TcpListener::bind("127.0.0.1:0").await?;
+//! let address = listener.local_addr()?;
+//! let shutdown = CancellationToken::new();
+//! let serving = tokio::spawn(coordinator.serve(listener, shutdown.clone()));
+//!
+//! let mut client = ExperimentsClient::connect(format!("http://{address}")).await?;
+//! let status = client.status(StatusRequest::default()).await?.into_inner();
+//! assert!(status.experiments.is_empty());
+//!
+//! shutdown.cancel();
+//! serving.await??;
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod access;
 mod dispatcher;
@@ -76,7 +114,7 @@ pub struct Config {
     /// other tokens, without making tokens required.
     pub own_token: Option<Token>,
     /// A text for the database's owner when another command finds the database open, such as this coordinator's address
-    /// ([`spelrum_store::read_holder_text`]).
+    /// ([`spelrum_store::read_lock_text`]).
     pub holder_text: String,
     /// The coordinator's names, beside those that always mean this machine. If there are any, calls to other names are
     /// refused.
@@ -326,7 +364,7 @@ impl Coordinator {
             failed => failed,
         };
         if let Err(error) = ended {
-            writer.alarm().hear(&error);
+            writer.alarm().raise_if_damage(&error);
             writer.abandon(checkpointer).await;
             return Err(error.into());
         }

@@ -4,7 +4,18 @@
 //! Wire types stay within this crate: the coordinator and the worker convert at the edge. Messages are parsed
 //! once, in [`work`], [`speeds`], [`game`] and [`results`], into types that cannot be malformed; a malformed
 //! one is a [`WireError`] that names the field. Refusals that a program must distinguish travel as a
-//! [`Refusal`].
+//! [`Refusal`]:
+//!
+//! ```
+//! use spelrum_proto::{Reason, Refusal};
+//! use tonic::Status;
+//!
+//! let refusal =
+//!     Refusal::new(Reason::UnknownExperiment, "no experiment is named `nim`", "spelrum list");
+//! let received = Refusal::from_status(&Status::from(refusal)).expect("a refusal");
+//! assert_eq!(received.reason, Reason::UnknownExperiment);
+//! assert_eq!(received.remedy, "spelrum list");
+//! ```
 
 mod capabilities;
 mod change;

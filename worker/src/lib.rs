@@ -9,6 +9,19 @@
 //!
 //! The crate depends on the engine, on external engines and on the wire. It must never know sweeps, the store or the
 //! scheduler's decisions: a lease and its cells are all that it plays by.
+//!
+//! Timed games are played on exclusive cores, as many as the machine has to give:
+//!
+//! ```
+//! use std::num::NonZeroU32;
+//!
+//! use spelrum_worker::Cores;
+//!
+//! let slots = NonZeroU32::MIN.saturating_add(3);
+//! let exclusive = Cores::here().plan(slots, None);
+//! assert!(exclusive.count() <= slots.get());
+//! println!("{} of {slots} slots; {}", exclusive.count(), exclusive.why_not_more());
+//! ```
 
 mod calibrating;
 mod cells;

@@ -69,7 +69,7 @@ impl Backup {
         };
         let unwanted = interrupts.finish.clone();
         let look = move |copied: Copied| {
-            per_mille.store(copied.pages * 1_000 / copied.of.max(1), Ordering::Relaxed);
+            per_mille.store(copied.pages * 1_000 / copied.pages_total.max(1), Ordering::Relaxed);
             if unwanted.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let (sender, receiver) = oneshot::channel();

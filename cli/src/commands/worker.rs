@@ -33,7 +33,7 @@ Examples:
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Worker {
     #[command(subcommand)]
-    command: Option<WorkerCommand>,
+    command: Option<Box<WorkerCommand>>,
     #[command(flatten)]
     coordinator: CoordinatorArguments,
     #[command(flatten)]
@@ -64,11 +64,12 @@ enum WorkerCommand {
 impl Worker {
     /// Works until asked to end.
     pub(crate) async fn run(self) -> Result<Exit> {
-        match self.command {
-            Some(WorkerCommand::Exclude(exclude)) => return exclude.run().await,
-            Some(WorkerCommand::Readmit(readmit)) => return readmit.run().await,
-            Some(WorkerCommand::Dismiss(dismiss)) => return dismiss.run().await,
-            None => {}
+        if let Some(command) = self.command {
+            return match *command {
+                WorkerCommand::Exclude(exclude) => exclude.run().await,
+                WorkerCommand::Readmit(readmit) => readmit.run().await,
+                WorkerCommand::Dismiss(dismiss) => dismiss.run().await,
+            };
         }
         self.logs.start("info");
         let coordinator = config::coordinator(&self.coordinator)?;

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use spelrum_proto::Token;
-use spelrum_store::{Loss, accept_loss as accept, read_holder_text};
+use spelrum_store::{Loss, accept_loss as accept, read_lock_text};
 
 use crate::arguments::CoordinatorUrl;
 use crate::config;
@@ -21,7 +21,7 @@ pub(crate) fn lock_text(url: &CoordinatorUrl, token: Option<&str>) -> String {
 
 /// Connects to the coordinator that has a database open; `None` if the lock names no address.
 pub(crate) async fn connect(db: &Path) -> Result<Option<Client>> {
-    let Some((url, token)) = read_holder_text(db).as_deref().and_then(read) else {
+    let Some((url, token)) = read_lock_text(db).as_deref().and_then(read) else {
         return Ok(None);
     };
     let token = match token {

@@ -484,7 +484,7 @@ impl ResultsSource {
                 Ok(Status {
                     experiments_total,
                     stops: readers.stops(&experiments).await?,
-                    claims: readers.claims_to_tell(&experiments).await?,
+                    claims: readers.claims_to_report(&experiments).await?,
                     attention: readers.attention(&experiments).await?,
                     removals: readers.removals().await?,
                     experiments,

@@ -293,7 +293,14 @@ fn listening_to_others_without_tls_is_refused() {
         for command in [&["run", "sweep.toml"][..], &["coordinator", "--db", "c.db"]] {
             let ran = run(&[command, &["--listen", listen]].concat());
             ran.expect_exit(2);
-            let port = ran.stderr().split(": whoever").next().unwrap().rsplit(':').next().unwrap();
+            let port = ran
+                .stderr()
+                .split(": connections are not")
+                .next()
+                .unwrap()
+                .rsplit(':')
+                .next()
+                .unwrap();
             said.push(format!("{}: {}", command[0], ran.stderr().replace(port, "[PORT]")));
         }
     }

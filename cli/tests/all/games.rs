@@ -282,10 +282,10 @@ fn what_cannot_be_followed_is_refused() {
     let ran = sandbox.run(&[&follow[..], &["--format", "parquet", "--output", "x"]].concat());
     assert!(ran.expect_exit(3).stderr().contains("--format csv or jsonl"));
     let ran = sandbox.run(&[&follow[..], &["--player", "nobody"]].concat());
-    assert!(ran.expect_exit(3).stderr().contains("no cell that is so"));
-    // One that is over has been told.
-    let told = sandbox.run(&[&follow[..], &["--format", "csv"]].concat());
-    assert_eq!(told.expect_exit(0).stdout().lines().count(), 1 + 4);
+    assert!(ran.expect_exit(3).stderr().contains("has no such cell"));
+    // All games of a finished experiment are written.
+    let ran = sandbox.run(&[&follow[..], &["--format", "csv"]].concat());
+    assert_eq!(ran.expect_exit(0).stdout().lines().count(), 1 + 4);
 }
 
 /// A rating program takes equal names for one player.

@@ -49,7 +49,13 @@ fn every_command_teaches_by_example() {
     assert!(commands.iter().any(|command| command == "run"), "{commands:?}");
     for command in commands {
         let help = help_of(&command);
-        assert!(help.contains(&format!("\n  spelrum {command}")), "{command} has no example");
+        let example = format!("\n  spelrum {command}");
+        let is_shown = |help: &str| help.contains(&example);
+        let above = command.split_once(' ').map(|(above, _)| help_of(above));
+        assert!(
+            is_shown(&help) || above.is_some_and(|above| is_shown(&above)),
+            "{command} has no example"
+        );
         insta::assert_snapshot!(format!("spelrum_{}", command.replace(' ', "_")), help);
     }
 }

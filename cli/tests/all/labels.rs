@@ -73,7 +73,7 @@ fn a_label_that_is_none_is_refused() {
     assert!(worker(&["site lab2"]).contains("letters, digits"));
     assert!(worker(&["=lab2"]).contains("no name"));
     let twice = worker(&["site=a", "site=b"]);
-    assert!(twice.contains("two of one name, site=a and site=b"), "{twice}");
+    assert!(twice.contains("two labels have the same name: site=a and site=b"), "{twice}");
 }
 
 /// A timed sweep that asks this of its workers.

@@ -86,7 +86,10 @@ fn a_worker_that_fails_much_says_why_it_gets_no_games_until_it_is_let_in() {
             && metrics.contains("spelrum_workers_quarantined_total 1\n")
     });
     let log = std::fs::read_to_string(sandbox.path("coordinator.log")).unwrap();
-    assert_eq!(log.matches("a worker is quarantined: others played what failed").count(), 1);
+    assert_eq!(
+        log.matches("a worker is quarantined: its failed games succeeded on other workers").count(),
+        1
+    );
     let held = "SELECT count(*) FROM leases AS l JOIN workers AS w USING (worker_id)
         WHERE w.name = 'bad' AND l.ended_by IS NULL";
     assert_eq!(sandbox.sql("q.db", held), "0", "it keeps what it has been leased");

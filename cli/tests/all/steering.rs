@@ -264,7 +264,7 @@ depth = 9
 
     let retry = sandbox.run(&["retry", "slow", "--db", "slow.db"]);
     retry.expect_exit(0);
-    assert_eq!(retry.stdout(), "4 failed games of slow are played again\n");
+    assert_eq!(retry.stdout(), "4 failed games of slow will be replayed\n");
     let state = "SELECT state || ' ' || (SELECT count(*) FROM games) FROM experiments";
     assert_eq!(sandbox.sql("slow.db", state), "running 0");
     sandbox.run(&["check", "--db", "slow.db"]).expect_exit(0);

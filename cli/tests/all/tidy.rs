@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use syn::visit::{self, Visit};
+use syn::{ImplItemFn, ItemFn, PatIdent, Signature};
+
 /// A file has one subject: what is longer has two, or says here why not.
 const LINES_MAX: usize = 700;
 
@@ -112,6 +115,56 @@ fn lints_are_expected_with_a_reason_not_allowed() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
+/// Names that say nothing about what they hold: variables are nouns.
+const NO_NAMES_OF_VARIABLES: [&str; 4] = ["it", "told", "that", "whatever"];
+
+/// Names that say nothing about what a function does or returns.
+const NO_NAMES_OF_FUNCTIONS: [&str; 3] = ["of", "told", "whole"];
+
+/// The uses of such names in a file.
+#[derive(Default)]
+struct PoorNames(Vec<String>);
+
+impl PoorNames {
+    fn function(&mut self, signature: &Signature) {
+        let name = signature.ident.to_string();
+        if NO_NAMES_OF_FUNCTIONS.contains(&name.as_str()) {
+            self.0.push(format!("fn {name}"));
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for PoorNames {
+    fn visit_pat_ident(&mut self, pattern: &'ast PatIdent) {
+        let name = pattern.ident.to_string();
+        if NO_NAMES_OF_VARIABLES.contains(&name.as_str()) {
+            self.0.push(name);
+        }
+        visit::visit_pat_ident(self, pattern);
+    }
+
+    fn visit_item_fn(&mut self, function: &'ast ItemFn) {
+        self.function(&function.sig);
+        visit::visit_item_fn(self, function);
+    }
+
+    fn visit_impl_item_fn(&mut self, function: &'ast ImplItemFn) {
+        self.function(&function.sig);
+        visit::visit_impl_item_fn(self, function);
+    }
+}
+
+#[test]
+fn names_say_what_they_hold_or_do() {
+    let mut found = Vec::new();
+    for path in files(&[".rs"]) {
+        let mut names = PoorNames::default();
+        names.visit_file(&syn::parse_file(&std::fs::read_to_string(&path).unwrap()).unwrap());
+        found.extend(names.0.iter().map(|name| format!("{}: {name}", relative(&path))));
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
 /// How the statements of SQL begin, as we write them.
 const STATEMENTS: [&str; 12] = [
     "SELECT",
@@ -144,7 +197,7 @@ const LIBRARY: [&str; 7] = [
 const MAY_KNOW_SQL: [&str; 7] = [
     "crates/store/src",
     "crates/store/tests",
-    "crates/store/examples",
+    "tools/",
     "coordinator/tests",
     "cli/tests",
     "worker/tests",

@@ -206,7 +206,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
             Event::Reopened { experiment, games, readings, played: vec![(cell, played)] }
         } else {
             let Retry { cells, attempts, priority, allocation, .. } =
-                self.transaction.whole(experiment).await?;
+                self.transaction.reload_experiment(experiment).await?;
             Event::Submitted { experiment, priority, open: false, allocation, cells, attempts }
         };
         self.handle(event, now).await?;

@@ -35,7 +35,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         let knows = self.scheduler.knows(experiment);
         let open = self.scheduler.is_open(experiment);
         let Retry { cells, attempts, priority, allocation, .. } =
-            self.transaction.whole(experiment).await?;
+            self.transaction.reload_experiment(experiment).await?;
         // The cells that the scheduler knows have not changed.
         let cells = if knows { ordered } else { cells };
         let attempts = if knows { Vec::new() } else { attempts };

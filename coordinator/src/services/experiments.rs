@@ -177,7 +177,7 @@ impl Experiments for ExperimentsService {
         results::attention_of_placement(&experiments, &unplaced, &cells, &mut attention);
         let removals = self.readers.removals().await.map_err(reading_failed)?;
         let stops = self.readers.stops(&experiments).await.map_err(reading_failed)?;
-        let claims = self.readers.claims_to_tell(&experiments).await.map_err(reading_failed)?;
+        let claims = self.readers.claims_to_report(&experiments).await.map_err(reading_failed)?;
         keep_busiest(&mut workers);
         keep_first_engines(&mut workers);
         let status = results::Status {

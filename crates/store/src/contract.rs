@@ -332,7 +332,7 @@ pub trait WriteTransaction: Send {
         &mut self,
         experiment: ExperimentId,
         plan: &Plan,
-        told: u64,
+        results_before: u64,
     ) -> impl Future<Output = Result<Option<Vec<CellState>>, StoreError>> + Send;
 
     /// Stores a settled cell's result as the course receives it: once.
@@ -469,7 +469,7 @@ pub trait WriteTransaction: Send {
     ///
     /// # Errors
     /// If the store fails.
-    fn whole(
+    fn reload_experiment(
         &mut self,
         experiment: ExperimentId,
     ) -> impl Future<Output = Result<Retry, StoreError>> + Send;

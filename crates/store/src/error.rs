@@ -238,7 +238,7 @@ pub enum StoreError {
         /// SQLite's message.
         message: String,
         /// A suggested name or word.
-        meant: Option<String>,
+        suggestion: Option<String>,
     },
     /// The query ran for too long.
     #[error("failed to finish the query within {seconds} seconds")]
@@ -395,9 +395,9 @@ impl StoreError {
                  table's columns"
                     .to_owned()
             }
-            Self::WrongQuery { meant, .. } => {
-                let meant = meant.iter().map(|meant| format!("did you mean `{meant}`? "));
-                meant.collect::<String>() + "docs/sql.md lists tables, views and columns"
+            Self::WrongQuery { suggestion, .. } => {
+                let hint = suggestion.iter().map(|word| format!("did you mean `{word}`? "));
+                hint.collect::<String>() + "docs/sql.md lists tables, views and columns"
             }
             Self::SlowQuery { .. } => {
                 "ask for fewer rows, or query a view that reads the rollups; docs/sql.md says which"
@@ -430,10 +430,13 @@ impl StoreError {
                 "rename what is not, or name another path with --db".to_owned()
             }
             Self::Sql(sqlx::Error::Io(error)) => {
-                system_remedy(error).map_or_else(|| of_sqlite(None), ToOwned::to_owned)
+                system_remedy(error).map_or_else(|| sqlite_remedy(None), ToOwned::to_owned)
             }
-            Self::Sql(error) => of_sqlite(primary_code(error)),
-            Self::Query(error) => of_sqlite(query_code(error)),
+            _ if self.is_out_of_range() => {
+                "find the row with `spelrum check`, and restore a backup: Spelrum writes no such value".to_owned()
+            }
+            Self::Sql(error) => sqlite_remedy(primary_code(error)),
+            Self::Query(error) => sqlite_remedy(query_code(error)),
         }
     }
 
@@ -441,6 +444,11 @@ impl StoreError {
     #[cfg(any(test, feature = "faults"))]
     pub fn broken_disk() -> Self {
         Self::Sql(sqlx::Error::Io(std::io::Error::other("a test has broken the disk")))
+    }
+
+    /// Whether a stored value is not of its column's type, such as a count below zero.
+    pub(crate) fn is_out_of_range(&self) -> bool {
+        matches!(self, Self::Sql(sqlx::Error::ColumnDecode { .. }))
     }
 
     /// Whether every later call fails as well, so that the writer must end.
@@ -550,7 +558,7 @@ const DISK_REMEDY: &str =
     "see whether the disk is still there and what the system's log says of it";
 
 /// The remedy for a SQLite error with this primary code.
-fn of_sqlite(code: Option<i32>) -> String {
+fn sqlite_remedy(code: Option<i32>) -> String {
     match code {
         Some(code::READ_ONLY | code::PERMISSION) => {
             "make the file and its disk writable again (a disk that fails is often made read-only by the \

@@ -116,7 +116,7 @@ async fn status_is_about_what_is_not_over_and_the_newest() {
     let (shown, total) = current(&mut writer.connection).await.unwrap();
     let few = count.swap(0, Ordering::Relaxed);
     // The old one is still running; the newest fill the remaining places.
-    let ids: Vec<i64> = shown.iter().map(|it| it.experiment.0).collect();
+    let ids: Vec<i64> = shown.iter().map(|experiment| experiment.experiment.0).collect();
     let newest = second.0 + 2..=second.0 + i64::from(STATUS_EXPERIMENTS_MAX);
     assert_eq!(ids, std::iter::once(first).chain(newest).collect::<Vec<_>>());
     assert_eq!(total, u64::from(STATUS_EXPERIMENTS_MAX) + 2);

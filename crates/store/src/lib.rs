@@ -57,7 +57,7 @@ pub use open::alarm::Alarm;
 pub use open::checkpoint::{
     Checkpoint, Checkpointer, WAL_ALARM_BYTES, WAL_CHECKPOINT_BYTES, WAL_RESTART_BYTES,
 };
-pub use open::lock::{is_held, read_holder_text};
+pub use open::lock::{is_held, read_lock_text};
 pub use open::log_loss::{Loss, accept_loss};
 pub use open::writer::Writer;
 pub use query::queries::{QueryRows, Table};

@@ -219,9 +219,9 @@ impl WriteTransaction for Transaction<'_> {
         &mut self,
         experiment: ExperimentId,
         plan: &Plan,
-        told: u64,
+        results_before: u64,
     ) -> Result<Option<Vec<CellState>>, StoreError> {
-        courses::add_cells(self, experiment, plan, told).await
+        courses::add_cells(self, experiment, plan, results_before).await
     }
 
     async fn tell(&mut self, cell: CellId) -> Result<CellOutcome, StoreError> {
@@ -295,8 +295,8 @@ impl WriteTransaction for Transaction<'_> {
         exclusion::exclude_some(self).await
     }
 
-    async fn whole(&mut self, experiment: ExperimentId) -> Result<Retry, StoreError> {
-        retry::whole(self, experiment).await
+    async fn reload_experiment(&mut self, experiment: ExperimentId) -> Result<Retry, StoreError> {
+        retry::reload(self, experiment).await
     }
 
     async fn touch(&mut self) -> Result<(), StoreError> {

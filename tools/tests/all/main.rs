@@ -1,4 +1,5 @@
 //! The load test against a coordinator with a real database.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::net::SocketAddr;
 use std::process::{Command, Output, Stdio};

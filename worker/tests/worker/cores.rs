@@ -122,7 +122,7 @@ fn what_is_missing_is_not_known() {
         all.iter().filter(|file| !file.0.to_string_lossy().contains("topology")).cloned().collect();
     let planned = cores(&bare).plan(slots(8), None);
     assert_eq!(planned.count(), 0);
-    assert!(planned.why_not_more().contains("does not tell"));
+    assert!(planned.why_not_more().contains("does not report"));
     assert_eq!(Cores::below(Path::new("/nowhere")).plan(slots(8), None).count(), 0);
 }
 

@@ -14,8 +14,8 @@ impl Readers {
         match self.look_for_damage().await {
             // Too damaged for SQLite to locate the damage.
             Err(StoreError::Sql(error)) if primary_code(&error) == Some(code::CORRUPT) => {
-                let said = error.as_database_error().map(|error| error.message().to_owned());
-                Ok(vec![said.unwrap_or_else(|| error.to_string())])
+                let message = error.as_database_error().map(|error| error.message().to_owned());
+                Ok(vec![message.unwrap_or_else(|| error.to_string())])
             }
             found => found,
         }
@@ -24,15 +24,15 @@ impl Readers {
     async fn look_for_damage(&self) -> Result<Vec<String>, StoreError> {
         // The query macros cannot describe a pragma.
         let pages: Vec<String> =
-            sqlx::query_scalar("PRAGMA integrity_check(100)").fetch_all(self.own()).await?;
-        let damage: Vec<String> = pages.into_iter().filter(|said| said != "ok").collect();
+            sqlx::query_scalar("PRAGMA integrity_check(100)").fetch_all(self.reads()).await?;
+        let damage: Vec<String> = pages.into_iter().filter(|page| page != "ok").collect();
         if !damage.is_empty() {
             return Ok(damage);
         }
         let references: Vec<(String, Option<i64>, String)> = sqlx::query_as(
             "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT 100",
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let refers = |(table, row, parent): (String, Option<i64>, String)| match row {
             Some(row) => format!("{table}: row {row} refers to what is not in {parent}"),
@@ -47,7 +47,7 @@ impl Readers {
     /// If the database fails.
     pub async fn games_settled(&self) -> Result<u64, StoreError> {
         let games = sqlx::query_scalar!(r#"SELECT count(*) AS "games!: i64" FROM games"#)
-            .fetch_one(self.own())
+            .fetch_one(self.reads())
             .await?;
         Ok(u64::try_from(games).unwrap_or(0))
     }

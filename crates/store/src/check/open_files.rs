@@ -72,7 +72,7 @@ struct Last {
 
 impl Files {
     /// The files of a database that was just opened.
-    pub(crate) fn of(path: &Path, alarm: Alarm) -> Result<Self, StoreError> {
+    pub(crate) fn open(path: &Path, alarm: Alarm) -> Result<Self, StoreError> {
         let failed = |source| StoreError::File { path: path.to_owned(), source };
         let file = File::open(path).map_err(failed)?;
         let found = file.metadata().map_err(failed)?;
@@ -81,7 +81,7 @@ impl Files {
         Ok(Self {
             alarm,
             path: path.to_owned(),
-            database: Place::of(&found),
+            database: Place::from_metadata(&found),
             file,
             head,
             bytes_min: found.len(),
@@ -173,7 +173,7 @@ impl Files {
     }
 
     /// Records how much of the log was committed, as SQLite reports it.
-    fn told_committed(&mut self, frames: u32, lock: &mut Lock) -> Result<(), StoreError> {
+    fn record_committed(&mut self, frames: u32, lock: &mut Lock) -> Result<(), StoreError> {
         if frames == 0 {
             // Another program has applied the log and emptied it, or the log is about to restart. The next transaction
             // finds another.
@@ -251,7 +251,7 @@ impl Log {
     /// The current log, if it has begun.
     fn open(path: &Path, lock: &Lock) -> std::io::Result<Option<Self>> {
         let Ok(file) = File::open(path) else { return Ok(None) };
-        let place = Place::of(&file.metadata()?);
+        let place = Place::from_metadata(&file.metadata()?);
         let Some(header) = Header::read(&file)? else { return Ok(None) };
         let known = lock.record().filter(|known| known.generation == header.generation);
         let since_unix_us = known.map_or_else(unix_now_us, |known| known.since_unix_us);
@@ -354,8 +354,8 @@ impl Last {
 pub(crate) struct SharedFiles(Arc<Mutex<Files>>);
 
 impl SharedFiles {
-    pub(crate) fn of(path: &Path, alarm: Alarm) -> Result<Self, StoreError> {
-        Ok(Self(Arc::new(Mutex::new(Files::of(path, alarm)?))))
+    pub(crate) fn open(path: &Path, alarm: Alarm) -> Result<Self, StoreError> {
+        Ok(Self(Arc::new(Mutex::new(Files::open(path, alarm)?))))
     }
 
     /// Locks the files for a moment.
@@ -373,7 +373,7 @@ impl SharedFiles {
         self.now().alarm.check()?;
         if self.now().is_doubtful() {
             let frames = committed_frames(connection).await?;
-            self.now().told_committed(frames, lock)?;
+            self.now().record_committed(frames, lock)?;
         }
         self.now().check()
     }

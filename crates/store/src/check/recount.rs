@@ -17,7 +17,7 @@ use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use crate::error::StoreError;
 use crate::read::readers::Readers;
-use crate::schema::numbers::{real, unsigned};
+use crate::schema::numbers::{integer, real};
 use crate::write::margins::{Margins, over_openings};
 use crate::write::rollup_sums::CellResult;
 use crate::write::stop_readings::{Read, read_again};
@@ -60,22 +60,33 @@ impl Readers {
     /// # Errors
     /// If the database fails.
     pub async fn recount(&self) -> Result<Vec<Difference>, StoreError> {
-        self.count_again().await.inspect_err(|error| self.alarm().hear(error))
+        self.count_again().await.inspect_err(|error| self.alarm().raise_if_damage(error))
     }
 
     async fn count_again(&self) -> Result<Vec<Difference>, StoreError> {
         // A snapshot: a coordinator can be at work.
-        let mut snapshot = self.own().begin().await?;
+        let mut snapshot = self.reads().begin().await?;
         let mut differences = Vec::new();
         for rollup in ROLLUPS {
             differences.extend(rollup.recount(&mut snapshot).await?);
         }
-        differences.extend(openings(&mut snapshot).await?);
-        differences.extend(intervals(&mut snapshot).await?);
-        differences.extend(stops(&mut snapshot).await?);
+        match computed(&mut snapshot).await {
+            Ok(more) => differences.extend(more),
+            // A count below zero is among the differences, with its table and key.
+            Err(error) if error.is_out_of_range() && !differences.is_empty() => {}
+            Err(error) => return Err(error),
+        }
         self.still_at_rest()?;
         Ok(differences)
     }
+}
+
+/// Differences in values that SQL cannot recount.
+async fn computed(connection: &mut SqliteConnection) -> Result<Vec<Difference>, StoreError> {
+    let mut differences = openings(connection).await?;
+    differences.extend(intervals(connection).await?);
+    differences.extend(stops(connection).await?);
+    Ok(differences)
 }
 
 /// A rollup: its table, its key, its columns, and a query that recounts all of them.
@@ -185,8 +196,8 @@ async fn intervals(connection: &mut SqliteConnection) -> Result<Vec<Difference>,
         r#"SELECT r.cell_id, r.wins, r.draws, r.losses, r.pairs_0, r.pairs_half, r.pairs_1,
             r.pairs_1_half, r.pairs_2, r.score, r.score_low, r.score_high, r.openings_effective,
             r.openings_variance, r.margin_games, r.margin_sum, r.margin_squares, r.margin_pairs,
-            r.margin_pairs_sum, r.margin_products, r.margin_low, r.margin_high,
-            c.swap_sides AS "swap_sides: bool", k.openings_count
+            r.margin_pairs_sum, r.margin_products, r.margin_low, r.margin_high, c.swap_sides,
+            k.openings_count AS "openings_count: i64"
         FROM cell_results AS r JOIN cells AS c ON c.cell_id = r.cell_id
         JOIN conditions AS k ON k.conditions_id = c.conditions_id
         WHERE c.experiment_id NOT IN (
@@ -219,13 +230,14 @@ async fn intervals(connection: &mut SqliteConnection) -> Result<Vec<Difference>,
             products: row.margin_products,
         };
         let of_openings = of_openings.remove(&row.cell_id).filter(|_| come_again);
-        let margin = margins.mean(of_openings.as_ref()).and_then(|it| it.interval);
+        let margin = margins.mean(of_openings.as_ref()).and_then(|margin| margin.interval);
         let stored = [row.score, row.score_low, row.score_high].map(Some);
         let stored_margin = [row.margin_low, row.margin_high];
         let stored = (stored, row.openings_effective, row.openings_variance, stored_margin);
         let counted = [interval.score, interval.low, interval.high].map(Some);
-        let margin = [margin.map(|it| it.low), margin.map(|it| it.high)];
-        let (effective, variance) = (spread.map(|it| it.effective), spread.map(|it| it.variance));
+        let margin = [margin.map(|interval| interval.low), margin.map(|interval| interval.high)];
+        let (effective, variance) =
+            (spread.map(|spread| spread.effective), spread.map(|spread| spread.variance));
         let counted = (counted, effective, variance, margin);
         (stored != counted).then(|| Difference {
             table: "cell_results",
@@ -243,8 +255,7 @@ async fn spreads(
 ) -> Result<BTreeMap<i64, OpeningSpread>, StoreError> {
     let mut counts: BTreeMap<i64, (u64, OpeningCounts)> = BTreeMap::new();
     let mut found = sqlx::query!(
-        r#"SELECT o.cell_id, o.games, o.wins, o.draws, o.pairs, o.pairs_half_points,
-            c.swap_sides AS "swap_sides: bool"
+        r#"SELECT o.cell_id, o.games, o.wins, o.draws, o.pairs, o.pairs_half_points, c.swap_sides
         FROM cell_openings AS o JOIN cells AS c ON c.cell_id = o.cell_id
         JOIN conditions AS k ON k.conditions_id = c.conditions_id
         WHERE k.openings_count > 1"#
@@ -257,15 +268,15 @@ async fn spreads(
             (1, row.games, 2 * row.wins + row.draws)
         };
         let (_, counts) = counts.entry(row.cell_id).or_insert((games_of_unit, <_>::default()));
-        counts.insert(unsigned(units), unsigned(half_points));
+        counts.insert(units, half_points);
     }
-    Ok(counts.into_iter().map(|(cell, (of_unit, it))| (cell, it.spread(of_unit))).collect())
+    Ok(counts.into_iter().map(|(cell, (of_unit, counts))| (cell, counts.spread(of_unit))).collect())
 }
 
 /// Results by opening, recounted from their games; including the logarithms, which SQL lacks.
 async fn openings(connection: &mut SqliteConnection) -> Result<Vec<Difference>, StoreError> {
     let cells = sqlx::query!(
-        r#"SELECT r.cell_id AS "cell_id!: i64", c.swap_sides AS "swap_sides: bool", k.openings_count
+        r#"SELECT r.cell_id AS "cell_id!", c.swap_sides, k.openings_count
         FROM cell_results AS r JOIN cells AS c ON c.cell_id = r.cell_id
         JOIN conditions AS k ON k.conditions_id = c.conditions_id
         WHERE r.games > 0 AND c.experiment_id NOT IN (
@@ -277,11 +288,11 @@ async fn openings(connection: &mut SqliteConnection) -> Result<Vec<Difference>, 
     .await?;
     let mut differences = Vec::new();
     for cell in cells {
-        let mut sums: BTreeMap<i64, [f64; 4]> = BTreeMap::new();
+        let mut sums: BTreeMap<u64, [f64; 4]> = BTreeMap::new();
         let mut found = sqlx::query!(
-            "SELECT g.number, s.side, s.searched_moves, s.wall_us, s.cpu_us
+            r#"SELECT g.number AS "number: u64", s.side, s.searched_moves, s.wall_us, s.cpu_us
             FROM games AS g CROSS JOIN game_sides AS s ON s.game_id = g.game_id
-            WHERE g.cell_id = ? AND +g.counted = 1 AND s.searched_moves > 0",
+            WHERE g.cell_id = ? AND +g.counted = 1 AND s.searched_moves > 0"#,
             cell.cell_id
         )
         .fetch(&mut *connection);
@@ -293,7 +304,7 @@ async fn openings(connection: &mut SqliteConnection) -> Result<Vec<Difference>, 
             let player = usize::from((row.side == 1) != swapped);
             let sums = sums.entry(opening).or_default();
             for (clock, us) in [row.wall_us, row.cpu_us].into_iter().enumerate() {
-                let mean = real(unsigned(us)) / real(unsigned(row.searched_moves));
+                let mean = real(us) / real(row.searched_moves);
                 sums[2 * clock + player] += mean.max(0.5).ln();
             }
         }
@@ -307,7 +318,7 @@ async fn openings(connection: &mut SqliteConnection) -> Result<Vec<Difference>, 
 async fn logarithms(
     connection: &mut SqliteConnection,
     cell: i64,
-    counted: &BTreeMap<i64, [f64; 4]>,
+    counted: &BTreeMap<u64, [f64; 4]>,
 ) -> Result<Vec<Difference>, StoreError> {
     let stored = sqlx::query!(
         "SELECT opening_number, games, first_player_wall_us_mean_log_sum,
@@ -327,7 +338,7 @@ async fn logarithms(
             row.second_player_cpu_us_mean_log_sum,
         ];
         // Logarithms above and below zero cancel: their number bounds the rounding error.
-        let tolerance = |sum: f64| 1e-9 * (sum.abs() + real(unsigned(row.games)));
+        let tolerance = |sum: f64| 1e-9 * (sum.abs() + real(row.games));
         let differ = stored.iter().zip(counted).any(|(s, c)| (s - c).abs() > tolerance(c));
         differ.then(|| Difference {
             table: "cell_openings",
@@ -342,9 +353,9 @@ async fn logarithms(
 /// The ends of cells, and which of their games count.
 async fn stops(connection: &mut SqliteConnection) -> Result<Vec<Difference>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", c.swap_sides AS "swap_sides: bool",
-            c.stop_rule_id, c.decided_number, c.stop_number, k.openings_count,
-            c.repeats AS "repeats: bool", c.games_planned
+        r#"SELECT c.cell_id AS "cell_id!", c.swap_sides, c.stop_rule_id,
+            c.decided_number AS "decided_number: i64", c.stop_number AS "stop_number: i64",
+            k.openings_count, c.repeats, c.games_planned
         FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
         WHERE (c.stop_rule_id IS NOT NULL OR c.stop_number IS NOT NULL OR c.decided_number <> 0
                 OR c.repeats = 1)
@@ -368,13 +379,13 @@ async fn stops(connection: &mut SqliteConnection) -> Result<Vec<Difference>, Sto
         let read = match read.start() {
             Some(nothing) => {
                 let prefix = read_again(&mut *connection, row.cell_id, nothing).await?;
-                (prefix.decided_number(), prefix.stop_number())
+                (integer(prefix.decided_number()), prefix.stop_number().map(integer))
             }
             None => (0, None),
         };
-        let stored = (unsigned(row.decided_number), row.stop_number.map(unsigned));
+        let stored = (row.decided_number, row.stop_number);
         if read != stored {
-            let show = |(decided, stop): (u64, Option<u64>)| {
+            let show = |(decided, stop): (i64, Option<i64>)| {
                 let stop = stop.map_or_else(|| "NULL".to_owned(), |stop| stop.to_string());
                 Some(format!("decided_number {decided}, stop_number {stop}"))
             };

@@ -86,7 +86,7 @@ pub(crate) fn seal_copy(connection: &mut Connection) -> rusqlite::Result<()> {
 fn write_digests(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     transaction.execute("DELETE FROM table_digests", [])?;
     for table in names(transaction)? {
-        let (rows, digest) = of_table(transaction, &table)?;
+        let (rows, digest) = digest_table(transaction, &table)?;
         transaction.execute("INSERT INTO table_digests VALUES (?, ?, ?)", (table, rows, digest))?;
     }
     Ok(())
@@ -99,14 +99,14 @@ fn names(connection: &Connection) -> rusqlite::Result<Vec<String>> {
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     // Games have separate digests, and are compared with these.
-    let own = ["game_digests", "table_digests"];
-    names.retain(|name| !GAME_TABLES.contains(&&**name) && !own.contains(&&**name));
+    let digest_tables = ["game_digests", "table_digests"];
+    names.retain(|name| !GAME_TABLES.contains(&&**name) && !digest_tables.contains(&&**name));
     names.push("sqlite_schema".to_owned());
     Ok(names)
 }
 
 /// A table's number of rows, and its digest.
-fn of_table(connection: &Connection, table: &str) -> rusqlite::Result<(i64, i64)> {
+fn digest_table(connection: &Connection, table: &str) -> rusqlite::Result<(i64, i64)> {
     // A table's root page can change, as when a user rewrites the file (VACUUM).
     let columns = if table == "sqlite_schema" { "type, name, tbl_name, sql" } else { "*" };
     let name = table.replace('"', "\"\"");
@@ -198,7 +198,7 @@ fn tables(connection: &Connection, changed: &mut Vec<String>) -> rusqlite::Resul
     let mut compared = 0;
     for table in names(connection)? {
         compared += 1;
-        let (rows, digest) = of_table(connection, &table)?;
+        let (rows, digest) = digest_table(connection, &table)?;
         match expected.remove(&table) {
             Some(before) if before == (rows, digest) => {}
             Some((before, _)) if before != rows => {
@@ -259,15 +259,17 @@ fn games(connection: &Connection, changed: &mut Vec<String>) -> rusqlite::Result
             break;
         };
         let mut digest = 0;
-        let is_there = cursors.first().is_some_and(|it| it.next.is_some_and(|it| it.0 == game));
+        let is_there = cursors
+            .first()
+            .is_some_and(|cursor| cursor.next.is_some_and(|cursor| cursor.0 == game));
         for cursor in &mut cursors {
-            while let Some((_, row)) = cursor.next.filter(|(of, _)| *of == game) {
+            while let Some((_, row)) = cursor.next.filter(|(id, _)| *id == game) {
                 digest ^= row;
                 cursor.advance(&mut encoder)?;
             }
         }
         let before = match written {
-            Some((of, before)) if of == game => {
+            Some((id, before)) if id == game => {
                 written = next_digest()?;
                 Some(before)
             }

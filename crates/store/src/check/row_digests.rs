@@ -95,8 +95,8 @@ pub(crate) trait Stored {
 }
 
 macro_rules! stored_as_integer {
-    ($($of:ty),*) => {
-        $(impl Stored for $of {
+    ($($stored:ty),*) => {
+        $(impl Stored for $stored {
             fn encode_into(&self, tag: u32, into: &mut RowEncoder) {
                 into.integer(tag, i64::from(*self));
             }

@@ -44,18 +44,18 @@ impl State {
     }
 
     /// The values of the moves in a choice's position: as first reported, in any cell.
-    fn values(&self, of: &Cell, game: &PlayedGame) -> Vec<MoveValue> {
-        let told = |settled: &Settled| {
+    fn values(&self, chooser: &Cell, game: &PlayedGame) -> Vec<MoveValue> {
+        let chosen_values = |settled: &Settled| {
             let Settled::Played { id, game: other, .. } = settled else { return None };
             let cell = self.cells.get(&other.game.cell)?;
-            let is_same = cell.definition_prefix == of.definition_prefix
-                && cell.players[1] == of.players[1]
+            let is_same = cell.definition_prefix == chooser.definition_prefix
+                && cell.players[1] == chooser.players[1]
                 && other.opening == game.opening
                 && other.engine_revision == game.engine_revision
                 && !other.values.is_empty();
             is_same.then(|| (*id, other.values.clone()))
         };
-        let first = self.games.values().filter_map(told).min_by_key(|(id, _)| *id);
+        let first = self.games.values().filter_map(chosen_values).min_by_key(|(id, _)| *id);
         first.map(|(_, values)| values).unwrap_or_default()
     }
 }

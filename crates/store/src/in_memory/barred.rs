@@ -18,7 +18,7 @@ impl Cell {
     fn engines(&self) -> [Option<String>; 2] {
         self.players.each_ref().map(|json| {
             let parameters = serde_json::from_str(json).unwrap_or_default();
-            NeededEngine::from_parameters(&parameters).map(|it| it.engine)
+            NeededEngine::from_parameters(&parameters).map(|engine| engine.engine)
         })
     }
 }
@@ -36,8 +36,8 @@ impl State {
 
     pub(super) fn inherit_bars(&mut self, worker: WorkerId) -> Vec<Barred> {
         let place = |worker: WorkerId| {
-            let it = self.workers.values().find(|it| it.id == worker)?;
-            Some((it.introduction.name.clone(), it.introduction.host.clone()))
+            let worker_row = self.workers.values().find(|worker_row| worker_row.id == worker)?;
+            Some((worker_row.introduction.name.clone(), worker_row.introduction.host.clone()))
         };
         if self.leases.values().any(|lease| lease.worker == worker) {
             return Vec::new();
@@ -53,15 +53,18 @@ impl State {
             }
         }
         let inherited: Vec<Barred> = inherited.into_values().collect();
-        let new = inherited.iter().map(|it| Exclusion::from_engine(worker, it.clone(), true));
+        let new = inherited
+            .iter()
+            .map(|exclusion| Exclusion::from_engine(worker, exclusion.clone(), true));
         self.exclusions.extend(new);
         inherited
     }
 
     pub(super) fn barred(&self) -> Vec<(WorkerId, Barred)> {
-        let open = self.exclusions.iter().filter(|it| !it.is_readmitted);
-        let mut barred: Vec<_> =
-            open.filter_map(|it| Some((it.worker, it.engine.clone()?))).collect();
+        let open = self.exclusions.iter().filter(|exclusion| !exclusion.is_readmitted);
+        let mut barred: Vec<_> = open
+            .filter_map(|exclusion| Some((exclusion.worker, exclusion.engine.clone()?)))
+            .collect();
         barred.sort_by(|(a, one), (b, other)| (a, &one.engine).cmp(&(b, &other.engine)));
         barred
     }
@@ -69,7 +72,7 @@ impl State {
     pub(super) fn is_barred(&self, worker: WorkerId, cell: CellId) -> bool {
         let barred = self.barred();
         let mut its = barred.iter().filter(|(other, _)| *other == worker);
-        its.any(|(_, it)| self.plays_with(cell, &it.engine))
+        its.any(|(_, exclusion)| self.plays_with(cell, &exclusion.engine))
     }
 
     pub(super) fn plays_with(&self, cell: CellId, engine: &str) -> bool {
@@ -107,15 +110,17 @@ impl State {
 
     pub(super) fn stop_for_forfeits(&mut self, cells: &[CellId]) -> Vec<StoppedForForfeits> {
         let mut experiments: Vec<ExperimentId> =
-            cells.iter().filter_map(|it| Some(self.cells.get(it)?.experiment)).collect();
+            cells.iter().filter_map(|cell| Some(self.cells.get(cell)?.experiment)).collect();
         experiments.sort_unstable();
         experiments.dedup();
-        let stopped: Vec<_> =
-            experiments.into_iter().filter_map(|it| self.too_many_forfeits(it)).collect();
-        for it in &stopped {
-            if let Some(experiment) = self.experiments.get_mut(&it.experiment) {
+        let stopped: Vec<_> = experiments
+            .into_iter()
+            .filter_map(|experiment| self.too_many_forfeits(experiment))
+            .collect();
+        for stop in &stopped {
+            if let Some(experiment) = self.experiments.get_mut(&stop.experiment) {
                 experiment.state = ExperimentState::Paused;
-                experiment.stopped_for = Some(it.player.clone());
+                experiment.stopped_for = Some(stop.player.clone());
             }
         }
         stopped
@@ -128,15 +133,15 @@ impl State {
             return None;
         }
         let mut players: BTreeMap<&str, u64> = BTreeMap::new();
-        for (cell, it) in self.cells_of(id) {
+        for (cell, cell_row) in self.cells_of(id) {
             for (game_id, game) in self.counted_of(cell) {
                 if ForfeitKind::from_termination(game.record.termination).is_some()
                     && game_id > experiment.forfeits_after
                 {
-                    let moves_first = it.first_player_moves_first(game.game.number);
+                    let moves_first = cell_row.first_player_moves_first(game.game.number);
                     let lost_first = game.record.outcome != Outcome::Win;
                     let player = usize::from(lost_first != moves_first);
-                    *players.entry(&it.player_names[player]).or_default() += 1;
+                    *players.entry(&cell_row.player_names[player]).or_default() += 1;
                 }
             }
         }

@@ -6,8 +6,9 @@ use spelrum_engine::MoveRecord;
 /// Total costs of these searches; `None` if there are none.
 pub(super) fn costs(player: CostedPlayer, searches: &[&MoveRecord]) -> Option<Costs> {
     let count = searches.len() as f64;
-    let mean =
-        |of: &dyn Fn(&MoveRecord) -> f64| searches.iter().map(|mv| of(mv)).sum::<f64>() / count;
+    let mean = |figure: &dyn Fn(&MoveRecord) -> f64| {
+        searches.iter().map(|mv| figure(mv)).sum::<f64>() / count
+    };
     let wall_us_mean = mean(&|mv| mv.wall_us as f64);
     let cpu_us_mean = mean(&|mv| mv.cpu_us as f64);
     let in_buckets = searches.iter().map(|mv| (time_bucket(mv.wall_us), 1));

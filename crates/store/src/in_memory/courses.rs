@@ -12,17 +12,17 @@ use crate::write::courses::OpenCourse;
 
 impl State {
     pub(super) fn set_course(&mut self, experiment: ExperimentId, course: CourseState) {
-        if let Some(it) = self.experiments.get_mut(&experiment) {
-            it.course = Some(course);
+        if let Some(experiment_row) = self.experiments.get_mut(&experiment) {
+            experiment_row.course = Some(course);
         }
     }
 
     pub(super) fn note(&mut self, experiment: ExperimentId, notes: &[Noted]) {
-        let Some(it) = self.experiments.get_mut(&experiment) else { return };
+        let Some(experiment_row) = self.experiments.get_mut(&experiment) else { return };
         for new in notes {
-            let place = |it: &Noted| (it.run, it.note.kind(), it.note.place());
-            if !it.notes.iter().any(|there| place(there) == place(new)) {
-                it.notes.push(new.clone());
+            let place = |noted: &Noted| (noted.run, noted.note.kind(), noted.note.place());
+            if !experiment_row.notes.iter().any(|there| place(there) == place(new)) {
+                experiment_row.notes.push(new.clone());
             }
         }
     }
@@ -31,7 +31,7 @@ impl State {
         &mut self,
         experiment: ExperimentId,
         plan: &Plan,
-        told: u64,
+        results_before: u64,
     ) -> Result<Option<Vec<CellState>>, StoreError> {
         let there = self.course_cells(experiment);
         let is_there = |hash| there.iter().any(|(_, cell)| cell.hash == hash);
@@ -44,7 +44,7 @@ impl State {
         for id in &cells {
             let Some(cell) = self.cells.get_mut(id) else { continue };
             cell.number += next;
-            cell.asked_after = Some(told);
+            cell.asked_after = Some(results_before);
         }
         cells.extend(self.add_trainings(experiment, plan));
         Ok(Some(self.states_of(experiment, &cells)))
@@ -53,7 +53,7 @@ impl State {
     pub(super) fn tell(&mut self, id: CellId) -> Result<CellOutcome, StoreError> {
         let outcome = self.outcome(id);
         match self.cells.get_mut(&id) {
-            Some(cell) if cell.told.is_none() => cell.told = Some(outcome.clone()),
+            Some(cell) if cell.outcome.is_none() => cell.outcome = Some(outcome.clone()),
             Some(_) | None => return Err(StoreError::Missing { what: "a cell" }),
         }
         Ok(outcome)
@@ -99,18 +99,19 @@ impl State {
     }
 
     pub(super) fn open_courses(&self) -> Result<Vec<OpenCourse>, StoreError> {
-        let open = self
-            .experiments
-            .iter()
-            .filter(|(_, it)| it.course == Some(CourseState::Open) && !it.is_over());
-        let courses = open.map(|(&experiment, it)| {
+        let open = self.experiments.iter().filter(|(_, experiment_row)| {
+            experiment_row.course == Some(CourseState::Open) && !experiment_row.is_over()
+        });
+        let courses = open.map(|(&experiment, experiment_row)| {
             let cells = self.course_cells(experiment).into_iter();
             Ok(OpenCourse {
                 experiment,
-                name: it.name.clone(),
-                toml: it.toml.clone(),
-                files: it.files.clone(),
-                cells: cells.map(|cell| stored(&it.axes, cell)).collect::<Result<_, _>>()?,
+                name: experiment_row.name.clone(),
+                toml: experiment_row.toml.clone(),
+                files: experiment_row.files.clone(),
+                cells: cells
+                    .map(|cell| stored(&experiment_row.axes, cell))
+                    .collect::<Result<_, _>>()?,
             })
         });
         courses.collect()
@@ -126,7 +127,7 @@ impl State {
 }
 
 fn stored(axes: &[String], (id, cell): (CellId, &Cell)) -> Result<StoredCell, StoreError> {
-    let value = |axis: &String| cell.place.iter().find(|(of, _)| of == axis).cloned();
+    let value = |axis: &String| cell.place.iter().find(|(name, _)| name == axis).cloned();
     let added = cell.asked_after.map(|after| {
         let definition = serde_json::from_str(&cell.definition_json)
             .map_err(|_| StoreError::Missing { what: "a definition" })?;
@@ -142,6 +143,7 @@ fn stored(axes: &[String], (id, cell): (CellId, &Cell)) -> Result<StoredCell, St
         Ok::<_, StoreError>((after, new))
     });
     // With the cell's current number: a changed sweep may have given it another one.
-    let told = cell.told.clone().map(|told| CellOutcome { number: cell.number, ..told });
-    Ok(StoredCell { cell: id, added: added.transpose()?, outcome: told })
+    let outcome =
+        cell.outcome.clone().map(|outcome| CellOutcome { number: cell.number, ..outcome });
+    Ok(StoredCell { cell: id, added: added.transpose()?, outcome })
 }

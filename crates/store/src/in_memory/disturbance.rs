@@ -30,12 +30,14 @@ impl State {
 
     /// The leases of a game's kept disturbed results.
     pub(super) fn kept_disturbed(&self, id: GameId) -> impl Iterator<Item = Option<LeaseId>> {
-        let its = move |it: &&Uncounted| it.reason == Reason::Disturbed && it.game.game == id;
-        self.uncounted.iter().filter(its).map(|it| it.lease)
+        let its = move |uncounted: &&Uncounted| {
+            uncounted.reason == Reason::Disturbed && uncounted.game.game == id
+        };
+        self.uncounted.iter().filter(its).map(|uncounted| uncounted.lease)
     }
 
     pub(super) fn keep_disturbed(&mut self, worker: WorkerId, lease: LeaseId, game: &PlayedGame) {
-        if self.kept_disturbed(game.game).all(|it| it != Some(lease)) {
+        if self.kept_disturbed(game.game).all(|kept| kept != Some(lease)) {
             let (reason, lease, game) = (Reason::Disturbed, Some(lease), game.clone());
             self.uncounted.push(Uncounted { reason, worker, lease, game });
         }
@@ -43,25 +45,27 @@ impl State {
 
     /// Counted and replayed disturbed games of these cells.
     pub(super) fn disturbed_of(&self, cells: &[(CellId, &Cell)]) -> Vec<DisturbedGames> {
-        let half_points = |of: &Cell, game: &PlayedGame| of.half_points(game) as i64;
-        let of = cells.iter().map(|&(cell, of)| {
-            let stop = of.stop_number.unwrap_or(u64::MAX);
+        let half_points = |cell: &Cell, game: &PlayedGame| cell.half_points(game) as i64;
+        let disturbed = cells.iter().map(|&(cell, cell_row)| {
+            let stop = cell_row.stop_number.unwrap_or(u64::MAX);
             let mut found = DisturbedGames { cell, games: 0, replayed: 0, half_points_before: 0 };
             for (game, settled) in self.settled_of(cell).filter(|(game, _)| game.number < stop) {
                 let Settled::Played { game: counted, is_disturbed, .. } = settled else { continue };
                 found.games += u64::from(*is_disturbed);
-                let mut kept = self.uncounted.iter().filter(|it| it.reason == Reason::Disturbed);
-                if let Some(first) = kept.find(|it| it.game.game == *game) {
+                let mut kept =
+                    self.uncounted.iter().filter(|uncounted| uncounted.reason == Reason::Disturbed);
+                if let Some(first) = kept.find(|uncounted| uncounted.game.game == *game) {
                     found.replayed += 1;
 
                     found.half_points_before +=
-                        half_points(of, &first.game) - half_points(of, counted);
+                        half_points(cell_row, &first.game) - half_points(cell_row, counted);
                 }
             }
             found
         });
-        let mut found: Vec<_> = of.filter(|it| it.games + it.replayed > 0).collect();
-        found.sort_by_key(|it| it.cell);
+        let mut found: Vec<_> =
+            disturbed.filter(|disturbed| disturbed.games + disturbed.replayed > 0).collect();
+        found.sort_by_key(|disturbed| disturbed.cell);
         found
     }
 }

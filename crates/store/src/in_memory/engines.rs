@@ -81,8 +81,9 @@ impl State {
             }
         }
         let games_of = |player: &str| {
-            let its =
-                cells.iter().filter(|(_, cell)| cell.player_names.iter().any(|it| it == player));
+            let its = cells
+                .iter()
+                .filter(|(_, cell)| cell.player_names.iter().any(|name| name == player));
             its.map(|(id, _)| self.counted_of(*id).len() as u64).sum()
         };
         forfeits_by_player(counts, games_of)

@@ -47,44 +47,50 @@ impl Exclusion {
 impl State {
     pub(super) fn excludable(&self, which: &str, from: Option<ExperimentId>) -> Excludable {
         let id: Option<i64> = which.parse().ok();
-        let id = id.filter(|id| self.workers.values().any(|it| it.id.0 == *id));
+        let id = id.filter(|id| self.workers.values().any(|worker| worker.id.0 == *id));
         let mut workers: Vec<NamedWorker> = self
             .workers
             .values()
-            .filter(|it| id.map_or(it.introduction.name == which, |id| it.id.0 == id))
-            .map(|it| NamedWorker {
-                worker: it.id,
-                name: it.introduction.name.clone(),
-                host: it.introduction.host.clone(),
+            .filter(|worker| id.map_or(worker.introduction.name == which, |id| worker.id.0 == id))
+            .map(|worker| NamedWorker {
+                worker: worker.id,
+                name: worker.introduction.name.clone(),
+                host: worker.introduction.host.clone(),
             })
             .collect();
-        workers.sort_by_key(|it| it.worker);
-        let is_meant = |worker: WorkerId| workers.iter().any(|it| it.worker == worker);
+        workers.sort_by_key(|worker| worker.worker);
+        let is_meant = |worker: WorkerId| workers.iter().any(|named| named.worker == worker);
         let mut played: BTreeMap<ExperimentId, u64> = BTreeMap::new();
         for (game, settled) in &self.games {
             let Settled::Played { worker, .. } = settled else { continue };
             let cell = &self.cells[&game.cell];
             let is_there = self.removals.get(&cell.experiment) != Some(&Removing::Everything);
-            if is_meant(*worker) && is_there && from.is_none_or(|it| it == cell.experiment) {
+            if is_meant(*worker) && is_there && from.is_none_or(|from| from == cell.experiment) {
                 let counts = cell.stop_number.is_none_or(|stop| game.number < stop);
                 *played.entry(cell.experiment).or_default() += u64::from(counts);
             }
         }
         let is_of_their_place = |worker: WorkerId| {
-            let own = self.workers.values().find(|it| it.id == worker);
-            own.is_some_and(|own| {
-                let own = &own.introduction;
-                workers.iter().any(|it| it.name == own.name && it.host == own.host)
+            let worker_row = self.workers.values().find(|worker_row| worker_row.id == worker);
+            worker_row.is_some_and(|worker_row| {
+                let introduction = &worker_row.introduction;
+                workers
+                    .iter()
+                    .any(|named| named.name == introduction.name && named.host == introduction.host)
             })
         };
         let mut excludable = Excludable {
-            goes_on: self.exclusions.iter().any(|it| !it.is_done && is_of_their_place(it.worker)),
+            goes_on: self
+                .exclusions
+                .iter()
+                .any(|exclusion| !exclusion.is_done && is_of_their_place(exclusion.worker)),
             ..Excludable::default()
         };
         for (experiment, games) in played {
             if self.keeps_results(experiment) {
-                let it = &self.experiments[&experiment];
-                let (experiment, has_course) = (it.name.clone(), it.course.is_some());
+                let experiment_row = &self.experiments[&experiment];
+                let (experiment, has_course) =
+                    (experiment_row.name.clone(), experiment_row.course.is_some());
                 excludable.kept.push(KeptResults { experiment, has_course, games });
             } else {
                 excludable.games += games;
@@ -101,33 +107,37 @@ impl State {
     ) {
         let (engine, is_readmitted, is_done) = (None, false, false);
         let new = Exclusion { worker, from, since_unix_us, engine, is_readmitted, is_done };
-        let is_same = |it: &Exclusion| Exclusion { is_done: false, ..it.clone() } == new;
+        let is_same =
+            |exclusion: &Exclusion| Exclusion { is_done: false, ..exclusion.clone() } == new;
         if !self.exclusions.iter().any(is_same) {
             self.exclusions.push(new);
         }
         let cells = &self.cells;
-        for it in self.uncounted.iter_mut().filter(|it| it.reason == Reason::Conflict) {
-            let experiment = cells[&it.game.game.cell].experiment;
-            if it.worker == worker
+        for uncounted in
+            self.uncounted.iter_mut().filter(|uncounted| uncounted.reason == Reason::Conflict)
+        {
+            let experiment = cells[&uncounted.game.game.cell].experiment;
+            if uncounted.worker == worker
                 && from.is_none_or(|from| from == experiment)
-                && since_unix_us.is_none_or(|since| it.game.started_unix_us >= since)
+                && since_unix_us.is_none_or(|since| uncounted.game.started_unix_us >= since)
             {
-                it.reason = Reason::Excluded;
+                uncounted.reason = Reason::Excluded;
             }
         }
     }
 
     pub(super) fn readmit(&mut self, workers: &[WorkerId], engine: Option<&str>) -> Vec<WorkerId> {
         let place = |worker: WorkerId| {
-            let of = self.workers.values().find(|it| it.id == worker)?;
-            Some((of.introduction.name.clone(), of.introduction.host.clone()))
+            let worker_row = self.workers.values().find(|worker_row| worker_row.id == worker)?;
+            Some((worker_row.introduction.name.clone(), worker_row.introduction.host.clone()))
         };
         let places: Vec<_> = workers.iter().filter_map(|&worker| place(worker)).collect();
-        let is_meant = |worker| place(worker).is_some_and(|it| places.contains(&it));
-        let meant: Vec<bool> = self.exclusions.iter().map(|it| is_meant(it.worker)).collect();
+        let is_meant = |worker| place(worker).is_some_and(|place| places.contains(&place));
+        let are_meant: Vec<bool> =
+            self.exclusions.iter().map(|exclusion| is_meant(exclusion.worker)).collect();
         let mut readmitted = Vec::new();
-        for (exclusion, is_meant) in self.exclusions.iter_mut().zip(meant) {
-            let its = exclusion.engine.as_ref().map(|it| &*it.engine);
+        for (exclusion, is_meant) in self.exclusions.iter_mut().zip(are_meant) {
+            let its = exclusion.engine.as_ref().map(|engine| &*engine.engine);
             let is_of_engine = engine.is_none() || its == engine;
             if is_meant && is_of_engine && !exclusion.is_readmitted {
                 exclusion.is_readmitted = true;
@@ -140,22 +150,28 @@ impl State {
     }
 
     pub(super) fn inherit_exclusions(&mut self, worker: WorkerId) -> Vec<Option<ExperimentId>> {
-        let Some(own) = self.workers.values().find(|it| it.id == worker) else {
+        let Some(worker_row) = self.workers.values().find(|worker_row| worker_row.id == worker)
+        else {
             return Vec::new();
         };
-        let place =
-            |of: &super::Worker| (of.introduction.name.clone(), of.introduction.host.clone());
+        let place = |worker_row: &super::Worker| {
+            (worker_row.introduction.name.clone(), worker_row.introduction.host.clone())
+        };
         let has_leases = self.leases.values().any(|lease| lease.worker == worker);
         let is_like = |other: WorkerId| {
-            let other = self.workers.values().find(|it| it.id == other);
-            other.is_some_and(|other| place(other) == place(own))
+            let other = self.workers.values().find(|worker_row| worker_row.id == other);
+            other.is_some_and(|other| place(other) == place(worker_row))
         };
-        let is_open = |it: &&Exclusion| !it.is_readmitted && it.engine.is_none();
+        let is_open =
+            |exclusion: &&Exclusion| !exclusion.is_readmitted && exclusion.engine.is_none();
         let open = || self.exclusions.iter().filter(is_open);
-        let of_others = open().filter(|it| it.worker != worker && is_like(it.worker));
-        let mut inherited: Vec<Option<ExperimentId>> = of_others.map(|it| it.from).collect();
+        let of_others =
+            open().filter(|exclusion| exclusion.worker != worker && is_like(exclusion.worker));
+        let mut inherited: Vec<Option<ExperimentId>> =
+            of_others.map(|exclusion| exclusion.from).collect();
         inherited.retain(|from| {
-            !has_leases && !open().any(|it| it.worker == worker && it.from == *from)
+            !has_leases
+                && !open().any(|exclusion| exclusion.worker == worker && exclusion.from == *from)
         });
         inherited.sort_unstable();
         inherited.dedup();
@@ -171,8 +187,12 @@ impl State {
     }
 
     pub(super) fn excluded(&self) -> Vec<(WorkerId, Option<ExperimentId>)> {
-        let open = self.exclusions.iter().filter(|it| !it.is_readmitted && it.engine.is_none());
-        let mut excluded: Vec<_> = open.map(|it| (it.worker, it.from)).collect();
+        let open = self
+            .exclusions
+            .iter()
+            .filter(|exclusion| !exclusion.is_readmitted && exclusion.engine.is_none());
+        let mut excluded: Vec<_> =
+            open.map(|exclusion| (exclusion.worker, exclusion.from)).collect();
         excluded.sort_unstable();
         excluded.dedup();
         excluded
@@ -189,26 +209,27 @@ impl State {
     /// Whether a worker has an exclusion that continues, or that no earlier start of the worker has.
     pub(super) fn is_excluded_first(&self, worker: WorkerId) -> bool {
         let place = |worker: WorkerId| {
-            let it = self.workers.values().find(|it| it.id == worker)?;
-            Some((&it.introduction.name, &it.introduction.host))
+            let worker_row = self.workers.values().find(|worker_row| worker_row.id == worker)?;
+            Some((&worker_row.introduction.name, &worker_row.introduction.host))
         };
-        let is_first = |own: &Exclusion| {
-            !self.exclusions.iter().any(|it| {
-                it.worker < worker
-                    && place(it.worker) == place(worker)
-                    && it.from == own.from
-                    && it.engine.as_ref().map(|it| &it.engine)
-                        == own.engine.as_ref().map(|it| &it.engine)
-                    && !it.is_readmitted
+        let is_first = |first: &Exclusion| {
+            !self.exclusions.iter().any(|exclusion| {
+                exclusion.worker < worker
+                    && place(exclusion.worker) == place(worker)
+                    && exclusion.from == first.from
+                    && exclusion.engine.as_ref().map(|engine| &engine.engine)
+                        == first.engine.as_ref().map(|engine| &engine.engine)
+                    && !exclusion.is_readmitted
             })
         };
-        let mut own = self.exclusions.iter().filter(|it| it.worker == worker);
-        own.any(|it| !it.is_done || !it.is_readmitted && is_first(it))
+        let mut exclusions = self.exclusions.iter().filter(|exclusion| exclusion.worker == worker);
+        exclusions
+            .any(|exclusion| !exclusion.is_done || !exclusion.is_readmitted && is_first(exclusion))
     }
 
     /// Discards all results of an exclusion.
     pub(super) fn exclude_some(&mut self) -> Option<Vec<TakenOut>> {
-        let index = self.exclusions.iter().position(|it| !it.is_done)?;
+        let index = self.exclusions.iter().position(|exclusion| !exclusion.is_done)?;
         self.exclusions[index].is_done = true;
         let exclusion = self.exclusions[index].clone();
         let mut by_cell: BTreeMap<(ExperimentId, CellId), Vec<GameId>> = BTreeMap::new();
@@ -239,9 +260,10 @@ impl State {
 
     fn take_out(&mut self, id: GameId) {
         if let Some(Settled::Played { worker, game, .. }) = self.games.remove(&id) {
-            for it in self.uncounted.iter_mut().filter(|it| it.game.game == id) {
-                if it.reason == Reason::Conflict {
-                    it.reason = Reason::Repeat;
+            for uncounted in self.uncounted.iter_mut().filter(|uncounted| uncounted.game.game == id)
+            {
+                if uncounted.reason == Reason::Conflict {
+                    uncounted.reason = Reason::Repeat;
                 }
             }
             self.uncounted.push(Uncounted { reason: Reason::Excluded, worker, lease: None, game });
@@ -256,10 +278,18 @@ impl State {
         }
     }
 
-    fn taken_out(&mut self, of: ExperimentId, id: CellId, games: Vec<GameId>) -> TakenOut {
+    fn taken_out(
+        &mut self,
+        experiment_id: ExperimentId,
+        id: CellId,
+        games: Vec<GameId>,
+    ) -> TakenOut {
         let find = |state: &Self| {
-            let states = state.cell_states(of);
-            states.into_iter().find(|it| it.cell == id).map(|it| (it.reading, it.played))
+            let states = state.cell_states(experiment_id);
+            states
+                .into_iter()
+                .find(|state| state.cell == id)
+                .map(|state| (state.reading, state.played))
         };
         if let Some(cell) = self.cells.get_mut(&id) {
             cell.decided_number = 0;
@@ -271,9 +301,9 @@ impl State {
             cell.stop_number = prefix.stop_number();
         }
         let played = find(self).map_or(played, |(_, played)| played);
-        let experiment = &self.experiments[&of];
+        let experiment = &self.experiments[&experiment_id];
         TakenOut {
-            experiment: of,
+            experiment: experiment_id,
             state: experiment.state,
             is_of_this_engine: experiment.engine_revision == ENGINE_REVISION,
             cell: id,
@@ -283,7 +313,7 @@ impl State {
         }
     }
 
-    pub(super) fn whole(&self, id: ExperimentId) -> Result<Retry, StoreError> {
+    pub(super) fn reload_experiment(&self, id: ExperimentId) -> Result<Retry, StoreError> {
         let Some(experiment) = self.experiments.get(&id) else {
             return Err(StoreError::Missing { what: "an experiment" });
         };
@@ -291,7 +321,7 @@ impl State {
         Ok(Retry {
             games: Vec::new(),
             cells,
-            attempts: self.open_attempts(|of| of == id),
+            attempts: self.open_attempts(|experiment| experiment == id),
             priority: experiment.priority,
             allocation: experiment.allocation,
         })
@@ -299,7 +329,7 @@ impl State {
 
     /// Whether an experiment keeps the results of excluded workers.
     fn keeps_results(&self, experiment: ExperimentId) -> bool {
-        let it = &self.experiments[&experiment];
-        it.course.is_some() || it.task == Task::Choice
+        let experiment_row = &self.experiments[&experiment];
+        experiment_row.course.is_some() || experiment_row.task == Task::Choice
     }
 }

@@ -19,15 +19,15 @@ impl Cell {
         by_mover: &MoverCounts,
     ) -> [ColourResult; 2] {
         [true, false].map(|moving_first| {
-            let of = |half_points: usize| {
-                let games = games.iter().filter(|(_, it)| {
-                    self.first_player_moves_first(it.game.number) == moving_first
-                        && self.half_points(it) == half_points
+            let games_with = |half_points: usize| {
+                let games = games.iter().filter(|(_, game)| {
+                    self.first_player_moves_first(game.game.number) == moving_first
+                        && self.half_points(game) == half_points
                 });
                 games.count() as u64
             };
             let by_opening = &by_mover.of_player[usize::from(!moving_first)];
-            ColourResult::new([of(2), of(1), of(0)], by_opening)
+            ColourResult::new([games_with(2), games_with(1), games_with(0)], by_opening)
         })
     }
 }
@@ -52,20 +52,20 @@ impl State {
     }
 
     pub(super) fn comparisons(&self, id: ExperimentId) -> Comparisons {
-        let it = &self.experiments[&id];
+        let experiment = &self.experiments[&id];
         let places = self.places(id);
-        let mut cells = CellsToCompare::on(&it.axes);
+        let mut cells = CellsToCompare::on(&experiment.axes);
         for (cell, its) in self.cells_of(id) {
             let result = self.result(cell, its, &places);
             cells.cell(&result, &its.definition_prefix, &self.openings(cell, its));
         }
-        cells.compare(self.summary(id, it))
+        cells.compare(self.summary(id, experiment))
     }
 
     pub(super) fn ratings(&self, id: ExperimentId) -> Result<Ratings, StoreError> {
-        let it = &self.experiments[&id];
+        let experiment = &self.experiments[&id];
         let games_by = |clusters| {
-            let mut games = GamesToRate::on(&it.axes, clusters);
+            let mut games = GamesToRate::on(&experiment.axes, clusters);
             // Openings are numbered in order of first appearance.
             let mut openings = Vec::new();
             let places = self.places(id);
@@ -100,8 +100,8 @@ impl State {
         if games.has_one_opening() {
             games = games_by(Clusters::Pairs);
         }
-        let anchors = it.anchors.iter().cloned().collect();
-        let rated = games.rate(self.summary(id, it), &anchors);
+        let anchors = experiment.anchors.iter().cloned().collect();
+        let rated = games.rate(self.summary(id, experiment), &anchors);
         rated.map_err(|limit| StoreError::ManyToRate { limit })
     }
 }

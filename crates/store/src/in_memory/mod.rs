@@ -75,7 +75,7 @@ impl InMemory {
     #[must_use]
     pub fn uncounted(&self) -> Vec<(GameId, &'static str)> {
         let state = lock(&self.shared);
-        state.uncounted.iter().map(|it| (it.game.game, it.reason.name())).collect()
+        state.uncounted.iter().map(|result| (result.game.game, result.reason.name())).collect()
     }
 }
 
@@ -188,7 +188,7 @@ struct Cell {
     /// How many cells had been reported to the course when it requested this one.
     asked_after: Option<u64>,
     /// The outcome reported to the course.
-    told: Option<CellOutcome>,
+    outcome: Option<CellOutcome>,
     /// Whether its one task is a training.
     is_training: bool,
     /// The subject of its one task, if that is a verification.
@@ -224,7 +224,7 @@ impl Cell {
             needs: Needs { memory_bytes: training.recipe().memory_bytes(), ..Needs::default() },
             is_deterministic: true,
             asked_after: None,
-            told: None,
+            outcome: None,
             is_training: true,
             verifies: None,
         }
@@ -336,11 +336,11 @@ impl Store for InMemory {
         let others = state
             .experiments
             .iter()
-            .filter(|(_, it)| !it.is_over() && it.engine_revision != engine_revision)
-            .map(|(&experiment, it)| OtherRevision {
+            .filter(|(_, stored)| !stored.is_over() && stored.engine_revision != engine_revision)
+            .map(|(&experiment, stored)| OtherRevision {
                 experiment,
-                name: it.name.clone(),
-                engine_revision: it.engine_revision,
+                name: stored.name.clone(),
+                engine_revision: stored.engine_revision,
             });
         Ok(others.collect())
     }
@@ -354,7 +354,7 @@ impl Store for InMemory {
     }
 
     async fn is_excluding(&mut self) -> Result<bool, StoreError> {
-        Ok(self.begin().await?.state.exclusions.iter().any(|it| !it.is_done))
+        Ok(self.begin().await?.state.exclusions.iter().any(|exclusion| !exclusion.is_done))
     }
 
     async fn shrink(&mut self) -> Result<bool, StoreError> {
@@ -392,13 +392,14 @@ impl WriteTransaction for Pending<'_> {
         experiment: ExperimentId,
         state: ExperimentState,
     ) -> Result<(), StoreError> {
-        if let Some(it) = self.state.experiments.get_mut(&experiment) {
-            it.state = state;
-            if state == ExperimentState::Running && it.stopped_for.is_some() {
-                it.forfeits_after = self.state.games.values().map(Settled::id).max().unwrap_or(0);
+        if let Some(stored) = self.state.experiments.get_mut(&experiment) {
+            stored.state = state;
+            if state == ExperimentState::Running && stored.stopped_for.is_some() {
+                stored.forfeits_after =
+                    self.state.games.values().map(Settled::id).max().unwrap_or(0);
             }
             if state != ExperimentState::Paused {
-                it.stopped_for = None;
+                stored.stopped_for = None;
             }
         }
         Ok(())
@@ -409,8 +410,8 @@ impl WriteTransaction for Pending<'_> {
         experiment: ExperimentId,
         priority: i32,
     ) -> Result<(), StoreError> {
-        if let Some(it) = self.state.experiments.get_mut(&experiment) {
-            it.priority = priority;
+        if let Some(stored) = self.state.experiments.get_mut(&experiment) {
+            stored.priority = priority;
         }
         Ok(())
     }
@@ -424,11 +425,11 @@ impl WriteTransaction for Pending<'_> {
         &mut self,
         experiment: ExperimentId,
         plan: &Plan,
-        told: u64,
+        results_before: u64,
     ) -> Result<Option<Vec<CellState>>, StoreError> {
         // A refusal half way must leave no trace.
         let mut state = self.state.clone();
-        let added = state.extend(experiment, plan, told)?;
+        let added = state.extend(experiment, plan, results_before)?;
         self.state = state;
         Ok(added)
     }
@@ -508,8 +509,8 @@ impl WriteTransaction for Pending<'_> {
         Ok(self.state.exclude_some())
     }
 
-    async fn whole(&mut self, experiment: ExperimentId) -> Result<Retry, StoreError> {
-        self.state.whole(experiment)
+    async fn reload_experiment(&mut self, experiment: ExperimentId) -> Result<Retry, StoreError> {
+        self.state.reload_experiment(experiment)
     }
 
     async fn touch(&mut self) -> Result<(), StoreError> {
@@ -546,7 +547,7 @@ impl WriteTransaction for Pending<'_> {
         &mut self,
         games: &[(WorkerId, LeaseId, GameId)],
     ) -> Result<Vec<GameFacts>, StoreError> {
-        Ok(games.iter().map(|it| self.state.facts(*it)).collect())
+        Ok(games.iter().map(|game| self.state.facts(*game)).collect())
     }
 
     async fn store_games(&mut self, games: &[(WorkerId, PlayedGame)]) -> Result<(), StoreError> {
@@ -604,7 +605,7 @@ impl WriteTransaction for Pending<'_> {
     }
 
     async fn keep_refused(&mut self, refused: &[Refused]) -> Result<Vec<bool>, StoreError> {
-        Ok(refused.iter().map(|it| self.state.keep_refused(it)).collect())
+        Ok(refused.iter().map(|refused| self.state.keep_refused(refused)).collect())
     }
 
     async fn note_failures(&mut self, games: &[(GameId, String)]) -> Result<(), StoreError> {

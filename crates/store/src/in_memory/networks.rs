@@ -57,10 +57,12 @@ impl State {
             .iter()
             .filter_map(|json| training_of(json).map(|training| training.hash()))
             .collect();
-        let is_before = |it: &Cell| {
-            it.experiment == cell.experiment && it.is_training && hashes.contains(&it.hash)
+        let is_before = |earlier: &Cell| {
+            earlier.experiment == cell.experiment
+                && earlier.is_training
+                && hashes.contains(&earlier.hash)
         };
-        let before = self.cells.iter().filter(|(_, it)| is_before(it)).map(|(&id, _)| id);
+        let before = self.cells.iter().filter(|(_, earlier)| is_before(earlier)).map(|(&id, _)| id);
         let before: Arc<[CellId]> = before.collect();
         Some(before).filter(|before| !before.is_empty())
     }
@@ -118,7 +120,9 @@ impl State {
         let cell = self.cells.get(&task.cell);
         let training = cell.filter(|cell| cell.is_training);
         self.games.contains_key(task)
-            || cell.and_then(|cell| cell.verifies.as_ref()).is_some_and(|it| it.verdict.is_some())
+            || cell
+                .and_then(|cell| cell.verifies.as_ref())
+                .is_some_and(|verification| verification.verdict.is_some())
             || training.is_some_and(|cell| self.networks.contains_key(&cell.hash))
     }
 
@@ -132,7 +136,8 @@ impl State {
 
     /// Whether a worker trained a network.
     pub(super) fn has_trained(&self, id: WorkerId) -> bool {
-        let is_by = |it: &Network| matches!(it, Network::Trained { worker } if *worker == id);
+        let is_by =
+            |network: &Network| matches!(network, Network::Trained { worker } if *worker == id);
         self.networks.values().any(is_by)
     }
 }

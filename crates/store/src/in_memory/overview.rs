@@ -14,7 +14,7 @@ use crate::write::workers::WorkerIntroduction;
 
 impl State {
     pub(super) fn overview(&self, id: ExperimentId) -> Overview {
-        let it = &self.experiments[&id];
+        let experiment = &self.experiments[&id];
         let places = self.places(id);
         let mut cells = Vec::new();
         for (cell, its) in self.cells_of(id) {
@@ -34,7 +34,7 @@ impl State {
                 cells.push(games);
             }
         }
-        let (experiment, workers) = (self.summary(id, it), self.shares(id));
+        let (experiment, workers) = (self.summary(id, experiment), self.shares(id));
         let worker_effects = match experiment.task.is_game() {
             true => self.worker_effects(id, &workers),
             false => Vec::new(),
@@ -67,11 +67,11 @@ impl State {
                 });
                 let searched = played.record.moves.iter();
                 for mv in searched.filter(|mv| mv.search.ended_by != EndedBy::OnlyMove) {
-                    let of = &mut moves[usize::from((mv.mover == 0) != moves_first)];
-                    of.moves += u64::from(*has_moves);
-                    of.cpu_us += mv.cpu_us as f64;
-                    of.wall_us += mv.wall_us as f64;
-                    of.nodes += mv.search.nodes as f64;
+                    let side = &mut moves[usize::from((mv.mover == 0) != moves_first)];
+                    side.moves += u64::from(*has_moves);
+                    side.cpu_us += mv.cpu_us as f64;
+                    side.wall_us += mv.wall_us as f64;
+                    side.nodes += mv.search.nodes as f64;
                 }
                 let half_points = if moves_first { first } else { 2 - first };
                 let (swap_sides, worker) = (its.swap_sides, *worker);
@@ -91,7 +91,10 @@ impl State {
             if cell.experiment != id || cell.stop_number.is_some_and(|stop| game.number >= stop) {
                 continue;
             }
-            let Some(known) = self.workers.values().find(|it| it.id == *worker) else { continue };
+            let Some(known) = self.workers.values().find(|worker_row| worker_row.id == *worker)
+            else {
+                continue;
+            };
             let share =
                 shares.entry(*worker).or_insert_with(|| share(*worker, &known.introduction));
             share.games += 1;

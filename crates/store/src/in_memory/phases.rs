@@ -8,9 +8,9 @@ use super::{Settled, State};
 
 impl State {
     pub(super) fn phases(&self, id: ExperimentId) -> Phases {
-        let it = &self.experiments[&id];
-        let unit = PhaseUnit::from_game_name(&it.game);
-        let moves_recorded = it.record == Record::Moves;
+        let experiment = &self.experiments[&id];
+        let unit = PhaseUnit::from_game_name(&experiment.game);
+        let moves_recorded = experiment.record == Record::Moves;
         let places = self.places(id);
         let mut cells = Vec::new();
         for (cell, its) in self.cells_of(id) {
@@ -47,7 +47,7 @@ impl State {
                 });
             }
         }
-        let (experiment, axes) = (self.summary(id, it), places.into_axes());
+        let (experiment, axes) = (self.summary(id, experiment), places.into_axes());
         Phases { experiment, axes, unit, moves_recorded, cells }
     }
 }

@@ -32,11 +32,10 @@ impl Reading for InMemory {
         experiments_max: u32,
     ) -> Result<ExperimentsPage, StoreError> {
         let state = lock(&self.shared);
-        let shown = state
-            .experiments
-            .iter()
-            .filter(|(id, it)| after.is_none_or(|after| **id > after) && !it.name.is_empty());
-        let all = shown.map(|(&id, it)| state.summary(id, it)).collect();
+        let shown = state.experiments.iter().filter(|(id, experiment)| {
+            after.is_none_or(|after| **id > after) && !experiment.name.is_empty()
+        });
+        let all = shown.map(|(&id, experiment)| state.summary(id, experiment)).collect();
         Ok(ExperimentsPage::new(all, experiments_max as usize))
     }
 
@@ -48,7 +47,10 @@ impl Reading for InMemory {
 
     async fn progress(&self, experiment: ExperimentId) -> Result<Option<Progress>, StoreError> {
         let state = lock(&self.shared);
-        Ok(state.experiments.get(&experiment).map(|it| state.progress(experiment, it)))
+        Ok(state
+            .experiments
+            .get(&experiment)
+            .map(|experiment_row| state.progress(experiment, experiment_row)))
     }
 
     async fn report(&self, which: &str, detail: Detail) -> Result<Option<Report>, StoreError> {
@@ -116,7 +118,8 @@ impl Reading for InMemory {
             .collect();
         let has_more = rest.len() > cells_max as usize;
         rest.truncate(cells_max as usize);
-        let cursor = |&(cell, it): &(CellId, &Cell)| CellCursor { number: it.number, cell };
+        let cursor =
+            |&(cell, cell_row): &(CellId, &Cell)| CellCursor { number: cell_row.number, cell };
         let next = has_more.then(|| rest.last().map(cursor)).flatten();
         let places = state.places(experiment);
         let cells = rest.into_iter().map(|(id, cell)| state.result(id, cell, &places)).collect();
@@ -135,7 +138,7 @@ impl Reading for InMemory {
             .cells_of(experiment)
             .into_iter()
             .filter_map(|(id, cell)| {
-                let last = state.settled_of(id).map(|(_, it)| it.id()).max()?;
+                let last = state.settled_of(id).map(|(_, settled)| settled.id()).max()?;
                 let result = state.result(id, cell, &places);
                 let is_settled = result.games + result.games_failed >= result.games_planned;
                 (last > after_game_id && is_settled).then_some((last, result))
@@ -170,7 +173,7 @@ impl Reading for InMemory {
         let state = lock(&self.shared);
         let id = match which {
             WhichGame::Id(id) => {
-                let found = state.games.iter().find(|(_, it)| it.id() == id);
+                let found = state.games.iter().find(|(_, settled)| settled.id() == id);
                 found.map(|(game, _)| *game)
             }
             WhichGame::InCell(game) => state.games.contains_key(&game).then_some(game),
@@ -220,7 +223,8 @@ impl Reading for InMemory {
 impl State {
     /// The cells named by an experiment's sweep, in grid order.
     pub(super) fn cells_of(&self, experiment: ExperimentId) -> Vec<(CellId, &Cell)> {
-        let named = self.cells.iter().filter(|(_, it)| it.experiment == experiment && it.in_sweep);
+        let named =
+            self.cells.iter().filter(|(_, cell)| cell.experiment == experiment && cell.in_sweep);
         let mut named: Vec<_> = named.map(|(&id, cell)| (id, cell)).collect();
         named.sort_by_key(|&(id, cell)| (cell.number, id));
         named
@@ -241,21 +245,21 @@ impl State {
     fn failed_of(&self, id: CellId) -> u64 {
         let stop = self.cells[&id].stop_number.unwrap_or(u64::MAX);
         let below = self.settled_of(id).filter(|(game, _)| game.number < stop);
-        below.filter(|(_, it)| matches!(it, Settled::Failed { .. })).count() as u64
+        below.filter(|(_, settled)| matches!(settled, Settled::Failed { .. })).count() as u64
     }
 
-    pub(super) fn summary(&self, id: ExperimentId, it: &Experiment) -> ExperimentSummary {
+    pub(super) fn summary(&self, id: ExperimentId, experiment: &Experiment) -> ExperimentSummary {
         let cells = self.cells_of(id);
         let failed: u64 = cells.iter().map(|(cell, _)| self.failed_of(*cell)).sum();
         let counted: usize = cells.iter().map(|(cell, _)| self.counted_of(*cell).len()).sum();
         ExperimentSummary {
             experiment: id,
-            uuid: it.uuid.clone(),
-            name: it.name.clone(),
-            game: it.game.clone(),
-            task: it.task,
-            state: it.state,
-            priority: it.priority,
+            uuid: experiment.uuid.clone(),
+            name: experiment.name.clone(),
+            game: experiment.game.clone(),
+            task: experiment.task,
+            state: experiment.state,
+            priority: experiment.priority,
             cells: cells.len() as u64,
             games_planned: cells.iter().map(|(_, cell)| cell.games_wanted()).sum(),
             games_settled: counted as u64 + failed,
@@ -265,14 +269,14 @@ impl State {
         }
     }
 
-    fn progress(&self, id: ExperimentId, it: &Experiment) -> Progress {
-        let summary = self.summary(id, it);
+    fn progress(&self, id: ExperimentId, experiment: &Experiment) -> Progress {
+        let summary = self.summary(id, experiment);
         let (mut backlog, mut cells_settled, mut wall_us) = (Backlog::default(), 0, 0.0);
-        for (cell, it) in self.cells_of(id) {
+        for (cell, cell_row) in self.cells_of(id) {
             let counted = self.counted_of(cell);
             let games = counted.len() as u64;
             let settled = games + self.failed_of(cell);
-            let games_left = it.games_wanted().saturating_sub(settled);
+            let games_left = cell_row.games_wanted().saturating_sub(settled);
             let its_us: f64 = counted.iter().map(|(_, game)| game.record.wall_us as f64).sum();
             backlog.add(CellWork { games_left, games, wall_us: its_us });
             wall_us += its_us;
@@ -283,7 +287,7 @@ impl State {
             self.cells_of(id).into_iter().filter(|(_, cell)| cell.stop_number.is_some()).count();
         let last_game_id = self.games.values().map(Settled::id).max().unwrap_or(0);
         let mut spread = GameSpread::default();
-        for (&cell, of) in self.cells.iter().filter(|(_, cell)| cell.experiment == id) {
+        for (&cell, cell_row) in self.cells.iter().filter(|(_, cell)| cell.experiment == id) {
             let counted = self.counted_of(cell);
             let sum: f64 = counted.iter().map(|(_, game)| game.record.wall_us as f64).sum();
             let latest = counted.iter().filter(|(id, _)| *id > last_game_id - LATEST_GAMES);
@@ -291,7 +295,7 @@ impl State {
                 let mean = sum / counted.len() as f64;
                 spread.add(game.record.wall_us as f64, counted.len() as u64, mean);
             }
-            debug_assert_eq!(of.experiment, id);
+            debug_assert_eq!(cell_row.experiment, id);
         }
         let holders: BTreeSet<_> = self
             .leases
@@ -305,7 +309,7 @@ impl State {
         let slots = self.workers.values().filter(|worker| holders.contains(&worker.id));
         let (networks, networks_settled) = self.trainings_of(id);
         Progress {
-            state: it.state,
+            state: experiment.state,
             cells: summary.cells,
             cells_settled,
             stop_rule: rule.map(|rule| rule.to_string()),
@@ -314,7 +318,7 @@ impl State {
             games_settled: summary.games_settled,
             games_failed: summary.games_failed,
             forfeits: self.forfeits(&self.cells_of(id)),
-            stopped_for: it.stopped_for.clone(),
+            stopped_for: experiment.stopped_for.clone(),
             networks,
             networks_settled,
             wall_us,
@@ -327,8 +331,8 @@ impl State {
 
     pub(super) fn places(&self, id: ExperimentId) -> Places {
         let mut places = Places::on(self.experiments[&id].axes.clone());
-        for (cell, it) in self.cells_of(id) {
-            for (axis, value) in &it.place {
+        for (cell, cell_row) in self.cells_of(id) {
+            for (axis, value) in &cell_row.place {
                 places.put(cell, axis, value.text.clone());
             }
         }
@@ -425,7 +429,7 @@ impl State {
         let counted = self.counted_of(id);
         let (mut points, mut pairs) = ([0_u64; 3], [0_u64; 5]);
         let by_number: BTreeMap<u64, usize> =
-            counted.iter().map(|(_, it)| (it.game.number, cell.half_points(it))).collect();
+            counted.iter().map(|(_, game)| (game.game.number, cell.half_points(game))).collect();
         for (&number, &half_points) in &by_number {
             points[half_points] += 1;
             if let Some(other) = by_number.get(&(number + 1))
@@ -437,16 +441,16 @@ impl State {
         }
         let distinct: BTreeSet<_> = counted
             .iter()
-            .map(|(_, it)| {
-                let moves_first = cell.first_player_moves_first(it.game.number);
+            .map(|(_, game)| {
+                let moves_first = cell.first_player_moves_first(game.game.number);
                 let mover = &cell.players[usize::from(!moves_first)];
-                (it.moves_hash, &it.opening, mover)
+                (game.moves_hash, &game.opening, mover)
             })
             .collect();
         let [losses, draws, wins] = points;
         let pairs = PairCounts(pairs);
         let units = if cell.swap_sides { pairs.pairs() } else { counted.len() as u64 };
-        let spread = cell.openings_count.filter(|&it| it > 1 && it < units).map(|_| {
+        let spread = cell.openings_count.filter(|&count| count > 1 && count < units).map(|_| {
             let mut counts = OpeningCounts::default();
             for sums in self.openings(id, cell) {
                 let (units, half_points) = sums.units(cell.swap_sides);
@@ -466,7 +470,7 @@ impl State {
             by_mover.insert(&sums);
         }
         let won_by =
-            |of: &dyn Fn(&OpeningSums) -> u64| self.openings(id, cell).iter().map(of).sum();
+            |figure: &dyn Fn(&OpeningSums) -> u64| self.openings(id, cell).iter().map(figure).sum();
         CellResult {
             cell: id,
             axes: places.values(id),
@@ -506,11 +510,12 @@ impl State {
 
     fn report(&self, id: ExperimentId, detail: Detail) -> Report {
         let places = self.places(id);
-        let of = self.cells_of(id);
-        let cells: Vec<_> = of.iter().map(|&(id, cell)| self.result(id, cell, &places)).collect();
+        let own_cells = self.cells_of(id);
+        let cells: Vec<_> =
+            own_cells.iter().map(|&(id, cell)| self.result(id, cell, &places)).collect();
         let opponents = Opponents::new(&cells);
         let (mut moves, mut depths) = (Vec::new(), Vec::new());
-        for &(id, cell) in &of {
+        for &(id, cell) in &own_cells {
             // A player that meets itself is one player.
             let sides = if cell.players[0] == cell.players[1] { 1 } else { 2 };
             let times = self.time_sums(id, cell, |mv| mv.wall_us);
@@ -522,7 +527,7 @@ impl State {
             for player in 0..sides {
                 let name = || cell.player_names[player].clone();
                 let searches = self.searches(id, cell, player);
-                let of = CostedPlayer::from_json(&cell.players[player]);
+                let player_cost = CostedPlayer::from_json(&cell.players[player]);
                 let cost = |costs| MoveCost::new(id, name(), costs, &places, &opponents);
                 let with_times = |costs: Costs| Costs {
                     wall_us_game_mean: times.game_mean(player),
@@ -534,31 +539,31 @@ impl State {
                     }),
                     ..costs
                 };
-                moves.extend(costs(of, &searches).map(with_times).and_then(cost));
+                moves.extend(costs(player_cost, &searches).map(with_times).and_then(cost));
                 let all: BTreeSet<u32> = searches.iter().map(|mv| mv.search.depth).collect();
                 for depth in all.into_iter().filter(|_| detail == Detail::Depths) {
                     let of_depth: Vec<_> =
                         searches.iter().copied().filter(|mv| mv.search.depth == depth).collect();
-                    depths.extend(costs(of, &of_depth).and_then(cost));
+                    depths.extend(costs(player_cost, &of_depth).and_then(cost));
                 }
             }
         }
         let games = cells.iter().map(|cell| cell.games).sum();
         let draws = cells.iter().map(|cell| cell.draws).sum();
-        let first_mover = first_mover_score(&self.first_mover_of_all(&of), games, draws);
-        let replayed = of.iter().map(|&(cell, _)| {
+        let first_mover = first_mover_score(&self.first_mover_of_all(&own_cells), games, draws);
+        let replayed = own_cells.iter().map(|&(cell, _)| {
             let counted = self.counted_of(cell);
             let again = counted.iter().filter(|(_, game)| {
                 let attempts = self.attempts.get(&game.game);
-                attempts.is_some_and(|it| it.lost + it.failed > 0)
+                attempts.is_some_and(|attempts| attempts.lost + attempts.failed > 0)
             });
             ReplayedGames { cell, games: again.count() as u64 }
         });
-        let mut replayed: Vec<_> = replayed.filter(|it| it.games > 0).collect();
-        replayed.sort_by_key(|it| it.cell);
+        let mut replayed: Vec<_> = replayed.filter(|replayed| replayed.games > 0).collect();
+        replayed.sort_by_key(|replayed| replayed.cell);
         let Experiment { description, engine_revision, claims, notes, timing, .. } =
             self.experiments[&id].clone();
-        let scaled = self.scaled_of(&of, timing.scaling);
+        let scaled = self.scaled_of(&own_cells, timing.scaling);
         let played_on = cells.iter().any(|cell| cell.is_timed).then(|| self.played_on(id));
         for cost in moves.iter_mut().chain(&mut depths) {
             let overruns = cost.costs.overruns.take();
@@ -573,13 +578,13 @@ impl State {
             cells,
             moves,
             depths,
-            accuracy: self.accuracy(&of),
+            accuracy: self.accuracy(&own_cells),
             replayed,
-            disturbed: self.disturbed_of(&of),
+            disturbed: self.disturbed_of(&own_cells),
             scaled,
             played_on,
             claims,
-            engines: self.engines_used(&of),
+            engines: self.engines_used(&own_cells),
             runs: runs_of(notes),
         }
     }

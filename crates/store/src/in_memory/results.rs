@@ -32,7 +32,7 @@ impl State {
         }
         let experiment =
             self.cells.get(&game.game.cell).and_then(|cell| self.experiments.get(&cell.experiment));
-        let has_moves = experiment.is_some_and(|it| it.record == Record::Moves);
+        let has_moves = experiment.is_some_and(|experiment| experiment.record == Record::Moves);
         let is_disturbed = self.is_disturbed(game);
         self.last_game += 1;
         let (id, game) = (self.last_game, game.clone());
@@ -93,7 +93,8 @@ impl State {
                 cell.decided_number = 0;
             }
         }
-        let (cells, attempts) = (self.cell_states(id), self.open_attempts(|of| of == id));
+        let (cells, attempts) =
+            (self.cell_states(id), self.open_attempts(|experiment| experiment == id));
         Ok(Retry { games, cells, attempts, priority, allocation })
     }
 
@@ -156,10 +157,10 @@ impl State {
 
     /// Keeps a refused result, unless it is known already or its worker has too many; returns whether it is new.
     pub(super) fn keep_refused(&mut self, refused: &Refused) -> bool {
-        let key = |it: &Refused| (it.lease, it.game);
-        let of_worker = self.refused.iter().filter(|it| it.worker == refused.worker).count();
+        let key = |refused: &Refused| (refused.lease, refused.game);
+        let of_worker = self.refused.iter().filter(|kept| kept.worker == refused.worker).count();
         let is_new = of_worker < OF_WORKER_MAX as usize
-            && !self.refused.iter().any(|it| key(it) == key(refused));
+            && !self.refused.iter().any(|kept| key(kept) == key(refused));
         if is_new {
             self.refused.push(refused.clone());
         }

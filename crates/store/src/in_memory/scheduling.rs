@@ -28,20 +28,20 @@ use crate::write::workers::{WorkerIntroduction, WorkerProof};
 
 impl State {
     pub(super) fn snapshot(&self) -> Snapshot {
-        let open = self.experiments.iter().filter(|(_, it)| !it.is_over());
+        let open = self.experiments.iter().filter(|(_, experiment)| !experiment.is_over());
         let live = self.leases.iter().filter(|(_, lease)| lease.end.is_none());
         Snapshot {
             experiments: open
-                .map(|(&id, it)| ExperimentSnapshot {
+                .map(|(&id, experiment)| ExperimentSnapshot {
                     experiment: id,
-                    priority: it.priority,
-                    state: it.state,
-                    open: it.course == Some(CourseState::Open),
-                    allocation: it.allocation,
+                    priority: experiment.priority,
+                    state: experiment.state,
+                    open: experiment.course == Some(CourseState::Open),
+                    allocation: experiment.allocation,
                     cells: self.cell_states(id),
                 })
                 .collect(),
-            leases: live.map(|it| self.lease_state(it)).collect(),
+            leases: live.map(|lease| self.lease_state(lease)).collect(),
             attempts: self.open_attempts(|_| true),
             last_lease: self.last_lease,
             excluded: self.excluded(),
@@ -74,8 +74,10 @@ impl State {
             self.cells.iter().filter(|(_, cell)| cell.experiment == experiment).collect();
         cells.sort_by_key(|&(&id, cell)| (cell.has_games(), cell.number, id));
         let nothing = Placement::default();
-        let of = self.experiments.get(&experiment);
-        let (placement, game) = of.map_or((&nothing, ""), |it| (&it.placement, &*it.game));
+        let experiment_row = self.experiments.get(&experiment);
+        let (placement, game) = experiment_row.map_or((&nothing, ""), |experiment_row| {
+            (&experiment_row.placement, &*experiment_row.game)
+        });
         let game = GameRequest::from_game_name(game);
         let state = |(&id, cell): (&CellId, &super::Cell)| CellState {
             cell: id,
@@ -102,7 +104,7 @@ impl State {
             tasks: Tasks::Games,
             timed: cell.timed,
         };
-        cells.into_iter().map(|of| Self::as_task(of.1, state(of))).collect()
+        cells.into_iter().map(|entry| Self::as_task(entry.1, state(entry))).collect()
     }
 
     /// The results of a cell's games, if its experiment's allocation needs them.
@@ -120,7 +122,8 @@ impl State {
     fn reading(&self, id: CellId, cell: &super::Cell) -> Option<Reading> {
         let of_unit = if cell.swap_sides { 2 } else { 1 };
         let mut round = cell.openings_count.filter(|_| cell.repeats).and_then(Round::new);
-        let is_several = round.as_ref().is_some_and(|it| it.units() * of_unit < cell.games_planned);
+        let is_several =
+            round.as_ref().is_some_and(|round| round.units() * of_unit < cell.games_planned);
         if cell.rule.is_none() && !is_several {
             return None;
         }
@@ -163,10 +166,11 @@ impl State {
         Some(Reading { rule: cell.rule, decided_number, tally, openings, round, beyond })
     }
 
-    fn lease_state(&self, of: (&LeaseId, &Lease)) -> LeaseState {
-        let (&lease, it) = of;
-        let granted = it.granted.clone();
-        let mut state = LeaseState { lease, worker: it.worker, granted, outstanding: Vec::new() };
+    fn lease_state(&self, entry: (&LeaseId, &Lease)) -> LeaseState {
+        let (&lease, lease_row) = entry;
+        let granted = lease_row.granted.clone();
+        let mut state =
+            LeaseState { lease, worker: lease_row.worker, granted, outstanding: Vec::new() };
         for range in &state.granted {
             for number in range.first..range.end() {
                 if self.is_settled(&GameId { cell: range.cell, number }) {
@@ -192,11 +196,14 @@ impl State {
     }
 
     /// Attempts of unsettled games in experiments that are not over.
-    pub(super) fn open_attempts(&self, of: impl Fn(ExperimentId) -> bool) -> Vec<Attempts> {
+    pub(super) fn open_attempts(&self, is_meant: impl Fn(ExperimentId) -> bool) -> Vec<Attempts> {
         let is_open = |attempts: &&Attempts| {
             let Some(cell) = self.cells.get(&attempts.game.cell) else { return false };
-            let open = self.experiments.get(&cell.experiment).is_some_and(|it| !it.is_over());
-            open && of(cell.experiment) && !self.is_settled(&attempts.game)
+            let open = self
+                .experiments
+                .get(&cell.experiment)
+                .is_some_and(|experiment| !experiment.is_over());
+            open && is_meant(cell.experiment) && !self.is_settled(&attempts.game)
         };
         let mut open: Vec<Attempts> = self.attempts.values().filter(is_open).copied().collect();
         // A failure that was noted but not charged has no attempts, yet must be listed.
@@ -209,12 +216,18 @@ impl State {
     }
 
     pub(super) fn experiment(&self, which: &str) -> Option<Found> {
-        let named = self.experiments.iter().filter(|(id, it)| {
-            (it.uuid == which || it.name == which)
+        let named = self.experiments.iter().filter(|(id, experiment_row)| {
+            (experiment_row.uuid == which || experiment_row.name == which)
                 && self.removals.get(id) != Some(&Removing::Everything)
         });
-        let best = named.max_by_key(|(id, it)| (it.uuid == which, !it.is_over(), **id));
-        best.map(|(&experiment, it)| Found { experiment, uuid: it.uuid.clone(), state: it.state })
+        let best = named.max_by_key(|(id, experiment_row)| {
+            (experiment_row.uuid == which, !experiment_row.is_over(), **id)
+        });
+        best.map(|(&experiment, experiment_row)| Found {
+            experiment,
+            uuid: experiment_row.uuid.clone(),
+            state: experiment_row.state,
+        })
     }
 
     pub(super) fn leased_cell(&self, id: CellId) -> Result<LeasedCell, StoreError> {
@@ -235,8 +248,8 @@ impl State {
     }
 
     pub(super) fn facts(&self, (worker, lease, game): (WorkerId, LeaseId, GameId)) -> GameFacts {
-        let held = self.leases.get(&lease).is_some_and(|it| {
-            it.worker == worker && it.granted.iter().any(|range| range.contains(game))
+        let held = self.leases.get(&lease).is_some_and(|lease_row| {
+            lease_row.worker == worker && lease_row.granted.iter().any(|range| range.contains(game))
         });
         let removed = self
             .cells
@@ -250,12 +263,12 @@ impl State {
             leased: held && !removed,
             timed,
             disturbed: kept().count() as u64,
-            is_kept: kept().any(|it| it == Some(lease)),
+            is_kept: kept().any(|kept| kept == Some(lease)),
             granted_unix_us: self
                 .leases
                 .get(&lease)
                 .filter(|_| held && !removed)
-                .map(|it| it.granted_unix_us),
+                .map(|lease_row| lease_row.granted_unix_us),
         }
     }
 
@@ -280,7 +293,7 @@ impl State {
                 lease.end = Some(*end);
             }
         }
-        self.attempts.extend(attempts.iter().map(|it| (it.game, *it)));
+        self.attempts.extend(attempts.iter().map(|attempts| (attempts.game, *attempts)));
     }
 
     pub(super) fn forget_leases(&mut self, after: LeaseId, kept: u64) -> Option<LeaseId> {
@@ -293,17 +306,20 @@ impl State {
             .copied()
             .collect();
         for lease in &looked_at {
-            let it = &self.leases[lease];
+            let lease_row = &self.leases[lease];
             let is_open = |cell: &CellId| {
                 let experiment = self.experiments.get(&self.cells[cell].experiment);
-                experiment.is_some_and(|it| !it.is_over())
+                experiment.is_some_and(|experiment| !experiment.is_over())
             };
             let has_unsettled = |range: &GameRange| {
                 let mut numbers = range.first..range.end();
                 numbers.any(|number| !self.is_settled(&GameId { cell: range.cell, number }))
             };
-            let is_over = it.end.is_some()
-                && !it.granted.iter().any(|range| is_open(&range.cell) && has_unsettled(range));
+            let is_over = lease_row.end.is_some()
+                && !lease_row
+                    .granted
+                    .iter()
+                    .any(|range| is_open(&range.cell) && has_unsettled(range));
             if is_over {
                 self.leases.remove(lease);
             }
@@ -356,30 +372,30 @@ impl State {
             };
             let has_trace = self.leases.values().any(|lease| lease.worker == id)
                 || self.games.values().any(has_game)
-                || self.uncounted.iter().any(|it| it.worker == id)
-                || self.refused.iter().any(|it| it.worker == id)
+                || self.uncounted.iter().any(|uncounted| uncounted.worker == id)
+                || self.refused.iter().any(|refused| refused.worker == id)
                 || self.is_excluded_first(id)
                 || self.has_trained(id)
                 || self.has_verified(id);
             if worker.last_hello_unix_us < before_unix_us && !known.contains(&id) && !has_trace {
-                self.exclusions.retain(|it| it.worker() != id);
-                self.workers.retain(|_, it| it.id != id);
+                self.exclusions.retain(|exclusion| exclusion.worker() != id);
+                self.workers.retain(|_, worker| worker.id != id);
             }
         }
         looked_at.last().map(|worker| worker.id)
     }
 
     pub(super) fn begin_removal(&mut self, experiment: ExperimentId, what: Removing) {
-        let Some(it) = self.experiments.get_mut(&experiment) else { return };
+        let Some(experiment_row) = self.experiments.get_mut(&experiment) else { return };
         match what {
             Removing::Everything => {
-                it.uuid = format!("removed {experiment}");
-                it.name.clear();
-                it.state = ExperimentState::Cancelled;
+                experiment_row.uuid = format!("removed {experiment}");
+                experiment_row.name.clear();
+                experiment_row.state = ExperimentState::Cancelled;
             }
             Removing::Moves => {
-                it.record = spelrum_model::Record::Games;
-                it.is_pruned = true;
+                experiment_row.record = spelrum_model::Record::Games;
+                experiment_row.is_pruned = true;
             }
         }
         self.removals.insert(experiment, what);
@@ -399,14 +415,14 @@ impl State {
             Removing::Moves => self.forget_moves(is_its),
             Removing::Everything => {
                 self.games.retain(|game, _| !is_its(game.cell));
-                self.uncounted.retain(|it| !is_its(it.game.game.cell));
-                self.refused.retain(|it| !is_its(it.game.cell));
+                self.uncounted.retain(|uncounted| !is_its(uncounted.game.game.cell));
+                self.refused.retain(|refused| !is_its(refused.game.cell));
                 self.attempts.retain(|game, _| !is_its(game.cell));
                 self.messages.retain(|game, _| !is_its(game.cell));
                 self.leases
                     .retain(|_, lease| !lease.granted.iter().any(|range| is_its(range.cell)));
                 self.cells.retain(|&cell, _| !cells.contains(&cell));
-                self.exclusions.retain(|it| it.from() != Some(experiment));
+                self.exclusions.retain(|exclusion| exclusion.from() != Some(experiment));
                 self.experiments.remove(&experiment);
             }
         }

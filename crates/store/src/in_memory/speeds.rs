@@ -16,8 +16,8 @@ impl State {
         cells.sort();
         for cell in cells {
             for (_, game) in self.counted_of(cell) {
-                if let Some(it) = game.scaled {
-                    scaled.add(cell, it.factor_permille, 1);
+                if let Some(scaled_time) = game.scaled {
+                    scaled.add(cell, scaled_time.factor_permille, 1);
                 }
             }
         }
@@ -30,12 +30,13 @@ impl State {
         let timed = self.cells.iter().filter(|(_, cell)| cell.experiment == id && cell.timed);
         for (_, game) in timed.flat_map(|(&cell, _)| self.counted_of(cell)) {
             let Some(Settled::Played { worker, .. }) = self.games.get(&game.game) else { continue };
-            let known = self.workers.values().find(|it| it.id == *worker);
-            let games = match known.and_then(|it| it.introduction.machine.quiet_slots) {
-                None => &mut played.unknown,
-                Some(0) => &mut played.others,
-                Some(_) => &mut played.quiet,
-            };
+            let known = self.workers.values().find(|worker_row| worker_row.id == *worker);
+            let games =
+                match known.and_then(|worker_row| worker_row.introduction.machine.quiet_slots) {
+                    None => &mut played.unknown,
+                    Some(0) => &mut played.others,
+                    Some(_) => &mut played.quiet,
+                };
             *games += 1;
         }
         played
@@ -45,12 +46,12 @@ impl State {
     pub(super) fn store_speeds(&mut self, worker: WorkerId, speeds: &[Speed]) {
         for speed in speeds.iter().filter(|speed| is_known(&speed.game)) {
             let measured = measured_unix_us(speed, unix_now_us());
-            let told = Speed { age_ms: 0, ..speed.clone() };
+            let ageless = Speed { age_ms: 0, ..speed.clone() };
             let its = self.speeds.entry((worker, speed.game.clone())).or_default();
             let is_told_again =
-                |(at, last): &(i64, Speed)| *at > measured - APART_US || *last == told;
+                |(at, last): &(i64, Speed)| *at > measured - APART_US || *last == ageless;
             if !its.last().is_some_and(is_told_again) {
-                its.push((measured, told));
+                its.push((measured, ageless));
             }
         }
     }

@@ -33,15 +33,16 @@ impl State {
                 None => self.begin(sweep),
             };
         };
-        let it = &self.experiments[&found];
+        let existing = &self.experiments[&found];
         let candidate = Candidate {
-            state: it.state,
-            repeated: it.versions.contains(sweep.uuid)
-                || (sweep.fills.is_some() && !awaits_builds(&it.toml)),
-            same_text: (it.toml == sweep.toml && it.files == *sweep.files)
-                || (it.course.is_some() && sweep.asks_what_did(&it.toml, it.files.clone())),
-            engine_revision: it.engine_revision,
-            has_course: it.course.is_some(),
+            state: existing.state,
+            repeated: existing.versions.contains(sweep.uuid)
+                || (sweep.fills.is_some() && !awaits_builds(&existing.toml)),
+            same_text: (existing.toml == sweep.toml && existing.files == *sweep.files)
+                || (existing.course.is_some()
+                    && sweep.asks_what_did(&existing.toml, existing.files.clone())),
+            engine_revision: existing.engine_revision,
+            has_course: existing.course.is_some(),
         };
         let grows = becomes(&sweep.plan.name, candidate)?;
         if grows {
@@ -50,29 +51,31 @@ impl State {
         let named = self.cells.values().filter(|cell| cell.experiment == found && cell.in_sweep);
         Ok(Submitted {
             experiment: found,
-            uuid: it.uuid.clone(),
+            uuid: existing.uuid.clone(),
             existed: true,
             change: None,
             tell: false,
             cells: Vec::new(),
             attempts: Vec::new(),
             games: named.map(|cell| cell.stop_number.unwrap_or(cell.games_planned)).sum(),
-            claims: it.claims.iter().map(standing).collect(),
+            claims: existing.claims.iter().map(standing).collect(),
         })
     }
 
     /// The experiment of a repeated submit; otherwise the newest unfinished one of the sweep's name, or else the
     /// newest.
     fn candidate(&self, sweep: Sweep<'_>) -> Option<ExperimentId> {
-        let candidates = self.experiments.iter().filter(|(_, it)| {
+        let candidates = self.experiments.iter().filter(|(_, experiment)| {
             let is_meant = match sweep.fills {
-                Some(uuid) => it.uuid == uuid,
-                None => !sweep.new_experiment && it.name == sweep.plan.name,
+                Some(uuid) => experiment.uuid == uuid,
+                None => !sweep.new_experiment && experiment.name == sweep.plan.name,
             };
-            it.versions.contains(sweep.uuid) || is_meant
+            experiment.versions.contains(sweep.uuid) || is_meant
         });
         candidates
-            .max_by_key(|(id, it)| (it.versions.contains(sweep.uuid), !it.is_over(), **id))
+            .max_by_key(|(id, experiment)| {
+                (experiment.versions.contains(sweep.uuid), !experiment.is_over(), **id)
+            })
             .map(|(&id, _)| id)
     }
 
@@ -194,7 +197,7 @@ impl State {
         } else if tell {
             experiment.state = ExperimentState::Running;
             cells = self.cell_states(id);
-            attempts = self.open_attempts(|of| of == id);
+            attempts = self.open_attempts(|experiment| experiment == id);
         }
         Ok(Submitted {
             experiment: id,
@@ -215,7 +218,7 @@ impl State {
             .cells
             .iter()
             .filter(|(_, cell)| cell.experiment == id)
-            .map(|(&cell, of)| (of.hash, cell))
+            .map(|(&cell, cell_row)| (cell_row.hash, cell))
             .collect();
         let has_settled = self
             .games
@@ -223,10 +226,12 @@ impl State {
             .chain(
                 self.uncounted
                     .iter()
-                    .filter(|it| matches!(it.reason, Reason::Excluded | Reason::Disturbed))
-                    .map(|it| &it.game.game),
+                    .filter(|uncounted| {
+                        matches!(uncounted.reason, Reason::Excluded | Reason::Disturbed)
+                    })
+                    .map(|uncounted| &uncounted.game.game),
             )
-            .any(|game| self.cells.get(&game.cell).is_some_and(|it| it.experiment == id));
+            .any(|game| self.cells.get(&game.cell).is_some_and(|cell| cell.experiment == id));
         let cells_of = |claim: usize| {
             let stated = |claimed: &ClaimedCell| {
                 let cell = its[&plan.cells[claimed.cell].definition_hash];
@@ -323,18 +328,18 @@ impl State {
                 comparison.name_dropped(dropped, cell.axes_text(axes), cell.player_names.clone());
             }
         }
-        let it = &self.experiments[&id];
+        let experiment = &self.experiments[&id];
         comparison.see_settings(&Settings {
-            description: it.description.clone(),
-            priority: it.priority.into(),
-            allocation: it.allocation,
-            record: it.record,
-            game_timeout_us: it.game_timeout_us,
-            forfeits_max: it.forfeits_max,
-            timing: it.timing,
-            placement: it.placement.clone(),
-            axes: it.axes.clone(),
-            anchors: it.anchors.clone(),
+            description: experiment.description.clone(),
+            priority: experiment.priority.into(),
+            allocation: experiment.allocation,
+            record: experiment.record,
+            game_timeout_us: experiment.game_timeout_us,
+            forfeits_max: experiment.forfeits_max,
+            timing: experiment.timing,
+            placement: experiment.placement.clone(),
+            axes: experiment.axes.clone(),
+            anchors: experiment.anchors.clone(),
             definition_prefixes: its
                 .values()
                 .filter(|(_, cell)| cell.in_sweep)
@@ -352,25 +357,25 @@ impl State {
     ) -> Result<Vec<CellId>, StoreError> {
         let mut ids = Vec::new();
         for &number in numbers {
-            let of = &plan.cells[number];
-            let conditions = &plan.conditions[of.conditions];
-            let players = of.players.each_ref().map(|player| &player.parameters_json);
-            let needs = players.map(|json| Needs::of_player(json));
+            let planned = &plan.cells[number];
+            let conditions = &plan.conditions[planned.conditions];
+            let players = planned.players.each_ref().map(|player| &player.parameters_json);
+            let needs = players.map(|json| Needs::from_parameters(json));
             let definition = DefinitionJson::new(conditions);
             let cell = Cell {
                 experiment,
                 number: number as u64,
-                hash: of.definition_hash,
+                hash: planned.definition_hash,
                 definition_prefix: definition.prefix().to_owned(),
                 definition_json: definition.with_players(players[0], players[1]),
                 players: players.map(Clone::clone),
                 place: place(plan, number),
-                player_names: of.player_names.each_ref().map(|name| name.to_string()),
+                player_names: planned.player_names.each_ref().map(|name| name.to_string()),
                 swap_sides: conditions.swap_sides,
                 openings_count: conditions.openings_count,
-                timed: of.timed,
-                repeats: of.repeats,
-                games_planned: safe("a cell's games", of.games)?.unsigned_abs(),
+                timed: planned.timed,
+                repeats: planned.repeats,
+                games_planned: safe("a cell's games", planned.games)?.unsigned_abs(),
                 in_sweep: true,
                 superseded: false,
                 next_number: 0,
@@ -384,7 +389,7 @@ impl State {
                     serde_json::from_str(json).is_ok_and(|parameters| is_deterministic(&parameters))
                 }),
                 asked_after: None,
-                told: None,
+                outcome: None,
                 is_training: false,
                 verifies: None,
             };
@@ -425,11 +430,11 @@ impl Experiment {
 impl Cell {
     /// The cell's place on these axes, as text for people.
     fn axes_text(&self, axes: &[String]) -> String {
-        let of = |axis: &String| {
+        let axis_text = |axis: &String| {
             let (_, value) = self.place.iter().find(|(name, _)| name == axis)?;
             Some(format!("{axis}={}", value.text))
         };
-        axes.iter().filter_map(of).collect::<Vec<_>>().join(", ")
+        axes.iter().filter_map(axis_text).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -48,29 +48,29 @@ impl State {
         games: &[ToVerify],
     ) -> Vec<CellState> {
         let mut ordered = Vec::new();
-        for it in games {
-            let of_game = |verification: &&Verification| verification.game == it.game;
+        for game in games {
+            let of_game = |verification: &&Verification| verification.game == game.game;
             let its =
                 || self.cells.values().filter_map(|cell| cell.verifies.as_ref()).filter(of_game);
-            let waits = its().any(|other| other.game_id == it.game_id && other.verdict.is_none());
+            let waits = its().any(|other| other.game_id == game.game_id && other.verdict.is_none());
             let before = u32::try_from(its().count()).unwrap_or(u32::MAX);
-            if waits || !self.has_result(it.game, it.game_id) {
+            if waits || !self.has_result(game.game, game.game_id) {
                 continue;
             }
-            let Some(verified) = self.cells.get(&it.game.cell).cloned() else { continue };
+            let Some(verified) = self.cells.get(&game.game.cell).cloned() else { continue };
             let definition_json = VerificationDefinition::json_of(
                 &verified.definition_json,
-                it.game.number,
-                &it.stops,
+                game.game.number,
+                &game.stops,
                 before,
             );
-            let (hash, _) = it.named(before);
+            let (hash, _) = game.named(before);
             self.last_cell += 1;
             let id = CellId(self.last_cell);
             let verification = Verification {
-                game: it.game,
-                game_id: it.game_id,
-                played_by: it.played_by,
+                game: game.game,
+                game_id: game.game_id,
+                played_by: game.played_by,
                 verdict: None,
             };
             let cell = Cell {
@@ -90,7 +90,7 @@ impl State {
                 decided_number: 0,
                 stop_number: None,
                 asked_after: None,
-                told: None,
+                outcome: None,
                 verifies: Some(verification),
                 ..verified
             };
@@ -108,7 +108,10 @@ impl State {
         let mut deviations = Vec::new();
         for (worker, PlayedVerification { played, difference }) in verifications {
             let found = self.cells.get(&played.game.cell).and_then(|cell| cell.verifies.clone());
-            let Some(verification) = found.filter(|it| it.verdict.is_none()) else { continue };
+            let Some(verification) = found.filter(|verification| verification.verdict.is_none())
+            else {
+                continue;
+            };
             let is_there = self.has_result(verification.game, verification.game_id);
             if let Some(difference) = difference.as_ref().filter(|_| is_there) {
                 deviations.push(Deviation {
@@ -135,9 +138,9 @@ impl State {
 
     /// Whether a verification names a worker.
     pub(super) fn has_verified(&self, id: WorkerId) -> bool {
-        let is_by = |it: &Verification| {
-            it.played_by == Some(id)
-                || matches!(it.verdict, Some(Verdict::Played(worker)) if worker == id)
+        let is_by = |verification: &Verification| {
+            verification.played_by == Some(id)
+                || matches!(verification.verdict, Some(Verdict::Played(worker)) if worker == id)
         };
         self.cells.values().filter_map(|cell| cell.verifies.as_ref()).any(is_by)
     }

@@ -20,7 +20,7 @@ struct Inner {
 }
 
 impl Alarm {
-    pub(crate) fn of(path: &Path) -> Self {
+    pub(crate) fn new(path: &Path) -> Self {
         let (found, raised) = (OnceLock::new(), CancellationToken::new());
         Self(Arc::new(Inner { path: path.to_owned(), found, raised }))
     }
@@ -33,14 +33,14 @@ impl Alarm {
     }
 
     /// Raises the alarm if an error means that the database is damaged.
-    pub fn hear(&self, error: &StoreError) {
+    pub fn raise_if_damage(&self, error: &StoreError) {
         if error.is_damage() {
             self.raise(error.reason());
         }
     }
 
     /// The same for a SQLite error.
-    pub(crate) fn hear_sqlite(&self, error: &sqlx::Error) {
+    pub(crate) fn raise_if_sqlite_damage(&self, error: &sqlx::Error) {
         if is_damage(primary_code(error)) {
             self.raise(error.to_string());
         }

@@ -24,7 +24,7 @@ pub(crate) struct AtRest {
 struct State([u64; 3], [i64; 2]);
 
 impl State {
-    fn of(metadata: &Metadata) -> Self {
+    fn from_metadata(metadata: &Metadata) -> Self {
         let written = [metadata.mtime(), metadata.mtime_nsec()];
         Self([metadata.dev(), metadata.ino(), metadata.len()], written)
     }
@@ -34,7 +34,7 @@ impl AtRest {
     /// Returns `None` if a program may have the file open: it has a log, or its lock is held.
     pub(crate) fn find(path: &Path) -> Option<Self> {
         // In this order: a coordinator takes the lock before it opens the file, and makes the log before it writes.
-        let state = State::of(&metadata(path).ok()?);
+        let state = State::from_metadata(&metadata(path).ok()?);
         let is_at_rest = !is_locked(path) && !has_log(path);
         is_at_rest.then(|| Self { path: path.to_owned(), state })
     }
@@ -45,7 +45,8 @@ impl AtRest {
     /// [`StoreError::OpenedMeanwhile`] if a program has opened the file since.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         // A log alone changes nothing: a reader that ignores the log reads the state before it.
-        let is_unchanged = metadata(&self.path).is_ok_and(|found| State::of(&found) == self.state);
+        let is_unchanged =
+            metadata(&self.path).is_ok_and(|found| State::from_metadata(&found) == self.state);
         if is_unchanged {
             Ok(())
         } else {

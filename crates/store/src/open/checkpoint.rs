@@ -54,7 +54,7 @@ impl Checkpointer {
     /// If the files differ; the alarm is raised then.
     pub async fn check(&mut self) -> Result<(), StoreError> {
         let checked = self.files.check_beside(&mut self.connection).await;
-        checked.inspect_err(|error| self.files.now().alarm().hear(error))
+        checked.inspect_err(|error| self.files.now().alarm().raise_if_damage(error))
     }
 
     /// The size of the write-ahead log in bytes.
@@ -77,7 +77,7 @@ impl Checkpointer {
     pub async fn run(&mut self) -> Result<Checkpoint, StoreError> {
         self.check().await?;
         let done = checkpoint(&mut self.connection, &self.path).await;
-        done.inspect_err(|error| self.files.now().alarm().hear(error))
+        done.inspect_err(|error| self.files.now().alarm().raise_if_damage(error))
     }
 
     /// Closes the connection. SQLite removes the log when the database's last connection closes, so this one must not

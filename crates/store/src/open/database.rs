@@ -169,7 +169,7 @@ async fn raise_epoch(path: &Path, connection: &mut SqliteConnection) -> Result<i
     let epoch = sqlx::query_scalar!(
         r#"INSERT INTO coordinators (coordinator_epoch, started_unix_us, version)
         SELECT coalesce(max(coordinator_epoch), 0) + 1, ?, ? FROM coordinators
-        RETURNING coordinator_epoch AS "coordinator_epoch!: i64""#,
+        RETURNING coordinator_epoch AS "coordinator_epoch!""#,
         now,
         version
     )

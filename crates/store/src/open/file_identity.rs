@@ -16,7 +16,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    fn of(metadata: &Metadata) -> Self {
+    fn from_metadata(metadata: &Metadata) -> Self {
         Self { device: metadata.dev(), inode: metadata.ino() }
     }
 }
@@ -29,13 +29,13 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    pub(crate) fn of(metadata: &Metadata) -> Self {
-        Self { identity: Identity::of(metadata), bytes: metadata.len() }
+    pub(crate) fn from_metadata(metadata: &Metadata) -> Self {
+        Self { identity: Identity::from_metadata(metadata), bytes: metadata.len() }
     }
 
     /// The file that a path names now, if it can be inspected.
     pub(crate) fn at(path: &Path) -> Option<Self> {
-        metadata(path).ok().as_ref().map(Self::of)
+        metadata(path).ok().as_ref().map(Self::from_metadata)
     }
 }
 
@@ -54,7 +54,7 @@ impl Identity {
         let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
         for entry in open {
             let Ok(found) = metadata(entry.path()) else { continue };
-            if Self::of(&found) == self
+            if Self::from_metadata(&found) == self
                 && found.nlink() > 0
                 && let Ok(path) = std::fs::read_link(entry.path())
             {

@@ -36,7 +36,7 @@ pub(crate) struct Lock {
     /// Whether the record is still the previous holder's.
     is_left_behind: bool,
     /// The text after the first line.
-    told: String,
+    note: String,
 }
 
 /// The record of a log: its last commit.
@@ -127,7 +127,7 @@ pub fn is_held(database: &Path) -> bool {
 
 /// The text published by the holder of a database's lock, if any: the process, then the text passed to `tell`.
 #[must_use]
-pub fn read_holder_text(database: &Path) -> Option<String> {
+pub fn read_lock_text(database: &Path) -> Option<String> {
     let path = database.canonicalize().unwrap_or_else(|_| database.to_owned());
     std::fs::read_to_string(lock_path(&path)).ok()
 }
@@ -188,7 +188,7 @@ impl Lock {
             let record = read_first_line(&text).1;
             let (database, path) = (database.to_owned(), path.clone());
             let is_left_behind = record.is_some();
-            let lock = Self { database, path, file, record, is_left_behind, told: String::new() };
+            let lock = Self { database, path, file, record, is_left_behind, note: String::new() };
             lock.write().map_err(|source| StoreError::File { path: lock.path.clone(), source })?;
             return Ok(lock);
         }
@@ -196,7 +196,7 @@ impl Lock {
 
     /// Publishes text after the process, for processes that find the lock held.
     pub(crate) fn tell(&mut self, what: &str) -> std::io::Result<()> {
-        what.clone_into(&mut self.told);
+        what.clone_into(&mut self.note);
         self.write()
     }
 
@@ -231,7 +231,7 @@ impl Lock {
     fn write(&self) -> std::io::Result<()> {
         // The previous holder's file may be readable by other users.
         self.file.set_permissions(Permissions::from_mode(0o600))?;
-        let text = format!("{}{}", first_line(self.record.as_ref()), self.told);
+        let text = format!("{}{}", first_line(self.record.as_ref()), self.note);
         // This order keeps the log's record through a crash between the two steps.
         self.file.write_all_at(text.as_bytes(), 0)?;
         self.file.set_len(text.len() as u64)
@@ -282,8 +282,8 @@ mod tests {
         lock.tell("http://127.0.0.1:1\nsecret\n").unwrap();
         lock.remember(RECORD).unwrap();
         lock.remember(Record { frames: 13, ..RECORD }).unwrap();
-        let told = read_holder_text(&database).unwrap();
-        let lines: Vec<_> = told.lines().skip(1).collect();
+        let text = read_lock_text(&database).unwrap();
+        let lines: Vec<_> = text.lines().skip(1).collect();
         assert_eq!(lines, ["http://127.0.0.1:1", "secret"]);
         assert_eq!(left(&database), Left::Unknown, "its holder looks after the log");
         let Err(StoreError::Held { holder, .. }) = Lock::take(&database) else { panic!() };
@@ -297,7 +297,7 @@ mod tests {
         let lock = Lock::take(&database).unwrap();
         assert_eq!(lock.record(), Some(Record { frames: 13, ..RECORD }));
         // The previous holder's text is gone.
-        assert_eq!(read_holder_text(&database).unwrap().lines().count(), 1);
+        assert_eq!(read_lock_text(&database).unwrap().lines().count(), 1);
         // A holder that cannot open the database leaves the record unchanged.
         std::fs::remove_file(log_path(&database)).unwrap();
         drop(lock);

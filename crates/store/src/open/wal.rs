@@ -82,7 +82,7 @@ impl Header {
         let mut bytes = [0; FRAME_HEADER_BYTES as usize];
         let at = self.bytes(frame.saturating_sub(1));
         let is_there = frame > 0 && fill(log, &mut bytes, at)?;
-        Ok(is_there.then(|| Frame::of(&bytes)))
+        Ok(is_there.then(|| Frame::from_bytes(&bytes)))
     }
 
     /// Whether a frame belongs to this log rather than being left over from before a restart.
@@ -123,7 +123,7 @@ impl Header {
             return Ok(None);
         }
         let (head, page) = bytes.split_at(FRAME_HEADER_BYTES as usize);
-        Ok(Some((Frame::of(head), page_sum(page))))
+        Ok(Some((Frame::from_bytes(head), page_sum(page))))
     }
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    fn of(bytes: &[u8]) -> Self {
+    fn from_bytes(bytes: &[u8]) -> Self {
         let salts = [number(bytes, 8), number(bytes, 12)];
         Self { page: number(bytes, 0), pages: number(bytes, 4), salts, sum: Sum::read(bytes, 16) }
     }
@@ -181,7 +181,7 @@ pub(crate) fn survey(path: &Path) -> Result<Option<Survey>> {
             break;
         }
         let (head, page) = bytes.split_at(FRAME_HEADER_BYTES as usize);
-        let found = Frame::of(head);
+        let found = Frame::from_bytes(head);
         sum = sum.with(&head[..8], header.is_big_endian).with(page, header.is_big_endian);
         if found.salts != header.generation.salts || found.sum != sum {
             break;

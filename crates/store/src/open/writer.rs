@@ -41,12 +41,12 @@ impl Writer {
     /// See [`StoreError`]; nothing is changed then.
     pub async fn open(path: &Path) -> Result<Self, StoreError> {
         let database::Opened { path, connection, epoch, mut lock } = database::open(path).await?;
-        let alarm = Alarm::of(&path);
+        let alarm = Alarm::new(&path);
         let readers = Readers::at(&path, alarm.clone());
         let cache = Cache::default();
-        let files = SharedFiles::of(&path, alarm)?;
+        let files = SharedFiles::open(&path, alarm)?;
         files.now().know_log(&mut lock)?;
-        let keeper = Keeper::of(&path)?;
+        let keeper = Keeper::open(&path)?;
         Ok(Self { path, connection, epoch, readers, cache, keeper, files, lock })
     }
 
@@ -82,7 +82,7 @@ impl Writer {
         self.files.check_before(&mut self.connection, &mut self.lock).await
     }
 
-    /// Adds text to what [`read_holder_text`](crate::read_holder_text) returns, readable only by the owner of the file.
+    /// Adds text to what [`read_lock_text`](crate::read_lock_text) returns, readable only by the owner of the file.
     ///
     /// # Errors
     /// If the lock's file cannot be written.
@@ -143,7 +143,7 @@ impl Writer {
     pub async fn checkpoint(&mut self) -> Result<Checkpoint, StoreError> {
         self.check().await?;
         let done = checkpoint::checkpoint(&mut self.connection, &self.path).await;
-        done.inspect_err(|error| self.files.now().alarm().hear(error))
+        done.inspect_err(|error| self.files.now().alarm().raise_if_damage(error))
     }
 
     /// A unique id of this database, for workers that find a different database behind the same address.

@@ -74,15 +74,15 @@ impl Aggregate<Values, Option<f64>> for Quantile {
         Ok(Values { values: Vec::new(), share: self.fixed, taken: 0, room })
     }
 
-    fn step(&self, of: &mut Context<'_>, held: &mut Values) -> Result<()> {
+    fn step(&self, context: &mut Context<'_>, held: &mut Values) -> Result<()> {
         let wrong = |problem: &str| wrong(self.name, problem);
         if self.fixed.is_none() {
-            held.share = one_number(of.get_raw(1)).map_err(wrong)?;
+            held.share = one_number(context.get_raw(1)).map_err(wrong)?;
             if held.share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
                 return Err(wrong("a quantile is from 0 to 1"));
             }
         }
-        let Some(value) = one_number(of.get_raw(0)).map_err(wrong)? else { return Ok(()) };
+        let Some(value) = one_number(context.get_raw(0)).map_err(wrong)? else { return Ok(()) };
         if held.values.len() == held.taken && !held.grow() {
             let most = self.room.all;
             return Err(wrong(&format!(
@@ -136,8 +136,8 @@ impl Aggregate<Sample, Option<f64>> for Spread {
         Ok(Sample::default())
     }
 
-    fn step(&self, of: &mut Context<'_>, sample: &mut Sample) -> Result<()> {
-        let value = one_number(of.get_raw(0)).map_err(|problem| wrong(self.name, problem))?;
+    fn step(&self, context: &mut Context<'_>, sample: &mut Sample) -> Result<()> {
+        let value = one_number(context.get_raw(0)).map_err(|problem| wrong(self.name, problem))?;
         let Some(value) = value else { return Ok(()) };
         sample.count += 1.0;
         let before = value - sample.mean;
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_quantile_is_where_it_would_be_among_all_in_order() {
-        let mut values: Vec<f64> = (0..=10).map(|it| f64::from((it * 7) % 11)).collect();
+        let mut values: Vec<f64> = (0..=10).map(|number| f64::from((number * 7) % 11)).collect();
         for (share, expected) in [(0.0, 0.0), (0.5, 5.0), (0.25, 2.5), (0.99, 9.9), (1.0, 10.0)] {
             assert_eq!(quantile(&mut values, share), Some(expected));
         }

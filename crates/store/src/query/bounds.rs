@@ -76,7 +76,7 @@ impl Bounds {
     }
 
     /// Limits where only the caller waits.
-    pub(crate) fn own(rows_max: u64, time_max: Option<Duration>) -> Self {
+    pub(crate) fn internal(rows_max: u64, time_max: Option<Duration>) -> Self {
         Self {
             rows_max,
             time_max,

@@ -28,21 +28,25 @@ const fn function(
 /// Statistics of games by wins, draws and losses; of pairs by points from 0 to 2, as in the columns `pairs_0` …
 /// `pairs_2` of the views; of successes among trials.
 const STATISTICS: [Function; 15] = [
-    function("elo", 3, |of| of_games(of, |it| it.elo)),
-    function("elo_error", 3, |of| of_games(of, |it| it.elo_error)),
-    function("score_low", 3, |of| interval_of_games(of, |it| it.low)),
-    function("score_high", 3, |of| interval_of_games(of, |it| it.high)),
-    function("pairs_elo", 5, |of| of_pairs(of, |it| it.elo)),
-    function("pairs_elo_error", 5, |of| of_pairs(of, |it| it.elo_error)),
-    function("pairs_nelo", 5, |of| of_pairs(of, |it| it.nelo)),
-    function("pairs_nelo_error", 5, |of| of_pairs(of, |it| it.nelo_error)),
-    function("pairs_los", 5, |of| of_pairs(of, |it| it.los)),
-    function("pairs_low", 5, |of| interval_of_pairs(of, |it| it.low)),
-    function("pairs_high", 5, |of| interval_of_pairs(of, |it| it.high)),
-    function("wilson_low", 2, |of| wilson(of, |[low, _]| low)),
-    function("wilson_high", 2, |of| wilson(of, |[_, high]| high)),
-    function("elo_of_score", 1, |of| elo_of_score(of[0])),
-    function("score_of_elo", 1, |of| Ok(Some(1.0 / (1.0 + 10_f64.powf(-of[0] / 400.0))))),
+    function("elo", 3, |arguments| of_games(arguments, |strength| strength.elo)),
+    function("elo_error", 3, |arguments| of_games(arguments, |strength| strength.elo_error)),
+    function("score_low", 3, |arguments| interval_of_games(arguments, |interval| interval.low)),
+    function("score_high", 3, |arguments| interval_of_games(arguments, |interval| interval.high)),
+    function("pairs_elo", 5, |arguments| of_pairs(arguments, |strength| strength.elo)),
+    function("pairs_elo_error", 5, |arguments| of_pairs(arguments, |strength| strength.elo_error)),
+    function("pairs_nelo", 5, |arguments| of_pairs(arguments, |strength| strength.nelo)),
+    function("pairs_nelo_error", 5, |arguments| {
+        of_pairs(arguments, |strength| strength.nelo_error)
+    }),
+    function("pairs_los", 5, |arguments| of_pairs(arguments, |strength| strength.los)),
+    function("pairs_low", 5, |arguments| interval_of_pairs(arguments, |interval| interval.low)),
+    function("pairs_high", 5, |arguments| interval_of_pairs(arguments, |interval| interval.high)),
+    function("wilson_low", 2, |arguments| wilson(arguments, |[low, _]| low)),
+    function("wilson_high", 2, |arguments| wilson(arguments, |[_, high]| high)),
+    function("elo_of_score", 1, |arguments| elo_of_score(arguments[0])),
+    function("score_of_elo", 1, |arguments| {
+        Ok(Some(1.0 / (1.0 + 10_f64.powf(-arguments[0] / 400.0))))
+    }),
 ];
 
 /// SQLite functions that our build lacks, with the same names and the same meaning for numbers
@@ -64,7 +68,9 @@ const MATHEMATICS: [Function; 29] = [
     function("floor", 1, |x| number(x[0].floor())),
     function("ln", 1, |x| logarithm(x[0], f64::ln)),
     function("log", 1, |x| logarithm(x[0], f64::log10)),
-    function("log", 2, |x| if x[0] > 0.0 { logarithm(x[1], |of| of.log(x[0])) } else { Ok(None) }),
+    function("log", 2, |x| {
+        if x[0] > 0.0 { logarithm(x[1], |power| power.log(x[0])) } else { Ok(None) }
+    }),
     function("log10", 1, |x| logarithm(x[0], f64::log10)),
     function("log2", 1, |x| logarithm(x[0], f64::log2)),
     function("mod", 2, |x| number(x[0] % x[1])),
@@ -86,10 +92,12 @@ pub(super) fn offer(connection: &Connection) -> rusqlite::Result<()> {
         | FunctionFlags::SQLITE_DIRECTONLY;
     for Function { name, arguments, compute } in STATISTICS {
         connection.create_scalar_function(name, arguments as i32, flags, move |asked| {
-            let computed =
-                numbers(asked).and_then(|values| values.map_or(Ok(None), |it| compute(&it)));
+            let computed = numbers(asked)
+                .and_then(|values| values.map_or(Ok(None), |values| compute(&values)));
             // Drops the sign of a negative zero.
-            computed.map(|it| it.map(|it| it + 0.0)).map_err(|problem| wrong(name, problem))
+            computed
+                .map(|number| number.map(|number| number + 0.0))
+                .map_err(|problem| wrong(name, problem))
         })?;
     }
     for Function { name, arguments, compute } in MATHEMATICS {
@@ -109,8 +117,8 @@ pub(super) fn wrong(function: &str, problem: &str) -> Error {
 }
 
 /// Reads a number; `None` for NULL.
-pub(super) fn one_number(of: ValueRef<'_>) -> Result<Option<f64>, &'static str> {
-    match of {
+pub(super) fn one_number(value: ValueRef<'_>) -> Result<Option<f64>, &'static str> {
+    match value {
         ValueRef::Null => Ok(None),
         ValueRef::Integer(integer) => Ok(Some(integer as f64)),
         ValueRef::Real(real) => Ok(Some(real)),
@@ -119,57 +127,57 @@ pub(super) fn one_number(of: ValueRef<'_>) -> Result<Option<f64>, &'static str> 
 }
 
 /// Reads all arguments; `None` if any is NULL.
-fn numbers(of: &Context<'_>) -> Result<Option<Vec<f64>>, &'static str> {
-    (0..of.len()).map(|index| one_number(of.get_raw(index))).collect()
+fn numbers(context: &Context<'_>) -> Result<Option<Vec<f64>>, &'static str> {
+    (0..context.len()).map(|index| one_number(context.get_raw(index))).collect()
 }
 
 /// Below this, counts are exact in a double, and sums of a few of them fit 64 bits.
 const COUNT_MAX: f64 = 9_007_199_254_740_992.0;
 
-fn count(of: f64) -> Result<u64, &'static str> {
-    if (0.0..COUNT_MAX).contains(&of) && of.fract() == 0.0 {
-        Ok(of as u64)
+fn count(number: f64) -> Result<u64, &'static str> {
+    if (0.0..COUNT_MAX).contains(&number) && number.fract() == 0.0 {
+        Ok(number as u64)
     } else {
         Err("a count is a whole number from 0 to 9007199254740991")
     }
 }
 
 /// Reorders counts for `GameCounts`, which starts with losses.
-fn games(of: &[f64]) -> Result<GameCounts, &'static str> {
-    Ok(GameCounts([count(of[2])?, count(of[1])?, count(of[0])?]))
+fn games(values: &[f64]) -> Result<GameCounts, &'static str> {
+    Ok(GameCounts([count(values[2])?, count(values[1])?, count(values[0])?]))
 }
 
-fn pairs(of: &[f64]) -> Result<PairCounts, &'static str> {
+fn pairs(values: &[f64]) -> Result<PairCounts, &'static str> {
     let mut counts = PairCounts::default();
-    for (to, &from) in counts.0.iter_mut().zip(of) {
+    for (to, &from) in counts.0.iter_mut().zip(values) {
         *to = count(from)?;
     }
     Ok(counts)
 }
 
-fn of_games(of: &[f64], figure: fn(Strength) -> f64) -> Computed {
-    let games = games(of)?;
+fn of_games(values: &[f64], figure: fn(Strength) -> f64) -> Computed {
+    let games = games(values)?;
     Ok((games.0 != [0; 3]).then(|| figure(games.strength())))
 }
 
-fn interval_of_games(of: &[f64], figure: fn(ScoreInterval) -> f64) -> Computed {
-    let games = games(of)?;
+fn interval_of_games(values: &[f64], figure: fn(ScoreInterval) -> f64) -> Computed {
+    let games = games(values)?;
     Ok((games.0 != [0; 3]).then(|| figure(games.interval())))
 }
 
-fn of_pairs(of: &[f64], figure: fn(Strength) -> f64) -> Computed {
-    let pairs = pairs(of)?;
+fn of_pairs(values: &[f64], figure: fn(Strength) -> f64) -> Computed {
+    let pairs = pairs(values)?;
     Ok((pairs.0 != [0; 5]).then(|| figure(pairs.strength())))
 }
 
-fn interval_of_pairs(of: &[f64], figure: fn(ScoreInterval) -> f64) -> Computed {
-    let pairs = pairs(of)?;
+fn interval_of_pairs(values: &[f64], figure: fn(ScoreInterval) -> f64) -> Computed {
+    let pairs = pairs(values)?;
     Ok((pairs.0 != [0; 5]).then(|| figure(pairs.interval())))
 }
 
 /// The 95% score interval of a proportion (Wilson 1927; Brown, Cai and DasGupta 2001, section 3.1.1).
-fn wilson(of: &[f64], bound: fn([f64; 2]) -> f64) -> Computed {
-    let (successes, all) = (count(of[0])?, count(of[1])?);
+fn wilson(values: &[f64], bound: fn([f64; 2]) -> f64) -> Computed {
+    let (successes, all) = (count(values[0])?, count(values[1])?);
     if successes > all {
         return Err("there are more successes than there were tries");
     }
@@ -196,10 +204,10 @@ fn elo_of_score(score: f64) -> Computed {
 
 /// SQLite turns NaN into NULL.
 #[expect(clippy::unnecessary_wraps, reason = "as a function computes")]
-fn number(of: f64) -> Computed {
-    Ok((!of.is_nan()).then_some(of))
+fn number(value: f64) -> Computed {
+    Ok((!value.is_nan()).then_some(value))
 }
 
-fn logarithm(of: f64, logarithm: impl FnOnce(f64) -> f64) -> Computed {
-    if of > 0.0 { number(logarithm(of)) } else { Ok(None) }
+fn logarithm(value: f64, logarithm: impl FnOnce(f64) -> f64) -> Computed {
+    if value > 0.0 { number(logarithm(value)) } else { Ok(None) }
 }

@@ -44,7 +44,8 @@ const SLOW_FUNCTIONS: [&str; 2] = ["json_patch", "jsonb_patch"];
 
 /// Why an action is refused; `None` if it is allowed.
 pub(super) fn refusal(action: &AuthAction<'_>) -> Option<String> {
-    let is_of = |list: &[&str], name: &str| list.iter().any(|of| of.eq_ignore_ascii_case(name));
+    let is_of =
+        |list: &[&str], name: &str| list.iter().any(|entry| entry.eq_ignore_ascii_case(name));
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "all else writes, now and in later releases"

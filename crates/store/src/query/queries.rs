@@ -92,11 +92,11 @@ impl QueryRows {
             return Ok(Some(rows));
         }
         if let Some(end) = &mut self.end {
-            let told = end.await;
+            let end = end.await;
             self.end = None;
-            self.truncated = match told {
-                Ok(told) => told?,
-                Err(_) => return Err(self.told_nothing()),
+            self.truncated = match end {
+                Ok(truncated) => truncated?,
+                Err(_) => return Err(self.panic_or_closed()),
             };
         }
         Ok(None)
@@ -124,7 +124,7 @@ impl QueryRows {
     }
 
     /// The error of a thread that ended without an answer.
-    fn told_nothing(&mut self) -> StoreError {
+    fn panic_or_closed(&mut self) -> StoreError {
         if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
             std::panic::resume_unwind(panic);
         }
@@ -256,8 +256,9 @@ impl Query {
     ) {
         yield_to_others();
         // The query can read only this database, so any damage is in this file.
-        let answered = self.answer(&mut reader).inspect_err(|error| self.alarm.hear(error));
-        let answered = answered.map_err(|error| self.told(error));
+        let answered =
+            self.answer(&mut reader).inspect_err(|error| self.alarm.raise_if_damage(error));
+        let answered = answered.map_err(|error| self.explain_error(error));
         let rested = self.rest.as_ref().map_or(Ok(()), AtRest::check);
         let answered = rested.and(answered);
         // Held until here, even if the caller is gone.
@@ -316,7 +317,7 @@ impl Query {
         let unwanted = self.unwanted.clone();
         let is_over = move || time_max.is_some_and(|most| clock.own_time() >= most);
         let (spill_max, has_spilt) = (self.bounds.spill_bytes_max, Arc::clone(&self.has_spilt));
-        let mut spill = Spill::of_this_thread();
+        let mut spill = Spill::for_this_thread();
         let mut spills = move || {
             let spills = spill_max.is_some_and(|most| spill.bytes() > most);
             has_spilt.fetch_or(spills, Ordering::Relaxed);
@@ -443,22 +444,22 @@ impl Query {
         let StoreError::Query(error) = error else { return error };
         let is_of_the_query =
             self.refused.get().is_none() && query_code(&error) == Some(rusqlite::ffi::SQLITE_ERROR);
-        if is_of_the_query && let Some(said) = said(&error) {
-            let meant = super::suggestions::meant(connection, &self.sql, said);
-            if meant.is_some() {
-                return StoreError::WrongQuery { message: message(error), meant };
+        if is_of_the_query && let Some(message_text) = sqlite_message(&error) {
+            let suggestion = super::suggestions::suggest(connection, &self.sql, message_text);
+            if suggestion.is_some() {
+                return StoreError::WrongQuery { message: message(error), suggestion };
             }
         }
         StoreError::Query(error)
     }
 
     /// Translates an SQLite error for the caller.
-    fn told(&self, error: StoreError) -> StoreError {
+    fn explain_error(&self, error: StoreError) -> StoreError {
         let StoreError::Query(error) = error else { return error };
         if let Some(problem) = self.refused.get() {
             return not_a_query(problem);
         }
-        let wrong = |message: String| StoreError::WrongQuery { message, meant: None };
+        let wrong = |message: String| StoreError::WrongQuery { message, suggestion: None };
         match query_code(&error) {
             Some(code::INTERRUPT) if self.unwanted.is_cancelled() => closed(),
             Some(code::INTERRUPT) if self.has_spilt.load(Ordering::Relaxed) => {
@@ -487,13 +488,13 @@ fn is_of_the_file(code: i32) -> bool {
 
 /// The missing table or view that a statement names.
 fn missing_table(error: &rusqlite::Error) -> Option<&str> {
-    said(error)?.strip_prefix("no such table: ")
+    sqlite_message(error)?.strip_prefix("no such table: ")
 }
 
 /// SQLite's own message.
-fn said(error: &rusqlite::Error) -> Option<&str> {
-    let rusqlite::Error::SqliteFailure(_, Some(said)) = error else { return None };
-    Some(said)
+fn sqlite_message(error: &rusqlite::Error) -> Option<&str> {
+    let rusqlite::Error::SqliteFailure(_, Some(message)) = error else { return None };
+    Some(message)
 }
 
 /// SQLite's message without the query attached to it.
@@ -539,7 +540,7 @@ fn values(row: &Row<'_>, width: usize) -> Result<Vec<SqlValue>, StoreError> {
 fn too_big() -> StoreError {
     let mebibytes = VALUE_BYTES_MAX >> 20;
     let message = format!("a text, blob or row of it has more than {mebibytes} MiB");
-    StoreError::WrongQuery { message, meant: None }
+    StoreError::WrongQuery { message, suggestion: None }
 }
 
 /// The value with its own type: one column of a query may mix types.

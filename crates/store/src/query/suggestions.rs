@@ -21,15 +21,15 @@ const FUNCTIONS: &str =
     "SELECT DISTINCT name FROM pragma_function_list WHERE ?1 IS NOT NULL ORDER BY name";
 
 /// The nearest match for the word that SQLite names, if any is near.
-pub(super) fn meant(connection: &Connection, sql: &str, said: &str) -> Option<String> {
-    let (word, question) = if let Some(table) = said.strip_prefix("no such table: ") {
+pub(super) fn suggest(connection: &Connection, sql: &str, message: &str) -> Option<String> {
+    let (word, question) = if let Some(table) = message.strip_prefix("no such table: ") {
         (table, TABLES)
-    } else if let Some(column) = said.strip_prefix("no such column: ") {
+    } else if let Some(column) = message.strip_prefix("no such column: ") {
         (column.rsplit('.').next()?, COLUMNS)
-    } else if let Some(function) = said.strip_prefix("no such function: ") {
+    } else if let Some(function) = message.strip_prefix("no such function: ") {
         (function, FUNCTIONS)
     } else {
-        let word = said.strip_prefix("near \"")?.split('"').next()?.to_ascii_uppercase();
+        let word = message.strip_prefix("near \"")?.split('"').next()?.to_ascii_uppercase();
         let is_keyword = KEYWORDS.contains(&word.as_str());
         return nearest(&word, KEYWORDS).filter(|_| !is_keyword).map(ToOwned::to_owned);
     };

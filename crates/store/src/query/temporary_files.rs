@@ -18,7 +18,7 @@ pub(super) struct Spill {
 
 impl Spill {
     /// Starts counting what the calling thread writes.
-    pub(super) fn of_this_thread() -> Self {
+    pub(super) fn for_this_thread() -> Self {
         Self { bytes_before: bytes_written(), looked: Instant::now(), bytes: 0 }
     }
 
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn what_another_thread_writes_is_not_counted() {
         let write = || tempfile::tempfile().unwrap().write_all(&[0; 100_000]).unwrap();
-        let mut spill = Spill::of_this_thread();
+        let mut spill = Spill::for_this_thread();
         std::thread::scope(|scope| scope.spawn(write).join().unwrap());
         spill.looked = Instant::now().checked_sub(LOOK_EVERY).unwrap();
         assert!(spill.bytes() < 100_000);

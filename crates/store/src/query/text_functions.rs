@@ -57,8 +57,8 @@ impl UnwindSafe for Plain {}
 
 impl Plain {
     /// A value as a text; `None` for NULL.
-    fn text<'v>(&self, of: ValueRef<'v>) -> rusqlite::Result<Option<Cow<'v, [u8]>>> {
-        Ok(Some(match of {
+    fn text<'v>(&self, value: ValueRef<'v>) -> rusqlite::Result<Option<Cow<'v, [u8]>>> {
+        Ok(Some(match value {
             ValueRef::Null => return Ok(None),
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Cow::Borrowed(bytes),
             ValueRef::Integer(integer) => Cow::Owned(integer.to_string().into_bytes()),
@@ -103,15 +103,15 @@ fn continues(byte: u8) -> bool {
 
 /// Replaces each occurrence of the second argument in the first by the third.
 fn replace(asked: &Context<'_>, plain: &Plain, bytes_max: usize) -> rusqlite::Result<Option<Text>> {
-    let (Some(of), Some(old)) = (plain.text(asked.get_raw(0))?, plain.text(asked.get_raw(1))?)
+    let (Some(text), Some(old)) = (plain.text(asked.get_raw(0))?, plain.text(asked.get_raw(1))?)
     else {
         return Ok(None);
     };
     if old.first().is_none_or(|&first| first == 0) {
-        return Ok(Some(Text(of.into_owned())));
+        return Ok(Some(Text(text.into_owned())));
     }
     let Some(new) = plain.text(asked.get_raw(2))? else { return Ok(None) };
-    let (mut replaced, mut rest) = (Vec::with_capacity(of.len()), &of[..]);
+    let (mut replaced, mut rest) = (Vec::with_capacity(text.len()), &text[..]);
     let finder = Finder::new(&old);
     while let Some(at) = finder.find(rest) {
         replaced.extend_from_slice(&rest[..at]);
@@ -134,7 +134,7 @@ struct Sides {
 
 /// Strips the characters of the second argument from the ends of the first.
 fn trim(asked: &Context<'_>, plain: &Plain, sides: Sides) -> rusqlite::Result<Option<Text>> {
-    let (Some(of), Some(these)) = (plain.text(asked.get_raw(0))?, plain.text(asked.get_raw(1))?)
+    let (Some(text), Some(these)) = (plain.text(asked.get_raw(0))?, plain.text(asked.get_raw(1))?)
     else {
         return Ok(None);
     };
@@ -142,7 +142,7 @@ fn trim(asked: &Context<'_>, plain: &Plain, sides: Sides) -> rusqlite::Result<Op
     let mut lengths: Vec<usize> = these.iter().map(|character| character.len()).collect();
     lengths.sort_unstable();
     lengths.dedup();
-    let mut rest = &of[..];
+    let mut rest = &text[..];
     if sides.start {
         let first = |rest: &[u8]| {
             lengths.iter().copied().find(|&length| {
@@ -168,9 +168,9 @@ fn trim(asked: &Context<'_>, plain: &Plain, sides: Sides) -> rusqlite::Result<Op
 }
 
 /// The characters of a text, up to a NUL.
-fn characters(of: &[u8]) -> BTreeSet<&[u8]> {
+fn characters(text: &[u8]) -> BTreeSet<&[u8]> {
     let mut characters = BTreeSet::new();
-    let mut rest = &of[..of.iter().position(|&byte| byte == 0).unwrap_or(of.len())];
+    let mut rest = &text[..text.iter().position(|&byte| byte == 0).unwrap_or(text.len())];
     while let Some((&first, after)) = rest.split_first() {
         let more = after.iter().take_while(|&&byte| first >= 0xc0 && continues(byte)).count();
         let (character, others) = rest.split_at(1 + more);
@@ -191,7 +191,8 @@ mod tests {
     /// numbers.
     fn text() -> impl Strategy<Value = String> {
         let character = prop::sample::select(vec!['a', 'b', 'é', '♞', '𝄞', '\0', '1', '.', ' ']);
-        prop::collection::vec(character, 0..8).prop_map(|of| of.into_iter().collect())
+        prop::collection::vec(character, 0..8)
+            .prop_map(|characters| characters.into_iter().collect())
     }
 
     fn value() -> impl Strategy<Value = Value> {
@@ -207,14 +208,14 @@ mod tests {
         ]
     }
 
-    fn is_utf8(of: &Value) -> bool {
-        !matches!(of, Value::Blob(bytes) if core::str::from_utf8(bytes).is_err())
+    fn is_utf8(value: &Value) -> bool {
+        !matches!(value, Value::Blob(bytes) if core::str::from_utf8(bytes).is_err())
     }
 
     /// The result with its type and all its bytes.
-    fn answer(of: &Connection, sql: &str, values: &[&Value]) -> (String, Option<Vec<u8>>) {
+    fn answer(connection: &Connection, sql: &str, values: &[&Value]) -> (String, Option<Vec<u8>>) {
         let sql = format!("SELECT typeof(x), CAST(x AS BLOB) FROM (SELECT {sql} AS x)");
-        let row = of.query_row(&sql, rusqlite::params_from_iter(values), |row| {
+        let row = connection.query_row(&sql, rusqlite::params_from_iter(values), |row| {
             Ok((row.get(0)?, row.get(1)?))
         });
         row.unwrap()
@@ -261,9 +262,9 @@ mod tests {
     fn what_would_be_too_long_is_refused_before_it_is_made() {
         let ours = Connection::open_in_memory().unwrap();
         offer(&ours, 1_000).unwrap();
-        let of = Value::Text("a".repeat(1_000));
+        let text = Value::Text("a".repeat(1_000));
         let sql = "SELECT replace(?, 'a', ?)";
-        let error = ours.query_row(sql, [&of, &of], |row| row.get::<_, String>(0)).unwrap_err();
-        assert_eq!(error.sqlite_error().map(|it| it.extended_code), Some(ffi::SQLITE_TOOBIG));
+        let error = ours.query_row(sql, [&text, &text], |row| row.get::<_, String>(0)).unwrap_err();
+        assert_eq!(error.sqlite_error().map(|error| error.extended_code), Some(ffi::SQLITE_TOOBIG));
     }
 }

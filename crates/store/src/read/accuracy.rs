@@ -22,8 +22,7 @@ pub(crate) async fn accuracy(
                 c.random_keeps_win
             FROM cells AS s CROSS JOIN choices AS c ON c.cell_id = s.cell_id
             WHERE s.experiment_id = ? AND s.in_sweep = 1)
-        SELECT h.cell_id AS "cell_id!: i64", r.parameters_json AS "parameters_json!: String",
-            h.plies AS "plies: u32",
+        SELECT h.cell_id AS "cell_id!", r.parameters_json AS "parameters_json!", h.plies,
             total(1) AS "positions!: f64", total(h.is_best) AS "best!: f64",
             total(h.rank) AS "rank!: f64", total(h.rank * h.rank) AS "rank_squared!: f64",
             total(h.loss) AS "loss!: f64", total(1.0 * h.loss * h.loss) AS "loss_squared!: f64",

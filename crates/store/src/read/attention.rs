@@ -15,7 +15,6 @@ use crate::error::StoreError;
 use crate::read::engines::forfeits;
 use crate::read::readers::Readers;
 use crate::schema::encoding::rows;
-use crate::schema::numbers::unsigned;
 
 /// Maximum number of experiments whose failed games are searched for messages.
 const EXPERIMENTS_WITH_FAILURES_MAX: usize = 20;
@@ -46,7 +45,7 @@ impl Readers {
         &self,
         experiments: &[ExperimentSummary],
     ) -> Result<Findings, StoreError> {
-        let list: Vec<i64> = experiments.iter().map(|it| it.experiment.0).collect();
+        let list: Vec<i64> = experiments.iter().map(|summary| summary.experiment.0).collect();
         let list = rows(&list)?;
         Ok(Findings {
             conflicts: self.conflicts(&list).await?,
@@ -64,8 +63,8 @@ impl Readers {
     /// Differing results of deterministic games (invariant 2).
     async fn conflicts(&self, experiments: &str) -> Result<Vec<Conflicts>, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT e.name, count(*) AS "results!: i64",
-                count(DISTINCT u.worker_id) AS "workers!: i64"
+            r#"SELECT e.name, count(*) AS "results!: u64",
+                count(DISTINCT u.worker_id) AS "workers!: u64"
             FROM uncounted_games AS u INDEXED BY uncounted_games_conflicts
             JOIN cells AS c ON c.cell_id = u.cell_id
             JOIN experiments AS e ON e.experiment_id = c.experiment_id
@@ -73,11 +72,11 @@ impl Readers {
             GROUP BY e.experiment_id ORDER BY e.experiment_id LIMIT 100"#,
             experiments
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let parties = sqlx::query!(
-            r#"SELECT name AS "experiment!: String", worker_id AS "worker_id!: i64",
-                worker AS "worker!: String", host AS "host!: String", count(*) AS "conflicts!: i64"
+            r#"SELECT name AS "experiment!", worker_id AS "worker_id!",
+                worker AS "worker!", host AS "host!", count(*) AS "conflicts!: u64"
             FROM (
                 SELECT e.name, w.worker_id, w.name AS worker, w.host
                 FROM uncounted_games AS u INDEXED BY uncounted_games_conflicts
@@ -89,18 +88,18 @@ impl Readers {
             GROUP BY name, worker_id ORDER BY count(*) DESC, worker_id LIMIT 1000"#,
             experiments
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let found = found.into_iter().map(|row| {
-            let its = parties.iter().filter(|it| it.experiment == row.name);
-            let party = its.map(|it| ConflictParty {
-                worker: WorkerId(it.worker_id),
-                name: it.worker.clone(),
-                host: it.host.clone(),
-                conflicts: unsigned(it.conflicts),
+            let its = parties.iter().filter(|party| party.experiment == row.name);
+            let party = its.map(|party| ConflictParty {
+                worker: WorkerId(party.worker_id),
+                name: party.worker.clone(),
+                host: party.host.clone(),
+                conflicts: party.conflicts,
             });
             let parties = party.take(PARTIES_MAX).collect();
-            let (results, workers) = (unsigned(row.results), unsigned(row.workers));
+            let (results, workers) = (row.results, row.workers);
             Conflicts { experiment: row.name, results, workers, parties }
         });
         Ok(found.collect())
@@ -109,10 +108,9 @@ impl Readers {
     /// Games whose verification differed: by experiment, original worker and verifying worker, most games first.
     async fn deviating(&self, experiments: &str) -> Result<Vec<DeviatingGames>, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT e.name AS "name!: String", count(*) AS "games!: i64",
-                p.worker_id AS "played_by?: i64", p.name AS "player?: String", p.host AS "player_host?: String",
-                w.worker_id AS "verified_by!: i64", w.name AS "verifier!: String",
-                w.host AS "verifier_host!: String"
+            r#"SELECT e.name AS "name!", count(*) AS "games!: u64", p.worker_id AS "played_by?",
+                p.name AS "player?", p.host AS "player_host?", w.worker_id AS "verified_by!",
+                w.name AS "verifier!", w.host AS "verifier_host!"
             FROM verifications AS v INDEXED BY verifications_different
             JOIN cells AS c ON c.cell_id = v.cell_id
             JOIN experiments AS e ON e.experiment_id = c.experiment_id
@@ -125,7 +123,7 @@ impl Readers {
             ORDER BY e.experiment_id, count(*) DESC, p.worker_id, w.worker_id LIMIT 100"#,
             experiments
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let named = |worker: Option<i64>, name: Option<String>, host: Option<String>| {
             let (worker, name, host) = (worker?, name?, host?);
@@ -133,7 +131,7 @@ impl Readers {
         };
         let found = found.into_iter().map(|row| DeviatingGames {
             experiment: row.name,
-            games: unsigned(row.games),
+            games: row.games,
             played_by: named(row.played_by, row.player, row.player_host),
             verified_by: NamedParty {
                 worker: WorkerId(row.verified_by),
@@ -147,8 +145,8 @@ impl Readers {
     /// Results that are not records of their games.
     async fn refused(&self, experiments: &str) -> Result<Vec<RefusedResults>, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT e.name AS "name!: String", count(*) AS "results!: i64",
-                count(DISTINCT r.worker_id) AS "workers!: i64", max(r.problem) AS "problem!: String"
+            r#"SELECT e.name AS "name!", count(*) AS "results!: u64",
+                count(DISTINCT r.worker_id) AS "workers!: u64", max(r.problem) AS "problem!: String"
             FROM refused_results AS r
             JOIN cells AS c ON c.cell_id = r.cell_id
             JOIN experiments AS e ON e.experiment_id = c.experiment_id
@@ -156,12 +154,12 @@ impl Readers {
             GROUP BY e.experiment_id ORDER BY e.experiment_id LIMIT 100"#,
             experiments
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let found = found.into_iter().map(|row| RefusedResults {
             experiment: row.name,
-            results: unsigned(row.results),
-            workers: unsigned(row.workers),
+            results: row.results,
+            workers: row.workers,
             problem: row.problem,
         });
         Ok(found.collect())
@@ -172,11 +170,11 @@ impl Readers {
         &self,
         experiments: &[ExperimentSummary],
     ) -> Result<Vec<FailedGames>, StoreError> {
-        let failing = experiments.iter().rev().filter(|it| it.games_failed > 0);
+        let failing = experiments.iter().rev().filter(|summary| summary.games_failed > 0);
         let mut found = Vec::new();
         for experiment in failing.take(EXPERIMENTS_WITH_FAILURES_MAX) {
             let most = sqlx::query!(
-                r#"SELECT message AS "message!: String", count(*) AS "games!: i64" FROM (
+                r#"SELECT message AS "message!", count(*) AS "games!: u64" FROM (
                     SELECT g.failure AS message
                     FROM cells AS c
                     JOIN attempts AS a ON a.cell_id = c.cell_id
@@ -186,13 +184,12 @@ impl Readers {
                 experiment.experiment.0,
                 MESSAGES_COUNTED_MAX
             )
-            .fetch_optional(self.own())
+            .fetch_optional(self.reads())
             .await?;
             found.push(FailedGames {
                 experiment: experiment.name.clone(),
                 games: experiment.games_failed,
-                most: most
-                    .map(|row| MostFailed { message: row.message, games: unsigned(row.games) }),
+                most: most.map(|row| MostFailed { message: row.message, games: row.games }),
             });
         }
         Ok(found)
@@ -216,7 +213,8 @@ impl Readers {
         if !any {
             return Ok(found);
         }
-        let alive = experiments.iter().filter(|it| it.state != ExperimentState::Cancelled);
+        let alive =
+            experiments.iter().filter(|summary| summary.state != ExperimentState::Cancelled);
         for experiment in alive.rev().take(EXPERIMENTS_WITH_FAILURES_MAX) {
             let stopped_for = sqlx::query_scalar!(
                 r#"SELECT forfeits_player FROM experiments WHERE experiment_id = ?"#,
@@ -238,8 +236,8 @@ impl Readers {
     /// Games that were lost with their workers more than once and have no result.
     async fn lost(&self, experiments: &str) -> Result<Vec<LostGames>, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT e.name, count(*) AS "games!: i64",
-                sum(a.lost_alone >= 2) AS "suspects!: i64"
+            r#"SELECT e.name, count(*) AS "games!: u64",
+                sum(a.lost_alone >= 2) AS "suspects!: u64"
             FROM attempts AS a
             JOIN cells AS c ON c.cell_id = a.cell_id
             JOIN experiments AS e ON e.experiment_id = c.experiment_id
@@ -256,12 +254,12 @@ impl Readers {
             GROUP BY e.experiment_id ORDER BY e.experiment_id LIMIT 100"#,
             experiments
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let found = found.into_iter().map(|row| LostGames {
             experiment: row.name,
-            games: unsigned(row.games),
-            suspects: unsigned(row.suspects),
+            games: row.games,
+            suspects: row.suspects,
         });
         Ok(found.collect())
     }
@@ -274,14 +272,13 @@ impl Readers {
         let list: Vec<i64> = cells.iter().map(|cell| cell.0).collect();
         let list = rows(&list)?;
         let found = sqlx::query!(
-            r#"SELECT c.cell_id AS "cell_id!: i64", e.name, c.first_player_name,
-                c.second_player_name
+            r#"SELECT c.cell_id AS "cell_id!", e.name, c.first_player_name, c.second_player_name
             FROM cells AS c JOIN experiments AS e ON e.experiment_id = c.experiment_id
             WHERE c.cell_id IN (SELECT value FROM json_each(?))
             ORDER BY c.cell_id"#,
             list
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let found = found.into_iter().map(|row| NamedCell {
             cell: CellId(row.cell_id),
@@ -294,14 +291,14 @@ impl Readers {
     /// Experiments that another engine has begun (invariant 2).
     async fn other_engine(&self, experiments: &str) -> Result<Vec<OtherEngine>, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT name, engine_revision AS "engine_revision: u32" FROM experiments
+            r#"SELECT name, engine_revision FROM experiments
             WHERE state IN ('running', 'paused') AND engine_revision <> ?2
                 AND experiment_id IN (SELECT value FROM json_each(?1))
             ORDER BY experiment_id LIMIT 100"#,
             experiments,
             ENGINE_REVISION
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let found = found
             .into_iter()

@@ -9,7 +9,6 @@ use sqlx::SqliteConnection;
 use crate::error::StoreError;
 use crate::read::readers::Readers;
 use crate::schema::encoding::rows;
-use crate::schema::numbers::unsigned;
 use crate::write::claims::hash;
 
 /// Maximum number of claims in one status: well below the size limit of a message (invariant 9).
@@ -20,17 +19,17 @@ impl Readers {
     ///
     /// # Errors
     /// If the database fails, or takes too long.
-    pub async fn claims_to_tell(
+    pub async fn claims_to_report(
         &self,
-        of: &[ExperimentSummary],
+        experiments: &[ExperimentSummary],
     ) -> Result<Vec<ClaimOf>, StoreError> {
-        let list: Vec<i64> = of.iter().map(|it| it.experiment.0).collect();
+        let list: Vec<i64> = experiments.iter().map(|summary| summary.experiment.0).collect();
         let list = rows(&list)?;
         let reading = async {
             let mut snapshot = self.snapshot().await?;
             let found = sqlx::query!(
-                r#"SELECT l.experiment_id AS "experiment_id!: i64", l.text AS "text!: String",
-                    l.exploratory AS "exploratory!: bool", l.in_sweep AS "in_sweep!: bool"
+                r#"SELECT l.experiment_id AS "experiment_id!", l.text AS "text!",
+                    l.exploratory AS "exploratory!", l.in_sweep AS "in_sweep!"
                 FROM json_each(?1) AS j
                 CROSS JOIN claims AS l ON l.experiment_id = j.value
                 WHERE l.exploratory = 1 OR l.in_sweep = 0
@@ -56,7 +55,7 @@ impl Readers {
 
 /// A cell of a claim's list.
 #[derive(Deserialize)]
-struct CellOfList(i64, String, i64);
+struct CellOfList(i64, String, u64);
 
 /// Claims about an experiment's results, in the order in which its sweep stated them.
 pub(crate) async fn stated_claims(
@@ -64,8 +63,7 @@ pub(crate) async fn stated_claims(
     experiment: ExperimentId,
 ) -> Result<Vec<StatedClaim>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT l.text, l.definition_json, l.hash, l.exploratory AS "exploratory: bool",
-            l.in_sweep AS "in_sweep: bool", l.stop_rule,
+        r#"SELECT l.text, l.definition_json, l.hash, l.exploratory, l.in_sweep, l.stop_rule,
             (SELECT json_group_array(json_array(k.cell_id, k.player, k.games) ORDER BY k.number)
                 FROM claim_cells AS k WHERE k.claim_id = l.claim_id) AS "cells!: String"
         FROM claims AS l WHERE l.experiment_id = ? ORDER BY l.number"#,
@@ -79,7 +77,7 @@ pub(crate) async fn stated_claims(
         let cell = |CellOfList(cell, player, games): CellOfList| {
             let player =
                 Role::named(&player).ok_or(StoreError::Missing { what: "a claim's player" })?;
-            Ok(StatedCell { cell: CellId(cell), player, games: unsigned(games) })
+            Ok(StatedCell { cell: CellId(cell), player, games })
         };
         claims.push(StatedClaim {
             statement: Statement::from_definition(&row.definition_json)

@@ -78,7 +78,7 @@ pub(crate) async fn definition_prefixes(
     experiment: ExperimentId,
 ) -> Result<BTreeMap<i64, Arc<str>>, StoreError> {
     let mut found = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", k.definition_prefix
+        r#"SELECT c.cell_id AS "cell_id!", k.definition_prefix
         FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
         WHERE c.experiment_id = ? AND c.in_sweep = 1"#,
         experiment.0

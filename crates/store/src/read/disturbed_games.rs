@@ -7,7 +7,6 @@ use spelrum_model::{CellId, ExperimentId};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
-use crate::schema::numbers::unsigned;
 
 /// Counted and replayed disturbed games of each cell of an experiment.
 pub(crate) async fn disturbed(
@@ -18,7 +17,7 @@ pub(crate) async fn disturbed(
     let none =
         |cell| DisturbedGames { cell: CellId(cell), games: 0, replayed: 0, half_points_before: 0 };
     let marked = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", count(*) AS "games!: i64"
+        r#"SELECT c.cell_id AS "cell_id!", count(*) AS "games!: u64"
         FROM cells AS c JOIN games AS g ON g.cell_id = c.cell_id AND g.disturbed = 1
         WHERE c.experiment_id = ? AND c.in_sweep = 1 AND g.counted = 1
         GROUP BY c.cell_id"#,
@@ -27,11 +26,11 @@ pub(crate) async fn disturbed(
     .fetch_all(&mut *connection)
     .await?;
     for row in marked {
-        cells.entry(row.cell_id).or_insert_with(|| none(row.cell_id)).games = unsigned(row.games);
+        cells.entry(row.cell_id).or_insert_with(|| none(row.cell_id)).games = row.games;
     }
     // The first disturbed result of a game is its first result of all.
     let replayed = sqlx::query!(
-        r#"SELECT g.cell_id AS "cell_id!: i64", count(*) AS "games!: i64",
+        r#"SELECT g.cell_id AS "cell_id!", count(*) AS "games!: u64",
             sum((CASE f.outcome WHEN 'win' THEN 1 WHEN 'loss' THEN -1 ELSE 0 END
                 - CASE g.outcome WHEN 'win' THEN 1 WHEN 'loss' THEN -1 ELSE 0 END)
                 * (1 - 2 * (g.number % 2 * c.swap_sides))) AS "half_points!: i64"
@@ -49,8 +48,8 @@ pub(crate) async fn disturbed(
     .fetch_all(&mut *connection)
     .await?;
     for row in replayed {
-        let of = cells.entry(row.cell_id).or_insert_with(|| none(row.cell_id));
-        (of.replayed, of.half_points_before) = (unsigned(row.games), row.half_points);
+        let disturbed = cells.entry(row.cell_id).or_insert_with(|| none(row.cell_id));
+        (disturbed.replayed, disturbed.half_points_before) = (row.games, row.half_points);
     }
     Ok(cells.into_values().collect())
 }

@@ -9,7 +9,7 @@ use spelrum_model::{CellId, ExperimentId};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
-use crate::schema::numbers::unsigned;
+use crate::schema::numbers::count;
 use crate::write::game_engines::Engines;
 
 /// The external engines that played a game.
@@ -18,7 +18,7 @@ pub(crate) async fn engines_of(
     game: i64,
 ) -> Result<Engines, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT x.side AS "side: u8", e.name, e.author, e.sha256
+        r#"SELECT x.side, e.name, e.author, e.sha256
         FROM game_engines AS x JOIN engines AS e ON e.engine_id = x.engine_id
         WHERE x.game_id = ?"#,
         game
@@ -61,8 +61,8 @@ pub(crate) async fn engines_used(
             e.name, e.author, e.sha256,
             CASE (g.number % 2 * c.swap_sides + x.side) % 2 WHEN 0 THEN f.parameters_json
                 ELSE s.parameters_json END ->> '$.build' AS "build?: String",
-            count(DISTINCT c.cell_id) AS "cells!: i64",
-            count(DISTINCT g.game_id) AS "games!: i64"
+            count(DISTINCT c.cell_id) AS "cells!: u64",
+            count(DISTINCT g.game_id) AS "games!: u64"
         FROM cells AS c
         JOIN players AS f ON f.player_id = c.first_player_id
         JOIN players AS s ON s.player_id = c.second_player_id
@@ -81,14 +81,14 @@ pub(crate) async fn engines_used(
             player: row.player,
             engine: identity(row.name, row.author, row.sha256)?,
             build: row.build,
-            cells: unsigned(row.cells),
-            games: unsigned(row.games),
+            cells: row.cells,
+            games: row.games,
         })
     });
     let engines = engines.collect::<Result<Vec<_>, StoreError>>()?;
-    let cells_max = i64::try_from(MIXED_CELLS_MAX).unwrap_or(i64::MAX);
+    let cells_max = count(MIXED_CELLS_MAX);
     let mixed = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", count(DISTINCT x.engine_id) AS "programs!: i64",
+        r#"SELECT c.cell_id AS "cell_id!", count(DISTINCT x.engine_id) AS "programs!: u64",
             CASE CASE x.side WHEN 0 THEN g.first_player_id ELSE g.second_player_id END
                 WHEN c.first_player_id THEN c.first_player_name
                 ELSE c.second_player_name END AS "player!: String"
@@ -113,7 +113,7 @@ pub(crate) async fn engines_used(
     let mixed = mixed.into_iter().map(|row| MixedCell {
         cell: CellId(row.cell_id),
         player: row.player,
-        programs: unsigned(row.programs),
+        programs: row.programs,
     });
     Ok(EnginesUsed { engines, mixed: mixed.collect(), forfeits })
 }
@@ -126,7 +126,7 @@ pub(crate) async fn forfeits(
     let found = sqlx::query!(
         r#"SELECT CASE (g.number % 2 * c.swap_sides + (g.outcome = 'win')) % 2
                 WHEN 0 THEN c.first_player_name ELSE c.second_player_name END AS "player!: String",
-            g.termination AS "kind!: String", count(*) AS "games!: i64"
+            g.termination AS "kind!", count(*) AS "games!: u64"
         FROM games AS g INDEXED BY games_forfeited JOIN cells AS c ON c.cell_id = g.cell_id
         WHERE g.counted = 1
             AND g.termination IN ('crash', 'stall', 'illegal_move', 'time_forfeit')
@@ -140,7 +140,7 @@ pub(crate) async fn forfeits(
         return Ok(Vec::new());
     }
     let games = sqlx::query!(
-        r#"SELECT name AS "name!: String", sum(games) AS "games!: i64" FROM (
+        r#"SELECT name AS "name!", sum(games) AS "games!: u64" FROM (
             SELECT c.first_player_name AS name, r.games
             FROM cells AS c JOIN cell_results AS r ON r.cell_id = c.cell_id
             WHERE c.experiment_id = ?1 AND c.in_sweep = 1
@@ -154,12 +154,11 @@ pub(crate) async fn forfeits(
     )
     .fetch_all(connection)
     .await?;
-    let games_of = |player: &str| {
-        games.iter().find(|row| row.name == player).map_or(0, |row| unsigned(row.games))
-    };
+    let games_of =
+        |player: &str| games.iter().find(|row| row.name == player).map_or(0, |row| row.games);
     let counts = found
         .into_iter()
-        .filter_map(|row| Some((row.player, ForfeitKind::named(&row.kind)?, unsigned(row.games))));
+        .filter_map(|row| Some((row.player, ForfeitKind::named(&row.kind)?, row.games)));
     Ok(forfeits_by_player(counts, games_of))
 }
 

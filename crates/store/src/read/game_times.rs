@@ -27,7 +27,7 @@ pub(crate) async fn time_sums(
 ) -> Result<HashMap<i64, TimeSums>, StoreError> {
     let clock = i64::from(clock == Clock::Cpu);
     let found = sqlx::query!(
-        r#"SELECT n.cell_id AS "cell_id!: i64",
+        r#"SELECT n.cell_id AS "cell_id!",
             total(n.games) AS "games!: f64", total(n.means) AS "means!: f64",
             total(n.logs) AS "logs!: f64", total(n.games * n.games) AS "games_squared!: f64",
             total(n.games * n.means) AS "games_means!: f64",

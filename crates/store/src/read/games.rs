@@ -12,13 +12,13 @@ use sqlx::SqliteConnection;
 use crate::error::StoreError;
 use crate::read::engines::{engines_of, forfeit_of};
 use crate::read::readers::Readers;
-use crate::schema::numbers::{integer, unsigned};
+use crate::schema::numbers::{count, integer};
 
 /// A game's row, with its players' names in the sweep.
 struct GameRow {
     game_id: i64,
     cell_id: i64,
-    number: i64,
+    number: u64,
     first_name: String,
     second_name: String,
     opening: Option<String>,
@@ -27,9 +27,9 @@ struct GameRow {
     margin: Option<i32>,
     termination: Option<String>,
     plies: Option<u32>,
-    moves_hash: Option<i64>,
+    moves_hash: Option<u64>,
     engine_revision: Option<u32>,
-    wall_us: Option<i64>,
+    wall_us: Option<u64>,
     worker_id: Option<i64>,
     not_counted_reason: Option<String>,
     failure: Option<String>,
@@ -40,15 +40,14 @@ macro_rules! games {
     ($from:tt, $($argument:expr),*) => {
         sqlx::query_as!(
             GameRow,
-            r#"SELECT g.game_id AS "game_id!: i64", g.cell_id, g.number,
+            r#"SELECT g.game_id AS "game_id!", g.cell_id, g.number AS "number: u64",
                 CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.first_player_name
                     ELSE c.second_player_name END AS "first_name!: String",
                 CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.second_player_name
                     ELSE c.first_player_name END AS "second_name!: String",
-                o.position AS "opening?: String", g.first_side, g.outcome,
-                g.margin AS "margin: i32", g.termination, g.plies AS "plies: u32", g.moves_hash,
-                g.engine_revision AS "engine_revision: u32",
-                g.wall_us, g.worker_id, g.not_counted_reason, g.failure
+                o.position AS "opening?", g.first_side, g.outcome, g.margin, g.termination, g.plies,
+                g.moves_hash, g.engine_revision, g.wall_us, g.worker_id, g.not_counted_reason,
+                g.failure
             "# + $from,
             $($argument),*
         )
@@ -67,18 +66,18 @@ impl GameRow {
                     margin: self.margin,
                     termination: word("termination", self.termination, termination_named)?,
                     plies: there("plies", self.plies)?,
-                    moves_hash: unsigned(there("moves_hash", self.moves_hash)?),
+                    moves_hash: there("moves_hash", self.moves_hash)?,
                 },
                 engine_revision: there("engine_revision", self.engine_revision)?,
             }),
         };
         Ok(GameSummary {
             game_id: self.game_id,
-            game: GameId { cell: CellId(self.cell_id), number: unsigned(self.number) },
+            game: GameId { cell: CellId(self.cell_id), number: self.number },
             players: [self.first_name, self.second_name],
             result,
             not_counted_reason: self.not_counted_reason,
-            wall_us: self.wall_us.map(unsigned),
+            wall_us: self.wall_us,
             worker: self.worker_id.map(WorkerId),
         })
     }
@@ -139,7 +138,7 @@ impl Readers {
         };
         let summary = row.read()?;
         let cell = CellFacts::read(&mut snapshot, summary.game.cell).await?;
-        Ok(FoundGame::Settled(Box::new(cell.whole(&mut snapshot, summary).await?)))
+        Ok(FoundGame::Settled(Box::new(cell.read_game(&mut snapshot, summary).await?)))
     }
 
     /// Returns a page of a list of settled games with their moves: from the start, or after this game. A page with many
@@ -169,10 +168,10 @@ impl Readers {
             GamesPage::new(games, usize::try_from(games_max).unwrap_or(usize::MAX), question.order);
         let listed = page.games.len();
         let (mut games, mut bytes) = (Vec::with_capacity(listed), 0);
-        let mut of: Option<(CellId, CellFacts)> = None;
+        let mut last: Option<(CellId, CellFacts)> = None;
         for summary in page.games {
             let cell = summary.game.cell;
-            let facts = match of.take() {
+            let facts = match last.take() {
                 Some((known, facts)) if known == cell => facts,
                 _ => {
                     let facts = CellFacts::read(&mut snapshot, cell).await?;
@@ -181,10 +180,13 @@ impl Readers {
                 }
             };
             let (worker_name, started_unix_us) = player(&mut snapshot, summary.game_id).await?;
-            let game = facts.whole(&mut snapshot, summary).await?;
-            of = Some((cell, facts));
+            let game = facts.read_game(&mut snapshot, summary).await?;
+            last = Some((cell, facts));
             bytes += GAME_WIRE_BYTES + game.moves.iter().flatten().map(move_bytes).sum::<usize>();
-            bytes += game.forfeit.as_ref().map_or(0, |it| it.message.len() + it.output.len());
+            bytes += game
+                .forfeit
+                .as_ref()
+                .map_or(0, |forfeit| forfeit.message.len() + forfeit.output.len());
             games.push(WholeGame { game, worker_name, started_unix_us });
             if bytes >= WHOLE_GAMES_BYTES {
                 break;
@@ -223,7 +225,7 @@ struct CellFacts {
 
 impl CellFacts {
     async fn read(connection: &mut SqliteConnection, cell: CellId) -> Result<Self, StoreError> {
-        let of = sqlx::query!(
+        let row = sqlx::query!(
             r#"SELECT e.name, e.uuid, d.definition_hash,
                 d.definition_json AS "definition_json!: String", EXISTS (
                     SELECT 1 FROM players AS p
@@ -237,21 +239,21 @@ impl CellFacts {
         )
         .fetch_one(connection)
         .await?;
-        let definition_hash = of
+        let definition_hash = row
             .definition_hash
             .parse()
-            .map_err(|_| unknown("definition_hash", of.definition_hash.clone()))?;
+            .map_err(|_| unknown("definition_hash", row.definition_hash.clone()))?;
         Ok(Self {
-            experiment: of.name,
-            experiment_uuid: of.uuid,
+            experiment: row.name,
+            experiment_uuid: row.uuid,
             definition_hash,
-            definition_json: of.definition_json,
-            has_engines: of.has_engines,
+            definition_json: row.definition_json,
+            has_engines: row.has_engines,
         })
     }
 
     /// A game of the cell, with its moves.
-    async fn whole(
+    async fn read_game(
         &self,
         connection: &mut SqliteConnection,
         summary: GameSummary,
@@ -339,7 +341,7 @@ async fn list(
             let GameId { cell, number } = after.game;
             let mut found =
                 in_order_of_cell(connection, cell, integer(number), filter, limit).await?;
-            let left = limit - i64::try_from(found.len()).unwrap_or(i64::MAX);
+            let left = limit - count(found.len());
             found.extend(in_order(connection, experiment, cell, filter, left).await?);
             Ok(found)
         }
@@ -535,14 +537,13 @@ async fn games_planned(
     connection: &mut SqliteConnection,
     cell: CellId,
 ) -> Result<Option<u64>, StoreError> {
-    let planned = sqlx::query_scalar!(
-        r#"SELECT coalesce(stop_number, games_planned) AS "games_planned!: i64" FROM cells
+    Ok(sqlx::query_scalar!(
+        r#"SELECT coalesce(stop_number, games_planned) AS "games_planned!: u64" FROM cells
         WHERE cell_id = ?"#,
         cell.0
     )
     .fetch_optional(connection)
-    .await?;
-    Ok(planned.map(unsigned))
+    .await?)
 }
 
 /// A game's recorded moves, by ply.
@@ -551,9 +552,8 @@ async fn moves(
     game_id: i64,
 ) -> Result<Vec<MoveRecord>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT side AS "side: u8", move, position_key, legal_moves AS "legal_moves: u32",
-            depth AS "depth: u32", nodes, evaluations, full_tree_leaves, score AS "score: i32",
-            wall_us, cpu_us, ended_by, told_us, involuntary_switches
+        r#"SELECT side, move, position_key, legal_moves, depth, nodes, evaluations,
+            full_tree_leaves, score, wall_us, cpu_us, ended_by, told_us, involuntary_switches
         FROM moves WHERE game_id = ? ORDER BY ply"#,
         game_id
     )
@@ -563,21 +563,21 @@ async fn moves(
         Ok(MoveRecord {
             mover: row.side,
             mv: row.r#move,
-            position_key: unsigned(row.position_key),
+            position_key: row.position_key,
             legal_moves: row.legal_moves,
             search: SearchReport {
                 depth: row.depth,
-                nodes: unsigned(row.nodes),
-                evaluations: unsigned(row.evaluations),
-                full_tree_leaves: unsigned(row.full_tree_leaves),
+                nodes: row.nodes,
+                evaluations: row.evaluations,
+                full_tree_leaves: row.full_tree_leaves,
                 score: row.score,
-                told_us: row.told_us.map(unsigned),
+                told_us: row.told_us,
                 ended_by: names::ended_by(&row.ended_by)
                     .ok_or_else(|| unknown("ended_by", row.ended_by))?,
             },
-            wall_us: unsigned(row.wall_us),
-            cpu_us: unsigned(row.cpu_us),
-            involuntary_switches: row.involuntary_switches.map(unsigned),
+            wall_us: row.wall_us,
+            cpu_us: row.cpu_us,
+            involuntary_switches: row.involuntary_switches,
         })
     });
     read.collect()

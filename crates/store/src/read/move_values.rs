@@ -33,7 +33,7 @@ impl Readers {
             position,
             engine_revision
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         Ok(found.into_iter().map(|row| MoveValue { mv: row.mv, value: row.value }).collect())
     }

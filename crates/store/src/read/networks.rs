@@ -23,7 +23,7 @@ impl Readers {
         let hash = hash.to_string();
         let found =
             sqlx::query!("SELECT content, failure FROM networks WHERE definition_hash = ?", hash)
-                .fetch_optional(self.own())
+                .fetch_optional(self.reads())
                 .await?;
         Ok(found.and_then(|row| match (row.content, row.failure) {
             (Some(bytes), _) => Some(StoredNetwork::Trained(bytes)),
@@ -43,7 +43,7 @@ impl Readers {
         let hash = hash.to_string();
         let found =
             sqlx::query_scalar!("SELECT sha256 FROM networks WHERE definition_hash = ?", hash)
-                .fetch_optional(self.own())
+                .fetch_optional(self.reads())
                 .await?;
         let Some(text) = found.flatten() else { return Ok(None) };
         // Hashes have one form.

@@ -7,7 +7,7 @@ use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
 use crate::read::readers::Readers;
-use crate::schema::numbers::{integer, unsigned};
+use crate::schema::numbers::integer;
 
 impl Readers {
     /// Returns a page of results by opening, of the cells named by an experiment's sweep, in grid order: from the
@@ -42,14 +42,13 @@ pub(crate) async fn page(
     // One extra row shows whether there are more.
     let limit = i64::from(openings_max) + 1;
     let found = sqlx::query!(
-        r#"SELECT c.number AS "cell_number!: i64", o.cell_id AS "cell_id!: i64",
-            o.opening_number AS "opening_number!: i64", o.games,
-            o.wins, o.draws, o.losses, o.first_mover_half_points, o.pairs, o.pairs_half_points,
-            o.pairs_won_by_first_mover, o.pairs_won_by_second_mover, o.games_moving_first,
-            o.half_points_moving_first, o.first_player_searched_games,
-            o.first_player_wall_us_mean_sum, o.first_player_wall_us_mean_log_sum,
-            o.second_player_searched_games, o.second_player_wall_us_mean_sum,
-            o.second_player_wall_us_mean_log_sum
+        r#"SELECT c.number AS "cell_number!: u64", o.cell_id AS "cell_id!",
+            o.opening_number AS "opening_number!", o.games, o.wins, o.draws, o.losses,
+            o.first_mover_half_points, o.pairs, o.pairs_half_points, o.pairs_won_by_first_mover,
+            o.pairs_won_by_second_mover, o.games_moving_first, o.half_points_moving_first,
+            o.first_player_searched_games, o.first_player_wall_us_mean_sum,
+            o.first_player_wall_us_mean_log_sum, o.second_player_searched_games,
+            o.second_player_wall_us_mean_sum, o.second_player_wall_us_mean_log_sum
         FROM cells AS c INDEXED BY cells_experiment
         CROSS JOIN cell_openings AS o ON o.cell_id = c.cell_id
         WHERE c.experiment_id = ?1 AND c.in_sweep = 1 AND c.number >= ?2
@@ -65,32 +64,32 @@ pub(crate) async fn page(
     .await?;
     let found = found.into_iter().map(|row| {
         let sums = OpeningSums {
-            opening_number: unsigned(row.opening_number),
-            games: unsigned(row.games),
-            wins: unsigned(row.wins),
-            draws: unsigned(row.draws),
-            losses: unsigned(row.losses),
-            first_mover_half_points: unsigned(row.first_mover_half_points),
-            games_moving_first: unsigned(row.games_moving_first),
-            half_points_moving_first: unsigned(row.half_points_moving_first),
-            pairs: unsigned(row.pairs),
-            pairs_half_points: unsigned(row.pairs_half_points),
-            pairs_won_by_first_mover: unsigned(row.pairs_won_by_first_mover),
-            pairs_won_by_second_mover: unsigned(row.pairs_won_by_second_mover),
+            opening_number: row.opening_number,
+            games: row.games,
+            wins: row.wins,
+            draws: row.draws,
+            losses: row.losses,
+            first_mover_half_points: row.first_mover_half_points,
+            games_moving_first: row.games_moving_first,
+            half_points_moving_first: row.half_points_moving_first,
+            pairs: row.pairs,
+            pairs_half_points: row.pairs_half_points,
+            pairs_won_by_first_mover: row.pairs_won_by_first_mover,
+            pairs_won_by_second_mover: row.pairs_won_by_second_mover,
             times: [
                 GameTimes {
-                    games: unsigned(row.first_player_searched_games),
+                    games: row.first_player_searched_games,
                     wall_us_mean_sum: row.first_player_wall_us_mean_sum,
                     wall_us_mean_log_sum: row.first_player_wall_us_mean_log_sum,
                 },
                 GameTimes {
-                    games: unsigned(row.second_player_searched_games),
+                    games: row.second_player_searched_games,
                     wall_us_mean_sum: row.second_player_wall_us_mean_sum,
                     wall_us_mean_log_sum: row.second_player_wall_us_mean_log_sum,
                 },
             ],
         };
-        let cell = CellCursor { number: unsigned(row.cell_number), cell: CellId(row.cell_id) };
+        let cell = CellCursor { number: row.cell_number, cell: CellId(row.cell_id) };
         (cell, sums)
     });
     Ok(OpeningsPage::new(found, usize::try_from(openings_max).unwrap_or(usize::MAX)))

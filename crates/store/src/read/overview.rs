@@ -12,7 +12,7 @@ use crate::read::report::{self, REPORT_ROWS_MAX};
 use crate::read::summaries::{find, summary};
 use crate::read::worker_effects;
 use crate::schema::machine_columns::{labels_of, quota_of};
-use crate::schema::numbers::unsigned;
+use crate::schema::numbers::count;
 
 impl Readers {
     /// Summarises how the games of the experiment with this UUID or name were played, in one snapshot; `None` if the
@@ -41,7 +41,7 @@ impl Readers {
                 terminations: BTreeMap::new(),
             };
             for GamesRow { plies, termination, games: count, .. } in rows {
-                games.add(u32::try_from(plies).unwrap_or(u32::MAX), &termination, unsigned(count));
+                games.add(u32::try_from(plies).unwrap_or(u32::MAX), &termination, count);
             }
             Some(games)
         });
@@ -58,9 +58,9 @@ impl Readers {
 /// A group of similar games of one cell.
 struct GamesRow {
     cell_id: i64,
-    plies: i64,
+    plies: u64,
     termination: String,
-    games: i64,
+    games: u64,
 }
 
 /// The counted games of the cells that the sweep names.
@@ -68,11 +68,11 @@ async fn games_by_cell(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
 ) -> Result<BTreeMap<i64, Vec<GamesRow>>, StoreError> {
-    let limit = i64::try_from(REPORT_ROWS_MAX + 1).unwrap_or(i64::MAX);
+    let limit = count(REPORT_ROWS_MAX + 1);
     let found = sqlx::query_as!(
         GamesRow,
-        r#"SELECT g.cell_id, g.plies AS "plies!: i64", g.termination AS "termination!: String",
-            count(*) AS "games!: i64"
+        r#"SELECT g.cell_id, g.plies AS "plies!", g.termination AS "termination!",
+            count(*) AS "games!: u64"
         FROM cells AS c CROSS JOIN games AS g ON g.cell_id = c.cell_id
         WHERE c.experiment_id = ?1 AND c.in_sweep = 1 AND +g.counted = 1
         GROUP BY g.cell_id, g.plies, g.termination LIMIT ?2"#,
@@ -97,11 +97,10 @@ async fn workers(
     experiment: ExperimentId,
 ) -> Result<Vec<WorkerShare>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT w.worker_id AS "worker_id!: i64", w.name, w.host, w.slots AS "slots: u32",
-            w.engine_revision AS "engine_revision: u32", w.version, w.cpu_model,
-            w.logical_cores AS "logical_cores: u32", w.operating_system, w.build_commit,
-            w.build_profile, w.cores, w.quiet_slots AS "quiet_slots: u32", w.cpu_quota_us,
-            w.cpu_period_us, w.labels_json, r.games, r.plies, r.wall_us
+        r#"SELECT w.worker_id AS "worker_id!", w.name, w.host, w.slots, w.engine_revision,
+            w.version, w.cpu_model, w.logical_cores, w.operating_system, w.build_commit,
+            w.build_profile, w.cores, w.quiet_slots, w.cpu_quota_us, w.cpu_period_us, w.labels_json,
+            r.games, r.plies, r.wall_us
         FROM worker_results AS r CROSS JOIN workers AS w ON w.worker_id = r.worker_id
         WHERE r.experiment_id = ? AND r.games > 0 ORDER BY w.worker_id"#,
         experiment.0
@@ -126,8 +125,8 @@ async fn workers(
             cpu_quota: quota_of([row.cpu_quota_us, row.cpu_period_us]),
             labels: labels_of(&row.labels_json),
         },
-        games: unsigned(row.games),
-        plies: unsigned(row.plies),
+        games: row.games,
+        plies: row.plies,
         wall_us: row.wall_us,
     });
     Ok(workers.collect())

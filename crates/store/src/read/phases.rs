@@ -9,7 +9,6 @@ use crate::read::comparisons::definition_prefixes;
 use crate::read::readers::Readers;
 use crate::read::report::{self, REPORT_ROWS_MAX};
 use crate::read::summaries::{find, summary};
-use crate::schema::numbers::unsigned;
 
 impl Readers {
     /// Returns the time per move by phase in the cells of the experiment with this UUID or name, in one snapshot;
@@ -69,9 +68,9 @@ async fn moves_of(
 ) -> Result<PhaseSums, StoreError> {
     // An opening affects the phase only if it is taken from a list.
     let found = sqlx::query!(
-        r#"SELECT m.player_id <> c.first_player_id AS "is_second!: bool",
-            o.position AS "position?: String", m.ply AS "ply!: i64",
-            count(*) AS "searched_moves!: i64", total(m.wall_us) AS "wall_us!: f64"
+        r#"SELECT m.player_id <> c.first_player_id AS "is_second!: bool", o.position AS "position?",
+            m.ply AS "ply!",
+            count(*) AS "searched_moves!: u64", total(m.wall_us) AS "wall_us!: f64"
         FROM cells AS c
         CROSS JOIN games AS g ON g.cell_id = c.cell_id
         LEFT JOIN openings AS o ON o.opening_id = g.opening_id AND c.openings = 'listed'
@@ -86,7 +85,7 @@ async fn moves_of(
     for row in found {
         let ply = u32::try_from(row.ply).unwrap_or(u32::MAX);
         let phase = phases_of.phase(row.position.as_deref(), ply);
-        sums.add(phase, usize::from(row.is_second), unsigned(row.searched_moves), row.wall_us);
+        sums.add(phase, usize::from(row.is_second), row.searched_moves, row.wall_us);
     }
     Ok(sums)
 }

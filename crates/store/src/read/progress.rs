@@ -8,7 +8,6 @@ use crate::error::StoreError;
 use crate::read::engines::forfeits;
 use crate::read::readers::Readers;
 use crate::schema::experiment_states::state_of;
-use crate::schema::numbers::unsigned;
 
 impl Readers {
     /// Returns an experiment's progress and remaining work as sums over its cells: one row for any number of cells,
@@ -64,17 +63,16 @@ impl Readers {
                 JOIN cell_results AS r ON r.cell_id = g.cell_id
                 WHERE g.game_id > (SELECT max(game_id) - 500 FROM games) AND g.counted = 1
                     AND c.experiment_id = ?1 AND r.games >= 2 AND r.wall_us > 0)
-            SELECT e.state, e.forfeits_player,
-                s.cells AS "cells!: i64", s.cells_settled AS "cells_settled!: i64",
-                s.cells_stopped AS "cells_stopped!: i64",
+            SELECT e.state, e.forfeits_player, s.cells AS "cells!: u64",
+                s.cells_settled AS "cells_settled!: u64", s.cells_stopped AS "cells_stopped!: u64",
                 (SELECT s.rule FROM cells AS c
                     JOIN stop_rules AS s ON s.stop_rule_id = c.stop_rule_id
-                    WHERE c.experiment_id = ?1 AND c.in_sweep = 1 LIMIT 1) AS "stop_rule?: String",
-                s.games_planned AS "games_planned!: i64", s.games_settled AS "games_settled!: i64",
-                s.games_failed AS "games_failed!: i64", s.games_left AS "games_left!: i64",
-                s.wall_us AS "wall_us!: f64", s.unseen_games_left AS "unseen_games_left!: i64",
+                    WHERE c.experiment_id = ?1 AND c.in_sweep = 1 LIMIT 1) AS "stop_rule?",
+                s.games_planned AS "games_planned!: u64", s.games_settled AS "games_settled!: u64",
+                s.games_failed AS "games_failed!: u64", s.games_left AS "games_left!: u64",
+                s.wall_us AS "wall_us!: f64", s.unseen_games_left AS "unseen_games_left!: u64",
                 s.seen_us AS "seen_us!: f64", s.seen_squares AS "seen_squares!: f64",
-                s.longest_us AS "longest_us!: f64", s.seen_cells AS "seen_cells!: i64",
+                s.longest_us AS "longest_us!: f64", s.seen_cells AS "seen_cells!: u64",
                 s.means_us AS "means_us!: f64", s.mean_squares AS "mean_squares!: f64",
                 (SELECT coalesce(sum(off * off), 0.0) FROM latest) AS "spread_squares!: f64",
                 (SELECT coalesce(sum(weight), 0.0) FROM latest) AS "spread_weight!: f64",
@@ -83,9 +81,9 @@ impl Readers {
                     WHERE l.ended_by IS NULL AND EXISTS (
                         SELECT 1 FROM lease_ranges AS g JOIN cells AS c ON c.cell_id = g.cell_id
                         WHERE g.lease_id = l.lease_id AND c.experiment_id = ?1)))
-                    AS "slots!: i64",
+                    AS "slots!: u64",
                 (SELECT coalesce(max(game_id), 0) FROM games) AS "last_game_id!: i64",
-                t.networks AS "networks!: i64", t.settled AS "networks_settled!: i64"
+                t.networks AS "networks!: u64", t.settled AS "networks_settled!: u64"
             FROM experiments AS e JOIN sums AS s JOIN trainings AS t
             WHERE e.experiment_id = ?1"#,
             experiment.0
@@ -95,30 +93,30 @@ impl Readers {
         let forfeits = forfeits(&mut snapshot, experiment).await?;
         Ok(row.map(|row| Progress {
             state: state_of(&row.state),
-            cells: unsigned(row.cells),
-            cells_settled: unsigned(row.cells_settled),
+            cells: row.cells,
+            cells_settled: row.cells_settled,
             stop_rule: row.stop_rule,
-            cells_stopped: unsigned(row.cells_stopped),
-            games_planned: unsigned(row.games_planned),
-            games_settled: unsigned(row.games_settled),
-            games_failed: unsigned(row.games_failed),
+            cells_stopped: row.cells_stopped,
+            games_planned: row.games_planned,
+            games_settled: row.games_settled,
+            games_failed: row.games_failed,
             forfeits,
             stopped_for: row.forfeits_player,
-            networks: unsigned(row.networks),
-            networks_settled: unsigned(row.networks_settled),
+            networks: row.networks,
+            networks_settled: row.networks_settled,
             wall_us: row.wall_us,
             backlog: Backlog {
-                games_left: unsigned(row.games_left),
-                unseen_games_left: unsigned(row.unseen_games_left),
+                games_left: row.games_left,
+                unseen_games_left: row.unseen_games_left,
                 seen_us: row.seen_us,
                 seen_squares: row.seen_squares,
                 longest_us: row.longest_us,
-                seen_cells: unsigned(row.seen_cells),
+                seen_cells: row.seen_cells,
                 means_us: row.means_us,
                 mean_squares: row.mean_squares,
             },
             spread: GameSpread { squares: row.spread_squares, weight: row.spread_weight },
-            slots: unsigned(row.slots),
+            slots: row.slots,
             last_game_id: row.last_game_id,
         }))
     }

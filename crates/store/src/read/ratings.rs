@@ -74,7 +74,7 @@ async fn read(
     let by_pairs = games.clusters_are() == Clusters::Pairs;
     // The plus keeps SQLite from the index of counted games, whose order differs.
     let found = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", c.first_player_name,
+        r#"SELECT c.cell_id AS "cell_id!", c.first_player_name,
             -- Two names of one player are one: nobody is stronger than itself.
             CASE WHEN c.first_player_id = c.second_player_id THEN c.first_player_name
                 ELSE c.second_player_name END AS "second_player_name!: String",

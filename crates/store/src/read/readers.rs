@@ -40,7 +40,7 @@ const RESULTS_CONNECTIONS_MAX: u32 = 4;
 /// Read-only connections to a results database; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Readers {
-    own: OwnReads,
+    reads: OwnReads,
     results: SqlitePool,
     queries: Queries,
     query_time_max: Duration,
@@ -63,16 +63,16 @@ pub(crate) struct OwnReads {
 impl OwnReads {
     /// Acquires a connection whose statements do not report damage.
     pub(crate) async fn acquire(&self) -> sqlx::Result<PoolConnection<Sqlite>> {
-        self.heard(self.pool.acquire().await)
+        self.note_damage(self.pool.acquire().await)
     }
 
     /// Begins a snapshot whose statements do not report damage.
     pub(crate) async fn begin(&self) -> sqlx::Result<Transaction<'static, Sqlite>> {
-        self.heard(self.pool.begin().await)
+        self.note_damage(self.pool.begin().await)
     }
 
-    fn heard<T>(&self, read: sqlx::Result<T>) -> sqlx::Result<T> {
-        read.inspect_err(|error| self.alarm.hear_sqlite(error))
+    fn note_damage<T>(&self, read: sqlx::Result<T>) -> sqlx::Result<T> {
+        read.inspect_err(|error| self.alarm.raise_if_sqlite_damage(error))
     }
 }
 
@@ -87,7 +87,7 @@ impl<'p> Executor<'p> for &'p OwnReads {
         'p: 'e,
         E: 'q + Execute<'q, Sqlite>,
     {
-        self.pool.fetch_many(query).map(|read| self.heard(read)).boxed()
+        self.pool.fetch_many(query).map(|read| self.note_damage(read)).boxed()
     }
 
     fn fetch_optional<'e, 'q: 'e, E>(
@@ -98,7 +98,7 @@ impl<'p> Executor<'p> for &'p OwnReads {
         'p: 'e,
         E: 'q + Execute<'q, Sqlite>,
     {
-        self.pool.fetch_optional(query).map(|read| self.heard(read)).boxed()
+        self.pool.fetch_optional(query).map(|read| self.note_damage(read)).boxed()
     }
 
     fn prepare_with<'e>(
@@ -109,14 +109,14 @@ impl<'p> Executor<'p> for &'p OwnReads {
     where
         'p: 'e,
     {
-        self.pool.prepare_with(sql, parameters).map(|read| self.heard(read)).boxed()
+        self.pool.prepare_with(sql, parameters).map(|read| self.note_damage(read)).boxed()
     }
 
     fn describe<'e>(self, sql: SqlStr) -> BoxFuture<'e, sqlx::Result<Describe<Sqlite>>>
     where
         'p: 'e,
     {
-        self.pool.describe(sql).map(|read| self.heard(read)).boxed()
+        self.pool.describe(sql).map(|read| self.note_damage(read)).boxed()
     }
 }
 
@@ -140,7 +140,7 @@ impl Readers {
         let rest = AtRest::find(&path);
         require_ours(&path).await?;
         examine_to_read(&path)?;
-        let readers = Self::connecting(&path, rest, Alarm::of(&path));
+        let readers = Self::connecting(&path, rest, Alarm::new(&path));
         // Read here rather than at the first query, so that problems are reported at once.
         readers.epoch().await?;
         Ok(readers)
@@ -164,7 +164,7 @@ impl Readers {
             .disable_statement_logging();
         let pool = SqlitePoolOptions::new().min_connections(0).acquire_timeout(PLACE_WAIT);
         Self {
-            own: OwnReads {
+            reads: OwnReads {
                 pool: pool
                     .clone()
                     .max_connections(OWN_CONNECTIONS_MAX)
@@ -251,7 +251,7 @@ impl Readers {
         rows_max: u64,
         time_max: Option<Duration>,
     ) -> Result<QueryRows, StoreError> {
-        self.queries.start(sql, Bounds::own(rows_max, time_max)).await
+        self.queries.start(sql, Bounds::internal(rows_max, time_max)).await
     }
 
     /// The definition of a cell, by its hash.
@@ -265,7 +265,7 @@ impl Readers {
             WHERE definition_hash = ? LIMIT 1"#,
             hash
         )
-        .fetch_optional(&self.own)
+        .fetch_optional(&self.reads)
         .await?)
     }
 
@@ -279,7 +279,7 @@ impl Readers {
             WHERE cell_id = ?"#,
             cell.0
         )
-        .fetch_optional(&self.own)
+        .fetch_optional(&self.reads)
         .await?)
     }
 
@@ -287,20 +287,23 @@ impl Readers {
     pub async fn close(&self) {
         self.queries.close().await;
         self.results.close().await;
-        self.own.pool.close().await;
+        self.reads.pool.close().await;
     }
 
     /// The pool for this module's other reads.
-    pub(crate) fn own(&self) -> &OwnReads {
-        &self.own
+    pub(crate) fn reads(&self) -> &OwnReads {
+        &self.reads
     }
 
     /// Begins a snapshot: all reads from it see the same state. Its statements are interrupted at the time limit: see
     /// [`Self::in_time`].
     pub(crate) async fn snapshot(&self) -> Result<Snapshot, StoreError> {
         // The snapshot begins with the first read.
-        let mut snapshot =
-            self.results.begin().await.inspect_err(|error| self.alarm.hear_sqlite(error))?;
+        let mut snapshot = self
+            .results
+            .begin()
+            .await
+            .inspect_err(|error| self.alarm.raise_if_sqlite_damage(error))?;
         let deadline = Instant::now() + self.query_time_max;
         snapshot
             .lock_handle()
@@ -321,7 +324,7 @@ impl Readers {
     ) -> Result<T, StoreError> {
         let is_interrupted = |error: &StoreError| matches!(error, StoreError::Sql(error) if primary_code(error) == Some(code::INTERRUPT));
         let seconds = self.query_time_max.as_secs();
-        let read = reading.await.inspect_err(|error| self.alarm.hear(error));
+        let read = reading.await.inspect_err(|error| self.alarm.raise_if_damage(error));
         self.still_at_rest()?;
         read.map_err(
             |error| {
@@ -335,7 +338,7 @@ impl Readers {
         sqlx::query_scalar!(
             r#"SELECT coalesce(max(coordinator_epoch), 0) AS "epoch!: i64" FROM coordinators"#
         )
-        .fetch_one(&self.own)
+        .fetch_one(&self.reads)
         .await
         .map_err(|error| describe(&self.path, error))
     }

@@ -4,7 +4,6 @@ use spelrum_answers::{Removal, Removing};
 
 use crate::error::StoreError;
 use crate::read::readers::Readers;
-use crate::schema::numbers::unsigned;
 
 /// Database bytes per game without its moves: measured over thousands of games of Pentago, rollups and indexes
 /// included.
@@ -39,36 +38,34 @@ impl Readers {
     /// If the database fails.
     pub async fn removable(&self, uuid: &str, what: Removing) -> Result<Removable, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT count(*) AS "cells!: i64",
-                coalesce(sum(r.games + r.games_failed), 0) AS "games!: i64",
-                coalesce(sum(r.games > 0), 0) AS "cells_played!: i64",
-                coalesce(sum(r.games), 0) AS "games_played!: i64",
+            r#"SELECT count(*) AS "cells!: u64",
+                coalesce(sum(r.games + r.games_failed), 0) AS "games!: u64",
+                coalesce(sum(r.games > 0), 0) AS "cells_played!: u64",
+                coalesce(sum(r.games), 0) AS "games_played!: u64",
                 coalesce(sum(CASE WHEN e.record = 'moves' THEN r.plies ELSE 0 END), 0)
-                    AS "moves!: i64"
+                    AS "moves!: u64"
             FROM experiments AS e
             JOIN cells AS c ON c.experiment_id = e.experiment_id
             LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
             WHERE e.uuid = ?"#,
             uuid
         )
-        .fetch_one(self.own())
+        .fetch_one(self.reads())
         .await?;
-        let moves = unsigned(found.moves);
-        let bytes_of_moves = (moves as f64 * MOVE_BYTES) as u64;
+        let bytes_of_moves = (found.moves as f64 * MOVE_BYTES) as u64;
         if what == Removing::Moves {
-            if moves == 0 {
+            if found.moves == 0 {
                 return Ok(Removable::default());
             }
-            let games = unsigned(found.games_played);
-            let bytes_kept = (games as f64 * DEPTHS_BYTES) as u64;
+            let bytes_kept = (found.games_played as f64 * DEPTHS_BYTES) as u64;
             return Ok(Removable {
-                cells: unsigned(found.cells_played),
-                games,
-                moves,
+                cells: found.cells_played,
+                games: found.games_played,
+                moves: found.moves,
                 bytes: bytes_of_moves.saturating_sub(bytes_kept),
             });
         }
-        let (cells, games) = (unsigned(found.cells), unsigned(found.games));
+        let (cells, games, moves) = (found.cells, found.games, found.moves);
         let bytes = bytes_of_moves + (games as f64 * GAME_BYTES) as u64 + cells * CELL_BYTES;
         Ok(Removable { cells, games, moves, bytes })
     }
@@ -83,13 +80,13 @@ impl Readers {
                 experiment_id IS NULL AS "shrinking!: bool"
             FROM removals ORDER BY removal_id LIMIT 1000"#
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let found = found.into_iter().map(|row| Removal {
             experiment: row.experiment,
             removing: Removing::named(&row.what),
-            games: unsigned(row.games),
-            games_done: unsigned(row.games_done),
+            games: row.games,
+            games_done: row.games_done,
             is_shrinking: row.shrinking,
         });
         Ok(found.collect())

@@ -22,7 +22,7 @@ use crate::read::runs::runs;
 use crate::read::summaries::{find, summary};
 use crate::read::time_scaling::{played_on, scaled};
 use crate::schema::encoding::rows;
-use crate::schema::numbers::unsigned;
+use crate::schema::numbers::{count, integer};
 use crate::write::cell_openings::{by_mover, first_mover_of_all};
 use crate::write::stop_rules::RuleRow;
 
@@ -33,11 +33,11 @@ pub const REPORT_ROWS_MAX: usize = 1_000_000;
 /// A cell's rollup.
 struct CellRow {
     cell_id: i64,
-    cell_number: i64,
+    cell_number: u64,
     player: String,
     opponent: String,
-    games_planned: i64,
-    games_max: i64,
+    games_planned: u64,
+    games_max: u64,
     precision: Option<f64>,
     over_pairs: bool,
     elo0: Option<f64>,
@@ -45,34 +45,34 @@ struct CellRow {
     alpha: Option<f64>,
     beta: Option<f64>,
     model: Option<String>,
-    stopped_after: Option<i64>,
+    stopped_after: Option<u64>,
     is_one_round: Option<bool>,
-    games: i64,
-    games_failed: i64,
-    wins: i64,
-    draws: i64,
-    losses: i64,
+    games: u64,
+    games_failed: u64,
+    wins: u64,
+    draws: u64,
+    losses: u64,
     score: Option<f64>,
     score_low: Option<f64>,
     score_high: Option<f64>,
-    pairs_0: i64,
-    pairs_half: i64,
-    pairs_1: i64,
-    pairs_1_half: i64,
-    pairs_2: i64,
-    distinct_games: i64,
+    pairs_0: u64,
+    pairs_half: u64,
+    pairs_1: u64,
+    pairs_1_half: u64,
+    pairs_2: u64,
+    distinct_games: u64,
     timed: bool,
     swap_sides: bool,
     is_self_play: bool,
-    openings_used: i64,
+    openings_used: u64,
     openings_effective: Option<f64>,
     openings_variance: Option<f64>,
-    pairs_won_by_first_mover: i64,
-    pairs_won_by_second_mover: i64,
-    wins_moving_first: i64,
-    draws_moving_first: i64,
-    losses_moving_first: i64,
-    margin_games: i64,
+    pairs_won_by_first_mover: u64,
+    pairs_won_by_second_mover: u64,
+    wins_moving_first: u64,
+    draws_moving_first: u64,
+    losses_moving_first: u64,
+    margin_games: u64,
     margin_mean: Option<f64>,
     margin_low: Option<f64>,
     margin_high: Option<f64>,
@@ -81,7 +81,7 @@ struct CellRow {
 
 impl CellRow {
     fn cursor(&self) -> CellCursor {
-        CellCursor { number: unsigned(self.cell_number), cell: CellId(self.cell_id) }
+        CellCursor { number: self.cell_number, cell: CellId(self.cell_id) }
     }
 
     /// Builds the result from the rollup and the counts by first mover.
@@ -95,9 +95,9 @@ impl CellRow {
         let moving_first =
             [self.wins_moving_first, self.draws_moving_first, self.losses_moving_first];
         let moving_second = [
-            self.wins - self.wins_moving_first,
-            self.draws - self.draws_moving_first,
-            self.losses - self.losses_moving_first,
+            self.wins.saturating_sub(self.wins_moving_first),
+            self.draws.saturating_sub(self.draws_moving_first),
+            self.losses.saturating_sub(self.losses_moving_first),
         ];
         let rule = RuleRow {
             precision: self.precision,
@@ -116,44 +116,40 @@ impl CellRow {
             is_timed: self.timed,
             swap_sides: self.swap_sides,
             is_self_play: self.is_self_play,
-            openings_used: unsigned(self.openings_used),
-            games_planned: unsigned(self.games_planned),
+            openings_used: self.openings_used,
+            games_planned: self.games_planned,
             stop: rule.read().map(|rule| CellStop {
                 rule,
-                games_max: unsigned(self.games_max),
-                stopped_after: self.stopped_after.map(unsigned),
+                games_max: self.games_max,
+                stopped_after: self.stopped_after,
             }),
             is_one_round: self.is_one_round.unwrap_or(false),
-            games: unsigned(self.games),
-            games_failed: unsigned(self.games_failed),
-            wins: unsigned(self.wins),
-            draws: unsigned(self.draws),
-            losses: unsigned(self.losses),
+            games: self.games,
+            games_failed: self.games_failed,
+            wins: self.wins,
+            draws: self.draws,
+            losses: self.losses,
             pairs: PairCounts([
-                unsigned(self.pairs_0),
-                unsigned(self.pairs_half),
-                unsigned(self.pairs_1),
-                unsigned(self.pairs_1_half),
-                unsigned(self.pairs_2),
+                self.pairs_0,
+                self.pairs_half,
+                self.pairs_1,
+                self.pairs_1_half,
+                self.pairs_2,
             ]),
-            pairs_won_by_first_mover: unsigned(self.pairs_won_by_first_mover),
-            pairs_won_by_second_mover: unsigned(self.pairs_won_by_second_mover),
-            distinct_games: unsigned(self.distinct_games),
+            pairs_won_by_first_mover: self.pairs_won_by_first_mover,
+            pairs_won_by_second_mover: self.pairs_won_by_second_mover,
+            distinct_games: self.distinct_games,
             score: score.map(|(score, (low, high))| ScoreInterval { score, low, high }),
             openings: spread.map(|(effective, variance)| OpeningSpread { effective, variance }),
-            first_mover: first_mover_score(
-                &by_mover.of_mover,
-                unsigned(self.games),
-                unsigned(self.draws),
-            ),
+            first_mover: first_mover_score(&by_mover.of_mover, self.games, self.draws),
             colours: Some([
-                ColourResult::new(moving_first.map(unsigned), &by_mover.of_player[0]),
-                ColourResult::new(moving_second.map(unsigned), &by_mover.of_player[1]),
+                ColourResult::new(moving_first, &by_mover.of_player[0]),
+                ColourResult::new(moving_second, &by_mover.of_player[1]),
             ]),
             margin: self.margin_mean.map(|value| {
                 let interval = self.margin_low.zip(self.margin_high);
                 let interval = interval.map(|(low, high)| Interval { value, low, high });
-                let games = unsigned(self.margin_games);
+                let games = self.margin_games;
                 CellMargin { games, mean: OverGames { value, interval } }
             }),
         }
@@ -325,7 +321,7 @@ pub(crate) async fn all_cells(
 
 /// Limit for the remaining rows of a report: one more than it may have.
 fn limit(rows_before: usize) -> i64 {
-    i64::try_from(REPORT_ROWS_MAX.saturating_sub(rows_before) + 1).unwrap_or(i64::MAX)
+    count(REPORT_ROWS_MAX.saturating_sub(rows_before) + 1)
 }
 
 pub(crate) async fn axes(
@@ -346,7 +342,7 @@ async fn asked(
     experiment: ExperimentId,
 ) -> Result<(String, u32), StoreError> {
     let row = sqlx::query!(
-        r#"SELECT description, engine_revision AS "engine_revision: u32" FROM experiments
+        r#"SELECT description, engine_revision FROM experiments
         WHERE experiment_id = ?"#,
         experiment.0
     )
@@ -362,7 +358,7 @@ pub(crate) async fn all_places(
     places: &mut Places,
 ) -> Result<(), StoreError> {
     let found = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", a.axis, a.value_text
+        r#"SELECT c.cell_id AS "cell_id!", a.axis, a.value_text
         FROM cells AS c JOIN cell_axes AS a ON a.cell_id = c.cell_id
         WHERE c.experiment_id = ? AND c.in_sweep = 1"#,
         experiment.0
@@ -385,7 +381,7 @@ async fn places_of(
     let list: Vec<i64> = cells.iter().map(|row| row.cell_id).collect();
     let list = rows(&list)?;
     let found = sqlx::query!(
-        r#"SELECT a.cell_id AS "cell_id!: i64", a.axis, a.value_text
+        r#"SELECT a.cell_id AS "cell_id!", a.axis, a.value_text
         FROM json_each(?) AS j JOIN cell_axes AS a ON a.cell_id = j.value"#,
         list
     )
@@ -406,30 +402,29 @@ async fn cells(
 ) -> Result<Vec<CellRow>, StoreError> {
     let (number, cell) = match after {
         None => (-1, 0),
-        Some(after) => (i64::try_from(after.number).unwrap_or(i64::MAX), after.cell.0),
+        Some(after) => (integer(after.number), after.cell.0),
     };
     Ok(sqlx::query_as!(
         CellRow,
-        r#"SELECT cell_id AS "cell_id!: i64", cell_number AS "cell_number!: i64", player, opponent,
-            games_planned AS "games_planned!: i64", games_max AS "games_max!: i64",
+        r#"SELECT cell_id AS "cell_id!", cell_number AS "cell_number!: u64", player, opponent,
+            games_planned AS "games_planned!: u64", games_max AS "games_max!",
             s.precision, coalesce(s.over_pairs, 0) AS "over_pairs!: bool", s.elo0, s.elo1, s.alpha, s.beta, s.model,
-            stopped_after AS "stopped_after?: i64",
-            games AS "games!: i64", games_failed AS "games_failed!: i64",
-            wins AS "wins!: i64", draws AS "draws!: i64", losses AS "losses!: i64",
-            score AS "score?: f64", score_low AS "score_low?: f64", score_high AS "score_high?: f64",
-            pairs_0 AS "pairs_0!: i64", pairs_half AS "pairs_half!: i64",
-            pairs_1 AS "pairs_1!: i64", pairs_1_half AS "pairs_1_half!: i64",
-            pairs_2 AS "pairs_2!: i64", distinct_games AS "distinct_games!: i64",
-            timed AS "timed: bool", swap_sides AS "swap_sides: bool",
-            player_id = opponent_id AS "is_self_play!: bool", openings_used AS "openings_used!: i64",
+            stopped_after AS "stopped_after?", games AS "games!: u64",
+            games_failed AS "games_failed!: u64", wins AS "wins!: u64", draws AS "draws!: u64",
+            losses AS "losses!: u64", score AS "score?: f64", score_low AS "score_low?: f64",
+            score_high AS "score_high?: f64", pairs_0 AS "pairs_0!: u64",
+            pairs_half AS "pairs_half!: u64", pairs_1 AS "pairs_1!: u64",
+            pairs_1_half AS "pairs_1_half!: u64", pairs_2 AS "pairs_2!: u64",
+            distinct_games AS "distinct_games!: u64", timed, swap_sides,
+            player_id = opponent_id AS "is_self_play!: bool", openings_used AS "openings_used!: u64",
             openings_effective AS "openings_effective?: f64",
             openings_variance AS "openings_variance?: f64",
-            pairs_won_by_first_mover AS "pairs_won_by_first_mover!: i64",
-            pairs_won_by_second_mover AS "pairs_won_by_second_mover!: i64",
-            wins_moving_first AS "wins_moving_first!: i64",
-            draws_moving_first AS "draws_moving_first!: i64",
-            losses_moving_first AS "losses_moving_first!: i64",
-            margin_games AS "margin_games!: i64", margin_mean AS "margin_mean?: f64",
+            pairs_won_by_first_mover AS "pairs_won_by_first_mover!: u64",
+            pairs_won_by_second_mover AS "pairs_won_by_second_mover!: u64",
+            wins_moving_first AS "wins_moving_first!: u64",
+            draws_moving_first AS "draws_moving_first!: u64",
+            losses_moving_first AS "losses_moving_first!: u64",
+            margin_games AS "margin_games!: u64", margin_mean AS "margin_mean?: f64",
             margin_low AS "margin_low?: f64", margin_high AS "margin_high?: f64",
             (SELECT c.repeats = 1 AND c.stop_number = k.openings_count * (1 + c.swap_sides)
                 FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
@@ -456,28 +451,27 @@ async fn settled_cells(
 ) -> Result<Vec<CellRow>, StoreError> {
     Ok(sqlx::query_as!(
         CellRow,
-        r#"SELECT r.cell_id AS "cell_id!: i64", r.cell_number AS "cell_number!: i64", r.player,
-            r.opponent, r.games_planned AS "games_planned!: i64", r.games_max AS "games_max!: i64",
+        r#"SELECT r.cell_id AS "cell_id!", r.cell_number AS "cell_number!: u64", r.player,
+            r.opponent, r.games_planned AS "games_planned!: u64", r.games_max AS "games_max!",
             s.precision, coalesce(s.over_pairs, 0) AS "over_pairs!: bool", s.elo0, s.elo1, s.alpha, s.beta, s.model,
-            r.stopped_after AS "stopped_after?: i64",
-            r.games AS "games!: i64",
-            r.games_failed AS "games_failed!: i64", r.wins AS "wins!: i64",
-            r.draws AS "draws!: i64", r.losses AS "losses!: i64", r.score AS "score?: f64",
+            r.stopped_after AS "stopped_after?", r.games AS "games!: u64",
+            r.games_failed AS "games_failed!: u64", r.wins AS "wins!: u64",
+            r.draws AS "draws!: u64", r.losses AS "losses!: u64", r.score AS "score?: f64",
             r.score_low AS "score_low?: f64", r.score_high AS "score_high?: f64",
-            r.pairs_0 AS "pairs_0!: i64", r.pairs_half AS "pairs_half!: i64",
-            r.pairs_1 AS "pairs_1!: i64", r.pairs_1_half AS "pairs_1_half!: i64",
-            r.pairs_2 AS "pairs_2!: i64", r.distinct_games AS "distinct_games!: i64",
-            r.timed AS "timed: bool", r.swap_sides AS "swap_sides: bool",
+            r.pairs_0 AS "pairs_0!: u64", r.pairs_half AS "pairs_half!: u64",
+            r.pairs_1 AS "pairs_1!: u64", r.pairs_1_half AS "pairs_1_half!: u64",
+            r.pairs_2 AS "pairs_2!: u64", r.distinct_games AS "distinct_games!: u64", r.timed,
+            r.swap_sides,
             r.player_id = r.opponent_id AS "is_self_play!: bool",
-            r.openings_used AS "openings_used!: i64",
+            r.openings_used AS "openings_used!: u64",
             r.openings_effective AS "openings_effective?: f64",
             r.openings_variance AS "openings_variance?: f64",
-            r.pairs_won_by_first_mover AS "pairs_won_by_first_mover!: i64",
-            r.pairs_won_by_second_mover AS "pairs_won_by_second_mover!: i64",
-            r.wins_moving_first AS "wins_moving_first!: i64",
-            r.draws_moving_first AS "draws_moving_first!: i64",
-            r.losses_moving_first AS "losses_moving_first!: i64",
-            r.margin_games AS "margin_games!: i64", r.margin_mean AS "margin_mean?: f64",
+            r.pairs_won_by_first_mover AS "pairs_won_by_first_mover!: u64",
+            r.pairs_won_by_second_mover AS "pairs_won_by_second_mover!: u64",
+            r.wins_moving_first AS "wins_moving_first!: u64",
+            r.draws_moving_first AS "draws_moving_first!: u64",
+            r.losses_moving_first AS "losses_moving_first!: u64",
+            r.margin_games AS "margin_games!: u64", r.margin_mean AS "margin_mean?: f64",
             r.margin_low AS "margin_low?: f64", r.margin_high AS "margin_high?: f64",
             (SELECT c.repeats = 1 AND c.stop_number = k.openings_count * (1 + c.swap_sides)
                 FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
@@ -505,7 +499,7 @@ struct CostRow {
     opponent_id: i64,
     is_second_player: bool,
     player: String,
-    searched_moves: i64,
+    searched_moves: u64,
     wall_us: f64,
     cpu_us: f64,
     depths: f64,
@@ -536,7 +530,7 @@ impl CostRow {
         game_times: &CellTimes,
     ) -> Option<MoveCost> {
         let role = usize::from(self.is_second_player);
-        let [wall, cpu] = [&game_times.wall, &game_times.cpu].map(|it| it.get(&self.cell_id));
+        let [wall, cpu] = [&game_times.wall, &game_times.cpu].map(|times| times.get(&self.cell_id));
         let player = players.get(&self.player_id).copied().unwrap_or_default();
         let opponent = players.get(&self.opponent_id).copied().unwrap_or_default();
         let both_by_cpu = player.is_compared_by_cpu && opponent.is_compared_by_cpu;
@@ -549,7 +543,7 @@ impl CostRow {
         let times = MoveTimes::new(in_buckets, wall_us_mean);
         let has_full_tree = player.has_full_tree && self.full_tree_leaves > 0.0;
         let costs = Costs {
-            searched_moves: unsigned(self.searched_moves),
+            searched_moves: self.searched_moves,
             wall_us_mean,
             wall_us_median: times.quantile_us(0.5),
             wall_us_p90: times.quantile_us(0.9),
@@ -579,7 +573,7 @@ async fn players(
     experiment: ExperimentId,
 ) -> Result<Players, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT player_id AS "player_id!: i64", parameters_json FROM players
+        r#"SELECT player_id AS "player_id!", parameters_json FROM players
         WHERE player_id IN (
             SELECT first_player_id FROM cells WHERE experiment_id = ?1 AND in_sweep = 1
             UNION SELECT second_player_id FROM cells WHERE experiment_id = ?1 AND in_sweep = 1)"#,
@@ -601,13 +595,13 @@ async fn move_costs(
 ) -> Result<Vec<CostRow>, StoreError> {
     Ok(sqlx::query_as!(
         CostRow,
-        r#"SELECT c.cell_id AS "cell_id!: i64", d.player_id AS "player_id!: i64",
+        r#"SELECT c.cell_id AS "cell_id!", d.player_id AS "player_id!",
             d.player_id <> c.first_player_id AS "is_second_player!: bool",
             CASE WHEN d.player_id = c.first_player_id THEN c.second_player_id
                 ELSE c.first_player_id END AS "opponent_id!: i64",
             CASE WHEN d.player_id = c.first_player_id THEN c.first_player_name
                 ELSE c.second_player_name END AS "player!: String",
-            sum(d.searched_moves) AS "searched_moves!: i64", total(d.wall_us) AS "wall_us!: f64",
+            sum(d.searched_moves) AS "searched_moves!: u64", total(d.wall_us) AS "wall_us!: f64",
             total(d.cpu_us) AS "cpu_us!: f64",
             total(1.0 * d.depth * d.searched_moves) AS "depths!: f64",
             total(d.nodes) AS "nodes!: f64", total(d.evaluations) AS "evaluations!: f64",
@@ -636,13 +630,13 @@ async fn depth_costs(
 ) -> Result<Vec<CostRow>, StoreError> {
     Ok(sqlx::query_as!(
         CostRow,
-        r#"SELECT c.cell_id AS "cell_id!: i64", d.player_id AS "player_id!: i64",
+        r#"SELECT c.cell_id AS "cell_id!", d.player_id AS "player_id!",
             d.player_id <> c.first_player_id AS "is_second_player!: bool",
             CASE WHEN d.player_id = c.first_player_id THEN c.second_player_id
                 ELSE c.first_player_id END AS "opponent_id!: i64",
             CASE WHEN d.player_id = c.first_player_id THEN c.first_player_name
                 ELSE c.second_player_name END AS "player!: String",
-            d.searched_moves AS "searched_moves!: i64", d.wall_us AS "wall_us!: f64",
+            d.searched_moves AS "searched_moves!", d.wall_us AS "wall_us!: f64",
             d.cpu_us AS "cpu_us!: f64",
             1.0 * d.depth * d.searched_moves AS "depths!: f64",
             d.nodes AS "nodes!: f64", d.evaluations AS "evaluations!: f64",
@@ -668,7 +662,7 @@ async fn replayed(
     experiment: ExperimentId,
 ) -> Result<Vec<ReplayedGames>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT a.cell_id AS "cell_id!: i64", count(*) AS "games!: i64"
+        r#"SELECT a.cell_id AS "cell_id!", count(*) AS "games!: u64"
         FROM cells AS c
         JOIN attempts AS a ON a.cell_id = c.cell_id AND a.lost + a.failed > 0
         JOIN games AS g ON g.cell_id = a.cell_id AND g.number = a.number AND g.counted = 1
@@ -678,6 +672,6 @@ async fn replayed(
     )
     .fetch_all(connection)
     .await?;
-    let read = |cell_id, games| ReplayedGames { cell: CellId(cell_id), games: unsigned(games) };
+    let read = |cell_id, games| ReplayedGames { cell: CellId(cell_id), games };
     Ok(found.into_iter().map(|row| read(row.cell_id, row.games)).collect())
 }

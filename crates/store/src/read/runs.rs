@@ -7,7 +7,7 @@ use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
 use crate::read::readers::Readers;
-use crate::schema::numbers::{integer, unsigned};
+use crate::schema::numbers::integer;
 
 impl Readers {
     /// Returns the results so far of an experiment's runs, in the order of their numbers; empty for an experiment that
@@ -65,7 +65,7 @@ pub(crate) async fn runs(
             CROSS JOIN json_each(n.note, '$.parents') AS p
             WHERE f.distance < ?2
         )
-        SELECT n.run AS "run!: i64", n.kind, n.step AS "step!: i64", n.trial AS "trial!: i64", n.note
+        SELECT n.run AS "run!", n.kind, n.step AS "step!", n.trial AS "trial!", n.note
         FROM family AS f
         CROSS JOIN course_notes AS n ON n.experiment_id = ?1 AND n.run = f.run
             AND n.kind IN ('individual', 'scored') AND n.step = f.generation
@@ -77,10 +77,10 @@ pub(crate) async fn runs(
     .await?;
     notes.extend(families);
     let notes = notes.into_iter().map(|row| {
-        let place = (unsigned(row.step), unsigned(row.trial));
+        let place = (row.step, row.trial);
         let note = Note::read(&row.kind, place, &row.note)
             .map_err(|error| StoreError::Sql(sqlx::Error::Decode(error.into())))?;
-        Ok(note.map(|note| Noted { run: unsigned(row.run), note }))
+        Ok(note.map(|note| Noted { run: row.run, note }))
     });
     let notes = notes.collect::<Result<Vec<_>, StoreError>>()?;
     Ok(runs_of(notes.into_iter().flatten()))
@@ -88,9 +88,9 @@ pub(crate) async fn runs(
 
 /// A row of `course_notes`.
 struct NoteRow {
-    run: i64,
+    run: u64,
     kind: String,
-    step: i64,
-    trial: i64,
+    step: u64,
+    trial: u64,
     note: String,
 }

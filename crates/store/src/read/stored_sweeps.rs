@@ -45,7 +45,7 @@ impl Readers {
             uuid,
             name
         )
-        .fetch_optional(self.own())
+        .fetch_optional(self.reads())
         .await?;
         Ok(found.map(|row| StoredSweep {
             uuid: row.uuid,
@@ -61,9 +61,9 @@ impl Readers {
     /// # Errors
     /// If the database fails.
     pub async fn sweeps_that_await_builds(&self) -> Result<Vec<StoredSweep>, StoreError> {
-        let mut connection = self.own().acquire().await?;
+        let mut connection = self.reads().acquire().await?;
         let found = sqlx::query!(
-            r#"SELECT experiment_id AS "experiment_id!: i64", uuid, name, sweep_toml FROM experiments
+            r#"SELECT experiment_id AS "experiment_id!", uuid, name, sweep_toml FROM experiments
             WHERE state IN ('running', 'paused') AND instr(sweep_toml, '= "awaited"') > 0
             ORDER BY experiment_id"#
         )

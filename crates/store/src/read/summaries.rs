@@ -12,7 +12,6 @@ use crate::read::readers::Readers;
 use crate::schema::encoding::rows;
 use crate::schema::experiment_states::state_of;
 use crate::schema::machine_columns::labels_of;
-use crate::schema::numbers::unsigned;
 
 /// Maximum number of experiments that `status` reads and shows: well below the size limit of a message, and as quick
 /// beside many more (invariant 9).
@@ -34,7 +33,7 @@ impl Readers {
         let reading = async {
             let mut snapshot = self.snapshot().await?;
             let list = sqlx::query_scalar!(
-                r#"SELECT e.experiment_id AS "experiment_id!: i64" FROM experiments AS e
+                r#"SELECT e.experiment_id AS "experiment_id!" FROM experiments AS e
                 WHERE e.experiment_id >= ? AND NOT EXISTS (
                     SELECT 1 FROM removals AS x
                     WHERE x.experiment_id = e.experiment_id AND x.what = 'everything')
@@ -63,17 +62,20 @@ impl Readers {
     ///
     /// # Errors
     /// If the database fails, or takes too long.
-    pub async fn stops(&self, of: &[ExperimentSummary]) -> Result<Vec<StopsOf>, StoreError> {
-        let list: Vec<i64> = of.iter().map(|it| it.experiment.0).collect();
+    pub async fn stops(
+        &self,
+        experiments: &[ExperimentSummary],
+    ) -> Result<Vec<StopsOf>, StoreError> {
+        let list: Vec<i64> = experiments.iter().map(|summary| summary.experiment.0).collect();
         let list = rows(&list)?;
         let reading = async {
             let mut snapshot = self.snapshot().await?;
             let found = sqlx::query!(
-                r#"SELECT c.experiment_id AS "experiment_id!: i64", s.rule AS "rule!: String",
-                    count(*) AS "cells!: i64", count(c.stop_number) AS "cells_ended!: i64",
+                r#"SELECT c.experiment_id AS "experiment_id!", s.rule AS "rule!",
+                    count(*) AS "cells!: u64", count(c.stop_number) AS "cells_ended!: u64",
                     count(CASE WHEN c.repeats = 1
                         AND c.stop_number = k.openings_count * (1 + c.swap_sides) THEN 1 END)
-                        AS "cells_one_round!: i64"
+                        AS "cells_one_round!: u64"
                 FROM json_each(?) AS j
                 CROSS JOIN cells AS c ON c.experiment_id = j.value AND c.in_sweep = 1
                 JOIN stop_rules AS s ON s.stop_rule_id = c.stop_rule_id
@@ -86,9 +88,9 @@ impl Readers {
             let found = found.into_iter().map(|row| StopsOf {
                 experiment: ExperimentId(row.experiment_id),
                 rule: row.rule,
-                cells: unsigned(row.cells),
-                cells_ended: unsigned(row.cells_ended),
-                cells_one_round: unsigned(row.cells_one_round),
+                cells: row.cells,
+                cells_ended: row.cells_ended,
+                cells_one_round: row.cells_one_round,
             });
             Ok(found.collect())
         };
@@ -124,14 +126,14 @@ impl Readers {
     /// If the database fails.
     pub async fn workers(&self, workers_max: u32) -> Result<Vec<WorkerSummary>, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT w.worker_id AS "worker_id!: i64", w.name, w.host, w.slots AS "slots: u32",
-                w.engine_revision AS "engine_revision: u32", w.labels_json, w.credential,
+            r#"SELECT w.worker_id AS "worker_id!", w.name, w.host, w.slots, w.engine_revision,
+                w.labels_json, w.credential,
                 (SELECT coalesce(sum(r.games), 0) FROM worker_results AS r
-                    WHERE r.worker_id = w.worker_id) AS "games!: i64"
+                    WHERE r.worker_id = w.worker_id) AS "games!: u64"
             FROM workers AS w ORDER BY w.last_hello_unix_us DESC, w.worker_id DESC LIMIT ?"#,
             workers_max
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         let found = found.into_iter().map(|row| WorkerSummary {
             worker: WorkerId(row.worker_id),
@@ -142,7 +144,7 @@ impl Readers {
             silent_ms: 0,
             leased_games: 0,
             playing_games: 0,
-            reported_games: unsigned(row.games),
+            reported_games: row.games,
             lost_games: 0,
             memory_bytes: None,
             engines: Arc::default(),
@@ -161,7 +163,7 @@ pub(crate) async fn find(
     which: &str,
 ) -> Result<Option<ExperimentId>, StoreError> {
     let found = sqlx::query_scalar!(
-        r#"SELECT e.experiment_id AS "experiment_id!: i64" FROM experiments AS e
+        r#"SELECT e.experiment_id AS "experiment_id!" FROM experiments AS e
         WHERE (e.uuid = ?1 OR e.name = ?1) AND NOT EXISTS (
             SELECT 1 FROM removals AS x
             WHERE x.experiment_id = e.experiment_id AND x.what = 'everything')
@@ -186,7 +188,7 @@ pub(crate) async fn current(
     connection: &mut SqliteConnection,
 ) -> Result<(Vec<ExperimentSummary>, u64), StoreError> {
     let list = sqlx::query_scalar!(
-        r#"SELECT e.experiment_id AS "experiment_id!: i64" FROM experiments AS e
+        r#"SELECT e.experiment_id AS "experiment_id!" FROM experiments AS e
         WHERE NOT EXISTS (
             SELECT 1 FROM removals AS x
             WHERE x.experiment_id = e.experiment_id AND x.what = 'everything')
@@ -199,11 +201,11 @@ pub(crate) async fn current(
         r#"SELECT (SELECT count(*) FROM experiments)
             - (SELECT count(*) FROM removals AS x JOIN experiments AS e
                 ON e.experiment_id = x.experiment_id WHERE x.what = 'everything')
-            AS "total!: i64""#
+            AS "total!: u64""#
     )
     .fetch_one(&mut *connection)
     .await?;
-    Ok((summaries(connection, &list).await?, unsigned(total)))
+    Ok((summaries(connection, &list).await?, total))
 }
 
 /// Sums over an experiment's cells: cells, games planned, games settled, games failed.
@@ -218,8 +220,8 @@ async fn summaries(
 ) -> Result<Vec<ExperimentSummary>, StoreError> {
     let list = rows(list)?;
     let found = sqlx::query!(
-        r#"SELECT e.experiment_id AS "experiment_id!: i64", e.uuid, e.name, e.game, e.kind, e.state,
-            e.submitted_unix_us, e.priority AS "priority: i32",
+        r#"SELECT e.experiment_id AS "experiment_id!", e.uuid, e.name, e.game, e.kind, e.state,
+            e.submitted_unix_us, e.priority,
             (SELECT json_array(count(*),
                     coalesce(sum(coalesce(c.stop_number, c.games_planned)), 0),
                     coalesce(sum(r.games + r.games_failed), 0), coalesce(sum(r.games_failed), 0))

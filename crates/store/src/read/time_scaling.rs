@@ -5,7 +5,7 @@ use spelrum_model::{CellId, ExperimentId};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
-use crate::schema::numbers::{permille, scaling, unsigned};
+use crate::schema::numbers::{permille, scaling};
 
 /// Scaling of an experiment's time limits, as configured and in the counted games of each cell.
 pub(crate) async fn scaled(
@@ -13,7 +13,7 @@ pub(crate) async fn scaled(
     experiment: ExperimentId,
 ) -> Result<Scaled, StoreError> {
     let row = sqlx::query!(
-        r#"SELECT reference_speed, factor_max_permille AS "factor_max_permille: u32"
+        r#"SELECT reference_speed, factor_max_permille
         FROM experiments WHERE experiment_id = ?"#,
         experiment.0
     )
@@ -21,8 +21,8 @@ pub(crate) async fn scaled(
     .await?;
     let scaling = scaling(row.reference_speed, row.factor_max_permille);
     let found = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", g.time_factor AS "time_factor!: f64",
-            count(*) AS "games!: i64"
+        r#"SELECT c.cell_id AS "cell_id!", g.time_factor AS "time_factor!: f64",
+            count(*) AS "games!: u64"
         FROM cells AS c JOIN games AS g ON g.cell_id = c.cell_id AND g.time_factor IS NOT NULL
         WHERE c.experiment_id = ? AND c.in_sweep = 1 AND g.counted = 1
         GROUP BY c.cell_id, g.time_factor ORDER BY c.cell_id, g.time_factor"#,
@@ -33,7 +33,7 @@ pub(crate) async fn scaled(
     let mut scaled = Scaled { scaling, cells: Vec::new() };
     for row in found {
         if let Some(factor) = permille(row.time_factor) {
-            scaled.add(CellId(row.cell_id), factor, unsigned(row.games));
+            scaled.add(CellId(row.cell_id), factor, row.games);
         }
     }
     Ok(scaled)
@@ -46,9 +46,9 @@ pub(crate) async fn played_on(
     experiment: ExperimentId,
 ) -> Result<PlayedOn, StoreError> {
     let row = sqlx::query!(
-        r#"SELECT coalesce(sum(w.quiet_slots > 0), 0) AS "quiet!: i64",
-            coalesce(sum(w.quiet_slots = 0), 0) AS "others!: i64",
-            coalesce(sum(w.quiet_slots IS NULL), 0) AS "unknown!: i64"
+        r#"SELECT coalesce(sum(w.quiet_slots > 0), 0) AS "quiet!: u64",
+            coalesce(sum(w.quiet_slots = 0), 0) AS "others!: u64",
+            coalesce(sum(w.quiet_slots IS NULL), 0) AS "unknown!: u64"
         FROM cells AS c CROSS JOIN games AS g ON g.cell_id = c.cell_id
             JOIN workers AS w ON w.worker_id = g.worker_id
         WHERE c.experiment_id = ? AND c.timed = 1 AND g.counted = 1"#,
@@ -56,6 +56,6 @@ pub(crate) async fn played_on(
     )
     .fetch_one(connection)
     .await?;
-    let [quiet, others, unknown] = [row.quiet, row.others, row.unknown].map(unsigned);
+    let [quiet, others, unknown] = [row.quiet, row.others, row.unknown];
     Ok(PlayedOn { quiet, others, unknown })
 }

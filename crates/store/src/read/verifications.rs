@@ -9,7 +9,6 @@ use spelrum_model::{CellId, Difference, ExperimentId, GameId, WorkerId};
 use crate::error::StoreError;
 use crate::read::readers::Readers;
 use crate::schema::encoding::rows;
-use crate::schema::numbers::unsigned;
 use crate::write::verifications::VERIFICATION_NUMBER;
 use crate::write::workers::NamedWorker;
 
@@ -86,14 +85,14 @@ impl Readers {
         experiment: ExperimentId,
     ) -> Result<Vec<(CellId, u64)>, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT cell_id AS "cell_id!: i64", coalesce(stop_number, games_planned) AS "games!: i64"
+            r#"SELECT cell_id AS "cell_id!", coalesce(stop_number, games_planned) AS "games!: u64"
             FROM cells WHERE experiment_id = ? AND in_sweep = 1 AND superseded = 0
             ORDER BY number, cell_id"#,
             experiment.0
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
-        Ok(found.into_iter().map(|row| (CellId(row.cell_id), unsigned(row.games))).collect())
+        Ok(found.into_iter().map(|row| (CellId(row.cell_id), row.games)).collect())
     }
 
     /// Revision of the engine that plays an experiment's games.
@@ -102,10 +101,10 @@ impl Readers {
     /// If the database fails, or the experiment is missing.
     pub async fn engine_revision_of(&self, experiment: ExperimentId) -> Result<u32, StoreError> {
         let revision = sqlx::query_scalar!(
-            r#"SELECT engine_revision AS "revision: u32" FROM experiments WHERE experiment_id = ?"#,
+            r#"SELECT engine_revision AS revision FROM experiments WHERE experiment_id = ?"#,
             experiment.0
         )
-        .fetch_one(self.own())
+        .fetch_one(self.reads())
         .await?;
         Ok(revision)
     }
@@ -117,14 +116,14 @@ impl Readers {
     pub async fn known_verifications(&self, game_ids: &[i64]) -> Result<Vec<i64>, StoreError> {
         let list = rows(game_ids)?;
         let found = sqlx::query_scalar!(
-            r#"SELECT DISTINCT v.game_id AS "game_id!: i64"
+            r#"SELECT DISTINCT v.game_id AS "game_id!"
             FROM json_each(?1) AS j CROSS JOIN verifications AS v ON v.game_id = j.value
             WHERE v.settled_unix_us IS NULL
                 OR (v.verdict <> 'not played' AND v.engine_revision = ?2)"#,
             list,
             ENGINE_REVISION
         )
-        .fetch_all(self.own())
+        .fetch_all(self.reads())
         .await?;
         Ok(found)
     }
@@ -136,7 +135,7 @@ impl Readers {
     pub async fn verified_game(&self, cell: CellId) -> Result<Option<SettledGame>, StoreError> {
         let game =
             sqlx::query_scalar!("SELECT game_id FROM verifications WHERE cell_id = ?", cell.0)
-                .fetch_optional(self.own())
+                .fetch_optional(self.reads())
                 .await?;
         let Some(game) = game.flatten() else { return Ok(None) };
         Ok(match self.game(WhichGame::Id(game)).await? {
@@ -162,10 +161,10 @@ impl Readers {
     ) -> Result<Verifications, StoreError> {
         let mut snapshot = self.snapshot().await?;
         let pairs = sqlx::query!(
-            r#"SELECT v.played_by_worker_id AS "played_by?: i64",
-                v.verified_by_worker_id AS "verified_by!: i64",
-                sum(v.verdict = 'same') AS "same!: i64",
-                sum(v.verdict = 'different') AS "different!: i64"
+            r#"SELECT v.played_by_worker_id AS "played_by?",
+                v.verified_by_worker_id AS "verified_by!",
+                sum(v.verdict = 'same') AS "same!: u64",
+                sum(v.verdict = 'different') AS "different!: u64"
             FROM cells AS c CROSS JOIN verifications AS v ON v.cell_id = c.cell_id
             WHERE c.experiment_id = ?1 AND c.number = ?2 AND v.verdict IN ('same', 'different')
             GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ?3"#,
@@ -176,10 +175,10 @@ impl Readers {
         .fetch_all(&mut *snapshot)
         .await?;
         let waiting = sqlx::query!(
-            r#"SELECT v.played_by_worker_id AS "played_by?: i64", count(*) AS "games!: i64",
+            r#"SELECT v.played_by_worker_id AS "played_by?", count(*) AS "games!: u64",
                 sum(EXISTS (
                     SELECT 1 FROM lease_ranges AS r JOIN leases AS l ON l.lease_id = r.lease_id
-                    WHERE r.cell_id = v.cell_id AND l.ended_by IS NULL)) AS "leased!: i64"
+                    WHERE r.cell_id = v.cell_id AND l.ended_by IS NULL)) AS "leased!: u64"
             FROM cells AS c CROSS JOIN verifications AS v ON v.cell_id = c.cell_id
             WHERE c.experiment_id = ?1 AND c.number = ?2 AND v.settled_unix_us IS NULL
             GROUP BY 1 ORDER BY 1 LIMIT ?3"#,
@@ -190,8 +189,8 @@ impl Readers {
         .fetch_all(&mut *snapshot)
         .await?;
         let different = sqlx::query!(
-            r#"SELECT v.game_id, v.verified_cell_id, v.number, v.played_by_worker_id AS "played_by?: i64",
-                v.verified_by_worker_id AS "verified_by!: i64", v.difference_json AS "json!: String"
+            r#"SELECT v.game_id, v.verified_cell_id, v.number, v.played_by_worker_id AS "played_by?",
+                v.verified_by_worker_id AS "verified_by!", v.difference_json AS "json!"
             FROM cells AS c CROSS JOIN verifications AS v ON v.cell_id = c.cell_id
             WHERE c.experiment_id = ?1 AND c.number = ?2 AND v.verdict = 'different'
             ORDER BY v.settled_unix_us, v.cell_id LIMIT ?3"#,
@@ -202,8 +201,8 @@ impl Readers {
         .fetch_all(&mut *snapshot)
         .await?;
         let sums = sqlx::query!(
-            r#"SELECT coalesce(sum(v.verdict = 'different'), 0) AS "different!: i64",
-                coalesce(sum(v.verdict = 'not played'), 0) AS "not_played!: i64",
+            r#"SELECT coalesce(sum(v.verdict = 'different'), 0) AS "different!: u64",
+                coalesce(sum(v.verdict = 'not played'), 0) AS "not_played!: u64",
                 min(v.failure) AS "because?: String"
             FROM cells AS c CROSS JOIN verifications AS v ON v.cell_id = c.cell_id
             WHERE c.experiment_id = ?1 AND c.number = ?2"#,
@@ -219,7 +218,7 @@ impl Readers {
         let ids: Vec<i64> = ids.flatten().collect();
         let ids = rows(&ids)?;
         let named = sqlx::query!(
-            r#"SELECT worker_id AS "worker_id!: i64", name, host FROM workers
+            r#"SELECT worker_id AS "worker_id!", name, host FROM workers
             WHERE worker_id IN (SELECT value FROM json_each(?))"#,
             ids
         )
@@ -237,11 +236,11 @@ impl Readers {
                 NamedWorker { worker: WorkerId(id), name: String::new(), host: String::new() };
             named.get(&id).cloned().unwrap_or(unknown)
         };
-        let pair = |row: (Option<i64>, i64, i64, i64)| VerifiedPair {
+        let pair = |row: (Option<i64>, i64, u64, u64)| VerifiedPair {
             played_by: row.0.map(name),
             verified_by: name(row.1),
-            same: unsigned(row.2),
-            different: unsigned(row.3),
+            same: row.2,
+            different: row.3,
         };
         Ok(Verifications {
             pairs: pairs
@@ -252,25 +251,22 @@ impl Readers {
                 .iter()
                 .map(|row| WaitingVerifications {
                     played_by: row.played_by.map(name),
-                    games: unsigned(row.games),
-                    leased: unsigned(row.leased),
+                    games: row.games,
+                    leased: row.leased,
                 })
                 .collect(),
             different: different
                 .iter()
                 .map(|row| DifferentGame {
                     game_id: row.game_id,
-                    game: GameId {
-                        cell: CellId(row.verified_cell_id),
-                        number: unsigned(row.number),
-                    },
+                    game: GameId { cell: CellId(row.verified_cell_id), number: row.number },
                     played_by: row.played_by.map(name),
                     verified_by: name(row.verified_by),
                     difference: read_difference(&row.json),
                 })
                 .collect(),
-            different_total: unsigned(sums.different),
-            not_played: unsigned(sums.not_played),
+            different_total: sums.different,
+            not_played: sums.not_played,
             not_played_because: sums.because,
         })
     }

@@ -10,7 +10,7 @@ use spelrum_model::{CellId, ExperimentId, WorkerId};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
-use crate::schema::numbers::{integer, unsigned};
+use crate::schema::numbers::integer;
 
 /// Facts shared by all games of a cell.
 struct ComparedCell {
@@ -32,9 +32,9 @@ pub(crate) async fn effects(
     let cells = cells(connection, experiment).await?;
     let below = integer(compared_games(cells.len() as u64));
     let found = sqlx::query!(
-        r#"SELECT g.cell_id, g.number, g.worker_id AS "worker_id!: i64",
+        r#"SELECT g.cell_id, g.number AS "number: u64", g.worker_id AS "worker_id!",
             CASE g.outcome WHEN 'win' THEN 2 WHEN 'draw' THEN 1 ELSE 0 END AS "half_points!: u8",
-            m.side AS "side?: i64", count(m.ply) AS "moves!: i64", total(m.cpu_us) AS "cpu_us!: f64",
+            m.side AS "side?", count(m.ply) AS "moves!: u64", total(m.cpu_us) AS "cpu_us!: f64",
             total(m.wall_us) AS "wall_us!: f64", total(m.nodes) AS "nodes!: f64"
         FROM cells AS c CROSS JOIN games AS g ON g.cell_id = c.cell_id AND g.number < ?2
         LEFT JOIN moves AS m ON m.game_id = g.game_id AND m.ended_by <> 'only_move'
@@ -49,7 +49,7 @@ pub(crate) async fn effects(
     let mut games: Vec<ComparedGame> = Vec::new();
     for row in found {
         let Some(cell) = cells.get(&row.cell_id) else { continue };
-        let (id, number) = (CellId(row.cell_id), unsigned(row.number));
+        let (id, number) = (CellId(row.cell_id), row.number);
         let is_swapped = cell.swap_sides && number % 2 == 1;
         if games.last().is_none_or(|last| (last.cell, last.number) != (id, number)) {
             games.push(ComparedGame {
@@ -64,10 +64,10 @@ pub(crate) async fn effects(
             });
         }
         let (Some(side), Some(game)) = (row.side, games.last_mut()) else { continue };
-        let of = &mut game.moves[usize::from((side == 1) != is_swapped)];
+        let moves = &mut game.moves[usize::from((side == 1) != is_swapped)];
         let (cpu_us, wall_us, nodes) = (row.cpu_us, row.wall_us, row.nodes);
-        let is_timed = of.is_timed;
-        *of = ComparedMoves { is_timed, moves: unsigned(row.moves), cpu_us, wall_us, nodes };
+        let is_timed = moves.is_timed;
+        *moves = ComparedMoves { is_timed, moves: row.moves, cpu_us, wall_us, nodes };
     }
     Ok(worker_effects(&workers, &games))
 }
@@ -77,8 +77,8 @@ async fn cells(
     experiment: ExperimentId,
 ) -> Result<BTreeMap<i64, ComparedCell>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT c.cell_id, c.swap_sides AS "swap_sides!: bool",
-            f.parameters_json AS first_json, s.parameters_json AS second_json
+        r#"SELECT c.cell_id, c.swap_sides AS "swap_sides!", f.parameters_json AS first_json,
+            s.parameters_json AS second_json
         FROM cells AS c
         JOIN players AS f ON f.player_id = c.first_player_id
         JOIN players AS s ON s.player_id = c.second_player_id
@@ -88,9 +88,9 @@ async fn cells(
     .fetch_all(connection)
     .await?;
     let is_timed = |json: &str| CostedPlayer::from_json(json).time_limit_us.is_some();
-    let told = found.into_iter().map(|row| {
+    let players = found.into_iter().map(|row| {
         let is_timed = [is_timed(&row.first_json), is_timed(&row.second_json)];
         (row.cell_id, ComparedCell { swap_sides: row.swap_sides, is_timed })
     });
-    Ok(told.collect())
+    Ok(players.collect())
 }

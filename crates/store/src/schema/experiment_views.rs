@@ -114,7 +114,7 @@ pub(crate) async fn name_views(
 async fn trim_views(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
     // SQLite numbers the schema's entries in order of creation.
     let surplus = sqlx::query_scalar!(
-        r#"SELECT e.experiment_id AS "experiment_id!: i64"
+        r#"SELECT e.experiment_id AS "experiment_id!"
         FROM sqlite_schema AS s
         CROSS JOIN experiments AS e ON e.results_view = s.name AND e.results_view <> ''
         WHERE s.type = 'view' ORDER BY s.rowid DESC LIMIT ?2 OFFSET ?1"#,

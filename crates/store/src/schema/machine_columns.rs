@@ -6,6 +6,7 @@ use spelrum_answers::CpuQuota;
 use spelrum_model::labels::{LABELS_MAX, Label};
 
 use crate::error::StoreError;
+use crate::schema::numbers::integer;
 
 /// Encodes labels for storage.
 pub(crate) fn labels_column(labels: &[Label]) -> Result<String, StoreError> {
@@ -24,12 +25,10 @@ pub(crate) fn labels_of(column: &str) -> Vec<Label> {
 
 /// Encodes a limit of CPU time: the amount per period, and the period.
 pub(crate) fn quota_columns(quota: Option<CpuQuota>) -> [Option<i64>; 2] {
-    let us = |us: u64| i64::try_from(us).unwrap_or(i64::MAX);
-    quota.map_or([None; 2], |quota| [Some(us(quota.quota_us)), Some(us(quota.period_us))])
+    quota.map_or([None; 2], |quota| [quota.quota_us, quota.period_us].map(|us| Some(integer(us))))
 }
 
 /// Parses a stored limit.
-pub(crate) fn quota_of(columns: [Option<i64>; 2]) -> Option<CpuQuota> {
-    let [quota_us, period_us] = columns.map(|us| us.and_then(|us| u64::try_from(us).ok()));
+pub(crate) fn quota_of([quota_us, period_us]: [Option<u64>; 2]) -> Option<CpuQuota> {
     CpuQuota::new(quota_us?, period_us?)
 }

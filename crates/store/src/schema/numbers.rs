@@ -35,21 +35,23 @@ pub(crate) fn safe(what: &'static str, value: u64) -> Result<i64, StoreError> {
 }
 
 /// The scaling of an experiment's time limits, from its columns.
-pub(crate) fn scaling(reference_speed: Option<i64>, factor_max_permille: u32) -> Option<Scaling> {
-    let reference = u64::try_from(reference_speed?).ok()?;
-    Some(Scaling { reference, factor_max_permille })
+pub(crate) fn scaling(reference_speed: Option<u64>, factor_max_permille: u32) -> Option<Scaling> {
+    reference_speed.map(|reference| Scaling { reference, factor_max_permille })
 }
 
 /// The columns of the scaling of an experiment's time limits.
 pub(crate) fn scaling_columns(scaling: Option<Scaling>) -> (Option<i64>, u32) {
-    let reference_speed = scaling.map(|it| integer(it.reference));
-    (reference_speed, scaling.map_or(Scaling::FACTOR_MAX_PERMILLE, |it| it.factor_max_permille))
+    let reference_speed = scaling.map(|scaling| integer(scaling.reference));
+    (
+        reference_speed,
+        scaling.map_or(Scaling::FACTOR_MAX_PERMILLE, |scaling| scaling.factor_max_permille),
+    )
 }
 
 /// The columns `time_factor` and `speed` of a game.
 pub(crate) fn scaled_columns(scaled: Option<ScaledTime>) -> (Option<f64>, Option<i64>) {
-    let factor = scaled.map(|it| f64::from(it.factor_permille) / 1_000.0);
-    (factor, scaled.map(|it| integer(it.nodes_per_second)))
+    let factor = scaled.map(|scaled| f64::from(scaled.factor_permille) / 1_000.0);
+    (factor, scaled.map(|scaled| integer(scaled.nodes_per_second)))
 }
 
 /// The scaling of time limits in a game, from its columns; `None` if they were not scaled or the columns are invalid.
@@ -64,9 +66,4 @@ pub(crate) fn permille(factor: f64) -> Option<u32> {
     let permille = (factor * 1_000.0).round();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in bounds")]
     (1.0..=f64::from(u32::MAX)).contains(&permille).then_some(permille as u32)
-}
-
-/// A count from the database, which never stores negative counts.
-pub(crate) fn unsigned(number: i64) -> u64 {
-    u64::try_from(number).unwrap_or(0)
 }

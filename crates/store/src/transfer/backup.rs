@@ -34,7 +34,7 @@ pub struct Copied {
     /// Pages copied so far.
     pub pages: u64,
     /// Pages in total.
-    pub of: u64,
+    pub pages_total: u64,
 }
 
 /// A complete copy on disk.
@@ -82,10 +82,10 @@ pub enum BackupError {
         source: std::io::Error,
     },
     /// The copy was damaged and has been deleted.
-    #[error("failed to copy: the copy is damaged: {said}")]
+    #[error("failed to copy: the copy is damaged: {problem}")]
     Damaged {
         /// The first problem that SQLite reported.
-        said: String,
+        problem: String,
     },
     /// The caller cancelled the copy.
     #[error("failed to copy: it was given up")]
@@ -131,7 +131,7 @@ impl Readers {
     ) -> Result<BackedUp, BackupError> {
         refuse_existing(to)?;
         let unfinished = Unfinished::create(to)?;
-        self.copy_pages(&unfinished, &mut look).map_err(|error| self.heard(error))?;
+        self.copy_pages(&unfinished, &mut look).map_err(|error| self.note_damage(error))?;
         let games = unfinished.check(look)?;
         unfinished.mark_copied()?;
         // The copy gets the database's permissions.
@@ -159,9 +159,9 @@ impl Readers {
                 return Err(StoreError::Busy.into());
             }
             let progress = copying.progress();
-            let of = u64::try_from(progress.pagecount).unwrap_or(0);
+            let pages_total = u64::try_from(progress.pagecount).unwrap_or(0);
             let left = u64::try_from(progress.remaining).unwrap_or(0);
-            if look(Copied { pages: of.saturating_sub(left), of }).is_break() {
+            if look(Copied { pages: pages_total.saturating_sub(left), pages_total }).is_break() {
                 return Err(BackupError::GivenUp);
             }
         }
@@ -172,9 +172,9 @@ impl Readers {
     }
 
     /// Reports damage met by a copy to the alarm.
-    pub(crate) fn heard(&self, error: BackupError) -> BackupError {
+    pub(crate) fn note_damage(&self, error: BackupError) -> BackupError {
         if let BackupError::Store(error) = &error {
-            self.alarm().hear(error);
+            self.alarm().raise_if_damage(error);
         }
         error
     }
@@ -306,23 +306,23 @@ impl Unfinished {
         let read = || {
             // No companion files are created.
             let connection = Connection::open_with_flags(immutable_uri(&self.path), flags)?;
-            let all = Copied { pages: 1, of: 1 };
+            let all = Copied { pages: 1, pages_total: 1 };
             connection
                 .progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(move || look(all).is_break()))?;
-            let said: String =
+            let problem: String =
                 connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
             let games = connection
                 .query_row("SELECT count(*) FROM games", [], |row| row.get::<_, i64>(0))?;
-            Ok((said, u64::try_from(games).unwrap_or(0)))
+            Ok((problem, u64::try_from(games).unwrap_or(0)))
         };
         let read: rusqlite::Result<_> = read();
         match read {
-            Ok((said, games)) if said == "ok" => Ok(games),
-            Ok((said, _)) => Err(BackupError::Damaged { said }),
+            Ok((problem, games)) if problem == "ok" => Ok(games),
+            Ok((problem, _)) => Err(BackupError::Damaged { problem }),
             Err(error) => Err(match query_code(&error) {
                 Some(code::INTERRUPT) => BackupError::GivenUp,
                 Some(code::CORRUPT | code::NOTADB) => {
-                    BackupError::Damaged { said: error.to_string() }
+                    BackupError::Damaged { problem: error.to_string() }
                 }
                 Some(_) | None => StoreError::from(error).into(),
             }),

@@ -223,7 +223,7 @@ impl Readers {
         });
         copied.map_err(|error| match query_code(&error) {
             Some(code::INTERRUPT) => BackupError::GivenUp,
-            Some(_) | None => self.heard(unfinished.failed(error)),
+            Some(_) | None => self.note_damage(unfinished.failed(error)),
         })?;
         self.still_at_rest()?;
         unfinished.check(move |_: Copied| look())
@@ -238,8 +238,9 @@ impl Readers {
         into.busy_timeout(BUSY_TIMEOUT)?;
         into.progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(move || look().is_break()))?;
         // Not the copy's VFS, which lacks locks.
-        let whole = if self.is_at_rest() { "immutable=1&vfs=unix" } else { "mode=ro&vfs=unix" };
-        into.execute("ATTACH ? AS source", [uri(self.path(), whole)])?;
+        let parameters =
+            if self.is_at_rest() { "immutable=1&vfs=unix" } else { "mode=ro&vfs=unix" };
+        into.execute("ATTACH ? AS source", [uri(self.path(), parameters)])?;
         into.execute_batch(&format!(
             "PRAGMA auto_vacuum = INCREMENTAL;
             PRAGMA application_id = {APPLICATION_ID};
@@ -262,11 +263,11 @@ impl Readers {
                 SELECT 1 FROM source.experiments AS e
                 WHERE lower(s.name) IN (e.results_view, e.times_view))",
         )?;
-        let own: Vec<(String, String)> = into
+        let views: Vec<(String, String)> = into
             .prepare("SELECT results_view, times_view FROM main.experiments")?
             .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<rusqlite::Result<_>>()?;
-        for (results, times) in own {
+        for (results, times) in views {
             make_in(into, "main", &results)?;
             make_in(into, "main", &times)?;
         }

@@ -31,6 +31,7 @@ use crate::error::StoreError;
 use crate::open::checkpoint::WAL_CHECKPOINT_BYTES;
 use crate::open::writer::Writer;
 use crate::schema::migrations::MIGRATIONS;
+use crate::schema::numbers::integer;
 use crate::write::transaction::Transaction;
 use played_games::{ReadGame, read_game};
 use source::{SCHEMA, SchemaRow, Source, SourceCell, SourceExperiment};
@@ -99,7 +100,7 @@ pub struct ImportProgress {
     /// Cells done so far.
     pub cells: u64,
     /// Cells in total.
-    pub of: u64,
+    pub cells_total: u64,
 }
 
 /// How an experiment of the file is imported.
@@ -127,9 +128,9 @@ impl Writer {
     ) -> Result<Vec<Imported>, ImportError> {
         let source = self.open_source(path).await?;
         let experiments = source.experiments()?;
-        let of = experiments.iter().map(|it| it.cells.len() as u64).sum();
+        let cells_total = experiments.iter().map(|experiment| experiment.cells.len() as u64).sum();
         let mut tell = |is_checking, cells| {
-            let wanted = look(ImportProgress { is_checking, cells, of });
+            let wanted = look(ImportProgress { is_checking, cells, cells_total });
             if wanted.is_break() { Err(ImportError::GivenUp) } else { Ok(()) }
         };
         let mut kinds = Vec::with_capacity(experiments.len());
@@ -170,24 +171,24 @@ impl Writer {
 
     async fn kind(
         &mut self,
-        of: &SourceExperiment,
+        exported: &SourceExperiment,
         new_experiment: bool,
     ) -> Result<Kind, ImportError> {
         let mut transaction = self.begin().await?;
-        let name = || of.name.clone();
-        let Some(known) = writing::known(&mut transaction, &of.uuid).await? else {
+        let name = || exported.name.clone();
+        let Some(known) = writing::known(&mut transaction, &exported.uuid).await? else {
             if !new_experiment
-                && writing::is_name_taken(&mut transaction, &of.name, &of.uuid).await?
+                && writing::is_name_taken(&mut transaction, &exported.name, &exported.uuid).await?
             {
                 return Err(ImportError::NameTaken { name: name() });
             }
             return Ok(Kind::New);
         };
-        let theirs: Vec<&String> = of.versions.iter().map(|version| &version.uuid).collect();
+        let theirs: Vec<&String> = exported.versions.iter().map(|version| &version.uuid).collect();
         let ours: Vec<&String> = known.versions.iter().collect();
         let cells = writing::cells_by_hash(&mut transaction, known.experiment).await?;
-        let has_all = of.cells.iter().all(|cell| cells.contains_key(&cell.definition_hash));
-        if (known.has_course || of.course.is_some()) && !has_all {
+        let has_all = exported.cells.iter().all(|cell| cells.contains_key(&cell.definition_hash));
+        if (known.has_course || exported.course.is_some()) && !has_all {
             return Err(ImportError::OtherCourse { name: name() });
         }
         if ours.starts_with(&theirs) && has_all {
@@ -202,7 +203,7 @@ impl Writer {
     async fn import_one(
         &mut self,
         source: &Source,
-        of: &SourceExperiment,
+        exported: &SourceExperiment,
         kind: Kind,
         tell: &mut impl FnMut() -> Result<(), ImportError>,
     ) -> Result<Imported, ImportError> {
@@ -212,27 +213,27 @@ impl Writer {
             Kind::There(_) => (false, false),
         };
         let mut imported = Imported {
-            name: of.name.clone(),
-            uuid: of.uuid.clone(),
+            name: exported.name.clone(),
+            uuid: exported.uuid.clone(),
             is_new,
             is_changed,
-            is_playable: is_ours(of),
+            is_playable: is_ours(exported),
             ..Imported::default()
         };
         let mut transaction = self.begin().await?;
         let mut workers = MetWorkers::new();
-        networks::import_networks(&mut transaction, source, of, &mut workers).await?;
+        networks::import_networks(&mut transaction, source, exported, &mut workers).await?;
         let experiment = match &kind {
             Kind::There(known) => known.experiment,
-            Kind::New => adopt(&mut transaction, source, of, None).await?,
-            Kind::Newer(known) => adopt(&mut transaction, source, of, Some(known)).await?,
+            Kind::New => adopt(&mut transaction, source, exported, None).await?,
+            Kind::Newer(known) => adopt(&mut transaction, source, exported, Some(known)).await?,
         };
         let ids = writing::cells_by_hash(&mut transaction, experiment).await?;
         transaction.commit().await?;
         let openings = OpeningsCache::default();
-        for cell in &of.cells {
+        for cell in &exported.cells {
             let Some(id) = ids.get(&cell.definition_hash) else { continue };
-            let playable = playable(source, of, cell, &openings)?;
+            let playable = playable(source, exported, cell, &openings)?;
             let to = Target { cell: CellId(*id), playable: &playable };
             self.import_cell(source, cell, &to, &mut workers, &mut imported).await?;
             tell()?;
@@ -245,7 +246,7 @@ impl Writer {
         imported.state = match was {
             // After an interrupted import, all games may be stored and the experiment not finished yet.
             Some(state) if !imported.is_anything() && state != "paused" => state,
-            _ => writing::settle_state(&mut transaction, experiment, of, is_new).await?,
+            _ => writing::settle_state(&mut transaction, experiment, exported, is_new).await?,
         };
         transaction.commit().await?;
         Ok(imported)
@@ -266,7 +267,7 @@ impl Writer {
         loop {
             let games = source.games(cell.id, from, to.playable)?;
             let Some(last) = games.last() else { break };
-            from = i64::try_from(last.number).map_or(i64::MAX, |number| number + 1);
+            from = integer(last.number).saturating_add(1);
             let games = read(source, cell, games, to, false)?;
             meet_players(&mut transaction, source, &games, workers).await?;
             writing::import_games(&mut transaction, to.cell, games, workers, &mut came).await?;
@@ -280,11 +281,16 @@ impl Writer {
             meet_players(&mut transaction, source, &games, workers).await?;
             writing::import_games(&mut transaction, to.cell, games, workers, &mut came).await?;
         }
-        let stored =
-            |it: &Imported| it.games + it.failed + it.repeats + it.conflicts + it.uncounted;
+        let stored = |imported: &Imported| {
+            imported.games
+                + imported.failed
+                + imported.repeats
+                + imported.conflicts
+                + imported.uncounted
+        };
         if imported.is_new {
-            let told = source.told(cell.id)?;
-            writing::import_history(&mut transaction, to.cell, &source.attempts(cell.id)?, told)
+            let outcome = source.course_outcome(cell.id)?;
+            writing::import_history(&mut transaction, to.cell, &source.attempts(cell.id)?, outcome)
                 .await?;
         }
         if imported.is_new || imported.is_changed || stored(&came) > stored(imported) {
@@ -313,77 +319,80 @@ struct Target<'t> {
 async fn adopt(
     transaction: &mut Transaction<'_>,
     source: &Source,
-    of: &SourceExperiment,
+    exported: &SourceExperiment,
     known: Option<&Known>,
 ) -> Result<i64, ImportError> {
-    let whole = plan::plan(of, &[]).map_err(|what| source.wrong(what))?;
-    let parts = parts(source, of)?;
-    Ok(writing::adopt(transaction, of, known, &whole, &parts).await?)
+    let whole = plan::plan(exported, &[]).map_err(|what| source.wrong(what))?;
+    let parts = parts(source, exported)?;
+    Ok(writing::adopt(transaction, exported, known, &whole, &parts).await?)
 }
 
 /// The cells, grouped by stop rule and by when their course requested them.
 fn parts<'c>(
     source: &Source,
-    of: &'c SourceExperiment,
+    exported: &'c SourceExperiment,
 ) -> Result<Vec<(Plan, Vec<&'c SourceCell>)>, ImportError> {
     let mut alike: BTreeMap<(Option<String>, Option<i64>), Vec<&SourceCell>> = BTreeMap::new();
-    for cell in &of.cells {
+    for cell in &exported.cells {
         let rule = cell.rule.map(|rule| rule.to_string());
         alike.entry((rule, cell.asked_after)).or_default().push(cell);
     }
     let plan = |cells: Vec<&'c SourceCell>| {
-        let plan = plan::plan(of, &cells).map_err(|what| source.wrong(what))?;
+        let plan = plan::plan(exported, &cells).map_err(|what| source.wrong(what))?;
         Ok((plan, cells))
     };
     alike.into_values().map(plan).collect()
 }
 
 /// Refuses an experiment that cannot be stored.
-fn check_experiment(source: &Source, of: &SourceExperiment) -> Result<(), ImportError> {
-    let wrong = |what: &str| Err(source.wrong(format!("{}: {what}", of.name)));
-    if !["running", "paused", "cancelled", "finished"].contains(&&*of.state) {
+fn check_experiment(source: &Source, exported: &SourceExperiment) -> Result<(), ImportError> {
+    let wrong = |what: &str| Err(source.wrong(format!("{}: {what}", exported.name)));
+    if !["running", "paused", "cancelled", "finished"].contains(&&*exported.state) {
         return wrong("it is in a state that there is not");
     }
-    if of.name.is_empty() || of.name.chars().any(char::is_control) || of.uuid.is_empty() {
+    if exported.name.is_empty()
+        || exported.name.chars().any(char::is_control)
+        || exported.uuid.is_empty()
+    {
         return wrong("its name or UUID is not one");
     }
-    if of.versions.is_empty() {
+    if exported.versions.is_empty() {
         return wrong("it has no text");
     }
-    let hashes: BTreeSet<&str> = of.cells.iter().map(|cell| &*cell.definition_hash).collect();
-    if hashes.len() != of.cells.len() {
+    let hashes: BTreeSet<&str> = exported.cells.iter().map(|cell| &*cell.definition_hash).collect();
+    if hashes.len() != exported.cells.len() {
         return wrong("it has a cell twice");
     }
-    for claim in &of.claims {
+    for claim in &exported.claims {
         let is_whole = claims::is_whole(claim)
             && claim.cells.iter().all(|(hash, ..)| hashes.contains(&**hash));
         if !is_whole {
             return wrong("a claim of it is not what was stated");
         }
     }
-    parts(source, of).map(drop)
+    parts(source, exported).map(drop)
 }
 
 /// A playable cell for its games.
 fn playable(
     source: &Source,
-    of: &SourceExperiment,
+    exported: &SourceExperiment,
     cell: &SourceCell,
     openings: &OpeningsCache,
 ) -> Result<PlayableCell, ImportError> {
-    let definition = plan::definition(cell).map_err(|what| source.unknown(&of.name, what))?;
+    let definition = plan::definition(cell).map_err(|what| source.unknown(&exported.name, what))?;
     PlayableCell::with_cache(definition, openings)
-        .map_err(|error| source.unknown(&of.name, format!("cell {}: {error}", cell.id)))
+        .map_err(|error| source.unknown(&exported.name, format!("cell {}: {error}", cell.id)))
 }
 
 /// Refuses a cell with records that are not games of it.
 fn check_cell(
     source: &Source,
-    of: &SourceExperiment,
+    exported: &SourceExperiment,
     cell: &SourceCell,
     openings: &OpeningsCache,
 ) -> Result<(), ImportError> {
-    let playable = playable(source, of, cell, openings)?;
+    let playable = playable(source, exported, cell, openings)?;
     let to = Target { cell: CellId(cell.id), playable: &playable };
     let mut workers = BTreeSet::new();
     let mut judge = |games| {
@@ -399,7 +408,7 @@ fn check_cell(
     loop {
         let games = source.games(cell.id, from, to.playable)?;
         let Some(last) = games.last() else { break };
-        from = i64::try_from(last.number).map_or(i64::MAX, |number| number + 1);
+        from = integer(last.number).saturating_add(1);
         judge(games)?;
     }
     let mut after = FIRST;

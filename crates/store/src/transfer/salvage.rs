@@ -188,15 +188,16 @@ fn next_readable(from: &Connection, table: &str, last: i64) -> Option<i64> {
 }
 
 /// The columns that can be written.
-fn columns(of: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
-    let mut statement = of.prepare("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0")?;
+fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement =
+        connection.prepare("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0")?;
     statement.query_map([table], |row| Ok(quoted(&row.get::<_, String>(0)?)))?.collect()
 }
 
 /// The columns of the primary key.
-fn key(of: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+fn key(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement =
-        of.prepare("SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk")?;
+        connection.prepare("SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk")?;
     statement.query_map([table], |row| Ok(quoted(&row.get::<_, String>(0)?)))?.collect()
 }
 

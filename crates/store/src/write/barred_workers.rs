@@ -7,7 +7,7 @@ use spelrum_model::{CellId, ExperimentId, GameId, WorkerId};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;
-use crate::schema::numbers::{integer, unsigned};
+use crate::schema::numbers::integer;
 use crate::write::experiments;
 use crate::write::transaction::Transaction;
 
@@ -70,9 +70,9 @@ pub(crate) async fn inherit(
                 WHERE own.worker_id = ?1 AND own.engine = x.engine
                     AND own.readmitted_unix_us IS NULL)
         GROUP BY x.engine
-        RETURNING engine AS "engine!: String", forfeits AS "forfeits!: i64",
-            engine_games AS "games!: i64", forfeits_of_others AS "others!: i64",
-            engine_games_of_others AS "others_games!: i64""#,
+        RETURNING engine AS "engine!", forfeits AS "forfeits!",
+            engine_games AS "games!", forfeits_of_others AS "others!",
+            engine_games_of_others AS "others_games!""#,
         worker.0,
         now
     )
@@ -82,9 +82,9 @@ pub(crate) async fn inherit(
         .into_iter()
         .map(|row| Barred {
             engine: row.engine,
-            forfeits: unsigned(row.forfeits),
-            games: unsigned(row.games),
-            of_others: [unsigned(row.others), unsigned(row.others_games)],
+            forfeits: row.forfeits,
+            games: row.games,
+            of_others: [row.others, row.others_games],
         })
         .collect();
     barred.sort_by(|one, other| one.engine.cmp(&other.engine));
@@ -96,9 +96,8 @@ pub(crate) async fn barred(
     tx: &mut Transaction<'_>,
 ) -> Result<Vec<(WorkerId, Barred)>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT worker_id, engine AS "engine!: String", forfeits AS "forfeits!: i64",
-            engine_games AS "games!: i64", forfeits_of_others AS "others!: i64",
-            engine_games_of_others AS "others_games!: i64"
+        r#"SELECT worker_id, engine AS "engine!", forfeits AS "forfeits!", engine_games AS "games!",
+            forfeits_of_others AS "others!", engine_games_of_others AS "others_games!"
         FROM exclusions
         WHERE engine IS NOT NULL AND readmitted_unix_us IS NULL
         ORDER BY worker_id, engine"#
@@ -108,9 +107,9 @@ pub(crate) async fn barred(
     let barred = found.into_iter().map(|row| {
         let barred = Barred {
             engine: row.engine,
-            forfeits: unsigned(row.forfeits),
-            games: unsigned(row.games),
-            of_others: [unsigned(row.others), unsigned(row.others_games)],
+            forfeits: row.forfeits,
+            games: row.games,
+            of_others: [row.others, row.others_games],
         };
         (WorkerId(row.worker_id), barred)
     });
@@ -171,7 +170,7 @@ pub(crate) async fn engines_of_sides(
     game: GameId,
 ) -> Result<[Option<String>; 2], StoreError> {
     let row = sqlx::query!(
-        r#"SELECT c.swap_sides AS "swap_sides: bool",
+        r#"SELECT c.swap_sides,
             p.parameters_json ->> 'engine' AS "first?: String",
             q.parameters_json ->> 'engine' AS "second?: String"
         FROM cells AS c
@@ -199,12 +198,12 @@ pub(crate) async fn stop_for_forfeits(
 ) -> Result<Vec<StoppedForForfeits>, StoreError> {
     let list = rows(&cells.iter().map(|cell| cell.0).collect::<Vec<_>>())?;
     let found = sqlx::query!(
-        r#"SELECT e.experiment_id AS "experiment_id!: i64", e.name AS "name!: String",
-            e.forfeits_max AS "forfeits_max!: i64",
+        r#"SELECT e.experiment_id AS "experiment_id!", e.name AS "name!",
+            e.forfeits_max AS "forfeits_max!",
             CASE (g.number % 2 * c.swap_sides + (g.outcome = 'win')) % 2
                 WHEN 0 THEN c.first_player_name ELSE c.second_player_name END
                 AS "player!: String",
-            count(*) AS "games!: i64"
+            count(*) AS "games!: u64"
         FROM experiments AS e
         CROSS JOIN cells AS c ON c.experiment_id = e.experiment_id AND c.in_sweep = 1
         CROSS JOIN games AS g INDEXED BY games_forfeited ON g.cell_id = c.cell_id
@@ -227,18 +226,18 @@ pub(crate) async fn stop_for_forfeits(
             experiment: ExperimentId(row.experiment_id),
             name: row.name,
             player: row.player,
-            forfeits: unsigned(row.games),
-            forfeits_max: unsigned(row.forfeits_max),
+            forfeits: row.games,
+            forfeits_max: row.forfeits_max,
         })
         .collect();
     // Keep the player with most forfeits in each.
-    stopped.dedup_by_key(|it| it.experiment);
-    for it in &stopped {
-        experiments::set_state(tx, it.experiment, ExperimentState::Paused).await?;
+    stopped.dedup_by_key(|stop| stop.experiment);
+    for stop in &stopped {
+        experiments::set_state(tx, stop.experiment, ExperimentState::Paused).await?;
         sqlx::query!(
             "UPDATE experiments SET forfeits_player = ?2 WHERE experiment_id = ?1",
-            it.experiment.0,
-            it.player
+            stop.experiment.0,
+            stop.player
         )
         .execute(tx.connection())
         .await?;

@@ -10,9 +10,9 @@ use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;
-use crate::schema::numbers::{real, unsigned};
+use crate::schema::numbers::real;
 use crate::write::cache::CellInfo;
-use crate::write::margins::of_first_player;
+use crate::write::margins::first_player_margin;
 use crate::write::rollup_sums::{self, GameTimes, Openings, SideSearches, half_points};
 
 /// Games processed together. Even, so no pair is split.
@@ -67,7 +67,7 @@ pub(crate) async fn add(
     let row = |(&(cell, opening), sums): (&(i64, i64), &rollup_sums::OpeningSums)| {
         let [first, second] = sums.times;
         let [by_first, by_second] = sums.pairs_won;
-        let of = |times: GameTimes| {
+        let sums_of_means = |times: GameTimes| {
             let GameTimes { games: _, wall, cpu } = times;
             [wall.means, wall.logs, cpu.means, cpu.logs]
         };
@@ -90,9 +90,9 @@ pub(crate) async fn add(
                 sums.margin_sum,
             ],
             first.games,
-            of(first),
+            sums_of_means(first),
             second.games,
-            of(second),
+            sums_of_means(second),
         )
     };
     let list = rows(&openings.iter().map(row).collect::<Vec<_>>())?;
@@ -167,13 +167,13 @@ pub(crate) async fn sums(
     let mut openings = Openings::new();
     // The plus keeps SQLite from using the index of counted games, which has another order.
     let found = sqlx::query!(
-        r#"SELECT g.number, g.outcome AS "outcome!: String", g.margin AS "margin: i32",
+        r#"SELECT g.number, g.outcome AS "outcome!", g.margin,
             coalesce(a.searched_moves, 0) AS "first_moves!: i64",
-            coalesce(a.wall_us, 0) AS "first_wall_us!: i64",
-            coalesce(a.cpu_us, 0) AS "first_cpu_us!: i64",
+            coalesce(a.wall_us, 0) AS "first_wall_us!: u64",
+            coalesce(a.cpu_us, 0) AS "first_cpu_us!: u64",
             coalesce(b.searched_moves, 0) AS "second_moves!: i64",
-            coalesce(b.wall_us, 0) AS "second_wall_us!: i64",
-            coalesce(b.cpu_us, 0) AS "second_cpu_us!: i64"
+            coalesce(b.wall_us, 0) AS "second_wall_us!: u64",
+            coalesce(b.cpu_us, 0) AS "second_cpu_us!: u64"
         FROM games AS g
         LEFT JOIN game_sides AS a ON a.game_id = g.game_id AND a.side = 0
         LEFT JOIN game_sides AS b ON b.game_id = g.game_id AND b.side = 1
@@ -193,15 +193,15 @@ pub(crate) async fn sums(
         let sums = openings.entry((cell, numbering.opening_number(row.number))).or_default();
         let side = |searched_moves, wall_us, cpu_us| SideSearches {
             searched_moves,
-            wall_us: real(unsigned(wall_us)),
-            cpu_us: real(unsigned(cpu_us)),
+            wall_us: real(wall_us),
+            cpu_us: real(cpu_us),
         };
         let sides = [
             side(row.first_moves, row.first_wall_us, row.first_cpu_us),
             side(row.second_moves, row.second_wall_us, row.second_cpu_us),
         ];
         sums.add_game(moved_first, points, sides);
-        sums.add_margin(of_first_player(moved_first, row.margin));
+        sums.add_margin(first_player_margin(moved_first, row.margin));
         if let Some((number, other)) = before
             && numbering.swap_sides
             && number % 2 == 0
@@ -257,11 +257,10 @@ async fn has_cancelled(
     let has_cancelled = left.iter().any(|row| {
         let Some(added) = added.get(&(cell, row.opening_number)) else { return false };
         let [first, second] = added.times;
-        let games = |games: i64| real(unsigned(games));
         [
             // A sum of logarithms can be zero: the number of its games measures the loss.
-            (games(row.first_player_searched_games), games(-first.games)),
-            (games(row.second_player_searched_games), games(-second.games)),
+            (real(row.first_player_searched_games), -first.games as f64),
+            (real(row.second_player_searched_games), -second.games as f64),
             (row.first_player_wall_us_mean_sum, -first.wall.means),
             (row.second_player_wall_us_mean_sum, -second.wall.means),
             (row.first_player_cpu_us_mean_sum, -first.cpu.means),
@@ -308,10 +307,10 @@ pub(crate) async fn spreads(
     }
     let list = rows(cells)?;
     let found = sqlx::query!(
-        r#"SELECT cell_id AS "cell_id!: i64", swap_sides AS "swap_sides!: bool",
-            units AS "units!: i64", count(*) AS "openings!: i64",
-            sum(half_points) AS "half_points!: i64",
-            sum(half_points * half_points) AS "squares!: i64"
+        r#"SELECT cell_id AS "cell_id!", swap_sides AS "swap_sides!",
+            units AS "units!: u64", count(*) AS "openings!: u64",
+            sum(half_points) AS "half_points!: u64",
+            sum(half_points * half_points) AS "squares!: u64"
         FROM (
             SELECT c.cell_id, c.swap_sides,
                 CASE c.swap_sides WHEN 1 THEN o.pairs ELSE o.games END AS units,
@@ -329,8 +328,7 @@ pub(crate) async fn spreads(
     for row in found {
         let (_, counts) =
             counts.entry(row.cell_id).or_insert((row.swap_sides, OpeningCounts::default()));
-        let [units, openings] = [row.units, row.openings].map(unsigned);
-        counts.add(units, openings, unsigned(row.half_points), unsigned(row.squares));
+        counts.add(row.units, row.openings, row.half_points, row.squares);
     }
     let spread = |(cell, (swap_sides, counts)): (i64, (bool, OpeningCounts))| {
         (cell, counts.spread(if swap_sides { 2 } else { 1 }))
@@ -345,15 +343,15 @@ pub(crate) async fn by_mover(
 ) -> Result<BTreeMap<i64, MoverCounts>, StoreError> {
     let list = rows(cells)?;
     let found = sqlx::query!(
-        r#"SELECT o.cell_id AS "cell_id!: i64", o.games AS "games!: i64",
-            o.games_moving_first AS "games_moving_first!: i64", count(*) AS "openings!: i64",
-            sum(o.first_mover_half_points) AS "half_points!: i64",
-            sum(o.first_mover_half_points * o.first_mover_half_points) AS "squares!: i64",
-            sum(o.half_points_moving_first) AS "first_half_points!: i64",
-            sum(o.half_points_moving_first * o.half_points_moving_first) AS "first_squares!: i64",
-            sum(2 * o.wins + o.draws - o.half_points_moving_first) AS "second_half_points!: i64",
+        r#"SELECT o.cell_id AS "cell_id!", o.games AS "games!",
+            o.games_moving_first AS "games_moving_first!", count(*) AS "openings!: u64",
+            sum(o.first_mover_half_points) AS "half_points!: u64",
+            sum(o.first_mover_half_points * o.first_mover_half_points) AS "squares!: u64",
+            sum(o.half_points_moving_first) AS "first_half_points!: u64",
+            sum(o.half_points_moving_first * o.half_points_moving_first) AS "first_squares!: u64",
+            sum(2 * o.wins + o.draws - o.half_points_moving_first) AS "second_half_points!: u64",
             sum((2 * o.wins + o.draws - o.half_points_moving_first)
-                * (2 * o.wins + o.draws - o.half_points_moving_first)) AS "second_squares!: i64"
+                * (2 * o.wins + o.draws - o.half_points_moving_first)) AS "second_squares!: u64"
         FROM json_each(?) AS j CROSS JOIN cell_openings AS o ON o.cell_id = j.value
         GROUP BY o.cell_id, o.games, o.games_moving_first"#,
         list
@@ -363,7 +361,7 @@ pub(crate) async fn by_mover(
     let mut counts: BTreeMap<i64, MoverCounts> = BTreeMap::new();
     for row in found {
         let games = row.games;
-        let moving_second = games - row.games_moving_first;
+        let moving_second = games.saturating_sub(row.games_moving_first);
         let MoverCounts { of_mover, of_player } = counts.entry(row.cell_id).or_default();
         let [first, second] = of_player;
         for (counts, games, half_points, squares) in [
@@ -371,8 +369,7 @@ pub(crate) async fn by_mover(
             (first, row.games_moving_first, row.first_half_points, row.first_squares),
             (second, moving_second, row.second_half_points, row.second_squares),
         ] {
-            let [games, openings] = [games, row.openings].map(unsigned);
-            counts.add(games, openings, unsigned(half_points), unsigned(squares));
+            counts.add(games, row.openings, half_points, squares);
         }
     }
     Ok(counts)
@@ -384,9 +381,9 @@ pub(crate) async fn first_mover_of_all(
     experiment: ExperimentId,
 ) -> Result<OpeningCounts, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT n.games AS "games!: i64", count(*) AS "openings!: i64",
-            sum(n.half_points) AS "half_points!: i64",
-            sum(n.half_points * n.half_points) AS "squares!: i64"
+        r#"SELECT n.games AS "games!: u64", count(*) AS "openings!: u64",
+            sum(n.half_points) AS "half_points!: u64",
+            sum(n.half_points * n.half_points) AS "squares!: u64"
         FROM (
             SELECT sum(o.games) AS games, sum(o.first_mover_half_points) AS half_points
             FROM cells AS c INDEXED BY cells_experiment
@@ -400,8 +397,7 @@ pub(crate) async fn first_mover_of_all(
     .await?;
     let mut counts = OpeningCounts::default();
     for row in found {
-        let [games, openings] = [row.games, row.openings].map(unsigned);
-        counts.add(games, openings, unsigned(row.half_points), unsigned(row.squares));
+        counts.add(row.games, row.openings, row.half_points, row.squares);
     }
     Ok(counts)
 }

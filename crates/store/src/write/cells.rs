@@ -72,8 +72,8 @@ pub(crate) async fn insert_parts(
         players.extend(at_once.iter().map(Arc::clone).zip(ids));
     }
     let mut conditions = Vec::with_capacity(plan.conditions.len());
-    for of in &plan.conditions {
-        conditions.push(insert_conditions(tx, of).await?);
+    for group in &plan.conditions {
+        conditions.push(insert_conditions(tx, group).await?);
     }
     Ok(Parts { players, conditions })
 }
@@ -87,7 +87,7 @@ async fn insert_players(
     let hashes: Vec<String> = players.iter().map(hash).collect();
     let list = rows(&hashes)?;
     let known = sqlx::query!(
-        r#"SELECT p.player_id AS "player_id!: i64", p.hash FROM json_each(?) AS j
+        r#"SELECT p.player_id AS "player_id!", p.hash FROM json_each(?) AS j
         CROSS JOIN players AS p ON p.hash = j.value"#,
         list
     )
@@ -121,29 +121,32 @@ async fn insert_players(
 }
 
 /// Stores conditions if new; returns their id.
-async fn insert_conditions(tx: &mut Transaction<'_>, of: &Conditions) -> Result<i64, StoreError> {
-    let definition = DefinitionJson::new(of);
+async fn insert_conditions(
+    tx: &mut Transaction<'_>,
+    conditions: &Conditions,
+) -> Result<i64, StoreError> {
+    let definition = DefinitionJson::new(conditions);
     let prefix = definition.prefix();
     let known = sqlx::query_scalar!(
-        r#"SELECT conditions_id AS "id!: i64" FROM conditions WHERE definition_prefix = ?"#,
+        r#"SELECT conditions_id AS "id!" FROM conditions WHERE definition_prefix = ?"#,
         prefix
     )
     .fetch_optional(tx.connection())
     .await?;
-    let openings_count = of.openings_count.map(integer);
+    let openings_count = conditions.openings_count.map(integer);
     if let Some(known) = known {
         // Its openings stay unchanged: results have been summed by them.
         return Ok(known);
     }
     let id = sqlx::query_scalar!(
         r#"INSERT INTO conditions (definition_prefix, openings_count) VALUES (?, ?)
-        RETURNING conditions_id AS "id!: i64""#,
+        RETURNING conditions_id AS "id!""#,
         prefix,
         openings_count
     )
     .fetch_one(tx.connection())
     .await?;
-    let rules = rows(&rule_columns(&of.rules))?;
+    let rules = rows(&rule_columns(&conditions.rules))?;
     sqlx::query!(
         "INSERT INTO condition_rules (conditions_id, rule, value_number, value_text)
         SELECT ?2, value ->> 0, value ->> 1, value ->> 2 FROM jsonb_each(?1)",

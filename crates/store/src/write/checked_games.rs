@@ -97,13 +97,12 @@ pub(crate) async fn fill_cells(
     }
     let list = rows(&missing)?;
     let found = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", c.experiment_id, c.first_player_id,
-            c.second_player_id, c.swap_sides AS "swap_sides: bool", e.game,
-            e.record = 'moves' AS "record_moves!: bool", c.stop_number, k.openings_count,
-            c.conditions_id, c.timed AS "timed: bool", e.disturbed_above,
-            e.replays_max AS "replays_max: u32", e.reference_speed,
-            e.factor_max_permille AS "factor_max_permille: u32",
-            f.algorithm AS "first_algorithm: String", s.algorithm AS "second_algorithm: String",
+        r#"SELECT c.cell_id AS "cell_id!", c.experiment_id, c.first_player_id, c.second_player_id,
+            c.swap_sides, e.game,
+            e.record = 'moves' AS "record_moves!: bool", c.stop_number AS "stop_number: i64",
+            k.openings_count AS "openings_count: i64", c.conditions_id, c.timed, e.disturbed_above,
+            e.replays_max, e.reference_speed, e.factor_max_permille, f.algorithm AS first_algorithm,
+            s.algorithm AS second_algorithm,
             CASE e.kind WHEN 'accuracy' THEN k.definition_prefix END AS "valued_prefix?: String"
         FROM jsonb_each(?) AS j
         JOIN cells AS c ON c.cell_id = j.value
@@ -132,7 +131,8 @@ pub(crate) async fn fill_cells(
             replays_max: cell.replays_max,
             scaling: scaling(cell.reference_speed, cell.factor_max_permille),
         };
-        let known = [&cell.first_algorithm, &cell.second_algorithm].map(|it| is_cpu_time_known(it));
+        let known = [&cell.first_algorithm, &cell.second_algorithm]
+            .map(|algorithm| is_cpu_time_known(algorithm));
         let info = CellInfo {
             experiment: cell.experiment_id,
             game: cell.game,

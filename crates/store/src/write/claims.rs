@@ -52,7 +52,7 @@ pub(crate) async fn state(
                 submitted_unix_us, exploratory, in_sweep, stop_rule)
             SELECT ?1, coalesce(max(number) + 1, 0), ?2, ?3, ?4, ?5, ?6, 1, ?7
             FROM claims WHERE experiment_id = ?1
-            RETURNING claim_id AS "claim_id!: i64""#,
+            RETURNING claim_id AS "claim_id!""#,
             experiment,
             claim.text,
             added.definition_json,
@@ -170,8 +170,7 @@ async fn claims(
     experiment: i64,
 ) -> Result<Vec<ClaimRow>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT claim_id AS "claim_id!: i64", text, hash, exploratory AS "exploratory: bool",
-            in_sweep AS "in_sweep: bool"
+        r#"SELECT claim_id AS "claim_id!", text, hash, exploratory, in_sweep
         FROM claims WHERE experiment_id = ? ORDER BY number"#,
         experiment
     )

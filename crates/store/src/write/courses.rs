@@ -11,7 +11,7 @@ use spelrum_statistics::PairCounts;
 use crate::error::StoreError;
 use crate::open::writer::Writer;
 use crate::schema::encoding::rows;
-use crate::schema::numbers::{integer, safe, unsigned};
+use crate::schema::numbers::{integer, safe};
 use crate::write::cells::{self, Place, ROWS_AT_ONCE};
 use crate::write::sweep_files::files;
 use crate::write::transaction::Transaction;
@@ -39,7 +39,7 @@ pub struct OpenCourse {
 pub(crate) async fn all_open(writer: &mut Writer) -> Result<Vec<OpenCourse>, StoreError> {
     let mut transaction = writer.begin().await?;
     let found = sqlx::query!(
-        r#"SELECT experiment_id AS "experiment_id!: i64", name, sweep_toml FROM experiments
+        r#"SELECT experiment_id AS "experiment_id!", name, sweep_toml FROM experiments
         WHERE state IN ('running', 'paused') AND course = 'open' ORDER BY experiment_id"#
     )
     .fetch_all(transaction.connection())
@@ -103,7 +103,7 @@ pub(crate) async fn add_cells(
     tx: &mut Transaction<'_>,
     experiment: ExperimentId,
     plan: &Plan,
-    told: u64,
+    results_before: u64,
 ) -> Result<Option<Vec<CellState>>, StoreError> {
     let hashes: Vec<String> =
         plan.cells.iter().map(|cell| cell.definition_hash.to_string()).collect();
@@ -125,7 +125,7 @@ pub(crate) async fn add_cells(
         return Ok(None);
     }
     let parts = cells::insert_parts(tx, plan).await?;
-    let place = Place { first: there.next, asked_after: Some(integer(told)) };
+    let place = Place { first: there.next, asked_after: Some(integer(results_before)) };
     let mut states = Vec::new();
     let numbers: Vec<usize> = (0..plan.cells.len()).collect();
     for numbers in numbers.chunks(ROWS_AT_ONCE) {
@@ -192,17 +192,17 @@ pub(crate) async fn tell(
     )
     .execute(tx.connection())
     .await?;
-    let told = sqlx::query_as!(
-        ToldRow,
-        r#"SELECT c.cell_id AS "cell_id!: i64", c.number AS "number!: i64", t.games,
-            t.games_failed, t.wins, t.draws, t.losses, t.pairs_0, t.pairs_half, t.pairs_1,
-            t.pairs_1_half, t.pairs_2, t.margin_sum
+    let row = sqlx::query_as!(
+        OutcomeRow,
+        r#"SELECT c.cell_id AS "cell_id!", c.number AS "number!: i64", t.games, t.games_failed,
+            t.wins, t.draws, t.losses, t.pairs_0, t.pairs_half, t.pairs_1, t.pairs_1_half,
+            t.pairs_2, t.margin_sum
         FROM told_cells AS t JOIN cells AS c ON c.cell_id = t.cell_id WHERE t.cell_id = ?"#,
         cell.0
     )
     .fetch_one(tx.connection())
     .await?;
-    Ok(told.into())
+    Ok(row.into())
 }
 
 /// The cells of an experiment that has a course.
@@ -210,24 +210,23 @@ async fn course_cells(
     tx: &mut Transaction<'_>,
     experiment: i64,
 ) -> Result<Vec<StoredCell>, StoreError> {
-    let told = sqlx::query_as!(
-        ToldRow,
-        r#"SELECT c.cell_id AS "cell_id!: i64", c.number AS "number!: i64", t.games,
-            t.games_failed, t.wins, t.draws, t.losses, t.pairs_0, t.pairs_half, t.pairs_1,
-            t.pairs_1_half, t.pairs_2, t.margin_sum
+    let rows = sqlx::query_as!(
+        OutcomeRow,
+        r#"SELECT c.cell_id AS "cell_id!", c.number AS "number!: i64", t.games, t.games_failed,
+            t.wins, t.draws, t.losses, t.pairs_0, t.pairs_half, t.pairs_1, t.pairs_1_half,
+            t.pairs_2, t.margin_sum
         FROM cells AS c CROSS JOIN told_cells AS t ON t.cell_id = c.cell_id
         WHERE c.experiment_id = ?"#,
         experiment
     )
     .fetch_all(tx.connection())
     .await?;
-    let mut told: BTreeMap<i64, CellOutcome> =
-        told.into_iter().map(|row| (row.cell_id, row.into())).collect();
+    let mut outcomes: BTreeMap<i64, CellOutcome> =
+        rows.into_iter().map(|row| (row.cell_id, row.into())).collect();
     let mut axes = axes_of_added(tx, experiment).await?;
     let cells = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", c.asked_after, c.first_player_name,
-            c.second_player_name, c.games_planned, c.timed AS "timed: bool",
-            c.repeats AS "repeats: bool", k.openings_count,
+        r#"SELECT c.cell_id AS "cell_id!", c.asked_after, c.first_player_name, c.second_player_name,
+            c.games_planned, c.timed, c.repeats, k.openings_count,
             -- A join would make the definitions of all cells that there are.
             CASE WHEN c.asked_after IS NOT NULL THEN (
                 SELECT d.definition_json FROM cell_definitions AS d WHERE d.cell_id = c.cell_id)
@@ -247,17 +246,17 @@ async fn course_cells(
                 definition,
                 player_names: [row.first_player_name, row.second_player_name],
                 axes: axes.remove(&row.cell_id).unwrap_or_default(),
-                games: unsigned(row.games_planned),
+                games: row.games_planned,
                 timed: row.timed,
                 repeats: row.repeats,
-                openings_count: row.openings_count.map(unsigned),
+                openings_count: row.openings_count,
             };
-            Ok::<_, StoreError>((unsigned(after), new))
+            Ok::<_, StoreError>((after, new))
         });
         Ok(StoredCell {
             cell: CellId(row.cell_id),
             added: added.transpose()?,
-            outcome: told.remove(&row.cell_id),
+            outcome: outcomes.remove(&row.cell_id),
         })
     });
     cells.collect()
@@ -269,7 +268,7 @@ async fn axes_of_added(
     experiment: i64,
 ) -> Result<BTreeMap<i64, Vec<(String, AxisValue)>>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT a.cell_id AS "cell_id!: i64", a.axis, a.value_number, a.value_text
+        r#"SELECT a.cell_id AS "cell_id!", a.axis, a.value_number, a.value_text
         FROM cells AS c
         CROSS JOIN experiment_axes AS x ON x.experiment_id = c.experiment_id
         CROSS JOIN cell_axes AS a ON a.cell_id = c.cell_id AND a.axis = x.axis
@@ -287,33 +286,34 @@ async fn axes_of_added(
 }
 
 /// A row of `told_cells`.
-struct ToldRow {
+struct OutcomeRow {
     cell_id: i64,
     number: i64,
-    games: i64,
-    games_failed: i64,
-    wins: i64,
-    draws: i64,
-    losses: i64,
-    pairs_0: i64,
-    pairs_half: i64,
-    pairs_1: i64,
-    pairs_1_half: i64,
-    pairs_2: i64,
+    games: u64,
+    games_failed: u64,
+    wins: u64,
+    draws: u64,
+    losses: u64,
+    pairs_0: u64,
+    pairs_half: u64,
+    pairs_1: u64,
+    pairs_1_half: u64,
+    pairs_2: u64,
     margin_sum: i64,
 }
 
-impl From<ToldRow> for CellOutcome {
-    fn from(row: ToldRow) -> Self {
+impl From<OutcomeRow> for CellOutcome {
+    fn from(row: OutcomeRow) -> Self {
         let pairs = [row.pairs_0, row.pairs_half, row.pairs_1, row.pairs_1_half, row.pairs_2];
         Self {
-            number: unsigned(row.number),
-            games: unsigned(row.games),
-            games_failed: unsigned(row.games_failed),
-            wins: unsigned(row.wins),
-            draws: unsigned(row.draws),
-            losses: unsigned(row.losses),
-            pairs: PairCounts(pairs.map(unsigned)),
+            // A training has a number below zero.
+            number: u64::try_from(row.number).unwrap_or(0),
+            games: row.games,
+            games_failed: row.games_failed,
+            wins: row.wins,
+            draws: row.draws,
+            losses: row.losses,
+            pairs: PairCounts(pairs),
             margin_sum: row.margin_sum,
         }
     }

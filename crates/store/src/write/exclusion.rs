@@ -23,7 +23,7 @@ use crate::error::StoreError;
 use crate::open::writer::Writer;
 use crate::schema::encoding::rows;
 use crate::schema::experiment_states::state_of;
-use crate::schema::numbers::{integer, unsigned};
+use crate::schema::numbers::{count, integer};
 use crate::write::removal_walk::{CellsAhead, ExclusionWalk};
 use crate::write::transaction::Transaction;
 use crate::write::workers::NamedWorker;
@@ -110,7 +110,7 @@ pub(crate) async fn excludable(
     let id: Option<i64> = which.parse().ok();
     let limit = WORKERS_MAX + 1;
     let mut found = sqlx::query!(
-        r#"SELECT worker_id AS "worker_id!: i64", name AS "name!: String", host AS "host!: String"
+        r#"SELECT worker_id AS "worker_id!", name AS "name!", host AS "host!"
         FROM workers WHERE worker_id = ?1
         UNION ALL
         SELECT worker_id, name, host FROM workers
@@ -130,7 +130,7 @@ pub(crate) async fn excludable(
     let played = sqlx::query!(
         r#"SELECT e.name, e.course IS NOT NULL AS "has_course!: bool",
             e.course IS NOT NULL OR e.kind <> 'games' AS "is_kept!: bool",
-            sum(r.games) AS "games!: i64"
+            sum(r.games) AS "games!: u64"
         FROM worker_results AS r JOIN experiments AS e ON e.experiment_id = r.experiment_id
         WHERE r.worker_id IN (SELECT value FROM json_each(?1))
             AND (?2 IS NULL OR r.experiment_id = ?2)
@@ -153,11 +153,11 @@ pub(crate) async fn excludable(
     )
     .fetch_one(tx.connection())
     .await?;
-    let games = played.iter().filter(|row| !row.is_kept).map(|row| unsigned(row.games)).sum();
+    let games = played.iter().filter(|row| !row.is_kept).map(|row| row.games).sum();
     let kept = played.into_iter().filter(|row| row.is_kept).map(|row| KeptResults {
         experiment: row.name,
         has_course: row.has_course,
-        games: unsigned(row.games),
+        games: row.games,
     });
     let kept = kept.take(usize::try_from(KEPT_MAX).unwrap_or(0)).collect();
     let workers = found.into_iter().map(|row| NamedWorker {
@@ -257,8 +257,8 @@ async fn begin_exclusion_walk(
     tx: &mut Transaction<'_>,
 ) -> Result<Option<ExclusionWalk>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT exclusion_id AS "id!: i64", worker_id, experiment_id, since_unix_us,
-            engine, at_experiment_id, at_cell_id, at_number, kept_first_unix_us, kept_last_unix_us
+        r#"SELECT exclusion_id AS "id!", worker_id, experiment_id, since_unix_us, engine,
+            at_experiment_id, at_cell_id, at_number, kept_first_unix_us, kept_last_unix_us
         FROM exclusions WHERE done_unix_us IS NULL ORDER BY exclusion_id LIMIT 1"#
     )
     .fetch_optional(tx.connection())
@@ -404,7 +404,7 @@ async fn note_exclusion(
     cell: i64,
     games: usize,
 ) -> Result<(), StoreError> {
-    let games = i64::try_from(games).unwrap_or(0);
+    let games = count(games);
     let [first, last] = walk.kept.map_or([None; 2], |kept| kept.map(Some));
     sqlx::query!(
         "UPDATE exclusions SET at_experiment_id = ?2, at_cell_id = ?3, at_number = ?4,
@@ -432,11 +432,11 @@ async fn take_out(
     [first, end]: [i64; 2],
 ) -> Result<TakenOut, StoreError> {
     checked_games::fill_cells(tx, std::iter::once(cell)).await?;
-    let stop = tx.cache.cells.get(&cell).and_then(|it| it.stop_number);
+    let stop = tx.cache.cells.get(&cell).and_then(|cell| cell.stop_number);
     let counted = [first, stop.map_or(end, |stop| stop.min(end))];
     stops::count_again(tx, cell, counted, false).await?;
     let found = sqlx::query!(
-        r#"SELECT game_id AS "game_id!: i64", number FROM games
+        r#"SELECT game_id AS "game_id!", number AS "number: u64" FROM games
         WHERE cell_id = ?1 AND number >= ?2 AND number < ?3 AND outcome IS NOT NULL
             AND worker_id = ?4 AND (?5 IS NULL OR coalesce(started_unix_us, 0) >= ?5)
         ORDER BY number"#,
@@ -449,7 +449,7 @@ async fn take_out(
     .fetch_all(tx.connection())
     .await?;
     let ids: Vec<i64> = found.iter().map(|row| row.game_id).collect();
-    let numbers: Vec<i64> = found.iter().map(|row| row.number).collect();
+    let numbers: Vec<u64> = found.iter().map(|row| row.number).collect();
     keep_excluded(tx, &ids).await?;
     removal::remove_of_games(tx, Removing::Everything, &ids).await?;
     stops::count_again(tx, cell, counted, true).await?;
@@ -500,7 +500,7 @@ async fn keep_excluded(tx: &mut Transaction<'_>, games: &[i64]) -> Result<(), St
 async fn return_taken(
     tx: &mut Transaction<'_>,
     cell: i64,
-    numbers: &[i64],
+    numbers: &[u64],
 ) -> Result<(), StoreError> {
     let list = rows(numbers)?;
     sqlx::query!(
@@ -545,14 +545,13 @@ async fn taken_out(
     tx: &mut Transaction<'_>,
     experiment: i64,
     cell: i64,
-    numbers: &[i64],
+    numbers: &[u64],
 ) -> Result<TakenOut, StoreError> {
     sqlx::query!("UPDATE cells SET decided_number = 0 WHERE cell_id = ?", cell)
         .execute(tx.connection())
         .await?;
     let row = sqlx::query!(
-        r#"SELECT c.swap_sides AS "swap_sides: bool", c.games_planned, c.next_number,
-            e.state, e.engine_revision AS "engine_revision: u32"
+        r#"SELECT c.swap_sides, c.games_planned, c.next_number, e.state, e.engine_revision
         FROM cells AS c JOIN experiments AS e ON e.experiment_id = c.experiment_id
         WHERE c.cell_id = ?"#,
         cell
@@ -561,8 +560,8 @@ async fn taken_out(
     .await?;
     let mut states = [CellState {
         swap_sides: row.swap_sides,
-        next_number: unsigned(row.next_number),
-        ..CellState::new(CellId(cell), unsigned(row.games_planned))
+        next_number: row.next_number,
+        ..CellState::new(CellId(cell), row.games_planned)
     }];
     stop_readings::add_to_cells(tx, experiment, &mut states).await?;
     if let Some(reading) = states[0].reading.as_deref() {
@@ -584,7 +583,7 @@ async fn taken_out(
             .await?;
     }
     scheduling::add_played(tx, experiment, &mut states).await?;
-    let game = |&number: &i64| GameId { cell: CellId(cell), number: unsigned(number) };
+    let game = |&number: &u64| GameId { cell: CellId(cell), number };
     let [CellState { reading, played, .. }] = states;
     Ok(TakenOut {
         experiment: ExperimentId(experiment),

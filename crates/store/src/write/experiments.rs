@@ -39,8 +39,7 @@ pub(crate) async fn unfinished_of_other_revisions(
     engine_revision: u32,
 ) -> Result<Vec<OtherRevision>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT experiment_id AS "experiment_id!: i64", name,
-            engine_revision AS "engine_revision: u32"
+        r#"SELECT experiment_id AS "experiment_id!", name, engine_revision
         FROM experiments WHERE state IN ('running', 'paused') AND engine_revision <> ?"#,
         engine_revision
     )
@@ -63,7 +62,7 @@ pub(crate) async fn find(
     which: &str,
 ) -> Result<Option<Found>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT experiment_id AS "experiment_id!: i64", uuid, state FROM experiments
+        r#"SELECT experiment_id AS "experiment_id!", uuid, state FROM experiments
         WHERE (uuid = ?1 OR name = ?1) AND NOT EXISTS (
             SELECT 1 FROM removals AS x
             WHERE x.experiment_id = experiments.experiment_id AND x.what = 'everything')

@@ -31,7 +31,7 @@ pub(crate) async fn forget_leases(
 ) -> Result<Option<LeaseId>, StoreError> {
     let bound = tx.last_id("leases").await?.saturating_sub(integer(kept));
     let looked_at = sqlx::query!(
-        r#"SELECT l.lease_id AS "lease_id!: i64",
+        r#"SELECT l.lease_id AS "lease_id!",
             l.ended_by IS NOT NULL AND NOT EXISTS (
                 SELECT 1 FROM lease_ranges AS r
                 JOIN cells AS c ON c.cell_id = r.cell_id
@@ -84,7 +84,7 @@ pub(crate) async fn forget_workers(
     known: &BTreeSet<WorkerId>,
 ) -> Result<Option<WorkerId>, StoreError> {
     let looked_at = sqlx::query!(
-        r#"SELECT w.worker_id AS "worker_id!: i64",
+        r#"SELECT w.worker_id AS "worker_id!",
             w.last_hello_unix_us < ?2
             AND NOT EXISTS (SELECT 1 FROM leases AS l WHERE l.worker_id = w.worker_id)
             -- Whoever has a game has a row there.

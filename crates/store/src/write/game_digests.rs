@@ -71,7 +71,7 @@ pub(crate) async fn add_stored(
     games: &[i64],
     digests: &mut NewDigests,
 ) -> Result<(), StoreError> {
-    for (game, row) in of_games(tx.connection(), tables, games).await? {
+    for (game, row) in digests_of_rows(tx.connection(), tables, games).await? {
         digests.add(game, row);
     }
     Ok(())
@@ -82,7 +82,7 @@ pub(crate) async fn digest_games(
     tx: &mut Transaction<'_>,
     games: &[i64],
 ) -> Result<(), StoreError> {
-    let digests = of_games(tx.connection(), &GAME_TABLES, games).await?;
+    let digests = digests_of_rows(tx.connection(), &GAME_TABLES, games).await?;
     insert(tx.connection(), &digest_rows(&digests)).await
 }
 
@@ -91,7 +91,7 @@ pub(crate) async fn digests_of_searches(
     tx: &mut Transaction<'_>,
     games: &[i64],
 ) -> Result<BTreeMap<i64, u64>, StoreError> {
-    of_games(tx.connection(), &["moves", "game_depths"], games).await
+    digests_of_rows(tx.connection(), &["moves", "game_depths"], games).await
 }
 
 /// Replaces a part of games' digests. Earlier changes on the disk can still be found afterwards.
@@ -123,7 +123,7 @@ fn digest_rows(digests: &BTreeMap<i64, u64>) -> Vec<DigestRow> {
 }
 
 /// The digests of games' rows in these tables, in their stored form.
-async fn of_games(
+async fn digests_of_rows(
     connection: &mut SqliteConnection,
     tables: &[&str],
     games: &[i64],

@@ -20,7 +20,7 @@ pub(crate) type Engines = [Option<EngineIdentity>; 2];
 struct EngineRow<'g>(&'g str, &'g str, String);
 
 impl<'g> EngineRow<'g> {
-    fn of(identity: &'g EngineIdentity) -> Self {
+    fn from_identity(identity: &'g EngineIdentity) -> Self {
         Self(&identity.name, &identity.author, identity.sha256_hex())
     }
 }
@@ -53,9 +53,11 @@ pub(crate) async fn keep(
     engines: &Engines,
     forfeit: Option<&Forfeit>,
 ) -> Result<(), StoreError> {
-    let sides = || (0_u8..).zip(engines).filter_map(|(side, it)| Some((side, it.as_ref()?)));
+    let sides =
+        || (0_u8..).zip(engines).filter_map(|(side, engine)| Some((side, engine.as_ref()?)));
     if sides().next().is_some() {
-        let programs: BTreeSet<_> = sides().map(|(_, it)| EngineRow::of(it)).collect();
+        let programs: BTreeSet<_> =
+            sides().map(|(_, engine)| EngineRow::from_identity(engine)).collect();
         let programs = rows(&programs.into_iter().collect::<Vec<_>>())?;
         sqlx::query!(
             "INSERT INTO engines (name, author, sha256)
@@ -67,7 +69,8 @@ pub(crate) async fn keep(
         )
         .execute(tx.connection())
         .await?;
-        let list: Vec<_> = sides().map(|(side, it)| (side, EngineRow::of(it))).collect();
+        let list: Vec<_> =
+            sides().map(|(side, engine)| (side, EngineRow::from_identity(engine))).collect();
         let list = rows(&list)?;
         sqlx::query!(
             "INSERT INTO game_engines (game_id, side, engine_id)

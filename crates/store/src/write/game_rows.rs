@@ -41,7 +41,7 @@ pub(crate) struct GameRow(
 
 impl GameRow {
     /// The row of a game, which counts unless a reason is given.
-    pub(crate) fn of(
+    pub(crate) fn new(
         id: Option<i64>,
         checked: &Checked<'_>,
         not_counted_reason: Option<&'static str>,

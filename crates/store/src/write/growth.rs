@@ -113,10 +113,10 @@ async fn supersede_cells(
 ) -> Result<Vec<CellState>, StoreError> {
     let mut states = Vec::new();
     for cells in superseded.chunks(ROWS_AT_ONCE) {
-        let row = |it: &SupersededCell| {
-            let games = safe("a cell's games", it.games())?;
-            let [first, second] = it.names.clone();
-            Ok((it.cell.cell.0, count(it.number), games, first, second))
+        let row = |kept: &SupersededCell| {
+            let games = safe("a cell's games", kept.games())?;
+            let [first, second] = kept.names.clone();
+            Ok((kept.cell.cell.0, count(kept.number), games, first, second))
         };
         let list = cells.iter().map(row);
         let list = list.collect::<Result<Vec<(i64, i64, i64, String, String)>, StoreError>>()?;
@@ -131,15 +131,15 @@ async fn supersede_cells(
         .execute(tx.connection())
         .await?;
         let places: Vec<(i64, usize)> =
-            cells.iter().map(|it| (it.cell.cell.0, it.number)).collect();
+            cells.iter().map(|kept| (kept.cell.cell.0, kept.number)).collect();
         place_anew(tx, plan, &places).await?;
-        let news = cells.iter().filter(|it| !it.cell.is_superseded);
-        states.extend(news.map(|it| CellState {
+        let news = cells.iter().filter(|kept| !kept.cell.is_superseded);
+        states.extend(news.map(|kept| CellState {
             in_sweep: false,
-            swap_sides: it.cell.swap_sides,
-            next_number: it.cell.next_number,
-            timed: it.cell.timed,
-            ..CellState::new(it.cell.cell, it.games())
+            swap_sides: kept.cell.swap_sides,
+            next_number: kept.cell.next_number,
+            timed: kept.cell.timed,
+            ..CellState::new(kept.cell.cell, kept.games())
         }));
     }
     Ok(states)

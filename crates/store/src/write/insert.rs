@@ -183,8 +183,9 @@ mod tests {
             .unwrap();
         for amount in [0, 1, 7, 8, 9, 63, 64, 65, 1_023, 1_024, 1_025, 2_048 + 64 + 2 * 8 + 3] {
             sqlx::query("DELETE FROM pairs").execute(&mut connection).await.unwrap();
-            let rows: Vec<Pair> =
-                (0..amount).map(|it| Pair(it, if it % 2 == 0 { "even" } else { "odd" })).collect();
+            let rows: Vec<Pair> = (0..amount)
+                .map(|number| Pair(number, if number % 2 == 0 { "even" } else { "odd" }))
+                .collect();
             insert(&mut connection, &rows).await.unwrap();
             let found = sqlx::query("SELECT number, text FROM pairs ORDER BY rowid")
                 .fetch_all(&mut connection)

@@ -33,15 +33,15 @@ pub(crate) async fn find(
 ) -> Result<Vec<LeasedCell>, StoreError> {
     let list = rows(cells)?;
     let found = sqlx::query!(
-        r#"SELECT c.definition_hash, c.timed AS "timed: bool",
+        r#"SELECT c.definition_hash, c.timed,
             CASE WHEN c.trains_network_id IS NULL THEN e.game_timeout_us END
-                AS "game_timeout_us?: i64",
+                AS "game_timeout_us?: u64",
             CASE WHEN c.timed = 1 AND EXISTS (
                 SELECT 1 FROM player_parameters AS p
                 WHERE p.player_id IN (c.first_player_id, c.second_player_id)
                     AND p.parameter IN ('move_time_us', 'clock')) THEN e.reference_speed END
-                AS "reference_speed?: i64",
-            e.factor_max_permille AS "factor_max_permille: u32"
+                AS "reference_speed?: u64",
+            e.factor_max_permille
         FROM json_each(?) AS j
         JOIN cells AS c ON c.cell_id = j.value
         JOIN experiments AS e ON e.experiment_id = c.experiment_id ORDER BY j.key"#,
@@ -53,8 +53,7 @@ pub(crate) async fn find(
         return Err(StoreError::Missing { what: "a cell" });
     }
     let cells = found.iter().map(|row| {
-        let game_timeout =
-            row.game_timeout_us.map(|us| Duration::from_micros(u64::try_from(us).unwrap_or(0)));
+        let game_timeout = row.game_timeout_us.map(Duration::from_micros);
         let definition = row.definition_hash.parse()?;
         let scaling = scaling(row.reference_speed, row.factor_max_permille);
         Ok(LeasedCell { definition, game_timeout, timed: row.timed, scaling })

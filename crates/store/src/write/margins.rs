@@ -40,7 +40,7 @@ impl Margins {
 
     /// Adds another value's counts this many times; -1 subtracts them.
     pub(crate) fn add_counts(&mut self, other: &Self, times: i64) {
-        for (own, theirs) in [
+        for (sum, addend) in [
             (&mut self.games, other.games),
             (&mut self.sum, other.sum),
             (&mut self.squares, other.squares),
@@ -48,7 +48,7 @@ impl Margins {
             (&mut self.pairs_sum, other.pairs_sum),
             (&mut self.products, other.products),
         ] {
-            *own += times * theirs;
+            *sum += times * addend;
         }
     }
 
@@ -69,7 +69,10 @@ impl Margins {
 }
 
 /// A game's margin from the view of its cell's first player.
-pub(crate) fn of_first_player(first_player_moved_first: bool, margin: Option<i32>) -> Option<i64> {
+pub(crate) fn first_player_margin(
+    first_player_moved_first: bool,
+    margin: Option<i32>,
+) -> Option<i64> {
     let margin = i64::from(margin?);
     Some(if first_player_moved_first { margin } else { -margin })
 }
@@ -84,7 +87,7 @@ pub(crate) async fn over_openings(
     }
     let list = rows(cells)?;
     let found = sqlx::query!(
-        r#"SELECT o.cell_id AS "cell_id!: i64", total(o.margin_games) AS "games!: f64",
+        r#"SELECT o.cell_id AS "cell_id!", total(o.margin_games) AS "games!: f64",
             total(o.margin_sum) AS "sum!: f64",
             total(1.0 * o.margin_games * o.margin_games) AS "games_squared!: f64",
             total(1.0 * o.margin_games * o.margin_sum) AS "products!: f64",

@@ -29,11 +29,11 @@ pub(crate) async fn insert(
     let mut seen = BTreeSet::new();
     for game in games {
         let Some(by) = &game.cell.valued_by else { continue };
-        let (revision, told) = (game.played.engine_revision, &game.played.values);
+        let (revision, values) = (game.played.engine_revision, &game.played.values);
         if seen.insert((by.conditions, by.reference, game.opening_id, revision)) {
             let plies = by.positions.plies_of(game.played.game.number);
-            if let Some(row) = position_row(by, game.opening_id, revision, plies, told) {
-                insert_position(tx, &row, told).await?;
+            if let Some(row) = position_row(by, game.opening_id, revision, plies, values) {
+                insert_position(tx, &row, values).await?;
             }
         }
     }
@@ -43,7 +43,7 @@ pub(crate) async fn insert(
 async fn insert_position(
     tx: &mut Transaction<'_>,
     row: &PositionRow,
-    told: &[MoveValue],
+    move_values: &[MoveValue],
 ) -> Result<(), StoreError> {
     let row = rows(&[row])?;
     let id = sqlx::query_scalar!(
@@ -55,17 +55,17 @@ async fn insert_position(
             value ->> 12
         FROM jsonb_each(?) WHERE true
         ON CONFLICT DO NOTHING
-        RETURNING valued_position_id AS "id!: i64""#,
+        RETURNING valued_position_id AS "id!""#,
         row
     )
     .fetch_optional(tx.connection())
     .await?;
     let Some(id) = id else { return Ok(()) };
-    let values: Vec<i64> = told.iter().map(|it| it.value).collect();
-    let list: Vec<ValueRow<'_>> = told
+    let values: Vec<i64> = move_values.iter().map(|mv| mv.value).collect();
+    let list: Vec<ValueRow<'_>> = move_values
         .iter()
         .enumerate()
-        .map(|(number, it)| ValueRow(&it.mv, number, it.value, rank(&values, number)))
+        .map(|(number, mv)| ValueRow(&mv.mv, number, mv.value, rank(&values, number)))
         .collect();
     let list = rows(&list)?;
     sqlx::query!(
@@ -85,9 +85,9 @@ fn position_row(
     opening: i64,
     revision: u32,
     plies: Option<u32>,
-    told: &[MoveValue],
+    move_values: &[MoveValue],
 ) -> Option<PositionRow> {
-    let values: Vec<i64> = told.iter().map(|it| it.value).collect();
+    let values: Vec<i64> = move_values.iter().map(|mv| mv.value).collect();
     let first = *values.first()?;
     let moves = u32::try_from(values.len()).ok()?;
     let row = |[best, worst]: [i64; 2], best_moves, chance: [f64; 4]| {

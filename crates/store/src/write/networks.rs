@@ -79,7 +79,7 @@ pub(crate) async fn note_network(
     .execute(tx.connection())
     .await?;
     let id = sqlx::query_scalar!(
-        r#"SELECT network_id AS "id!: i64" FROM networks WHERE definition_hash = ?"#,
+        r#"SELECT network_id AS "id!" FROM networks WHERE definition_hash = ?"#,
         hash
     )
     .fetch_one(tx.connection())
@@ -157,7 +157,7 @@ async fn training_conditions(tx: &mut Transaction<'_>) -> Result<i64, StoreError
     .execute(tx.connection())
     .await?;
     let id = sqlx::query_scalar!(
-        r#"SELECT conditions_id AS "id!: i64" FROM conditions WHERE definition_prefix = ?"#,
+        r#"SELECT conditions_id AS "id!" FROM conditions WHERE definition_prefix = ?"#,
         prefix
     )
     .fetch_one(tx.connection())
@@ -178,12 +178,9 @@ async fn training_players(tx: &mut Transaction<'_>, recipe: &str) -> Result<[i64
         )
         .execute(tx.connection())
         .await?;
-        *id = sqlx::query_scalar!(
-            r#"SELECT player_id AS "id!: i64" FROM players WHERE hash = ?"#,
-            hash
-        )
-        .fetch_one(tx.connection())
-        .await?;
+        *id = sqlx::query_scalar!(r#"SELECT player_id AS "id!" FROM players WHERE hash = ?"#, hash)
+            .fetch_one(tx.connection())
+            .await?;
     }
     Ok(ids)
 }
@@ -196,7 +193,7 @@ pub(crate) async fn add_to_cells(
 ) -> Result<(), StoreError> {
     let Some((first, last)) = ends(cells) else { return Ok(()) };
     let trainings = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", n.network_id AS "network_id!: i64", n.recipe_json
+        r#"SELECT c.cell_id AS "cell_id!", n.network_id AS "network_id!", n.recipe_json
         FROM cells AS c CROSS JOIN networks AS n ON n.network_id = c.trains_network_id
         WHERE c.experiment_id = ? AND c.number = ?"#,
         experiment,
@@ -214,7 +211,7 @@ pub(crate) async fn add_to_cells(
         training_of.insert(row.network_id, CellId(row.cell_id));
     }
     let found = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", p.network_id AS "network_id!: i64"
+        r#"SELECT c.cell_id AS "cell_id!", p.network_id AS "network_id!"
         FROM cells AS c
         CROSS JOIN players AS p ON p.player_id IN (c.first_player_id, c.second_player_id)
         WHERE +c.experiment_id = ?1 AND c.cell_id BETWEEN ?2 AND ?3
@@ -333,7 +330,8 @@ async fn insert_curves(
     )
     .execute(tx.connection())
     .await?;
-    let epoch = |it: &Epoch| (it.network, it.epoch, it.training_error, it.validation_error);
+    let epoch =
+        |epoch: &Epoch| (epoch.network, epoch.epoch, epoch.training_error, epoch.validation_error);
     let epochs: Vec<_> = trained.epochs.iter().map(epoch).collect();
     let epochs = rows(&epochs)?;
     sqlx::query!(
@@ -355,7 +353,9 @@ async fn insert_curves(
     )
     .execute(tx.connection())
     .await?;
-    let distance = |it: &DistanceErrors| (it.network, it.plies, it.positions, it.error, it.nearer);
+    let distance = |distance: &DistanceErrors| {
+        (distance.network, distance.plies, distance.positions, distance.error, distance.nearer)
+    };
     let distances: Vec<_> = trained.distances.iter().map(distance).collect();
     let distances = rows(&distances)?;
     sqlx::query!(
@@ -367,7 +367,9 @@ async fn insert_curves(
     )
     .execute(tx.connection())
     .await?;
-    let square = |it: &SquareErrors| (it.network, square_name(it), it.positions, it.error);
+    let square = |square: &SquareErrors| {
+        (square.network, square_name(square), square.positions, square.error)
+    };
     let squares: Vec<_> = trained.squares.iter().map(square).collect();
     let squares = rows(&squares)?;
     sqlx::query!(
@@ -411,7 +413,7 @@ pub(crate) async fn retry_trainings(
         FROM cells AS c
         WHERE c.experiment_id = ?1 AND c.number = ?2
             AND networks.network_id = c.trains_network_id AND networks.failure IS NOT NULL
-        RETURNING networks.network_id AS "network_id!: i64""#,
+        RETURNING networks.network_id AS "network_id!""#,
         experiment,
         TRAINING_NUMBER
     )
@@ -419,7 +421,7 @@ pub(crate) async fn retry_trainings(
     .await?;
     let networks = rows(&failed.iter().map(|row| row.network_id).collect::<Vec<_>>())?;
     let cells = sqlx::query_scalar!(
-        r#"SELECT c.cell_id AS "cell_id!: i64" FROM cells AS c
+        r#"SELECT c.cell_id AS "cell_id!" FROM cells AS c
         WHERE c.experiment_id = ?1 AND c.number = ?2 AND c.next_number > 0
             AND c.trains_network_id IN (SELECT value FROM json_each(?3))
             AND NOT EXISTS (SELECT 1 FROM returned_ranges AS r WHERE r.cell_id = c.cell_id)
@@ -444,27 +446,27 @@ fn memory_bytes(recipe: &str) -> u64 {
     Recipe::from_parameters(&parameters).map_or(0, |recipe| recipe.memory_bytes())
 }
 
-fn run_row(it: &Run) -> (u32, u64, u64, u64, u32, f64, f64) {
+fn run_row(run: &Run) -> (u32, u64, u64, u64, u32, f64, f64) {
     (
-        it.network,
-        it.positions,
-        it.examples,
-        it.validation,
-        it.best_epoch,
-        it.validation_error,
-        it.constant_error,
+        run.network,
+        run.positions,
+        run.examples,
+        run.validation,
+        run.best_epoch,
+        run.validation_error,
+        run.constant_error,
     )
 }
 
-fn side_row(it: &SideErrors) -> (u32, &'static str, u64, f64, f64, f64) {
-    let to_move = match it.to_move {
+fn side_row(side: &SideErrors) -> (u32, &'static str, u64, f64, f64, f64) {
+    let to_move = match side.to_move {
         Side::First => "white",
         Side::Second => "black",
     };
-    (it.network, to_move, it.positions, it.mean_plies, it.spread, it.error)
+    (side.network, to_move, side.positions, side.mean_plies, side.spread, side.error)
 }
 
-fn square_name(it: &SquareErrors) -> String {
-    let file = char::from(b'a' + it.square % 8);
-    format!("{file}{}", 1 + it.square / 8)
+fn square_name(square: &SquareErrors) -> String {
+    let file = char::from(b'a' + square.square % 8);
+    format!("{file}{}", 1 + square.square / 8)
 }

@@ -39,7 +39,7 @@ pub(crate) async fn fill_openings(
     .execute(tx.connection())
     .await?;
     let found = sqlx::query!(
-        r#"SELECT o.opening_id AS "opening_id!: i64", o.game, o.position
+        r#"SELECT o.opening_id AS "opening_id!", o.game, o.position
         FROM jsonb_each(?) AS j
         JOIN openings AS o ON o.game = j.value ->> 0 AND o.position = j.value ->> 1"#,
         list

@@ -15,7 +15,7 @@ use crate::error::StoreError;
 use crate::open::writer::Writer;
 use crate::schema::encoding::rows;
 use crate::schema::experiment_views;
-use crate::schema::numbers::integer;
+use crate::schema::numbers::{count, integer};
 use crate::write::removal_walk::{CellsAhead, Walk};
 use crate::write::transaction::Transaction;
 use crate::write::{claims, game_digests, game_engines, verifications};
@@ -160,8 +160,8 @@ pub(crate) async fn remove_some(tx: &mut Transaction<'_>) -> Result<Removed, Sto
 
 async fn begin_walk(tx: &mut Transaction<'_>) -> Result<Option<Walk>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT removal_id AS "removal_id!: i64", experiment_id AS "experiment_id!: i64",
-            what, cell_id, number
+        r#"SELECT removal_id AS "removal_id!", experiment_id AS "experiment_id!", what, cell_id,
+            number
         FROM removals WHERE experiment_id IS NOT NULL ORDER BY removal_id LIMIT 1"#
     )
     .fetch_optional(tx.connection())
@@ -191,7 +191,7 @@ async fn remove_games(
     cell: i64,
 ) -> Result<(), StoreError> {
     let found = sqlx::query!(
-        r#"SELECT game_id AS "game_id!: i64", number, coalesce(plies, 0) AS "plies!: i64"
+        r#"SELECT game_id AS "game_id!", number, coalesce(plies, 0) AS "plies!: i64"
         FROM games WHERE cell_id = ? AND number >= ? ORDER BY number LIMIT ?"#,
         cell,
         walk.number,
@@ -220,7 +220,7 @@ async fn remove_games(
         remove_of_games(tx, walk.what, &games).await?;
         cell
     };
-    let done = i64::try_from(games.len()).unwrap_or(0);
+    let done = count(games.len());
     sqlx::query!(
         "UPDATE removals SET cell_id = ?2, number = ?3, games_done = games_done + ?4
         WHERE removal_id = ?1",
@@ -356,7 +356,7 @@ async fn remove_cells(tx: &mut Transaction<'_>, walk: &mut Walk) -> Result<(), S
 async fn remove_uncounted(tx: &mut Transaction<'_>, cells: &str) -> Result<bool, StoreError> {
     const RESULTS_AT_ONCE: i64 = 25;
     let games = sqlx::query_scalar!(
-        r#"SELECT u.uncounted_game_id AS "id!: i64"
+        r#"SELECT u.uncounted_game_id AS "id!"
         FROM json_each(?) AS j JOIN uncounted_games AS u ON u.cell_id = j.value LIMIT ?"#,
         cells,
         RESULTS_AT_ONCE
@@ -390,7 +390,7 @@ async fn remove_leases(tx: &mut Transaction<'_>, cells: &str) -> Result<bool, St
         r#"DELETE FROM lease_ranges WHERE (lease_id, cell_id, first_number) IN (
             SELECT r.lease_id, r.cell_id, r.first_number
             FROM json_each(?) AS j JOIN lease_ranges AS r ON r.cell_id = j.value LIMIT ?)
-        RETURNING lease_id AS "lease_id!: i64""#,
+        RETURNING lease_id AS "lease_id!""#,
         cells,
         ROWS_AT_ONCE
     )

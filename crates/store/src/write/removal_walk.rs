@@ -66,7 +66,7 @@ impl CellsAhead {
         if self.next.is_empty() {
             // Uses the index alone: the cells' own rows are large.
             let found = sqlx::query_scalar!(
-                r#"SELECT cell_id AS "cell_id!: i64" FROM cells INDEXED BY cells_experiment
+                r#"SELECT cell_id AS "cell_id!" FROM cells INDEXED BY cells_experiment
                 WHERE experiment_id = ? AND cell_id > ? ORDER BY cell_id LIMIT ?"#,
                 experiment,
                 self.looked_up,

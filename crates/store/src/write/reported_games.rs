@@ -37,7 +37,7 @@ pub struct GameFacts {
 struct Held(i64, i64, i64);
 
 /// The grant time of numbers, and the numbers.
-type GrantedRange = (i64, Range<i64>);
+type GrantedRange = (i64, Range<u64>);
 
 /// Looks up the scheduler's facts about reported games, in order: each game with its worker and the lease it names.
 ///
@@ -69,7 +69,7 @@ pub(crate) async fn facts(
         let kept = kept.get(&(game.cell.0, number));
         let ranges = ranges.get(&Held(lease.0, worker.0, game.cell.0));
         let mut ranges = ranges.into_iter().flatten();
-        let granted = ranges.find(|(_, range)| range.contains(&number));
+        let granted = ranges.find(|(_, range)| range.contains(&game.number));
         GameFacts {
             settled: settled.contains(&(game.cell.0, number)),
             leased: granted.is_some(),
@@ -107,9 +107,9 @@ async fn ranges_of(
 ) -> Result<HashMap<Held, Vec<GrantedRange>>, StoreError> {
     let list = rows(held)?;
     let found = sqlx::query!(
-        r#"SELECT l.lease_id AS "lease_id!: i64", l.worker_id AS "worker_id!: i64",
-            l.granted_unix_us AS "granted_unix_us!: i64", r.cell_id AS "cell_id!: i64",
-            r.first_number AS "first_number!: i64", r.games AS "games!: i64"
+        r#"SELECT l.lease_id AS "lease_id!", l.worker_id AS "worker_id!",
+            l.granted_unix_us AS "granted_unix_us!", r.cell_id AS "cell_id!",
+            r.first_number AS "first_number!", r.games AS "games!"
         FROM jsonb_each(?) AS j
         CROSS JOIN leases AS l ON l.lease_id = j.value ->> 0 AND l.worker_id = j.value ->> 1
         CROSS JOIN lease_ranges AS r ON r.lease_id = l.lease_id AND r.cell_id = j.value ->> 2

@@ -28,7 +28,7 @@ pub(crate) struct Needs {
 
 impl Needs {
     /// The requirements of a player with these parameters.
-    pub(crate) fn of_player(parameters_json: &str) -> Self {
+    pub(crate) fn from_parameters(parameters_json: &str) -> Self {
         // The worker refuses parameters that the current engine cannot parse.
         let parameters = serde_json::from_str::<Parameters>(parameters_json).unwrap_or_default();
         Self {
@@ -49,7 +49,7 @@ impl Needs {
         is_timed: bool,
     ) -> Demands {
         let timed = TimedGames { game: &game.name, move_limit_us: self.move_limit_us };
-        let request = |it| EngineRequest { game: game.clone(), ..it };
+        let request = |request| EngineRequest { game: game.clone(), ..request };
         let requests = self.requests.into_iter().map(request).collect();
         Demands { requests, ..placement.demands(self.engines, is_timed.then_some(timed)) }
     }
@@ -76,7 +76,7 @@ pub(crate) async fn add_to_cells(
 ) -> Result<(), StoreError> {
     let Some((first, last)) = ends(cells) else { return Ok(()) };
     let players = sqlx::query!(
-        r#"SELECT player_id AS "player_id!: i64", parameters_json FROM players
+        r#"SELECT player_id AS "player_id!", parameters_json FROM players
         WHERE player_id IN (
             SELECT first_player_id FROM cells
             WHERE +experiment_id = ?1 AND cell_id BETWEEN ?2 AND ?3
@@ -90,10 +90,10 @@ pub(crate) async fn add_to_cells(
     .await?;
     let of_players: BTreeMap<i64, Needs> = players
         .into_iter()
-        .map(|row| (row.player_id, Needs::of_player(&row.parameters_json)))
+        .map(|row| (row.player_id, Needs::from_parameters(&row.parameters_json)))
         .collect();
     let pairs = sqlx::query!(
-        r#"SELECT cell_id AS "cell_id!: i64", first_player_id, second_player_id FROM cells
+        r#"SELECT cell_id AS "cell_id!", first_player_id, second_player_id FROM cells
         WHERE +experiment_id = ?1 AND cell_id BETWEEN ?2 AND ?3"#,
         experiment,
         first,
@@ -105,20 +105,20 @@ pub(crate) async fn add_to_cells(
         .into_iter()
         .map(|row| (row.cell_id, [row.first_player_id, row.second_player_id]))
         .collect();
-    let said = sqlx::query!(
+    let row = sqlx::query!(
         "SELECT game, placement_json FROM experiments WHERE experiment_id = ?",
         experiment
     )
     .fetch_one(tx.connection())
     .await?;
-    let placement = Placement::from_json(said.placement_json.as_deref());
+    let placement = Placement::from_json(row.placement_json.as_deref());
     let has_engines = of_players.values().any(|needs| !needs.engines.is_empty());
     let chess960 = if has_engines {
         chess960_cells(tx, experiment, first, last).await?
     } else {
         BTreeSet::new()
     };
-    let game = GameRequest::from_game_name(&said.game);
+    let game = GameRequest::from_game_name(&row.game);
     let nothing = Needs::default();
     let mut shared = BTreeSet::new();
     for cell in cells {
@@ -140,7 +140,7 @@ async fn chess960_cells(
     last: i64,
 ) -> Result<BTreeSet<i64>, StoreError> {
     let cells = sqlx::query_scalar!(
-        r#"SELECT c.cell_id AS "cell_id!: i64"
+        r#"SELECT c.cell_id AS "cell_id!"
         FROM cells AS c JOIN condition_rules AS r ON r.conditions_id = c.conditions_id
         WHERE +c.experiment_id = ?1 AND c.cell_id BETWEEN ?2 AND ?3
             AND r.rule = 'chess960' AND r.value_text = 'true'"#,

@@ -9,7 +9,6 @@ use spelrum_scheduling::scheduler::{Attempts, CellState};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;
-use crate::schema::numbers::{integer, unsigned};
 use crate::write::transaction::Transaction;
 use crate::write::{networks, requirements, rollups, scheduling, stop_readings, verifications};
 
@@ -39,8 +38,7 @@ pub(crate) async fn retry_failed(
     experiment: ExperimentId,
 ) -> Result<Retry, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT name, course IS NOT NULL AS "has_course!: bool",
-            engine_revision AS "engine_revision: u32"
+        r#"SELECT name, course IS NOT NULL AS "has_course!: bool", engine_revision
         FROM experiments WHERE experiment_id = ?"#,
         experiment.0
     )
@@ -61,7 +59,7 @@ pub(crate) async fn retry_failed(
             CROSS JOIN games AS g ON g.cell_id = c.cell_id
             WHERE c.experiment_id = ? AND c.in_sweep = 1 AND c.superseded = 0 AND g.failure IS NOT NULL
                 AND (c.stop_number IS NULL OR g.number < c.stop_number))
-        RETURNING cell_id AS "cell_id!: i64", number"#,
+        RETURNING cell_id AS "cell_id!", number AS "number: u64""#,
         experiment.0
     )
     .fetch_all(tx.connection())
@@ -70,13 +68,13 @@ pub(crate) async fn retry_failed(
     if failed.is_empty() && trainings.is_empty() {
         return Ok(Retry::default());
     }
-    let mut numbers: Vec<(i64, i64)> =
+    let mut numbers: Vec<(i64, u64)> =
         failed.into_iter().map(|row| (row.cell_id, row.number)).collect();
     let mut failed: BTreeMap<i64, i64> = BTreeMap::new();
     for (cell, _) in &numbers {
         *failed.entry(*cell).or_default() += 1;
     }
-    numbers.extend(trainings.iter().map(|task| (task.cell.0, integer(task.number))));
+    numbers.extend(trainings.iter().map(|task| (task.cell.0, task.number)));
     numbers.sort_unstable();
     let mut results = rollups::cell_results(tx, failed.keys().copied()).await?;
     for (cell, count) in &failed {
@@ -116,21 +114,21 @@ pub(crate) async fn retry_failed(
     )
     .execute(tx.connection())
     .await?;
-    let whole = whole(tx, experiment).await?;
-    let game = |(cell, number)| GameId { cell: CellId(cell), number: unsigned(number) };
-    Ok(Retry { games: numbers.into_iter().map(game).collect(), ..whole })
+    let state = reload(tx, experiment).await?;
+    let game = |(cell, number)| GameId { cell: CellId(cell), number };
+    Ok(Retry { games: numbers.into_iter().map(game).collect(), ..state })
 }
 
 /// The scheduler's state of an experiment that it has dropped from memory, without the games.
 ///
 /// # Errors
 /// If the database fails.
-pub(crate) async fn whole(
+pub(crate) async fn reload(
     tx: &mut Transaction<'_>,
     experiment: ExperimentId,
 ) -> Result<Retry, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT priority AS "priority: i32", allocation
+        r#"SELECT priority, allocation
         FROM experiments WHERE experiment_id = ?"#,
         experiment.0
     )

@@ -7,7 +7,7 @@ use spelrum_answers::time_bucket;
 use spelrum_engine::{EndedBy, MoveRecord, Outcome};
 use spelrum_statistics::{GameCounts, OpeningSpread, PairCounts, ScoreInterval};
 
-use crate::schema::numbers::{SAFE_MAX, real};
+use crate::schema::numbers::{SAFE_MAX, count, real};
 use crate::write::margins::Margins;
 
 /// Whether a move was searched, that is, not forced.
@@ -60,7 +60,7 @@ pub(crate) struct SideSums {
 
 impl SideSums {
     /// The two sides of a game.
-    pub(crate) fn of(moves: &[MoveRecord]) -> [Self; 2] {
+    pub(crate) fn from_moves(moves: &[MoveRecord]) -> [Self; 2] {
         let mut sides = [Self::default(); 2];
         for mv in moves {
             let side = &mut sides[usize::from(mv.mover != 0)];
@@ -192,7 +192,7 @@ impl CellResult {
     /// Adds another result's counts this many times; -1 subtracts them.
     pub(crate) fn add_counts(&mut self, other: &Self, times: i64) {
         let Self { pairs, pairs_won, wall_us, .. } = *other;
-        for (own, theirs) in [
+        for (sum, addend) in [
             (&mut self.games, other.games),
             (&mut self.games_failed, other.games_failed),
             (&mut self.wins, other.wins),
@@ -204,13 +204,13 @@ impl CellResult {
             (&mut self.distinct_games, other.distinct_games),
             (&mut self.plies, other.plies),
         ] {
-            *own += times * theirs;
+            *sum += times * addend;
         }
-        for (own, theirs) in self.pairs.iter_mut().zip(pairs) {
-            *own += times * theirs;
+        for (sum, addend) in self.pairs.iter_mut().zip(pairs) {
+            *sum += times * addend;
         }
-        for (own, theirs) in self.pairs_won.iter_mut().zip(pairs_won) {
-            *own += times * theirs;
+        for (sum, addend) in self.pairs_won.iter_mut().zip(pairs_won) {
+            *sum += times * addend;
         }
         self.wall_us += times as f64 * wall_us;
         self.margins.add_counts(&other.margins, times);
@@ -305,13 +305,13 @@ impl OpeningSums {
             1 => self.draws += 1,
             _ => self.losses += 1,
         }
-        let own = i64::try_from(half_points).unwrap_or(0);
+        let half_points = count(half_points);
         if first_player_moved_first {
-            self.first_mover_half_points += own;
+            self.first_mover_half_points += half_points;
             self.games_moving_first += 1;
-            self.half_points_moving_first += own;
+            self.half_points_moving_first += half_points;
         } else {
-            self.first_mover_half_points += 2 - own;
+            self.first_mover_half_points += 2 - half_points;
             sides.reverse();
         }
         for (times, side) in self.times.iter_mut().zip(sides) {
@@ -328,7 +328,7 @@ impl OpeningSums {
     /// Adds a pair, as [`CellResult::add_pair`].
     pub(crate) fn add_pair(&mut self, half_points: [usize; 2]) {
         self.pairs += 1;
-        self.pairs_half_points += i64::try_from(half_points.iter().sum::<usize>()).unwrap_or(0);
+        self.pairs_half_points += count(half_points.iter().sum());
         if let Some(mover) = won_twice(half_points) {
             self.pairs_won[mover] += 1;
         }

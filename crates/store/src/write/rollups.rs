@@ -10,13 +10,13 @@ use crate::schema::encoding::rows;
 use crate::schema::numbers::{count, real};
 use crate::write::cell_openings;
 use crate::write::checked_games::{self, Checked};
-use crate::write::margins::{Margins, of_first_player, over_openings};
+use crate::write::margins::{Margins, first_player_margin, over_openings};
 use crate::write::rollup_sums::{CellResult, Openings, Searches, SideSums, half_points};
 use crate::write::transaction::Transaction;
 
 /// A game that is already settled.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct There {
+pub(crate) struct StoredEnd {
     /// The game's result, if it counts.
     pub(crate) counted: Option<CountedEnd>,
 }
@@ -103,7 +103,7 @@ pub(crate) async fn add_cell_results(
     tx: &mut Transaction<'_>,
     games: &[Checked<'_>],
     sides: &[[SideSums; 2]],
-    there: &HashMap<(i64, i64), There>,
+    there: &HashMap<(i64, i64), StoredEnd>,
     distinct: &[bool],
 ) -> Result<(), StoreError> {
     let cells: BTreeSet<i64> = games.iter().map(Checked::cell_id).collect();
@@ -122,7 +122,7 @@ pub(crate) async fn add_cell_results(
         let opening = openings.entry((game.cell_id(), opening)).or_default();
         let searches = sides.each_ref().map(SideSums::searches);
         opening.add_game(moves_first, game.half_points(), searches);
-        let margin = of_first_player(moves_first, game.played.record.margin);
+        let margin = first_player_margin(moves_first, game.played.record.margin);
         result.margins.add(margin);
         opening.add_margin(margin);
         result.distinct_games += i64::from(distinct);
@@ -135,7 +135,7 @@ pub(crate) async fn add_cell_results(
         let other = (game.cell_id(), game.number ^ 1);
         let other_end = settled.get(&other).copied().or_else(|| there.get(&other)?.counted);
         if let Some(CountedEnd { outcome, margin: other_margin }) = other_end {
-            result.margins.add_pair([margin, of_first_player(!moves_first, other_margin)]);
+            result.margins.add_pair([margin, first_player_margin(!moves_first, other_margin)]);
             let mut pair = [game.half_points(), half_points(!moves_first, outcome)];
             if !moves_first {
                 pair.reverse();
@@ -216,11 +216,12 @@ pub(crate) async fn write_cell_results(
     checked_games::fill_cells(tx, results.keys().copied()).await?;
     let come_again = results.iter().filter(|(cell, result)| {
         let numbering = tx.cache.cells.get(cell).map(|cell| cell.numbering());
-        numbering.is_some_and(|it| it.come_again(result.units(it.swap_sides)))
+        numbering.is_some_and(|numbering| numbering.come_again(result.units(numbering.swap_sides)))
     });
     let come_again: Vec<i64> = come_again.map(|(&cell, _)| cell).collect();
     let spreads = cell_openings::spreads(tx.connection(), &come_again).await?;
-    let have_margins = |cell: &i64| results.get(cell).is_some_and(|it| it.margins.games > 0);
+    let have_margins =
+        |cell: &i64| results.get(cell).is_some_and(|result| result.margins.games > 0);
     let come_again: Vec<i64> = come_again.into_iter().filter(have_margins).collect();
     let margins = over_openings(tx.connection(), &come_again).await?;
     let list: Vec<Row> = results
@@ -230,7 +231,7 @@ pub(crate) async fn write_cell_results(
             let spread = spreads.get(&cell).copied();
             let interval = result.interval(swap_sides, spread);
             let Margins { games, sum, squares, pairs, pairs_sum, products } = result.margins;
-            let margin = result.margins.mean(margins.get(&cell)).and_then(|it| it.interval);
+            let margin = result.margins.mean(margins.get(&cell)).and_then(|margin| margin.interval);
             Row(
                 cell,
                 [
@@ -252,7 +253,7 @@ pub(crate) async fn write_cell_results(
                 spread.map(|spread| spread.effective),
                 spread.map(|spread| spread.variance),
                 [games, sum, squares, pairs, pairs_sum, products],
-                [margin.map(|it| it.low), margin.map(|it| it.high)],
+                [margin.map(|interval| interval.low), margin.map(|interval| interval.high)],
             )
         })
         .collect();

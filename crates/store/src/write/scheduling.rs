@@ -13,7 +13,7 @@ use spelrum_statistics::GameCounts;
 use crate::error::StoreError;
 use crate::open::writer::Writer;
 use crate::schema::encoding::rows;
-use crate::schema::numbers::{integer, unsigned};
+use crate::schema::numbers::integer;
 use crate::write::requirements::{self, ends};
 use crate::write::transaction::Transaction;
 use crate::write::{
@@ -42,7 +42,7 @@ pub struct LeaseHolder {
 pub(crate) async fn lease_holders(writer: &mut Writer) -> Result<Vec<LeaseHolder>, StoreError> {
     let mut transaction = writer.begin().await?;
     let found = sqlx::query!(
-        r#"SELECT worker_id, name, host, slots AS "slots: u32", engine_revision AS "engine_revision: u32"
+        r#"SELECT worker_id, name, host, slots, engine_revision
         FROM workers WHERE worker_id IN (
             SELECT worker_id FROM leases INDEXED BY leases_live WHERE ended_by IS NULL)
         ORDER BY worker_id"#
@@ -78,7 +78,7 @@ pub(crate) async fn snapshot(writer: &mut Writer) -> Result<Snapshot, StoreError
 async fn unfinished(tx: &mut Transaction<'_>) -> Result<Vec<ExperimentSnapshot>, StoreError> {
     let mut experiments = Vec::new();
     let found = sqlx::query!(
-        r#"SELECT experiment_id AS "experiment_id!: i64", priority AS "priority: i32",
+        r#"SELECT experiment_id AS "experiment_id!", priority,
             state = 'paused' AS "paused!: bool", course IS 'open' AS "open!: bool", allocation
         FROM experiments WHERE state IN ('running', 'paused') ORDER BY experiment_id"#
     )
@@ -111,9 +111,9 @@ pub(crate) async fn cell_states(
     experiment: i64,
 ) -> Result<Vec<CellState>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", (c.in_sweep = 1 AND c.superseded = 0) AS "in_sweep!: bool",
-            c.swap_sides AS "swap_sides: bool", c.timed AS "timed: bool", c.games_planned, c.next_number, r.first_number AS "first_number?: i64",
-            r.games AS "games?: i64"
+        r#"SELECT c.cell_id AS "cell_id!", (c.in_sweep = 1 AND c.superseded = 0) AS "in_sweep!: bool",
+            c.swap_sides, c.timed, c.games_planned, c.next_number, r.first_number AS "first_number?",
+            r.games AS "games?"
         FROM cells AS c LEFT JOIN returned_ranges AS r ON r.cell_id = c.cell_id
         WHERE c.experiment_id = ?
         ORDER BY c.number, c.cell_id, r.first_number"#,
@@ -129,14 +129,14 @@ pub(crate) async fn cell_states(
                 in_sweep: row.in_sweep,
                 swap_sides: row.swap_sides,
                 timed: row.timed,
-                next_number: unsigned(row.next_number),
-                ..CellState::new(cell, unsigned(row.games_planned))
+                next_number: row.next_number,
+                ..CellState::new(cell, row.games_planned)
             });
         }
         if let (Some(last), Some(first), Some(games)) =
             (cells.last_mut(), row.first_number, row.games)
         {
-            last.returned.push(GameRange { cell, first: unsigned(first), count: unsigned(games) });
+            last.returned.push(GameRange { cell, first, count: games });
         }
     }
     Ok(cells)
@@ -150,7 +150,8 @@ pub(crate) async fn add_played(
 ) -> Result<(), StoreError> {
     let Some((first, last)) = ends(cells) else { return Ok(()) };
     let found = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", r.losses, r.draws, r.wins
+        r#"SELECT c.cell_id AS "cell_id!", r.losses AS "losses: u64", r.draws AS "draws: u64",
+            r.wins AS "wins: u64"
         FROM experiments AS e
         CROSS JOIN cells AS c ON +c.experiment_id = e.experiment_id
         CROSS JOIN cell_results AS r ON r.cell_id = c.cell_id
@@ -164,7 +165,7 @@ pub(crate) async fn add_played(
     .await?;
     let mut played = BTreeMap::new();
     for row in found {
-        played.insert(row.cell_id, GameCounts([row.losses, row.draws, row.wins].map(unsigned)));
+        played.insert(row.cell_id, GameCounts([row.losses, row.draws, row.wins]));
     }
     for cell in cells {
         cell.played = played.remove(&cell.cell.0).unwrap_or_default();
@@ -175,10 +176,10 @@ pub(crate) async fn add_played(
 /// Live leases; the outstanding games of each are those granted, without the games that have a row.
 async fn live_leases(tx: &mut Transaction<'_>) -> Result<Vec<LeaseState>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT l.lease_id AS "lease_id!: i64", l.worker_id, r.cell_id, r.first_number,
+        r#"SELECT l.lease_id AS "lease_id!", l.worker_id, r.cell_id, r.first_number,
             r.games, coalesce(g.number,
                 CASE WHEN n.settled_unix_us IS NOT NULL OR v.settled_unix_us IS NOT NULL THEN 0 END)
-                AS "settled?: i64"
+                AS "settled?: u64"
         FROM leases AS l INDEXED BY leases_live
         JOIN lease_ranges AS r ON r.lease_id = l.lease_id
         LEFT JOIN games AS g ON g.cell_id = r.cell_id
@@ -203,18 +204,15 @@ async fn live_leases(tx: &mut Transaction<'_>) -> Result<Vec<LeaseState>, StoreE
             });
         }
         let Some(last) = leases.last_mut() else { continue };
-        let range = GameRange {
-            cell: CellId(row.cell_id),
-            first: unsigned(row.first_number),
-            count: unsigned(row.games),
-        };
+        let range =
+            GameRange { cell: CellId(row.cell_id), first: row.first_number, count: row.games };
         if last.granted.last() != Some(&range) {
             last.granted.push(range);
             last.outstanding.push(range);
         }
         // Settled numbers ascend, so only the last part can hold this one. That part can be empty until the next row
         // splits it or the end drops it.
-        if let Some(settled) = row.settled.map(unsigned)
+        if let Some(settled) = row.settled
             && let Some(rest) = last.outstanding.pop()
         {
             last.outstanding.push(GameRange { count: settled - rest.first, ..rest });
@@ -238,8 +236,7 @@ pub(crate) async fn open_attempts(
 ) -> Result<Vec<Attempts>, StoreError> {
     let [first, last] = experiment.map_or([0, i64::MAX], |only| [only; 2]);
     let found = sqlx::query!(
-        r#"SELECT a.cell_id, a.number, a.lost AS "lost: u32", a.lost_alone AS "lost_alone: u32",
-            a.failed AS "failed: u32"
+        r#"SELECT a.cell_id, a.number, a.lost, a.lost_alone, a.failed
         -- From what is to be played, and not through all that was ever lost.
         FROM experiments AS e
         CROSS JOIN cells AS c ON c.experiment_id = e.experiment_id
@@ -260,7 +257,7 @@ pub(crate) async fn open_attempts(
     .fetch_all(tx.connection())
     .await?;
     let found = found.into_iter().map(|row| Attempts {
-        game: GameId { cell: CellId(row.cell_id), number: unsigned(row.number) },
+        game: GameId { cell: CellId(row.cell_id), number: row.number },
         lost: row.lost,
         lost_alone: row.lost_alone,
         failed: row.failed,

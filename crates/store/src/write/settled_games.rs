@@ -15,7 +15,7 @@ use crate::write::game_rows::{BEYOND_STOP, GameRow, MoveRow, move_rows};
 use crate::write::insert::insert_digested;
 use crate::write::number_runs::runs;
 use crate::write::rollup_sums::{Searches, SideSums, side_depths};
-use crate::write::rollups::{self, CountedEnd, There};
+use crate::write::rollups::{self, CountedEnd, StoredEnd};
 use crate::write::side_rows::{DepthRow, depth_row, side_row};
 use crate::write::transaction::Transaction;
 use crate::write::{game_engines, move_values, networks, uncounted_games, verifications};
@@ -49,7 +49,7 @@ pub(crate) async fn store(
 async fn store_new(
     tx: &mut Transaction<'_>,
     games: &[Checked<'_>],
-    there: &HashMap<(i64, i64), There>,
+    there: &HashMap<(i64, i64), StoredEnd>,
 ) -> Result<(), StoreError> {
     let distinct = distinct(tx, games).await?;
     let first_id = tx.last_id("games").await? + 1;
@@ -60,7 +60,7 @@ async fn store_new(
     move_values::insert(tx, games).await?;
     game_engines::insert(tx, first_id, games, &mut digests).await?;
     let sides: Vec<[SideSums; 2]> =
-        games.iter().map(|game| SideSums::of(&game.played.record.moves)).collect();
+        games.iter().map(|game| SideSums::from_moves(&game.played.record.moves)).collect();
     let searches = insert_sides(tx, first_id, games, &sides, &mut digests).await?;
     game_digests::insert_digests(tx, &digests).await?;
     rollups::add_searches(tx, &searches).await?;
@@ -104,7 +104,7 @@ pub(crate) async fn settle_failed(
             SELECT 1 FROM games AS g
             WHERE g.cell_id = c.cell_id AND g.number = j.value ->> 1)
         ORDER BY j.key
-        RETURNING game_id AS "game_id!: i64", cell_id AS "cell_id!: i64", number"#,
+        RETURNING game_id AS "game_id!", cell_id AS "cell_id!", number"#,
         list
     )
     .fetch_all(tx.connection())
@@ -115,7 +115,7 @@ pub(crate) async fn settle_failed(
     let mut failed: BTreeMap<i64, i64> = BTreeMap::new();
     for row in settled {
         // A game beyond the cell's end is not a failure of the request.
-        let counts = tx.cache.cells.get(&row.cell_id).is_none_or(|it| it.counts(row.number));
+        let counts = tx.cache.cells.get(&row.cell_id).is_none_or(|cell| cell.counts(row.number));
         *failed.entry(row.cell_id).or_default() += i64::from(counts);
     }
     let mut results = rollups::cell_results(tx, failed.keys().copied()).await?;
@@ -129,15 +129,14 @@ pub(crate) async fn settle_failed(
 async fn there(
     tx: &mut Transaction<'_>,
     games: &[Checked<'_>],
-) -> Result<HashMap<(i64, i64), There>, StoreError> {
+) -> Result<HashMap<(i64, i64), StoredEnd>, StoreError> {
     let pairs: BTreeSet<GameId> = games
         .iter()
         .map(|game| GameId { number: game.played.game.number / 2, ..game.played.game })
         .collect();
     let list = rows(&runs(pairs.into_iter()))?;
     let found = sqlx::query!(
-        r#"SELECT g.cell_id, g.number, g.counted AS "counted: bool", g.outcome,
-            g.margin AS "margin: i32"
+        r#"SELECT g.cell_id, g.number, g.counted, g.outcome, g.margin
         FROM jsonb_each(?) AS j
         CROSS JOIN games AS g ON g.cell_id = j.value ->> 0
             AND g.number BETWEEN 2 * (j.value ->> 1) AND 2 * (j.value ->> 2) + 1"#,
@@ -148,7 +147,7 @@ async fn there(
     let found = found.into_iter().map(|row| {
         let outcome = row.outcome.as_deref().and_then(names::outcome);
         let end = outcome.map(|outcome| CountedEnd { outcome, margin: row.margin });
-        ((row.cell_id, row.number), There { counted: end.filter(|_| row.counted) })
+        ((row.cell_id, row.number), StoredEnd { counted: end.filter(|_| row.counted) })
     });
     Ok(found.collect())
 }
@@ -183,7 +182,7 @@ async fn insert_games(
 ) -> Result<(), StoreError> {
     let list: Vec<GameRow> = (first_id..)
         .zip(games)
-        .map(|(id, game)| GameRow::of(Some(id), game, (!game.counts()).then_some(BEYOND_STOP)))
+        .map(|(id, game)| GameRow::new(Some(id), game, (!game.counts()).then_some(BEYOND_STOP)))
         .collect();
     insert_digested(tx.connection(), &list, |row, digest| {
         digests.add(row.0.unwrap_or(first_id), digest);
@@ -237,8 +236,8 @@ async fn insert_sides(
         if game.counts() {
             searches.add(game.cell_id(), movers, moves);
         }
-        for (side, (player, of)) in movers.into_iter().zip(sides).enumerate() {
-            list.push(side_row(id, side, player, of));
+        for (side, (player, sums)) in movers.into_iter().zip(sides).enumerate() {
+            list.push(side_row(id, side, player, sums));
         }
     }
     insert_digested(tx.connection(), &list, |row, digest| digests.add(row.0, digest)).await?;

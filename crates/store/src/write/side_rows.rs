@@ -11,8 +11,8 @@ use crate::write::rollup_sums::{SideDepth, SideSums};
 pub(crate) struct SideRow(pub(crate) i64, i64, i64, i64, i64, i64, i64, i64, i64, f64, f64);
 
 /// The row of a game's side; side 0 moves first.
-pub(crate) fn side_row(game: i64, side: usize, player: i64, of: &SideSums) -> SideRow {
-    let &SideSums { moves, sums } = of;
+pub(crate) fn side_row(game: i64, side: usize, player: i64, sums: &SideSums) -> SideRow {
+    let &SideSums { moves, sums } = sums;
     SideRow(
         game,
         count(side),

@@ -11,7 +11,7 @@ use spelrum_statistics::{OpeningTally, StopRule, Tally};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
-use crate::schema::numbers::{integer, unsigned};
+use crate::schema::numbers::integer;
 use crate::write::requirements::ends;
 use crate::write::stop_rules;
 use crate::write::transaction::Transaction;
@@ -21,17 +21,17 @@ use crate::write::transaction::Transaction;
 pub(crate) struct Read {
     pub(crate) rule: Option<StopRule>,
     pub(crate) swap_sides: bool,
-    pub(crate) openings_count: Option<i64>,
+    pub(crate) openings_count: Option<u64>,
     /// Whether its players are assumed to repeat themselves.
     pub(crate) repeats: bool,
-    pub(crate) games_planned: i64,
+    pub(crate) games_planned: u64,
 }
 
 impl Read {
     /// An empty reading of the cell; `None` for a cell that just gets all its games.
     pub(crate) fn start(self) -> Option<Reading> {
-        let openings_count = self.openings_count.map(unsigned);
-        let units = unsigned(self.games_planned) / if self.swap_sides { 2 } else { 1 };
+        let openings_count = self.openings_count;
+        let units = self.games_planned / if self.swap_sides { 2 } else { 1 };
         let round = openings_count.filter(|_| self.repeats);
         // A rule can be extended to more games; a cell without one and with at most a round just plays its games.
         let is_read = self.rule.is_some() || round.is_some_and(|openings| openings < units);
@@ -54,15 +54,14 @@ pub(crate) async fn add_to_cells(
 ) -> Result<(), StoreError> {
     let Some((first, last)) = ends(cells) else { return Ok(()) };
     let found = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", c.swap_sides AS "swap_sides: bool",
-            c.stop_rule_id, c.decided_number, c.stop_number, k.openings_count,
-            c.repeats AS "repeats: bool", c.games_planned,
-            coalesce(r.wins, 0) AS "wins!: i64", coalesce(r.draws, 0) AS "draws!: i64",
-            coalesce(r.losses, 0) AS "losses!: i64", coalesce(r.pairs_0, 0) AS "pairs_0!: i64",
-            coalesce(r.pairs_half, 0) AS "pairs_half!: i64",
-            coalesce(r.pairs_1, 0) AS "pairs_1!: i64",
-            coalesce(r.pairs_1_half, 0) AS "pairs_1_half!: i64",
-            coalesce(r.pairs_2, 0) AS "pairs_2!: i64"
+        r#"SELECT c.cell_id AS "cell_id!", c.swap_sides, c.stop_rule_id, c.decided_number,
+            c.stop_number, k.openings_count, c.repeats, c.games_planned,
+            coalesce(r.wins, 0) AS "wins!: u64", coalesce(r.draws, 0) AS "draws!: u64",
+            coalesce(r.losses, 0) AS "losses!: u64", coalesce(r.pairs_0, 0) AS "pairs_0!: u64",
+            coalesce(r.pairs_half, 0) AS "pairs_half!: u64",
+            coalesce(r.pairs_1, 0) AS "pairs_1!: u64",
+            coalesce(r.pairs_1_half, 0) AS "pairs_1_half!: u64",
+            coalesce(r.pairs_2, 0) AS "pairs_2!: u64"
         FROM cells AS c
         JOIN conditions AS k ON k.conditions_id = c.conditions_id
         LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
@@ -80,12 +79,12 @@ pub(crate) async fn add_to_cells(
     let rules = stop_rules::all(tx.connection()).await?;
     let mut beyond = unread(tx, experiment, [first, last]).await?;
     let mut openings = counted_by_opening(tx, experiment, [first, last]).await?;
-    let mut of_round = of_first_rounds(tx, experiment, [first, last]).await?;
+    let mut of_round = first_round_hashes(tx, experiment, [first, last]).await?;
     let row_of: BTreeMap<i64, _> = found.into_iter().map(|row| (row.cell_id, row)).collect();
     for cell in cells {
         let Some(row) = row_of.get(&cell.cell.0) else { continue };
-        cell.decided_number = unsigned(row.decided_number);
-        cell.stop_number = row.stop_number.map(unsigned);
+        cell.decided_number = row.decided_number;
+        cell.stop_number = row.stop_number;
         let rule = row.stop_rule_id.and_then(|id| rules.get(&id).copied());
         let beyond = beyond.remove(&cell.cell.0).unwrap_or_default();
         let openings = openings.remove(&cell.cell.0).unwrap_or_default();
@@ -111,10 +110,10 @@ pub(crate) async fn add_to_cells(
             let counted = if row.swap_sides {
                 let pairs =
                     [row.pairs_0, row.pairs_half, row.pairs_1, row.pairs_1_half, row.pairs_2];
-                Tally::Pairs(PairCounts(pairs.map(unsigned)))
+                Tally::Pairs(PairCounts(pairs))
             } else {
                 let games = [row.losses, row.draws, row.wins];
-                Tally::Games(GameCounts(games.map(unsigned)))
+                Tally::Games(GameCounts(games))
             };
             let decided_number = cell.decided_number;
             // Games beyond a stop do not count, and were read for their round alone.
@@ -135,9 +134,8 @@ async fn counted_by_opening(
     [first, last]: [i64; 2],
 ) -> Result<BTreeMap<i64, BTreeMap<u64, [u64; 2]>>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", o.opening_number AS "opening_number!: i64",
-            c.swap_sides AS "swap_sides: bool", o.games, o.wins, o.draws, o.pairs,
-            o.pairs_half_points
+        r#"SELECT c.cell_id AS "cell_id!", o.opening_number AS "opening_number!", c.swap_sides,
+            o.games, o.wins, o.draws, o.pairs, o.pairs_half_points
         FROM cells AS c
         CROSS JOIN stop_rules AS s ON s.stop_rule_id = c.stop_rule_id
         CROSS JOIN conditions AS k ON k.conditions_id = c.conditions_id
@@ -158,20 +156,20 @@ async fn counted_by_opening(
             [row.games, 2 * row.wins + row.draws]
         };
         let of_cell = openings.entry(row.cell_id).or_default();
-        of_cell.insert(unsigned(row.opening_number), sums.map(unsigned));
+        of_cell.insert(row.opening_number, sums);
     }
     Ok(openings)
 }
 
 /// For each cell whose players are assumed to repeat themselves, the hashes of its first games, as far as read.
-async fn of_first_rounds(
+async fn first_round_hashes(
     tx: &mut Transaction<'_>,
     experiment: i64,
     [first, last]: [i64; 2],
 ) -> Result<BTreeMap<i64, Vec<(u64, u64)>>, StoreError> {
     let looks = integer(LOOKS);
     let found = sqlx::query!(
-        r#"SELECT g.cell_id, g.number, g.moves_hash AS "moves_hash!: i64"
+        r#"SELECT g.cell_id, g.number AS "number: u64", g.moves_hash AS "moves_hash!"
         FROM cells AS c
         CROSS JOIN games AS g ON g.cell_id = c.cell_id
             AND g.number < min(c.decided_number, ?4 * (1 + c.swap_sides))
@@ -187,7 +185,7 @@ async fn of_first_rounds(
     let mut of_round: BTreeMap<i64, Vec<(u64, u64)>> = BTreeMap::new();
     for row in found {
         let hashes = of_round.entry(row.cell_id).or_default();
-        hashes.push((unsigned(row.number), unsigned(row.moves_hash)));
+        hashes.push((row.number, row.moves_hash));
     }
     Ok(of_round)
 }
@@ -200,8 +198,7 @@ async fn unread(
     [first, last]: [i64; 2],
 ) -> Result<BTreeMap<i64, Vec<(u64, Settled)>>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT g.cell_id, g.number, g.outcome, g.moves_hash,
-            c.swap_sides AS "swap_sides: bool"
+        r#"SELECT g.cell_id, g.number AS "number: u64", g.outcome, g.moves_hash, c.swap_sides
         FROM cells AS c
         CROSS JOIN conditions AS k ON k.conditions_id = c.conditions_id
         CROSS JOIN games AS g ON g.cell_id = c.cell_id AND g.number >= c.decided_number
@@ -219,7 +216,7 @@ async fn unread(
     for row in found {
         let of_first = !row.swap_sides || row.number % 2 == 0;
         let settled = settled(row.outcome.as_deref(), row.moves_hash, of_first);
-        unread.entry(row.cell_id).or_default().push((unsigned(row.number), settled));
+        unread.entry(row.cell_id).or_default().push((row.number, settled));
     }
     Ok(unread)
 }
@@ -228,10 +225,10 @@ async fn unread(
 /// moved first in it.
 pub(crate) fn settled(
     outcome: Option<&str>,
-    moves_hash: Option<i64>,
+    moves_hash: Option<u64>,
     first_player_moved_first: bool,
 ) -> Settled {
-    let moves_hash = moves_hash.map_or(0, unsigned);
+    let moves_hash = moves_hash.unwrap_or(0);
     match outcome.and_then(names::outcome).map(Points::from) {
         Some(points) if first_player_moved_first => Settled::Played(points, moves_hash),
         Some(points) => Settled::Played(points.swapped(), moves_hash),
@@ -246,7 +243,8 @@ pub(crate) async fn read_again(
     nothing: Reading,
 ) -> Result<Prefix, StoreError> {
     let games = sqlx::query!(
-        "SELECT number, outcome, moves_hash FROM games WHERE cell_id = ? ORDER BY number",
+        r#"SELECT number AS "number: u64", outcome, moves_hash FROM games WHERE cell_id = ?
+        ORDER BY number"#,
         cell
     )
     .fetch_all(connection)
@@ -256,7 +254,7 @@ pub(crate) async fn read_again(
     for game in games {
         let of_first = !swap_sides || game.number % 2 == 0;
         let settled = settled(game.outcome.as_deref(), game.moves_hash, of_first);
-        prefix.tell(unsigned(game.number), settled);
+        prefix.tell(game.number, settled);
     }
     Ok(prefix)
 }
@@ -279,18 +277,19 @@ fn without(
             let half_points = played.iter().sum();
             tally.remove(half_points);
             let number = unit.first().map_or(0, |(number, _)| number / of_unit);
-            let opening = by_opening.as_ref().map_or(number, |it| it.opening_number(number));
+            let opening =
+                by_opening.as_ref().map_or(number, |openings| openings.opening_number(number));
             if let Some([units, sum]) = openings.get_mut(&opening) {
                 *units -= 1;
                 *sum -= half_points as u64;
             }
         }
     }
-    let by_opening = by_opening.map(|mut it| {
+    let by_opening = by_opening.map(|mut tally_by_opening| {
         for (opening, [units, half_points]) in openings {
-            it.add(opening, units, half_points);
+            tally_by_opening.add(opening, units, half_points);
         }
-        it
+        tally_by_opening
     });
     (tally, by_opening)
 }

@@ -62,8 +62,7 @@ pub(crate) async fn all(
     connection: &mut SqliteConnection,
 ) -> Result<BTreeMap<i64, StopRule>, StoreError> {
     let rows = sqlx::query!(
-        r#"SELECT stop_rule_id, precision, over_pairs AS "over_pairs: bool", elo0, elo1, alpha, beta,
-            model
+        r#"SELECT stop_rule_id, precision, over_pairs, elo0, elo1, alpha, beta, model
         FROM stop_rules"#
     )
     .fetch_all(connection)

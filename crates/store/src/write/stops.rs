@@ -12,10 +12,10 @@ use spelrum_scheduling::scheduler::CellProgress;
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;
-use crate::schema::numbers::integer;
+use crate::schema::numbers::{count, integer};
 use crate::write::distinct_games::{self, Likeness};
 use crate::write::game_rows::BEYOND_STOP;
-use crate::write::margins::of_first_player;
+use crate::write::margins::first_player_margin;
 use crate::write::rollup_sums::{CellResult, Searches, Sums, half_points};
 use crate::write::rollups::{self, WorkerSums};
 use crate::write::transaction::Transaction;
@@ -60,7 +60,7 @@ pub(crate) async fn end_cells(
         cells.iter().map(|cell| (cell.cell.0, cell.stop_number.map(integer))).collect();
     let list = rows(&ends)?;
     let moved = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", c.stop_number AS before,
+        r#"SELECT c.cell_id AS "cell_id!", c.stop_number AS "before: i64",
             j.value ->> 1 AS "after?: i64"
         FROM jsonb_each(?) AS j JOIN cells AS c ON c.cell_id = j.value ->> 0
         WHERE c.stop_number IS NOT j.value ->> 1"#,
@@ -162,8 +162,7 @@ async fn move_games(tx: &mut Transaction<'_>, piece: Piece) -> Result<(), StoreE
         cell_openings::add(tx.connection(), &added).await?;
     }
     sums.distinct_games =
-        i64::try_from(distinct_games::counted_likes(tx, &likes).await?.len().abs_diff(distinct))
-            .unwrap_or(i64::MAX);
+        count(distinct_games::counted_likes(tx, &likes).await?.len().abs_diff(distinct));
 
     let mut results = rollups::cell_results(tx, std::iter::once(piece.cell)).await?;
     results.entry(piece.cell).or_default().add_counts(&sums, times);
@@ -189,9 +188,9 @@ async fn played_games(
 ) -> Result<Vec<Moved>, StoreError> {
     let Piece { cell, first, end, count } = piece;
     let found = sqlx::query!(
-        r#"SELECT game_id AS "game_id!: i64", number, outcome AS "outcome!: String",
-            margin AS "margin: i32", opening_id AS "opening_id!: i64", first_player_id, moves_hash AS "moves_hash!: i64",
-            worker_id AS "worker_id!: i64", plies AS "plies!: i64",
+        r#"SELECT game_id AS "game_id!", number, outcome AS "outcome!", margin,
+            opening_id AS "opening_id!", first_player_id, moves_hash AS "moves_hash!: i64",
+            worker_id AS "worker_id!", plies AS "plies!: i64",
             coalesce(wall_us, 0) AS "wall_us!: i64",
             coalesce(started_unix_us, 0) AS "started!: i64"
         FROM games
@@ -212,7 +211,7 @@ async fn played_games(
             game_id: row.game_id,
             number: row.number,
             half_points: half_points(moved_first, names::outcome(&row.outcome)?),
-            margin: of_first_player(moved_first, row.margin),
+            margin: first_player_margin(moved_first, row.margin),
             likeness: Likeness(cell, row.moves_hash, row.opening_id, row.first_player_id),
             worker: row.worker_id,
             plies: row.plies,
@@ -258,8 +257,8 @@ async fn mark_games(
 async fn searches_of(tx: &mut Transaction<'_>, games: &[i64]) -> Result<Searches, StoreError> {
     let list = rows(games)?;
     let depths = sqlx::query!(
-        r#"SELECT cell_id AS "cell_id!: i64", player_id AS "player_id!: i64",
-            depth AS "depth!: u32", sum(searched_moves) AS "searched_moves!: i64",
+        r#"SELECT cell_id AS "cell_id!", player_id AS "player_id!: i64",
+            depth AS "depth!", sum(searched_moves) AS "searched_moves!: i64",
             total(wall_us) AS "wall_us!: f64", total(cpu_us) AS "cpu_us!: f64",
             total(nodes) AS "nodes!: f64", total(evaluations) AS "evaluations!: f64",
             total(full_tree_leaves) AS "full_tree_leaves!: f64",
@@ -286,8 +285,8 @@ async fn searches_of(tx: &mut Transaction<'_>, games: &[i64]) -> Result<Searches
     .fetch_all(tx.connection())
     .await?;
     let times = sqlx::query!(
-        r#"SELECT cell_id AS "cell_id!: i64", player_id AS "player_id!: i64",
-            depth AS "depth!: u32", bucket AS "bucket!: u32",
+        r#"SELECT cell_id AS "cell_id!", player_id AS "player_id!: i64", depth AS "depth!",
+            bucket AS "bucket!: u32",
             sum(searched_moves) AS "searched_moves!: i64"
         FROM (
             SELECT g.cell_id, m.player_id, m.depth, (
@@ -362,8 +361,8 @@ async fn has_cancelled(
     taken: &BTreeMap<(i64, i64, u32), Sums>,
 ) -> Result<bool, StoreError> {
     let left = sqlx::query!(
-        r#"SELECT player_id, depth AS "depth: u32", wall_us, cpu_us, nodes, evaluations,
-            full_tree_leaves, wall_us_squared
+        r#"SELECT player_id, depth, wall_us, cpu_us, nodes, evaluations, full_tree_leaves,
+            wall_us_squared
         FROM cell_depths WHERE cell_id = ?"#,
         cell
     )
@@ -396,7 +395,7 @@ async fn sum_up_searches(tx: &mut Transaction<'_>, cell: i64) -> Result<(), Stor
     let mut first = 0;
     loop {
         let games = sqlx::query!(
-            r#"SELECT game_id AS "game_id!: i64", number FROM games
+            r#"SELECT game_id AS "game_id!", number FROM games
             WHERE cell_id = ?1 AND number >= ?2 AND counted = 1 ORDER BY number LIMIT ?3"#,
             cell,
             first,

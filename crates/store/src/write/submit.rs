@@ -117,17 +117,17 @@ pub(crate) struct Candidate {
 }
 
 /// Whether the experiment of this name is updated to the sweep, rather than left unchanged.
-pub(crate) fn becomes(name: &str, of: Candidate) -> Result<bool, StoreError> {
+pub(crate) fn becomes(name: &str, candidate: Candidate) -> Result<bool, StoreError> {
     let name = || name.to_owned();
-    if of.repeated {
+    if candidate.repeated {
         Ok(false)
-    } else if of.state == ExperimentState::Cancelled {
+    } else if candidate.state == ExperimentState::Cancelled {
         Err(StoreError::Cancelled { name: name() })
-    } else if of.same_text {
+    } else if candidate.same_text {
         Ok(false)
-    } else if of.engine_revision != ENGINE_REVISION {
-        Err(StoreError::OtherEngine { name: name(), revision: of.engine_revision })
-    } else if of.has_course {
+    } else if candidate.engine_revision != ENGINE_REVISION {
+        Err(StoreError::OtherEngine { name: name(), revision: candidate.engine_revision })
+    } else if candidate.has_course {
         Err(StoreError::HasCourse { name: name() })
     } else {
         Ok(true)
@@ -181,12 +181,11 @@ impl Sweep<'_> {
         let name = (!self.new_experiment && self.fills.is_none()).then_some(&self.plan.name);
         let fills = self.fills;
         let found = sqlx::query!(
-            r#"SELECT e.experiment_id AS "experiment_id!: i64", e.uuid, e.state, e.sweep_toml,
-                e.engine_revision AS "engine_revision: u32", e.description, e.priority, e.record,
+            r#"SELECT e.experiment_id AS "experiment_id!", e.uuid, e.state, e.sweep_toml,
+                e.engine_revision, e.description, e.priority AS "priority: i64", e.record,
                 e.allocation,
-                e.game_timeout_us, e.forfeits_max, e.disturbed_above,
-                e.replays_max AS "replays_max: u32", e.reference_speed,
-                e.factor_max_permille AS "factor_max_permille: u32", e.placement_json,
+                e.game_timeout_us, e.forfeits_max, e.disturbed_above, e.replays_max,
+                e.reference_speed, e.factor_max_permille, e.placement_json,
                 e.course IS NOT NULL AS "has_course!: bool",
                 v.uuid IS NOT NULL AS "repeated!: bool"
             FROM experiments AS e
@@ -243,11 +242,11 @@ impl Readers {
     /// # Errors
     /// As when it is submitted.
     pub async fn preview(&self, sweep: Sweep<'_>) -> Result<Preview, StoreError> {
-        self.compare(sweep).await.inspect_err(|error| self.alarm().hear(error))
+        self.compare(sweep).await.inspect_err(|error| self.alarm().raise_if_damage(error))
     }
 
     async fn compare(&self, sweep: Sweep<'_>) -> Result<Preview, StoreError> {
-        let mut connection = self.own().acquire().await?;
+        let mut connection = self.reads().acquire().await?;
         // All reads see one state of the database.
         let mut reading = connection.begin().await?;
         let planned = || sweep.plan.cells.iter().map(|cell| cell.games).collect();
@@ -435,7 +434,7 @@ pub(crate) async fn insert_experiment(
             reference_speed, factor_max_permille, placement_json, forfeits_max)
         VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11, ?12, ?13, ?14,
             ?15, ?16, ?17, ?18, ?19)
-        RETURNING experiment_id AS "experiment_id!: i64""#,
+        RETURNING experiment_id AS "experiment_id!""#,
         uuid,
         plan.name,
         plan.description,

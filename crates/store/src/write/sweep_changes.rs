@@ -14,7 +14,6 @@ use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;
-use crate::schema::numbers::unsigned;
 use crate::write::cells::ROWS_AT_ONCE;
 use crate::write::stop_rules;
 
@@ -26,8 +25,8 @@ pub(crate) struct Subject {
     pub(crate) priority: i64,
     pub(crate) allocation: Allocation,
     pub(crate) record: String,
-    pub(crate) game_timeout_us: Option<i64>,
-    pub(crate) forfeits_max: Option<i64>,
+    pub(crate) game_timeout_us: Option<u64>,
+    pub(crate) forfeits_max: Option<u64>,
     pub(crate) timing: Timing,
     pub(crate) placement: Placement,
 }
@@ -158,15 +157,15 @@ async fn find_dropped(
     experiment: i64,
 ) -> Result<(), StoreError> {
     let there = sqlx::query!(
-        r#"SELECT count(*) AS "cells!: i64",
-            coalesce(sum(in_sweep = 1 AND superseded = 0), 0) AS "named!: i64",
-            coalesce(sum(in_sweep = 1 AND superseded = 1), 0) AS "superseded!: i64"
+        r#"SELECT count(*) AS "cells!: u64",
+            coalesce(sum(in_sweep = 1 AND superseded = 0), 0) AS "named!: u64",
+            coalesce(sum(in_sweep = 1 AND superseded = 1), 0) AS "superseded!: u64"
         FROM cells WHERE experiment_id = ?"#,
         experiment
     )
     .fetch_one(&mut *connection)
     .await?;
-    if !comparison.count(unsigned(there.cells), unsigned(there.named), unsigned(there.superseded)) {
+    if !comparison.count(there.cells, there.named, there.superseded) {
         return Ok(());
     }
     let found = sqlx::query_scalar!(
@@ -262,8 +261,8 @@ async fn settings(
         priority: *priority,
         allocation: *allocation,
         record: if record == record_name(Record::Moves) { Record::Moves } else { Record::Games },
-        game_timeout_us: game_timeout_us.map(unsigned),
-        forfeits_max: forfeits_max.map(unsigned),
+        game_timeout_us: *game_timeout_us,
+        forfeits_max: *forfeits_max,
         timing: *timing,
         placement: placement.clone(),
         axes,

@@ -5,7 +5,6 @@ use spelrum_model::{PlayedGame, WorkerId, names};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;
-use crate::schema::numbers::unsigned;
 use crate::write::checked_games::{self, Checked};
 use crate::write::excluded_workers;
 use crate::write::game_rows::{GameRow, MoveRow, move_rows};
@@ -98,10 +97,9 @@ pub(crate) async fn settled_of(
     number: i64,
 ) -> Result<Option<SettledResult>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT g.game_id AS "game_id!: i64", g.first_side AS "first_side!: String",
-            g.outcome AS "outcome!: String", g.margin AS "margin: i32", g.termination AS "termination!: String",
-            g.plies AS "plies!: i64", g.moves_hash AS "moves_hash!: i64",
-            g.engine_revision AS "engine_revision!: u32", o.position,
+        r#"SELECT g.game_id AS "game_id!", g.first_side AS "first_side!", g.outcome AS "outcome!",
+            g.margin, g.termination AS "termination!", g.plies AS "plies!: u64",
+            g.moves_hash AS "moves_hash!", g.engine_revision AS "engine_revision!", o.position,
             NOT EXISTS (
                 SELECT 1 FROM player_parameters AS p
                 WHERE p.player_id IN (g.first_player_id, g.second_player_id)
@@ -110,7 +108,7 @@ pub(crate) async fn settled_of(
             ) AS "is_deterministic!: bool",
             EXISTS (SELECT 1 FROM moves AS m WHERE m.game_id = g.game_id) AS "has_moves!: bool",
             (SELECT coalesce(sum(s.nodes), 0) FROM game_sides AS s WHERE s.game_id = g.game_id)
-                AS "nodes!: i64"
+                AS "nodes!: u64"
         FROM games AS g JOIN openings AS o ON o.opening_id = g.opening_id
         WHERE g.cell_id = ? AND g.number = ? AND g.outcome IS NOT NULL"#,
         cell,
@@ -122,7 +120,7 @@ pub(crate) async fn settled_of(
     let searches = if found.has_moves {
         SettledSearches::Moves(settled_moves(tx, found.game_id).await?)
     } else {
-        SettledSearches::Nodes(unsigned(found.nodes))
+        SettledSearches::Nodes(found.nodes)
     };
     let named = names::side(&found.first_side).zip(names::outcome(&found.outcome));
     Ok(named.map(|(first_side, outcome)| SettledResult {
@@ -133,8 +131,8 @@ pub(crate) async fn settled_of(
         outcome,
         margin: found.margin,
         termination: found.termination,
-        plies: unsigned(found.plies),
-        moves_hash: unsigned(found.moves_hash),
+        plies: found.plies,
+        moves_hash: found.moves_hash,
         searches,
     }))
 }
@@ -144,7 +142,7 @@ async fn settled_moves(
     game_id: i64,
 ) -> Result<Vec<SettledMove>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT move AS "mv", depth AS "depth: u32", nodes, score AS "score: i32"
+        r#"SELECT move AS "mv", depth, nodes, score
         FROM moves WHERE game_id = ? ORDER BY ply"#,
         game_id
     )
@@ -153,7 +151,7 @@ async fn settled_moves(
     let moves = found.into_iter().map(|row| SettledMove {
         mv: row.mv,
         depth: row.depth,
-        nodes: unsigned(row.nodes),
+        nodes: row.nodes,
         score: row.score,
     });
     Ok(moves.collect())
@@ -166,7 +164,7 @@ pub(crate) async fn insert(
     reason: &'static str,
     received_unix_us: Option<i64>,
 ) -> Result<i64, StoreError> {
-    let list = rows(&[GameRow::of(None, checked, Some(reason))])?;
+    let list = rows(&[GameRow::new(None, checked, Some(reason))])?;
     let now = received_unix_us.unwrap_or(tx.now_unix_us);
     let id = sqlx::query_scalar!(
         r#"INSERT INTO uncounted_games (cell_id, number, opening_id, first_player_id,
@@ -178,7 +176,7 @@ pub(crate) async fn insert(
             value ->> 13, value ->> 14, value ->> 16, value ->> 17, ?2,
             value ->> 20, value ->> 21
         FROM jsonb_each(?1)
-        RETURNING uncounted_game_id AS "id!: i64""#,
+        RETURNING uncounted_game_id AS "id!""#,
         list,
         now
     )

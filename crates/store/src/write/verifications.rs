@@ -10,7 +10,7 @@ use spelrum_scheduling::scheduler::{CellState, Tasks};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;
-use crate::schema::numbers::{integer, unsigned};
+use crate::schema::numbers::integer;
 use crate::write::requirements;
 use crate::write::transaction::Transaction;
 
@@ -138,7 +138,7 @@ pub(crate) async fn add_to_cells(
     cells: &mut [CellState],
 ) -> Result<(), StoreError> {
     let found = sqlx::query!(
-        r#"SELECT v.cell_id AS "cell_id!: i64", v.played_by_worker_id
+        r#"SELECT v.cell_id AS "cell_id!", v.played_by_worker_id
         FROM cells AS c CROSS JOIN verifications AS v ON v.cell_id = c.cell_id
         WHERE c.experiment_id = ? AND c.number = ?"#,
         experiment,
@@ -177,7 +177,9 @@ pub(crate) async fn store(
         let cell = played.game.cell.0;
         let verdict = if difference.is_some() { "different" } else { "same" };
         let ply = difference.as_ref().and_then(|difference| difference.ply);
-        let json = difference.as_ref().map(|it| serde_json::to_string(it).unwrap_or_default());
+        let json = difference
+            .as_ref()
+            .map(|difference| serde_json::to_string(difference).unwrap_or_default());
         let stored = sqlx::query!(
             r#"UPDATE verifications SET settled_unix_us = ?2, verified_by_worker_id = ?3,
                 engine_revision = ?4,
@@ -186,7 +188,7 @@ pub(crate) async fn store(
                 ply = CASE WHEN game_id IS NOT NULL THEN ?7 END,
                 difference_json = CASE WHEN game_id IS NOT NULL THEN ?8 END
             WHERE cell_id = ?1 AND settled_unix_us IS NULL
-            RETURNING verified_cell_id, number, verdict AS "verdict!: String",
+            RETURNING verified_cell_id, number, verdict AS "verdict!",
                 played_by_worker_id"#,
             cell,
             now,
@@ -202,7 +204,7 @@ pub(crate) async fn store(
         if let Some(row) = stored.filter(|row| row.verdict == "different") {
             let cell = CellId(row.verified_cell_id);
             deviations.push(Deviation {
-                game: GameId { cell, number: unsigned(row.number) },
+                game: GameId { cell, number: row.number },
                 played_by: row.played_by_worker_id.map(WorkerId),
                 verified_by: *worker,
                 ply,

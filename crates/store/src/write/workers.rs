@@ -69,7 +69,7 @@ pub(crate) async fn introduce(
 ) -> Result<WorkerId, StoreError> {
     let now = tx.now_unix_us;
     let known = sqlx::query_scalar!(
-        r#"SELECT worker_id AS "worker_id!: i64" FROM workers WHERE uuid = ?"#,
+        r#"SELECT worker_id AS "worker_id!" FROM workers WHERE uuid = ?"#,
         worker.uuid
     )
     .fetch_optional(tx.connection())

@@ -88,14 +88,14 @@ async fn accuracy(store: &impl Reading) -> Vec<CellAccuracy> {
 /// The same but for what the order of sums leaves in the last digits.
 fn assert_same(ours: &[CellAccuracy], theirs: &[CellAccuracy]) {
     let digits = |all: &[CellAccuracy]| {
-        let rounded = |it: &CellAccuracy| {
-            let text = format!("{:?}", it.accuracy);
+        let rounded = |row: &CellAccuracy| {
+            let text = format!("{:?}", row.accuracy);
             let figures = text.split(|c: char| !(c.is_ascii_digit() || "-.e".contains(c)));
             let figures = figures.filter_map(|figure| figure.parse::<f64>().ok());
             let figures: Vec<String> = figures
                 .map(|figure| format!("{:.9}", (figure * 1e9).round() / 1e9 + 0.0))
                 .collect();
-            (it.cell, it.reference.clone(), it.plies, figures)
+            (row.cell, row.reference.clone(), row.plies, figures)
         };
         all.iter().map(rounded).collect::<Vec<_>>()
     };
@@ -129,22 +129,22 @@ async fn both_stores_count_the_same_choices() {
     // The obvious way: every choice on its own.
     let mut sums: BTreeMap<CellId, AccuracySums> = BTreeMap::new();
     for PlayedGame { game, record, values, .. } in &played {
-        let chosen = values.iter().position(|it| it.mv == record.moves[0].mv).unwrap();
-        let values: Vec<i64> = values.iter().map(|it| it.value).collect();
+        let chosen = values.iter().position(|value| value.mv == record.moves[0].mv).unwrap();
+        let values: Vec<i64> = values.iter().map(|value| value.value).collect();
         if let Some(choice) = Choice::new(&values, chosen) {
             sums.entry(game.cell).or_default().add(&choice, true);
         }
     }
-    let told = accuracy(&store.writer.readers()).await;
-    let whole: Vec<CellAccuracy> = told.iter().filter(|it| it.plies.is_none()).cloned().collect();
-    let expected = whole.iter().map(|it| CellAccuracy {
-        accuracy: Accuracy::from_sums(&sums[&it.cell]).unwrap(),
-        ..it.clone()
+    let rows = accuracy(&store.writer.readers()).await;
+    let whole: Vec<CellAccuracy> = rows.iter().filter(|row| row.plies.is_none()).cloned().collect();
+    let expected = whole.iter().map(|row| CellAccuracy {
+        accuracy: Accuracy::from_sums(&sums[&row.cell]).unwrap(),
+        ..row.clone()
     });
     assert_eq!(whole.len(), ids.len());
     assert_same(&whole, &expected.collect::<Vec<_>>());
-    assert!(whole.iter().all(|it| it.reference == "exact"));
-    let plies: Vec<_> = told.iter().map(|it| it.plies).collect();
+    assert!(whole.iter().all(|row| row.reference == "exact"));
+    let plies: Vec<_> = rows.iter().map(|row| row.plies).collect();
     assert_eq!(plies, [None, Some(2), Some(4)].repeat(ids.len()));
 
     // Twenty positions, each valued once for all three cells.
@@ -156,7 +156,7 @@ async fn both_stores_count_the_same_choices() {
     assert_eq!(store.integer(ranks).await, 0);
     // The views agree with what is told.
     let asked = "SELECT sum(positions) FROM accuracy";
-    let positions: u64 = whole.iter().map(|it| it.accuracy.positions).sum();
+    let positions: u64 = whole.iter().map(|row| row.accuracy.positions).sum();
     assert_eq!(store.integer(asked).await, i64::try_from(positions).unwrap());
     let own = "SELECT count(*) FROM results_choices WHERE reference = 'reference' AND depth = 1";
     assert_eq!(store.integer(own).await, 1);
@@ -189,26 +189,27 @@ async fn wins_kept_are_counted_where_the_reference_says_who_wins() {
         let worker = transaction.introduce(&introduction("worker-1")).await.unwrap();
         transaction.store_games(&of_worker(worker, &played)).await.unwrap();
         transaction.commit().await.unwrap();
-        let told = accuracy(&store.writer.readers()).await;
-        assert_same(&told, &accuracy(&memory).await);
+        let rows = accuracy(&store.writer.readers()).await;
+        assert_same(&rows, &accuracy(&memory).await);
 
         let mut winnable_in_all = 0;
         for cell in &ids {
             // How often kept, and the sum of a random mover's chances.
             let (mut winnable, mut kept, mut random) = (0_u32, 0_u32, 0.0);
             for PlayedGame { record, values, .. } in
-                played.iter().filter(|it| it.game.cell == *cell)
+                played.iter().filter(|played| played.game.cell == *cell)
             {
-                let wins = values.iter().filter(|it| it.value > 0).count();
+                let wins = values.iter().filter(|value| value.value > 0).count();
                 if says_who_wins && wins > 0 && wins < values.len() {
-                    let chosen = values.iter().find(|it| it.mv == record.moves[0].mv).unwrap();
+                    let chosen =
+                        values.iter().find(|value| value.mv == record.moves[0].mv).unwrap();
                     winnable += 1;
                     kept += u32::from(chosen.value > 0);
                     random += wins as f64 / values.len() as f64;
                 }
             }
             winnable_in_all += winnable;
-            let whole = told.iter().find(|it| it.cell == *cell && it.plies.is_none()).unwrap();
+            let whole = rows.iter().find(|row| row.cell == *cell && row.plies.is_none()).unwrap();
             let sql = format!(
                 "SELECT winnable, keeps_win, random_keeps_win, keeps_win_skill FROM accuracy
                 WHERE cell_id = {}",
@@ -229,8 +230,8 @@ async fn wins_kept_are_counted_where_the_reference_says_who_wins() {
                 assert_eq!(rows, [[counted, SqlValue::Null, SqlValue::Null, SqlValue::Null]]);
                 continue;
             }
-            let of = winnable as f64;
-            let [kept, random] = [kept as f64 / of, random / of];
+            let winnable_positions = winnable as f64;
+            let [kept, random] = [kept as f64 / winnable_positions, random / winnable_positions];
             let wins = whole.accuracy.wins.unwrap();
             let [
                 SqlValue::Integer(counted),
@@ -265,17 +266,18 @@ async fn the_first_values_of_a_position_stay() {
     let ids: Vec<CellId> = store.submitted.cells.iter().map(|cell| cell.cell).collect();
     let mut played = choices(&plan, &ids);
     let position = played[0].opening.clone();
-    let told = played[0].values.clone();
-    let of_first = played.iter().filter(|it| it.opening == position).count();
+    let values = played[0].values.clone();
+    let of_first = played.iter().filter(|game| game.opening == position).count();
     assert_eq!(of_first, ids.len());
-    for later in played.iter_mut().skip(1).filter(|it| it.opening == position) {
-        later.values = told.iter().map(|it| MoveValue { value: -it.value, ..it.clone() }).collect();
+    for later in played.iter_mut().skip(1).filter(|game| game.opening == position) {
+        later.values =
+            values.iter().map(|value| MoveValue { value: -value.value, ..value.clone() }).collect();
     }
     store.store(&played).await;
     let readers = store.writer.readers();
     let revision = spelrum_engine::ENGINE_REVISION;
     for id in &ids {
-        assert_eq!(readers.values_of(*id, &position, revision).await.unwrap(), told);
+        assert_eq!(readers.values_of(*id, &position, revision).await.unwrap(), values);
         assert_eq!(readers.values_of(*id, &position, revision + 1).await.unwrap(), []);
     }
     assert_eq!(readers.values_of(ids[0], "x...o....", revision).await.unwrap().len() % 7, 0);
@@ -288,7 +290,7 @@ async fn an_exported_experiment_brings_its_values() {
     let mut store = Store::with_text(&plan, SWEEP).await;
     let ids: Vec<CellId> = store.submitted.cells.iter().map(|cell| cell.cell).collect();
     store.store(&choices(&plan, &ids)).await;
-    let told = accuracy(&store.writer.readers()).await;
+    let rows = accuracy(&store.writer.readers()).await;
     let file = store.directory.path().join("export.db");
     let experiment = [store.submitted.experiment];
     let readers = store.writer.readers();
@@ -303,7 +305,7 @@ async fn an_exported_experiment_brings_its_values() {
     let mut other = Writer::open(&directory.path().join("other.db")).await.unwrap();
     let imported = other.import(&file, false, |_| std::ops::ControlFlow::Continue(())).await;
     assert!(imported.is_ok(), "{imported:?}");
-    assert_same(&accuracy(&other.readers()).await, &told);
+    assert_same(&accuracy(&other.readers()).await, &rows);
     let differences = other.readers().recount().await.unwrap();
     assert!(differences.is_empty());
 }

@@ -41,23 +41,23 @@ async fn a_report_has_what_the_views_have() {
             integer(cell.losses),
             integer(cell.pairs.0[4]),
             integer(cell.distinct_games),
-            score(cell.score.map(|it| it.score)),
-            score(cell.score.map(|it| it.high)),
+            score(cell.score.map(|score| score.score)),
+            score(cell.score.map(|score| score.high)),
         ]
     });
     let in_views = "SELECT cell_id, substr(axes, 7), games, wins, losses, pairs_2, distinct_games, \
          score, score_high FROM results ORDER BY cell_number";
     assert_eq!(cells.collect::<Vec<_>>(), store.rows(in_views).await);
     let costs = |costs: &[spelrum_answers::MoveCost]| -> Vec<Vec<SqlValue>> {
-        let cost = |it: &spelrum_answers::MoveCost| {
+        let cost = |cost: &spelrum_answers::MoveCost| {
             vec![
-                SqlValue::Integer(it.cell.0),
-                SqlValue::Text(it.player.clone()),
-                integer(it.costs.searched_moves),
-                SqlValue::Real(it.costs.wall_us_mean),
-                SqlValue::Real(it.costs.depth_mean),
-                SqlValue::Real(it.costs.nodes_mean),
-                score(it.costs.full_tree_share),
+                SqlValue::Integer(cost.cell.0),
+                SqlValue::Text(cost.player.clone()),
+                integer(cost.costs.searched_moves),
+                SqlValue::Real(cost.costs.wall_us_mean),
+                SqlValue::Real(cost.costs.depth_mean),
+                SqlValue::Real(cost.costs.nodes_mean),
+                score(cost.costs.full_tree_share),
             ]
         };
         costs.iter().map(cost).collect()
@@ -71,10 +71,10 @@ async fn a_report_has_what_the_views_have() {
     // Views have the middles of buckets, reports what is in them.
     let middles = "SELECT wall_us_p90 FROM time_per_move ORDER BY cell_id, player";
     for (cost, middle) in report.moves.iter().zip(store.texts(middles).await) {
-        let (told, middle) = (cost.costs.wall_us_p90, middle.parse::<f64>().unwrap());
-        assert!((told - middle).abs() <= 0.0625 * middle, "{told} {middle}");
+        let (p90, middle) = (cost.costs.wall_us_p90, middle.parse::<f64>().unwrap());
+        assert!((p90 - middle).abs() <= 0.0625 * middle, "{p90} {middle}");
     }
-    assert!(report.moves.iter().all(|it| it.player != it.opponent && it.axes[0].is_some()));
+    assert!(report.moves.iter().all(|cost| cost.player != cost.opponent && cost.axes[0].is_some()));
     let short = readers.report("small", Detail::Cells).await.unwrap().unwrap();
     assert_eq!((short.cells, short.moves, short.depths.len()), (report.cells, report.moves, 0));
     assert_eq!(readers.report("nobody", Detail::Cells).await.unwrap(), None);
@@ -91,18 +91,18 @@ async fn pages_of_cells_are_the_report_in_parts() {
     let readers = store.writer.readers();
     let whole = readers.report("many", Detail::Cells).await.unwrap().unwrap().cells;
     for size in [1, 3, 7, 100] {
-        let (mut told, mut after) = (Vec::new(), None);
+        let (mut cells, mut after) = (Vec::new(), None);
         loop {
             let page = readers.cells(store.submitted.experiment, after, size).await.unwrap();
             assert_eq!(page.axes, ["depth"]);
             assert!(page.cells.len() <= size as usize);
-            told.extend(page.cells);
+            cells.extend(page.cells);
             after = page.next;
             if after.is_none() {
                 break;
             }
         }
-        assert_eq!(told, whole, "in pages of {size}");
+        assert_eq!(cells, whole, "in pages of {size}");
     }
     let none = readers.cells(ExperimentId(99), None, 10).await.unwrap();
     assert_eq!((none.cells.len(), none.next), (0, None));
@@ -142,14 +142,14 @@ async fn experiments_are_listed_in_pages_and_found_by_uuid_or_name() {
 
 /// All games of a list, in pages of this size.
 async fn listed(readers: &Readers, question: GamesQuestion, size: u32) -> Vec<GameSummary> {
-    let (mut told, mut after) = (Vec::new(), None::<GameCursor>);
+    let (mut games, mut after) = (Vec::new(), None::<GameCursor>);
     loop {
         let page = readers.games(question, after, size).await.unwrap();
         assert!(page.games.len() <= size as usize);
-        told.extend(page.games);
+        games.extend(page.games);
         after = page.next;
         if after.is_none() {
-            return told;
+            return games;
         }
     }
 }
@@ -169,12 +169,12 @@ async fn games_are_listed_in_either_order_in_pages() {
     let experiment = GamesOf::Experiment(store.submitted.experiment);
     let in_order: Vec<_> = (0..20)
         .map(|number| GameId { cell: first, number })
-        .chain((0..10).filter(|&it| it != 7).map(|number| GameId { cell: second, number }))
+        .chain((0..10).filter(|&number| number != 7).map(|number| GameId { cell: second, number }))
         .collect();
     for size in [1, 4, 29, 1_000] {
-        let ids = async |of, order| -> Vec<GameId> {
-            let question = GamesQuestion { scope: of, filter: GamesFilter::All, order };
-            listed(&readers, question, size).await.into_iter().map(|it| it.game).collect()
+        let ids = async |scope, order| -> Vec<GameId> {
+            let question = GamesQuestion { scope, filter: GamesFilter::All, order };
+            listed(&readers, question, size).await.into_iter().map(|game| game.game).collect()
         };
         assert_eq!(ids(experiment, GamesOrder::Number).await, in_order);
         assert_eq!(ids(GamesOf::Cell(second), GamesOrder::Number).await, in_order[20..]);
@@ -184,19 +184,19 @@ async fn games_are_listed_in_either_order_in_pages() {
             order: GamesOrder::Newest,
         };
         let newest: Vec<_> =
-            listed(&readers, question, size).await.into_iter().map(|it| it.game_id).collect();
+            listed(&readers, question, size).await.into_iter().map(|game| game.game_id).collect();
         assert_eq!(newest.len(), 29);
         assert!(newest.is_sorted_by(|later, earlier| later > earlier));
         let mut settled = newest.clone();
         settled.reverse();
         let question = GamesQuestion { order: GamesOrder::Settled, ..question };
-        let told = listed(&readers, question, size).await;
-        assert_eq!(told.iter().map(|it| it.game_id).collect::<Vec<_>>(), settled);
+        let games = listed(&readers, question, size).await;
+        assert_eq!(games.iter().map(|game| game.game_id).collect::<Vec<_>>(), settled);
         let of_second = ids(GamesOf::Cell(second), GamesOrder::Settled).await;
-        let numbers: Vec<_> = of_second.iter().map(|it| it.number).collect();
+        let numbers: Vec<_> = of_second.iter().map(|game| game.number).collect();
         assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 9, 8]);
         let of_second = ids(GamesOf::Cell(second), GamesOrder::Newest).await;
-        let numbers: Vec<_> = of_second.iter().map(|it| it.number).collect();
+        let numbers: Vec<_> = of_second.iter().map(|game| game.number).collect();
         assert_eq!(numbers, [8, 9, 6, 5, 4, 3, 2, 1, 0]);
         assert_eq!(ids(GamesOf::Cell(CellId(99)), GamesOrder::Newest).await, []);
         assert_eq!(ids(GamesOf::Experiment(ExperimentId(99)), GamesOrder::Number).await, []);
@@ -226,9 +226,9 @@ async fn a_game_is_found_by_its_id_and_by_its_number() {
         FoundGame::Missing(missing) => Err(missing),
     };
     for number in 0..4 {
-        let it = GameId { cell, number };
-        let game = found(WhichGame::InCell(it)).await.unwrap();
-        assert_eq!(game.summary.game, it);
+        let id = GameId { cell, number };
+        let game = found(WhichGame::InCell(id)).await.unwrap();
+        assert_eq!(game.summary.game, id);
         assert_eq!(found(WhichGame::Id(game.summary.game_id)).await.as_ref(), Ok(&game));
         // Who moved first is told by name: the cell's second player in odd numbers.
         let players = if number % 2 == 0 { ["ab", "gm"] } else { ["gm", "ab"] };
@@ -305,7 +305,7 @@ async fn time_limits_and_shares_are_told_where_there_are_any() {
         assert_eq!(depth.costs.full_tree_share.is_some(), depth.player == "fixed");
     }
     let by_depth = report.depths.iter().filter_map(|depth| depth.costs.overruns);
-    assert_eq!(by_depth.map(|it| it.moves).sum::<u64>(), overruns.moves);
+    assert_eq!(by_depth.map(|depth| depth.moves).sum::<u64>(), overruns.moves);
 }
 
 #[tokio::test]

@@ -90,9 +90,9 @@ async fn cells_of_the_build_before_stay_beside_those_of_the_new_one() {
         (0, 3, 2, 0)
     );
     // The scheduler gives none of their games away.
-    let told = grown.cells.iter().map(|it| (it.cell, it.in_sweep, it.games));
-    let told: Vec<_> = told.filter(|(cell, ..)| cell.0 <= 3).collect();
-    assert_eq!(told, [(CellId(3), false, 20), (first, false, 20), (second, false, 6)]);
+    let states = grown.cells.iter().map(|state| (state.cell, state.in_sweep, state.games));
+    let states: Vec<_> = states.filter(|(cell, ..)| cell.0 <= 3).collect();
+    assert_eq!(states, [(CellId(3), false, 20), (first, false, 20), (second, false, 6)]);
     let both = [
         "depth=1 dev@00000000 20/20",
         "depth=1 dev 0/20",
@@ -155,7 +155,7 @@ async fn claims_stay_with_the_build_that_they_were_stated_of() {
     let cell = store.cell(0);
     play(&mut store, cell, 20).await;
     let grown = submit(&mut store, "text 2", &with_claim(NEW)).await;
-    let stand: Vec<_> = grown.claims.iter().map(|it| (it.is_late, it.in_sweep)).collect();
+    let stand: Vec<_> = grown.claims.iter().map(|claim| (claim.is_late, claim.in_sweep)).collect();
     assert_eq!(stand, [(false, false), (true, true)]);
     let cells = "SELECT cell_id || '' FROM claim_cells ORDER BY claim_id";
     assert_eq!(store.texts(cells).await, ["1", "2"]);
@@ -168,7 +168,7 @@ async fn awaited_builds_are_filled_in_once() {
     let awaited = text(AWAITED_BUILD);
     let mut store = Store::with_text(&of_build(Some(AWAITED_BUILD), &[1], 20), &awaited).await;
     let waiting = store.writer.readers().sweeps_that_await_builds().await.unwrap();
-    let waiting: Vec<_> = waiting.iter().map(|it| (&*it.uuid, &*it.toml)).collect();
+    let waiting: Vec<_> = waiting.iter().map(|sweep| (&*sweep.uuid, &*sweep.toml)).collect();
     assert_eq!(waiting, [("uuid-1", &*awaited)]);
     // Another experiment of its name is not meant.
     let plan = of_build(Some(AWAITED_BUILD), &[1], 20);
@@ -194,7 +194,7 @@ async fn awaited_builds_are_filled_in_once() {
     assert!(matches!(error, StoreError::Missing { .. }), "{error:?}");
     transaction.commit().await.unwrap();
     let waiting = store.writer.readers().sweeps_that_await_builds().await.unwrap();
-    assert_eq!(waiting.iter().map(|it| &*it.uuid).collect::<Vec<_>>(), ["uuid-2"]);
+    assert_eq!(waiting.iter().map(|sweep| &*sweep.uuid).collect::<Vec<_>>(), ["uuid-2"]);
     let summary = store.writer.readers().experiment("uuid-1").await.unwrap().unwrap();
     assert_eq!((summary.cells, summary.state), (1, ExperimentState::Running));
 }

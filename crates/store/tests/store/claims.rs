@@ -76,7 +76,7 @@ async fn claims_are_as_the_sweep_says_until_the_first_game_is_settled() {
     submit(&mut store, "text 4", &plan(&[4, 12], &[("c", &[1]), ("a", &[0, 1])])).await;
     let report = report(&readers).await;
     assert_eq!(report.claims[0].cells[0].games, 12);
-    assert!(report.judged_claims().iter().all(|told| told.exploratory.is_none()));
+    assert!(report.judged_claims().iter().all(|claim| claim.exploratory.is_none()));
     submit(&mut store, "text 5", &plan(&[4, 12], &[])).await;
     assert_eq!(store.texts(ROWS).await, ["0", "0"]);
 }
@@ -97,8 +97,8 @@ async fn what_was_stated_before_the_first_game_stays() {
     // What is exploratory goes, and what comes back was never away.
     let back = submit(&mut store, "text 3", &plan(&[4, 4], &[("a", &[0]), ("b", &[1])])).await;
     assert_eq!(standings(&back), ["a stated", "b stated"]);
-    let told = report(&readers).await;
-    assert!(told.judged_claims().iter().all(|told| told.exploratory.is_none()));
+    let answer = report(&readers).await;
+    assert!(answer.judged_claims().iter().all(|claim| claim.exploratory.is_none()));
     store.assert_recount().await;
 }
 
@@ -113,8 +113,8 @@ async fn any_settled_game_makes_what_comes_exploratory() {
     transaction.commit().await.unwrap();
     let later = submit(&mut store, "text 2", &plan(&[4, 4], &[("a", &[0])])).await;
     assert_eq!(standings(&later), ["a late"]);
-    let told = report(&store.writer.readers()).await;
-    assert_eq!(told.judged_claims()[0].exploratory, Some(WhyExploratory::Late));
+    let answer = report(&store.writer.readers()).await;
+    assert_eq!(answer.judged_claims()[0].exploratory, Some(WhyExploratory::Late));
 }
 
 #[tokio::test]
@@ -127,11 +127,11 @@ async fn another_end_makes_a_claim_exploratory() {
     let readers = store.writer.readers();
     let why = async |readers: &Readers| {
         let report = report(readers).await;
-        report.judged_claims().iter().map(|told| told.exploratory).collect::<Vec<_>>()
+        report.judged_claims().iter().map(|claim| claim.exploratory).collect::<Vec<_>>()
     };
     let judgements = async |readers: &Readers| {
         let report = report(readers).await;
-        report.judged_claims().iter().map(|told| told.judged.judgement).collect::<Vec<_>>()
+        report.judged_claims().iter().map(|claim| claim.judged.judgement).collect::<Vec<_>>()
     };
     assert_eq!(why(&readers).await, [None, None]);
     assert_eq!(judgements(&readers).await[1], Judgement::Open);

@@ -50,7 +50,7 @@ enum Step {
     RemoveAll,
     Forget { after: u8, kept: u8 },
     Course { experiment: u8, ends: bool },
-    Extend { experiment: u8, cells: Vec<(u8, u8)>, told: u8 },
+    Extend { experiment: u8, cells: Vec<(u8, u8)>, after: u8 },
     Tell { cell: u8 },
     ForgetWorkers { after: u8, recent: bool, spared: u8 },
     Train { worker: u8, training: u8, found: bool },
@@ -96,7 +96,7 @@ fn steps() -> impl Strategy<Value = Vec<(Step, bool)>> {
         2 => (any::<u8>(), prop::bool::weighted(0.2))
             .prop_map(|(experiment, ends)| Step::Course { experiment, ends }),
         2 => (any::<u8>(), prop::collection::vec((0_u8..9, 1_u8..9), 0..3), 0_u8..4)
-            .prop_map(|(experiment, cells, told)| Step::Extend { experiment, cells, told }),
+            .prop_map(|(experiment, cells, after)| Step::Extend { experiment, cells, after }),
         3 => any::<u8>().prop_map(|cell| Step::Tell { cell }),
         2 => (0_u8..4, prop::bool::weighted(0.8), 0_u8..5)
             .prop_map(|(after, recent, spared)| Step::ForgetWorkers { after, recent, spared }),
@@ -141,7 +141,7 @@ struct Known {
     verifications: BTreeSet<CellId>,
     next_number: BTreeMap<CellId, u64>,
     /// Cells that a course was told of.
-    told: Vec<CellId>,
+    outcomes: Vec<CellId>,
     live: Vec<LeaseId>,
     last_lease: i64,
     removing: Vec<ExperimentId>,
@@ -179,10 +179,10 @@ impl Known {
             }
             let game = game(cell, number.into(), variety.into());
             let leased = transaction.leased_cells(&[cell]).await?;
-            let of = leased.first().and_then(|leased| engines.get(&leased.definition));
+            let sides = leased.first().and_then(|leased| engines.get(&leased.definition));
             found.push((
                 worker,
-                match of {
+                match sides {
                     None => game,
                     Some(sides) => {
                         // Another machine may have another program of this name, or two.
@@ -318,7 +318,7 @@ async fn take<S: Store>(
         }
         Step::Steer { experiment, state, priority } => {
             // What is being removed stays cancelled.
-            match known.experiment(*experiment).filter(|it| !known.removing.contains(it)) {
+            match known.experiment(*experiment).filter(|id| !known.removing.contains(id)) {
                 Some(experiment) => {
                     transaction.set_state(experiment, *state).await?;
                     text(&transaction.set_priority(experiment, *priority).await)
@@ -396,10 +396,10 @@ async fn take<S: Store>(
             text(&transaction.store_uncounted(&games, *after_cancel).await)
         }
         Step::Failed { games, noted } => {
-            let of = |&(cell, number): &(u8, u8)| {
+            let failed = |&(cell, number): &(u8, u8)| {
                 Some((GameId { cell: known.cell(cell)?, number: number.into() }, "no".to_owned()))
             };
-            let games: Vec<_> = games.iter().filter_map(of).collect();
+            let games: Vec<_> = games.iter().filter_map(failed).collect();
             if *noted {
                 // One row for each game: what is noted last of it stays.
                 let games: BTreeMap<_, _> = games.into_iter().collect();
@@ -441,12 +441,12 @@ async fn take<S: Store>(
             }
         }
         Step::Facts { games } => {
-            let of = |&(worker, cell, number, lease): &(u8, u8, u8, u8)| {
+            let asked = |&(worker, cell, number, lease): &(u8, u8, u8, u8)| {
                 let lease = LeaseId((known.last_lease - i64::from(lease)).max(1));
                 let game = GameId { cell: known.cell(cell)?, number: number.into() };
                 Some((known.worker(worker)?, lease, game))
             };
-            let games: Vec<_> = games.iter().filter_map(of).collect();
+            let games: Vec<_> = games.iter().filter_map(asked).collect();
             text(&transaction.facts(&games).await.map(without_grant_times))
         }
         Step::Remove { experiment, what } => match known.experiment(*experiment) {
@@ -457,7 +457,7 @@ async fn take<S: Store>(
                 if *what == Removing::Everything {
                     learnt.removing.push(experiment);
                     learnt.experiments.remove(&experiment);
-                    learnt.cells.retain(|_, of| *of != experiment);
+                    learnt.cells.retain(|_, cell_experiment| *cell_experiment != experiment);
                 }
                 text(&transaction.begin_removal(experiment, *what, 7).await)
             }
@@ -476,10 +476,10 @@ async fn take<S: Store>(
             Some(experiment) => text(&transaction.open_course(experiment).await),
             None => String::new(),
         },
-        Step::Extend { experiment, cells, told } => match known.experiment(*experiment) {
+        Step::Extend { experiment, cells, after } => match known.experiment(*experiment) {
             Some(experiment) => {
                 let plan = plan_of(0, cells, false);
-                let added = transaction.add_cells(experiment, &plan, u64::from(*told)).await;
+                let added = transaction.add_cells(experiment, &plan, u64::from(*after)).await;
                 for cell in added.iter().flatten().flatten() {
                     learnt.cells.insert(cell.cell, experiment);
                     learnt.trainings.extend((cell.tasks == Tasks::Trainings).then_some(cell.cell));
@@ -488,9 +488,9 @@ async fn take<S: Store>(
             }
             None => String::new(),
         },
-        Step::Tell { cell } => match known.cell(*cell).filter(|it| !known.told.contains(it)) {
+        Step::Tell { cell } => match known.cell(*cell).filter(|id| !known.outcomes.contains(id)) {
             Some(cell) => {
-                learnt.told.push(cell);
+                learnt.outcomes.push(cell);
                 text(&transaction.tell(cell).await)
             }
             None => String::new(),
@@ -510,8 +510,10 @@ async fn take<S: Store>(
             }
             answers.join(" ")
         }
-        Step::Verify(of) => verification::ask(&mut transaction, known, &mut learnt, of).await?,
-        Step::Exclude(of) => exclusion::ask(&mut transaction, known, of).await?,
+        Step::Verify(asked) => {
+            verification::ask(&mut transaction, known, &mut learnt, asked).await?
+        }
+        Step::Exclude(asked) => exclusion::ask(&mut transaction, known, asked).await?,
         Step::TakeOver => String::new(),
     };
     if commit {
@@ -552,7 +554,7 @@ async fn seen<R: Reading>(reading: &R, known: &Known) -> Vec<String> {
     let mut after = None;
     loop {
         let mut page = reading.experiments(after, 2).await.unwrap();
-        page.experiments.iter_mut().for_each(|it| it.submitted_unix_us = 0);
+        page.experiments.iter_mut().for_each(|experiment| experiment.submitted_unix_us = 0);
         seen.push(format!("{page:?}"));
         after = page.next;
         if after.is_none() {

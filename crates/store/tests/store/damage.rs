@@ -452,7 +452,7 @@ async fn what_can_be_read_is_saved() {
     // It can be opened, whatever it lacks.
     let rescued = Readers::open(&beside(&path, "-rescued")).await.unwrap();
     assert_eq!(
-        rescued.damage().await.unwrap().iter().filter(|it| it.contains("refers")).count(),
+        rescued.damage().await.unwrap().iter().filter(|damage| damage.contains("refers")).count(),
         0
     );
 }

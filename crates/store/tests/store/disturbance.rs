@@ -25,7 +25,8 @@ async fn overruns_are_what_moves_took_beyond_their_limit() {
         for (ply, mv) in played.record.moves.iter().enumerate() {
             if usize::from(mv.mover) == number {
                 let overrun = i128::from(mv.wall_us) - 150;
-                let switches = mv.involuntary_switches.map_or("-".to_owned(), |it| it.to_string());
+                let switches =
+                    mv.involuntary_switches.map_or("-".to_owned(), |switches| switches.to_string());
                 expected.push(format!("{number} {ply} quick 150 {overrun} {switches}"));
             }
         }
@@ -122,7 +123,7 @@ async fn results_are_kept_while_their_games_are_played_again<S: contract::Store>
     plan.timing.replays_max = 2;
     add_cell(&mut plan, ["quick", "shallow"], [timed(10_000), alpha_beta(1)], 1, 20).timed = true;
     add_cell(&mut plan, ["deep", "shallow"], [alpha_beta(2), alpha_beta(1)], 2, 20);
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     let mut transaction = store.begin().await.unwrap();
     let submitted = transaction.submit(sweep("again", "again", &plan)).await.unwrap();
     let worker = transaction.introduce(&introduction("worker")).await.unwrap();
@@ -141,11 +142,17 @@ async fn results_are_kept_while_their_games_are_played_again<S: contract::Store>
         transaction.commit().await.unwrap();
     }
     let mut transaction = store.begin().await.unwrap();
-    let of = |lease, cell, number| (worker, LeaseId(lease), GameId { cell, number });
-    let asked = [of(1, cell, 0), of(2, cell, 0), of(3, cell, 0), of(2, cell, 1), of(1, untimed, 0)];
+    let asked = |lease, cell, number| (worker, LeaseId(lease), GameId { cell, number });
+    let asked = [
+        asked(1, cell, 0),
+        asked(2, cell, 0),
+        asked(3, cell, 0),
+        asked(2, cell, 1),
+        asked(1, untimed, 0),
+    ];
     for facts in transaction.facts(&asked).await.unwrap() {
         let replays_max = facts.timed.map(|timed| timed.timing.replays_max);
-        told.push(format!("{} {} {replays_max:?}", facts.disturbed, facts.is_kept));
+        lines.push(format!("{} {} {replays_max:?}", facts.disturbed, facts.is_kept));
     }
     // The last result counts: undisturbed, or with its mark.
     let calm = thought(game(cell, 0, 4), [10_000; 2]);
@@ -153,8 +160,8 @@ async fn results_are_kept_while_their_games_are_played_again<S: contract::Store>
     transaction.store_games(&last).await.unwrap();
     transaction.commit().await.unwrap();
     let report = reading.report("again", <_>::default()).await.unwrap().unwrap();
-    told.push(format!("{:?} {:?}", report.disturbed, report.cells[0].games));
-    told
+    lines.push(format!("{:?} {:?}", report.disturbed, report.cells[0].games));
+    lines
 }
 
 #[tokio::test]

@@ -99,7 +99,7 @@ async fn all_agree_on_what_must_come_out_the_same_again() {
     assert_eq!(plan.cells.len(), DETERMINISTIC.len());
     for (cell, state) in plan.cells.iter().zip(&submitted.cells) {
         let name = cell.player_names[0].to_string();
-        let (_, expected) = DETERMINISTIC.into_iter().find(|(it, _)| *it == name).unwrap();
+        let (_, expected) = DETERMINISTIC.into_iter().find(|(player, _)| *player == name).unwrap();
         let playable = PlayableCell::new(plan.definition(cell)).unwrap();
         assert_eq!(playable.is_deterministic(), expected, "{name}");
 
@@ -167,8 +167,8 @@ async fn games_of_our_players_leave_no_row() {
     assert_eq!(counts(&store).await, [0; 3]);
     assert_eq!(store.integer("SELECT count(*) FROM moves WHERE told_us IS NOT NULL").await, 0);
     assert_eq!(settled(&store, store.cell(0), 1).await.engines, [None, None]);
-    let told = store.writer.readers().report("small", Detail::Cells).await.unwrap().unwrap();
-    assert!(told.engines.is_empty() && told.engines.mixed.is_empty());
+    let answer = store.writer.readers().report("small", Detail::Cells).await.unwrap().unwrap();
+    assert!(answer.engines.is_empty() && answer.engines.mixed.is_empty());
 }
 
 #[tokio::test]
@@ -183,10 +183,10 @@ async fn engines_and_forfeits_stay_when_moves_go_and_go_with_their_games() {
     store.store(&[with_engines(game(cell, 1, 2), [None, Some(7)], Some("late"))]).await;
     assert_eq!(counts(&store).await, [2, 2, 1]);
     for played in [&plain, &lost] {
-        let told = settled(&store, cell, played.game.number).await;
-        assert_eq!(told.engines, played.engines);
-        assert_eq!(told.forfeit, played.forfeit);
-        assert_eq!(told.moves.as_deref(), Some(&*played.record.moves));
+        let game = settled(&store, cell, played.game.number).await;
+        assert_eq!(game.engines, played.engines);
+        assert_eq!(game.forfeit, played.forfeit);
+        assert_eq!(game.moves.as_deref(), Some(&*played.record.moves));
     }
     assert!(plain.record.moves.iter().any(|mv| mv.search.told_us.is_some()));
     assert!(plain.record.moves.iter().any(|mv| mv.search.told_us.is_none()));
@@ -196,14 +196,17 @@ async fn engines_and_forfeits_stay_when_moves_go_and_go_with_their_games() {
         order: GamesOrder::Number,
     };
     let whole = store.writer.readers().whole_games(listed, None, 5).await.unwrap().games;
-    let engines: Vec<_> = whole.iter().map(|it| it.game.engines.clone()).collect();
+    let engines: Vec<_> = whole.iter().map(|game| game.game.engines.clone()).collect();
     assert_eq!(engines, [plain.engines.clone(), lost.engines.clone()]);
     store.assert_recount().await;
 
     remove(&mut store, Removing::Moves).await;
     assert_eq!(store.integer("SELECT count(*) FROM moves").await, 0);
-    let told = settled(&store, cell, 1).await;
-    assert_eq!((told.moves, told.engines, told.forfeit), (None, lost.engines, lost.forfeit));
+    let settled_game = settled(&store, cell, 1).await;
+    assert_eq!(
+        (settled_game.moves, settled_game.engines, settled_game.forfeit),
+        (None, lost.engines, lost.forfeit)
+    );
     // Without moves stored: no time is told of them.
     store.store(&[with_engines(game(cell, 2, 4), [Some(1), None], None)]).await;
     assert_eq!(settled(&store, cell, 2).await.engines, [Some(identity(1)), None]);
@@ -239,17 +242,17 @@ async fn a_player_that_was_several_programs_is_told_of() {
         cells: 1,
         games,
     };
-    let told = report(&store.writer).await.engines;
+    let engines = report(&store.writer).await.engines;
     let expected = EnginesUsed {
         engines: vec![used("shallow", 1, 3), used("shallow", 2, 1), used("sure", 2, 3)],
         mixed: vec![MixedCell { cell: shallow, player: "shallow".to_owned(), programs: 2 }],
         forfeits: Vec::new(),
     };
-    assert_eq!(told, expected);
+    assert_eq!(engines, expected);
     let rows = store
         .rows("SELECT cell_id, player, engine, games FROM engines_used ORDER BY cell_id, engine")
         .await;
-    let of = |cell: CellId, player: &str, engine: &str, games| {
+    let row = |cell: CellId, player: &str, engine: &str, games| {
         vec![
             SqlValue::Integer(cell.0),
             SqlValue::Text(player.to_owned()),
@@ -258,9 +261,9 @@ async fn a_player_that_was_several_programs_is_told_of() {
         ]
     };
     let expected = [
-        of(shallow, "shallow", "Fish 1", 3),
-        of(shallow, "shallow", "Fish 2", 1),
-        of(sure, "sure", "Fish 2", 3),
+        row(shallow, "shallow", "Fish 1", 3),
+        row(shallow, "shallow", "Fish 2", 1),
+        row(sure, "sure", "Fish 2", 3),
     ];
     assert_eq!(rows, expected);
 }
@@ -277,7 +280,7 @@ impl ExternalPlayer for Last {
             return Err(fault);
         }
         self.moves = self.moves.saturating_sub(1);
-        let moves = turn.moves.iter().map(|it| it.mv.as_str());
+        let moves = turn.moves.iter().map(|turn| turn.mv.as_str());
         let position = replay_moves(turn.rules, turn.opening, moves).unwrap().pop().unwrap();
         let mv =
             spelrum_engine::legal_moves(turn.rules, &position.position).unwrap().pop().unwrap();
@@ -305,7 +308,8 @@ fn played(plan: &Plan, ids: &[CellId]) -> Vec<PlayedGame> {
         }
         for (number, fault) in [(0, None), (1, Some(Fault::Crash("signal 11".to_owned())))] {
             let derived = playable.derive(number);
-            let side = playable.players_of(&derived).iter().position(|it| it.external().is_some());
+            let side =
+                playable.players_of(&derived).iter().position(|player| player.external().is_some());
             let side = side.unwrap();
             let forfeit = fault.as_ref().map(|fault| Forfeit {
                 message: fault.to_string(),
@@ -326,7 +330,7 @@ fn played(plan: &Plan, ids: &[CellId]) -> Vec<PlayedGame> {
 
 /// All that is stored of engines, apart from ids.
 async fn all_of(writer: &Writer) -> Vec<String> {
-    let told = rows(
+    let rows = rows(
         &writer.readers(),
         "SELECT c.number, g.number, x.side, e.name, e.author, e.sha256, f.message, f.output, (
             SELECT group_concat(coalesce(m.told_us, '-')) FROM moves AS m WHERE m.game_id = g.game_id)
@@ -336,7 +340,7 @@ async fn all_of(writer: &Writer) -> Vec<String> {
         LEFT JOIN forfeits AS f ON f.game_id = g.game_id ORDER BY 1, 2, 3",
     )
     .await;
-    told.iter().map(|row| row.iter().map(text).collect::<Vec<_>>().join("|")).collect()
+    rows.iter().map(|row| row.iter().map(text).collect::<Vec<_>>().join("|")).collect()
 }
 
 async fn export(store: &Store, name: &str) -> std::path::PathBuf {
@@ -372,14 +376,14 @@ async fn an_exported_experiment_brings_its_engines() {
         let file = export(&store, "export.db").await;
         let directory = tempfile::tempdir().unwrap();
         let other = import(&file, directory.path()).await.unwrap();
-        let told = all_of(&other).await;
-        assert_eq!(told, all_of(&store.writer).await);
-        assert_eq!(told.len(), 8);
+        let lines = all_of(&other).await;
+        assert_eq!(lines, all_of(&store.writer).await);
+        assert_eq!(lines.len(), 8);
         assert!(
-            told.iter().any(|it| it.contains("signal 11|> go depth 1\n! oh no\n|")),
-            "{told:?}"
+            lines.iter().any(|line| line.contains("signal 11|> go depth 1\n! oh no\n|")),
+            "{lines:?}"
         );
-        assert_eq!(told.iter().any(|it| it.contains("77")), !prune);
+        assert_eq!(lines.iter().any(|line| line.contains("77")), !prune);
         assert_eq!(report(&other).await.engines, report(&store.writer).await.engines);
         let differences = other.readers().recount().await.unwrap();
         assert!(differences.is_empty());

@@ -277,7 +277,7 @@ pub(crate) fn with_engines(
         message: message.to_owned(),
         output: format!("> go depth 3\n< {message}\n"),
     });
-    let mut game = game.with_engines(engines.map(|it| it.map(identity)), forfeit);
+    let mut game = game.with_engines(engines.map(|number| number.map(identity)), forfeit);
     for mv in &mut game.record.moves {
         let says = engines[usize::from(mv.mover)].filter(|_| mv.search.score.is_some());
         mv.search.told_us = says.map(|variety| u64::from(variety) + mv.wall_us);
@@ -473,9 +473,9 @@ pub(crate) fn placement_of(cells: usize) -> Placement {
 
 /// Facts that say that a lease was granted, and not when, which differs from store to store.
 pub(crate) fn without_grant_times(facts: Vec<GameFacts>) -> Vec<GameFacts> {
-    let without = |it: GameFacts| {
-        let granted_unix_us = it.granted_unix_us.map(|at| i64::from(at > 0));
-        GameFacts { granted_unix_us, ..it }
+    let without = |facts: GameFacts| {
+        let granted_unix_us = facts.granted_unix_us.map(|at| i64::from(at > 0));
+        GameFacts { granted_unix_us, ..facts }
     };
     facts.into_iter().map(without).collect()
 }

@@ -83,26 +83,26 @@ async fn old_leases_go<S: Store>(store: &mut S) {
     let cancelled = experiment(store, "cancelled", ExperimentState::Cancelled).await;
     let finished = experiment(store, "finished", ExperimentState::Finished).await;
     let worker = hello(store, "worker").await;
-    let of = |cell, first| GameRange { cell, first, count: 2 };
+    let range = |cell, first| GameRange { cell, first, count: 2 };
     let ended = |ranges: &[GameRange], end| (ranges.to_vec(), Some(end));
     let leases = [
         // 1: its games have results.
-        ended(&[of(running[0], 0)], LeaseEnd::Finished),
+        ended(&[range(running[0], 0)], LeaseEnd::Finished),
         // 2: one of them has none.
-        ended(&[of(running[0], 2)], LeaseEnd::Expired),
+        ended(&[range(running[0], 2)], LeaseEnd::Expired),
         // 3, 4: nobody waits for results any more.
-        ended(&[of(cancelled[0], 0)], LeaseEnd::Cancelled),
-        ended(&[of(finished[0], 0)], LeaseEnd::Expired),
+        ended(&[range(cancelled[0], 0)], LeaseEnd::Cancelled),
+        ended(&[range(finished[0], 0)], LeaseEnd::Expired),
         // 5: it has not ended.
-        (vec![of(running[0], 4)], None),
+        (vec![range(running[0], 4)], None),
         // 6: one of its ranges is done, the other is not.
-        ended(&[of(running[0], 6), of(running[1], 0)], LeaseEnd::Expired),
+        ended(&[range(running[0], 6), range(running[1], 0)], LeaseEnd::Expired),
         // 7: a pause is not an end.
-        ended(&[of(paused[0], 0)], LeaseEnd::GivenBack),
+        ended(&[range(paused[0], 0)], LeaseEnd::GivenBack),
         // 8: a game that was given up has a result, too.
-        ended(&[of(running[0], 8)], LeaseEnd::Expired),
+        ended(&[range(running[0], 8)], LeaseEnd::Expired),
         // 9: as 1, but it is among the latest.
-        ended(&[of(running[0], 10)], LeaseEnd::Finished),
+        ended(&[range(running[0], 10)], LeaseEnd::Finished),
     ];
     grant(store, worker, &leases).await;
     let settled = [0, 1, 2, 4, 5, 6, 7, 8, 10, 11].map(|number| game(running[0], number, 1));
@@ -193,7 +193,7 @@ async fn workers_without_a_trace_go<S: Store>(store: &mut S) {
     for name in names {
         workers.push((name, hello(store, name).await));
     }
-    let id = |name: &str| workers.iter().find(|(it, _)| *it == name).unwrap().1;
+    let id = |name: &str| workers.iter().find(|(worker, _)| *worker == name).unwrap().1;
     let leased = GameRange { cell, first: 0, count: 2 };
     grant(store, id("leases"), &[(vec![leased], Some(LeaseEnd::Finished))]).await;
     commit(store, async |transaction| {

@@ -17,8 +17,8 @@ async fn refusal(readers: &Readers, expression: &str) -> String {
     }
 }
 
-fn reals<const N: usize>(of: [f64; N]) -> Vec<SqlValue> {
-    of.map(SqlValue::Real).into()
+fn reals<const N: usize>(values: [f64; N]) -> Vec<SqlValue> {
+    values.map(SqlValue::Real).into()
 }
 
 #[tokio::test]
@@ -38,13 +38,13 @@ async fn figures_are_those_of_reports() {
     );
     let pairs = PairCounts([10, 30, 60, 45, 15]);
     let (strength, interval) = (pairs.strength(), pairs.interval());
-    let of = "(10, 30, 60, 45, 15)";
+    let counts = "(10, 30, 60, 45, 15)";
     assert_eq!(
         row(
             readers,
             &format!(
-                "pairs_elo{of}, pairs_elo_error{of}, pairs_nelo{of}, pairs_nelo_error{of},
-                pairs_los{of}, pairs_low{of}, pairs_high{of}"
+                "pairs_elo{counts}, pairs_elo_error{counts}, pairs_nelo{counts}, pairs_nelo_error{counts},
+                pairs_los{counts}, pairs_low{counts}, pairs_high{counts}"
             )
         )
         .await,
@@ -174,19 +174,19 @@ async fn the_mathematics_of_sqlite_are_there() {
 async fn quantiles_and_spread_are_of_what_is_there() {
     let store = Store::new().await;
     let readers = &store.writer.readers();
-    let of = "FROM (VALUES (1), (NULL), (4), (2.0), (3))";
+    let from = "FROM (VALUES (1), (NULL), (4), (2.0), (3))";
     let figures =
         "median(column1), quantile(column1, 0.25), quantile(column1, 0), quantile(column1, 1),
         variance(column1), stddev(column1)";
     assert_eq!(
-        row(readers, &format!("{figures} {of}")).await,
+        row(readers, &format!("{figures} {from}")).await,
         reals([2.5, 1.75, 1.0, 4.0, 5.0 / 3.0, (5.0_f64 / 3.0).sqrt()])
     );
     // Of nothing, of one value, for each group, and of distinct values.
-    let none = row(readers, &format!("{figures} {of} WHERE column1 > 9")).await;
+    let none = row(readers, &format!("{figures} {from} WHERE column1 > 9")).await;
     assert!(none.iter().all(|value| *value == SqlValue::Null), "{none:?}");
     assert_eq!(
-        row(readers, &format!("median(column1), variance(column1) {of} WHERE column1 > 3")).await,
+        row(readers, &format!("median(column1), variance(column1) {from} WHERE column1 > 3")).await,
         [SqlValue::Real(4.0), SqlValue::Null]
     );
     let groups = "SELECT column1, median(column2) FROM (VALUES (1, 5), (2, 7), (1, 6), (2, 7))

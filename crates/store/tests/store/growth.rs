@@ -91,10 +91,13 @@ async fn a_changed_sweep_keeps_what_it_still_names() {
     let examples: Vec<String> = change
         .examples
         .iter()
-        .map(|it| {
+        .map(|example| {
             let (what, axes, settled, planned) =
-                (it.change, &it.axes, it.games_settled, it.games_planned);
-            format!("{what:?} {axes} {} - {} {settled} of {planned}", it.player, it.opponent)
+                (example.change, &example.axes, example.games_settled, example.games_planned);
+            format!(
+                "{what:?} {axes} {} - {} {settled} of {planned}",
+                example.player, example.opponent
+            )
         })
         .collect();
     assert_eq!(
@@ -119,10 +122,10 @@ async fn a_changed_sweep_keeps_what_it_still_names() {
     };
     assert_eq!(change, expected);
     assert!(grown.existed && grown.tell);
-    let told: Vec<_> =
+    let states: Vec<_> =
         grown.cells.iter().map(|cell| (cell.cell, cell.in_sweep, cell.games)).collect();
     // The cell of depth 1 is as it was.
-    assert_eq!(told, [(cells[1], true, 30), (cells[2], false, 20), (CellId(4), true, 10)]);
+    assert_eq!(states, [(cells[1], true, 30), (cells[2], false, 20), (CellId(4), true, 10)]);
     assert_eq!(
         store.texts("SELECT axes || ' ' || games FROM results ORDER BY cell_number").await,
         ["depth=4 0", "depth=2 4", "depth=1 4"]
@@ -203,8 +206,8 @@ async fn names_places_and_axes_are_replaced() {
     let change = grown.change.unwrap();
     assert!(change.axes_changed && !change.rules_changed);
     assert_eq!((change.cells_kept, change.cells_added, change.cells_dropped), (2, 0, 0));
-    let told: Vec<_> = grown.cells.iter().map(|state| (state.timed, state.games)).collect();
-    assert_eq!(told, [(true, 20); 2], "the scheduler learns that they are timed");
+    let states: Vec<_> = grown.cells.iter().map(|state| (state.timed, state.games)).collect();
+    assert_eq!(states, [(true, 20); 2], "the scheduler learns that they are timed");
     assert_eq!(
         store.texts("SELECT axes || ' ' || player || ' ' || timed FROM results").await,
         ["how deep=d1, a=d1 alpha 1", "how deep=d2, a=d2 alpha 1"]
@@ -406,7 +409,8 @@ impl Desk {
                 change.games_dropped,
                 before.difference(&hashes).map(settled).sum::<u64>()
             );
-            let dropped = change.examples.iter().any(|it| it.change == CellChange::Dropped);
+            let dropped =
+                change.examples.iter().any(|example| example.change == CellChange::Dropped);
             prop_assert_eq!(dropped, change.cells_dropped > 0);
         }
         self.last_plan = named;

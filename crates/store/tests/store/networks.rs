@@ -74,7 +74,7 @@ async fn games_wait_for_one_training_of_each_network() {
     transaction.commit().await.unwrap();
     assert_eq!(readers.network(definition).await.unwrap(), Some(StoredNetwork::Trained(bytes)));
     assert_eq!(readers.network_sha256(definition).await.unwrap(), Some([7; 32]));
-    let told = store
+    let rows = store
         .texts(
             "SELECT n.ending || ' ' || n.bytes || ' ' || substr(n.sha256, 1, 4) || ' ' || r.best_epoch
                 || ' ' || (SELECT count(*) FROM network_epochs) || ' ' || s.to_move || ' ' || d.nearer
@@ -85,7 +85,7 @@ async fn games_wait_for_one_training_of_each_network() {
             JOIN network_squares AS q USING (network_id)",
         )
         .await;
-    assert_eq!(told, ["KRK 64 0707 1 2 black -0.5 h8 2"]);
+    assert_eq!(rows, ["KRK 64 0707 1 2 black -0.5 h8 2"]);
     let progress = readers.progress(store.submitted.experiment).await.unwrap().unwrap();
     assert_eq!((progress.networks, progress.networks_settled, progress.games_settled), (1, 1, 0));
 

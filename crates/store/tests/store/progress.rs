@@ -112,9 +112,9 @@ async fn a_cell_is_told_with_its_last_game() {
     let readers = store.writer.readers();
     let other = readers.settled_cells(ExperimentId(99), 0, PAGE).await.unwrap();
     assert_eq!((other.cells.len(), other.last_game_id), (0, 0));
-    let told = settled_cells(&store, 21).await;
-    let cell = &told.cells[0];
-    assert_eq!(places_text(&told.axes, &cell.axes).as_deref(), Some("depth=2"));
+    let settled = settled_cells(&store, 21).await;
+    let cell = &settled.cells[0];
+    assert_eq!(places_text(&settled.axes, &cell.axes).as_deref(), Some("depth=2"));
     assert_eq!((&*cell.player, &*cell.opponent, cell.wins), ("ab", "gm", 7));
 }
 
@@ -129,7 +129,7 @@ async fn many_cells_are_told_in_parts() {
     let mut store = Store::with(&plan).await;
     let games: Vec<_> = (0..cells).map(|index| game(store.cell(index), 0, 1)).collect();
     store.store(&games).await;
-    let mut told = Vec::new();
+    let mut seen = Vec::new();
     let mut last_game_id = 0;
     loop {
         let (part, last) = settled_since(&store, last_game_id).await;
@@ -139,8 +139,8 @@ async fn many_cells_are_told_in_parts() {
         }
         assert!(part.len() <= PAGE as usize);
         last_game_id = last;
-        told.extend(part);
+        seen.extend(part);
     }
     let all: Vec<_> = (0..cells).map(|index| store.cell(index)).collect();
-    assert_eq!(told, all);
+    assert_eq!(seen, all);
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::collection::vec;
 use proptest::prelude::{Strategy as _, any, prop_assert_eq};
+use spelrum_answers::Detail;
 use spelrum_model::GameId;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
@@ -153,6 +154,9 @@ async fn a_recount_finds_every_difference() {
         ("games", "UPDATE cells SET stop_number = 4 WHERE cell_id = 1"),
         ("cells", "UPDATE cells SET stop_number = 20 WHERE cell_id = 1"),
         ("cells", "UPDATE cells SET decided_number = 2 WHERE cell_id = 1"),
+        ("cells", "UPDATE cells SET decided_number = -2 WHERE cell_id = 1"),
+        ("cell_results", "UPDATE cell_results SET wins = -1"),
+        ("cell_openings", "UPDATE cell_openings SET wins = -1"),
         ("game_depths", "DELETE FROM moves WHERE game_id = 3"),
         ("worker_results", "UPDATE worker_results SET plies = 0"),
         ("worker_results", "DELETE FROM worker_results"),
@@ -169,6 +173,25 @@ async fn a_recount_finds_every_difference() {
         let found = readers.recount().await.unwrap();
         assert!(found.iter().any(|difference| difference.table == table), "{spoil}: {found:?}");
     }
+}
+
+/// A count below zero is an error wherever it is read, not another number.
+#[tokio::test]
+async fn a_count_below_zero_is_refused() {
+    let mut store = Store::with(&plan("spoilt")).await;
+    let games: Vec<_> = (0..4).map(|number| game(store.cell(0), number, number)).collect();
+    store.store(&games).await;
+    let readers = store.writer.readers();
+    assert!(readers.report("spoilt", Detail::Cells).await.is_ok());
+    let mut shell =
+        SqliteConnectOptions::new().filename(store.writer.path()).connect().await.unwrap();
+    shell.execute("UPDATE cell_results SET wins = -1").await.unwrap();
+    let error = readers.report("spoilt", Detail::Cells).await.unwrap_err();
+    assert!(error.to_string().contains("out of range"), "{error}");
+    assert!(error.remedy().contains("`spelrum check`"), "{}", error.remedy());
+    assert!(!error.is_transient() && !error.is_damage(), "{error:?}");
+    let found = readers.recount().await.unwrap();
+    assert!(found[0].stored.as_ref().is_some_and(|stored| stored.contains("wins -1")), "{found:?}");
 }
 
 /// What is wrong with the file itself is told apart from sums that are wrong.

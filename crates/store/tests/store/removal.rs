@@ -118,7 +118,7 @@ async fn rows_of(store: &Store, experiment: i64) -> BTreeMap<String, Vec<String>
     let mut found = BTreeMap::new();
     for table in tables {
         let columns = store.texts(&format!("SELECT name FROM pragma_table_info('{table}')")).await;
-        let has = |column: &str| columns.iter().any(|it| it == column);
+        let has = |column: &str| columns.iter().any(|name| name == column);
         let only = if has("experiment_id") {
             format!("experiment_id = {experiment}")
         } else if has("cell_id") {
@@ -216,7 +216,8 @@ async fn a_deleted_experiment_leaves_nothing_behind_and_others_as_they_were() {
     transaction.begin_exclusion(store.worker, from, None).await.unwrap();
     transaction.commit().await.unwrap();
     let before = rows_of(&store, first).await;
-    let empty: Vec<_> = before.iter().filter(|(_, rows)| rows.is_empty()).map(|it| it.0).collect();
+    let empty: Vec<_> =
+        before.iter().filter(|(_, rows)| rows.is_empty()).map(|table| table.0).collect();
     assert_eq!(empty, ["removals"], "every table is put to the test");
     let others = rows_of(&store, second).await;
     let shared = counts(&store, &SHARED).await;
@@ -228,7 +229,7 @@ async fn a_deleted_experiment_leaves_nothing_behind_and_others_as_they_were() {
     // Gone at once for everybody who asks.
     let readers = store.writer.readers();
     let listed = readers.experiments(None, 10).await.unwrap().experiments;
-    assert_eq!(listed.iter().map(|it| &*it.name).collect::<Vec<_>>(), ["other"]);
+    assert_eq!(listed.iter().map(|listed| &*listed.name).collect::<Vec<_>>(), ["other"]);
     assert!(readers.experiment("small").await.unwrap().is_none());
     assert!(readers.experiment("uuid-1").await.unwrap().is_none());
     assert_eq!(store.integer(views).await, views_before - 2);
@@ -301,7 +302,7 @@ async fn a_pruned_experiment_loses_its_moves_and_nothing_else() {
         let removed = transaction.remove_some().await.unwrap();
         if number < 20 {
             let games: Vec<PlayedGame> =
-                submitted.cells.iter().map(|it| game(it.cell, number, number)).collect();
+                submitted.cells.iter().map(|state| game(state.cell, number, number)).collect();
             transaction.store_games(&of_worker(store.worker, &games)).await.unwrap();
             number += 1;
         }

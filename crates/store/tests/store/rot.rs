@@ -117,10 +117,10 @@ async fn no_changed_bit_passes() {
     let flips: u32 = std::env::var("SPELRUM_FLIPS").map_or(40, |flips| flips.parse().unwrap());
     let (directory, path) = match std::env::var_os("SPELRUM_ROT_DB") {
         None => closed().await,
-        Some(of) => {
+        Some(original) => {
             let directory = tempfile::tempdir().unwrap();
             let path = directory.path().join("results.db");
-            std::fs::copy(of, &path).unwrap();
+            std::fs::copy(original, &path).unwrap();
             Writer::open(&path).await.unwrap().close().await.unwrap();
             (directory, path)
         }
@@ -188,7 +188,7 @@ async fn every_changed_value_is_named() {
         connection.execute_batch(change).unwrap();
         connection.close().unwrap();
         let found = findings(&copy).await;
-        assert!(found.iter().any(|it| it.contains(named)), "{change}: {found:?}");
+        assert!(found.iter().any(|line| line.contains(named)), "{change}: {found:?}");
     }
 }
 
@@ -228,7 +228,7 @@ async fn a_file_at_rest_is_read_without_a_trace() {
     let (directory, path) = closed().await;
     let names = || -> Vec<String> {
         let entries = std::fs::read_dir(directory.path()).unwrap();
-        entries.map(|it| it.unwrap().file_name().to_string_lossy().into_owned()).collect()
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
     };
     let readers = Readers::open(&path).await.unwrap();
     readers.query("SELECT count(*) FROM games", 10).await.unwrap();

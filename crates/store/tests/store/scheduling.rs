@@ -338,7 +338,7 @@ async fn the_engines_that_cells_need_are_told() {
     let [one, two] = [vec![need("fish")], vec![need("fish"), need("fish")]];
     let all: [Option<&[NeededEngine]>; 4] = [Some(&one), Some(&one), Some(&two), None];
     assert_eq!(needs(&store.submitted.cells), all);
-    let shared = store.submitted.cells[..2].iter().map(|it| it.demands.clone().unwrap());
+    let shared = store.submitted.cells[..2].iter().map(|state| state.demands.clone().unwrap());
     let shared: Vec<_> = shared.collect();
     assert!(Arc::ptr_eq(&shared[0], &shared[1]));
     assert_eq!(needs(&store.writer.snapshot().await.unwrap().experiments[0].cells), all);
@@ -350,7 +350,7 @@ async fn the_engines_that_cells_need_are_told() {
     transaction.commit().await.unwrap();
     let new = grown.cells.last().unwrap();
     assert_eq!(
-        new.demands.as_ref().map(|it| &*it.engines),
+        new.demands.as_ref().map(|demands| &*demands.engines),
         Some(&[need("bird"), need("fish")][..])
     );
 }

@@ -54,7 +54,8 @@ async fn limits_are_scaled_as_the_sweep_says<S: contract::Store>(
     let worker = transaction.introduce(&introduction("worker")).await.unwrap();
     let [limited, other] = [0, 1].map(|index| submitted.cells[index].cell);
     let leased = transaction.leased_cells(&[limited, other]).await.unwrap();
-    let mut told = vec![format!("{:?}", leased.iter().map(|it| it.scaling).collect::<Vec<_>>())];
+    let mut lines =
+        vec![format!("{:?}", leased.iter().map(|leased| leased.scaling).collect::<Vec<_>>())];
 
     let speed = |game: &str, nodes_per_second, age_ms| {
         let (noise_permille, slots) = (12, 2);
@@ -89,21 +90,24 @@ async fn limits_are_scaled_as_the_sweep_says<S: contract::Store>(
         factor_permille_max: 4_000,
     };
     assert_eq!(report.scaled, Scaled { scaling: Some(SCALING), cells: vec![expected] });
-    assert!(report.moves.iter().all(|it| it.costs.overruns.is_none()), "each has its own limit");
+    assert!(
+        report.moves.iter().all(|cost| cost.costs.overruns.is_none()),
+        "each has its own limit"
+    );
 
     // What a changed sweep says is for the next lease.
     plan.timing.scaling = None;
     let mut transaction = store.begin().await.unwrap();
     let submitted = transaction.submit(sweep("not", "not", &plan)).await.unwrap();
-    told.push(format!("{:?}", submitted.change.unwrap().settings_changed));
+    lines.push(format!("{:?}", submitted.change.unwrap().settings_changed));
     let leased = transaction.leased_cells(&[limited]).await.unwrap();
-    told.push(format!("{:?}", leased[0].scaling));
+    lines.push(format!("{:?}", leased[0].scaling));
     transaction.commit().await.unwrap();
     let report = reading.report("scaled", <_>::default()).await.unwrap().unwrap();
     let [games] = &report.scaled.cells[..] else { panic!("{:?}", report.scaled) };
     assert_eq!((games.cell, games.games, games.games_at_bound), (limited, 3, 0));
-    told.push(format!("{:?}", report.scaled.scaling));
-    told
+    lines.push(format!("{:?}", report.scaled.scaling));
+    lines
 }
 
 #[tokio::test]

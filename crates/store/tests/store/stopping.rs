@@ -187,7 +187,7 @@ async fn a_recount_finds_cells_that_end_where_no_rule_says_so() {
     for (decided_number, stop_number) in [(50, None), (56, Some(56)), (48, None)] {
         stop(&mut store, decided_number, stop_number).await;
         let found = store.writer.readers().recount().await.unwrap();
-        assert!(found.iter().any(|it| it.table == "cells"), "{found:?}");
+        assert!(found.iter().any(|difference| difference.table == "cells"), "{found:?}");
     }
 }
 
@@ -219,7 +219,7 @@ async fn a_precision_is_read_over_openings() {
     assert_eq!(shown, [interval.low.to_string()]);
     stop(&mut store, 50, Some(50)).await;
     let found = store.writer.readers().recount().await.unwrap();
-    assert!(found.iter().any(|it| it.table == "cells"), "{found:?}");
+    assert!(found.iter().any(|difference| difference.table == "cells"), "{found:?}");
 }
 
 /// Of players that repeat themselves a restart finds the hashes of the first games, and those beyond a stop that told
@@ -248,14 +248,14 @@ async fn a_round_is_found_again() {
 
     store.store(&played[25..]).await;
     let found = store.writer.readers().recount().await.unwrap();
-    assert!(found.iter().any(|it| it.table == "cells"), "{found:?}");
+    assert!(found.iter().any(|difference| difference.table == "cells"), "{found:?}");
     stop(&mut store, 10, Some(10)).await;
     store.assert_recount().await;
     let prefix = Prefix::from(*read(&mut store).await);
     assert_eq!((prefix.stop_number(), prefix.decided_number()), (Some(10), 10));
     let report = store.writer.readers().report("small", Detail::Cells).await.unwrap().unwrap();
-    let told = [0, 1].map(|cell| report.cells[cell].is_one_round);
-    assert_eq!((told, report.cells[0].games), ([true, false], 10));
+    let is_one_round = [0, 1].map(|cell| report.cells[cell].is_one_round);
+    assert_eq!((is_one_round, report.cells[0].games), ([true, false], 10));
 }
 
 /// What the scheduler is told of cells after a restart and of a rule that has changed.

@@ -108,11 +108,11 @@ async fn the_first_verdict_stays_and_a_game_is_verified_again_only_without_one()
     assert_eq!(verdict(&mut store, cells[1], None).await, 0);
     let readers = store.writer.readers();
     let experiment = store.submitted.experiment;
-    let told = readers.verifications(experiment).await.unwrap();
-    let [pair] = &told.pairs[..] else { panic!("{told:?}") };
-    assert_eq!((pair.same, pair.different, told.different_total), (1, 1, 1));
-    assert_eq!(told.different[0].difference.fields[0].name, "nodes");
-    assert!(told.waiting.is_empty());
+    let answer = readers.verifications(experiment).await.unwrap();
+    let [pair] = &answer.pairs[..] else { panic!("{answer:?}") };
+    assert_eq!((pair.same, pair.different, answer.different_total), (1, 1, 1));
+    assert_eq!(answer.different[0].difference.fields[0].name, "nodes");
+    assert!(answer.waiting.is_empty());
     let ids = [games[0].game_id, games[1].game_id, 77];
     let mut known = readers.known_verifications(&ids).await.unwrap();
     known.sort_unstable();
@@ -131,8 +131,8 @@ async fn what_was_not_played_is_ordered_again() {
     transaction.settle_failed(&[(task, "it broke".to_owned())]).await.unwrap();
     transaction.commit().await.unwrap();
     let readers = store.writer.readers();
-    let told = readers.verifications(store.submitted.experiment).await.unwrap();
-    assert_eq!((told.not_played, told.not_played_because.as_deref()), (1, Some("it broke")));
+    let answer = readers.verifications(store.submitted.experiment).await.unwrap();
+    assert_eq!((answer.not_played, answer.not_played_because.as_deref()), (1, Some("it broke")));
     assert!(readers.known_verifications(&[games[0].game_id]).await.unwrap().is_empty());
     assert_eq!(store.integer("SELECT count(*) FROM games").await, 2, "no game has failed");
     assert_ne!(order(&mut store, &games[..1]).await, cells);

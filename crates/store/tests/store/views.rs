@@ -118,9 +118,9 @@ async fn margins_are_those_of_the_player() {
 
     // What a course is told stays as it was told.
     let mut transaction = store.writer.begin().await.unwrap();
-    let told = transaction.tell(cell).await.unwrap();
+    let outcome = transaction.tell(cell).await.unwrap();
     transaction.commit().await.unwrap();
-    assert_eq!((told.margin_sum, told.swapped().margin_sum), (1, -1));
+    assert_eq!((outcome.margin_sum, outcome.swapped().margin_sum), (1, -1));
     assert_eq!(store.integer("SELECT margin_sum FROM told_cells").await, 1);
 
     // Another result of a game keeps its own.

@@ -1,49 +1,21 @@
-//! A simulated fleet: many workers that speak the protocol as real ones do, each on its own connection, and take time
+//! A simulated fleet: many workers that make the calls of real ones, each on its own connection, and take time
 //! over games without using the CPU.
 //!
 //! For load tests of a coordinator. The games are real, since the coordinator checks every record: randomly moving
 //! players play them at almost no cost.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Instant;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use spelrum_model::{DefinitionHash, OpeningsCache, PlayableCell};
-use spelrum_proto::Token;
 use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
-use tonic::transport::Endpoint;
 
-use crate::tally::{Measured, Tally};
+use crate::shared::{Fleet, Shared};
+use crate::tally::Measured;
 use crate::worker::Worker;
 
 /// Open files of this process beside a connection for each worker.
 const OTHER_FILES: u64 = 128;
-
-/// A fleet's settings.
-#[derive(Clone, Debug)]
-pub(crate) struct Fleet {
-    /// The coordinator, and the workers' token.
-    pub(crate) coordinator: Endpoint,
-    pub(crate) token: Option<Token>,
-    /// The number of workers, each with one slot.
-    pub(crate) workers: u32,
-    /// Each worker's time for a game.
-    pub(crate) game_time: Duration,
-    /// Workers that connect per second.
-    pub(crate) joins_per_second: u32,
-}
-
-/// State shared by all workers.
-pub(crate) struct Shared {
-    pub(crate) fleet: Fleet,
-    pub(crate) tally: Tally,
-    pub(crate) openings: OpeningsCache,
-    /// Each definition is parsed once, however many workers fetch it.
-    pub(crate) cells: Mutex<BTreeMap<DefinitionHash, Arc<PlayableCell>>>,
-    pub(crate) stop: CancellationToken,
-}
 
 /// A working fleet.
 pub(crate) struct Working {
@@ -58,25 +30,16 @@ struct Joining {
     since: Instant,
 }
 
-impl Fleet {
-    /// Starts the fleet: its workers join one after the other, by [`Working::join_more`].
-    pub(crate) fn start(self) -> Working {
-        let shared = Shared {
-            fleet: self,
-            tally: Tally::default(),
-            openings: OpeningsCache::default(),
-            cells: Mutex::default(),
-            stop: CancellationToken::new(),
-        };
-        Working {
-            shared: Arc::new(shared),
+impl Working {
+    /// Starts a fleet: its workers join one after the other, by [`Self::join_more`].
+    pub(crate) fn start(fleet: Fleet) -> Self {
+        Self {
+            shared: Arc::new(Shared::new(fleet)),
             workers: JoinSet::new(),
             joining: Some(Joining { next: 0, since: Instant::now() }),
         }
     }
-}
 
-impl Working {
     /// Starts the workers that are due to join; returns whether all have been started.
     pub(crate) fn join_more(&mut self) -> bool {
         let fleet = &self.shared.fleet;
@@ -119,35 +82,6 @@ impl Working {
     pub(crate) async fn end(mut self) {
         self.shared.stop.cancel();
         while self.workers.join_next().await.is_some() {}
-    }
-}
-
-impl Shared {
-    pub(crate) fn cell(&self, hash: DefinitionHash) -> Option<Arc<PlayableCell>> {
-        let cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
-        cells.get(&hash).cloned()
-    }
-
-    /// Parses a cell's definition, unless another worker already has.
-    pub(crate) fn read(
-        &self,
-        hash: DefinitionHash,
-        json: &str,
-    ) -> Result<Arc<PlayableCell>, String> {
-        let mut cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(cell) = cells.get(&hash) {
-            return Ok(Arc::clone(cell));
-        }
-        let cell =
-            PlayableCell::from_json(json, &self.openings).map_err(|error| error.to_string())?;
-        if cell.has_engines() || cell.has_time_limit() {
-            return Err("its games take real time: a fleet plays sweeps without external engines \
-                        and time limits"
-                .to_owned());
-        }
-        let cell = Arc::new(cell);
-        cells.insert(hash, Arc::clone(&cell));
-        Ok(cell)
     }
 }
 

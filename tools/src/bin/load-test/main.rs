@@ -1,6 +1,7 @@
 //! A load test of a coordinator: simulates workers, and shows how long its answers take.
 
 mod fleet;
+mod shared;
 mod tally;
 mod worker;
 
@@ -23,7 +24,8 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use uuid::Uuid;
 
-use crate::fleet::{Fleet, Working, connections_max};
+use crate::fleet::{Working, connections_max};
+use crate::shared::Fleet;
 use crate::tally::{Call, Measured};
 
 const NOTES: &str = "\
@@ -172,7 +174,7 @@ impl Arguments {
             game_time: self.game_time,
             joins_per_second: self.joins,
         };
-        let mut working = fleet.start();
+        let mut working = Working::start(fleet);
         let measured = self.measure(&mut working, &interrupted).await;
         let joined = working.joined();
         let gave_up = working.gave_up();

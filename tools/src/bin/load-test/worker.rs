@@ -17,7 +17,7 @@ use tonic::transport::Channel;
 use tonic::{Code, Response, Status};
 use uuid::Uuid;
 
-use crate::fleet::Shared;
+use crate::shared::Shared;
 use crate::tally::Call;
 
 type Client = WorkClient<InterceptedService<Channel, Bearer>>;

@@ -92,7 +92,7 @@ pub(super) async fn import_claims(
             r#"INSERT INTO claims (experiment_id, number, text, definition_json, hash,
                 submitted_unix_us, exploratory, in_sweep, stop_rule)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-            RETURNING claim_id AS "claim_id!: i64""#,
+            RETURNING claim_id AS "claim_id!""#,
             experiment,
             number,
             claim.text,

@@ -9,7 +9,7 @@ use super::fields::text;
 use crate::write::game_engines::Engines;
 
 /// The engines that played a settled game; `None` for players that are not external.
-pub(super) fn of_game(connection: &Connection, game: i64) -> rusqlite::Result<Engines> {
+pub(super) fn read_engines(connection: &Connection, game: i64) -> rusqlite::Result<Engines> {
     let mut engines = [None, None];
     let mut statement = connection.prepare(
         "SELECT x.side, e.name, e.author, e.sha256
@@ -36,7 +36,7 @@ pub(super) fn forfeit_of(connection: &Connection, game: i64) -> rusqlite::Result
     let read = |row: &rusqlite::Row<'_>| {
         let message = text(row, 0, FORFEIT_OUTPUT_BYTES_MAX)?;
         let output = text(row, 1, FORFEIT_OUTPUT_BYTES_MAX)?;
-        let is_plain = output.chars().all(|it| it == '\n' || !it.is_control());
+        let is_plain = output.chars().all(|character| character == '\n' || !character.is_control());
         if message.is_empty() || !is_plain {
             return Err(rusqlite::Error::InvalidQuery);
         }

@@ -39,11 +39,14 @@ pub(super) fn timing(row: &Row<'_>, first: usize) -> rusqlite::Result<Timing> {
     Ok(Timing {
         disturbed_above: row.get(first)?,
         replays_max: row.get(first + 1)?,
-        scaling: scaling(row.get(first + 2)?, row.get(first + 3)?),
+        scaling: scaling(optional(row, first + 2)?, row.get(first + 3)?),
     })
 }
 
 /// A name from an untrusted file, made safe to print.
 pub(super) fn shown(name: &str) -> String {
-    name.chars().take(60).map(|it| if it.is_control() { '?' } else { it }).collect()
+    name.chars()
+        .take(60)
+        .map(|character| if character.is_control() { '?' } else { character })
+        .collect()
 }

@@ -89,9 +89,12 @@ pub(super) async fn import_bare(
     if games.is_empty() {
         return Ok(());
     }
-    let stop = sqlx::query_scalar!("SELECT stop_number FROM cells WHERE cell_id = ?", cell)
-        .fetch_one(tx.connection())
-        .await?;
+    let stop = sqlx::query_scalar!(
+        r#"SELECT stop_number AS "stop_number: i64" FROM cells WHERE cell_id = ?"#,
+        cell
+    )
+    .fetch_one(tx.connection())
+    .await?;
     stops::move_end(tx, cell, stop, Some(0)).await?;
     let mut sums = WorkerSums::default();
     let mut ids = Vec::with_capacity(games.len());
@@ -137,7 +140,7 @@ async fn insert_bare(
             disturbed, time_factor, speed)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0, ?15, ?16, ?17,
             ?18, ?19, ?20)
-        RETURNING game_id AS "id!: i64""#,
+        RETURNING game_id AS "id!""#,
         cell,
         number,
         opening,

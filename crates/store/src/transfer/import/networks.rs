@@ -27,10 +27,10 @@ impl Source {
     /// Trained networks of an experiment's players.
     pub(super) fn networks(
         &self,
-        of: &SourceExperiment,
+        experiment: &SourceExperiment,
     ) -> Result<Vec<SourceNetwork>, ImportError> {
         let mut trainings = BTreeMap::new();
-        for json in of.cells.iter().flat_map(|cell| &cell.parameters) {
+        for json in experiment.cells.iter().flat_map(|cell| &cell.parameters) {
             let Ok(parameters) = serde_json::from_str(json) else { continue };
             let Some(training) = TrainingDefinition::from_parameters(&parameters) else { continue };
             trainings.entry(training.hash()).or_insert(training);
@@ -163,10 +163,10 @@ impl Source {
 pub(super) async fn import_networks(
     transaction: &mut Transaction<'_>,
     source: &Source,
-    of: &SourceExperiment,
+    exported: &SourceExperiment,
     workers: &mut MetWorkers,
 ) -> Result<(), ImportError> {
-    for SourceNetwork { training, finished, worker } in source.networks(of)? {
+    for SourceNetwork { training, finished, worker } in source.networks(exported)? {
         let network = networks::note_network(transaction, &training).await?;
         if networks::is_network_settled(transaction, network).await? {
             continue;

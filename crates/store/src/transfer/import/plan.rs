@@ -29,22 +29,22 @@ pub(super) fn definition(cell: &SourceCell) -> Result<CellDefinition, String> {
 }
 
 /// A plan of these cells alone, numbered in their order.
-pub(super) fn plan(of: &SourceExperiment, cells: &[&SourceCell]) -> Result<Plan, String> {
+pub(super) fn plan(exported: &SourceExperiment, cells: &[&SourceCell]) -> Result<Plan, String> {
     let mut plan = Plan {
-        name: of.name.clone(),
-        description: of.description.clone(),
-        game: of.game.clone(),
-        seed: of.seed,
-        priority: of.priority,
-        allocation: of.allocation,
-        record: if of.record_moves { Record::Moves } else { Record::Games },
-        game_timeout_us: of.game_timeout_us,
-        forfeits_max: of.forfeits_max,
-        timing: of.timing,
-        placement: of.placement.clone(),
+        name: exported.name.clone(),
+        description: exported.description.clone(),
+        game: exported.game.clone(),
+        seed: exported.seed,
+        priority: exported.priority,
+        allocation: exported.allocation,
+        record: if exported.record_moves { Record::Moves } else { Record::Games },
+        game_timeout_us: exported.game_timeout_us,
+        forfeits_max: exported.forfeits_max,
+        timing: exported.timing,
+        placement: exported.placement.clone(),
         stop: cells.first().and_then(|cell| cell.rule),
-        anchors: of.anchors.clone(),
-        axes: of
+        anchors: exported.anchors.clone(),
+        axes: exported
             .axes
             .iter()
             .map(|name| PlannedAxis { name: name.clone(), values: Vec::new() })
@@ -67,7 +67,7 @@ pub(super) fn plan(of: &SourceExperiment, cells: &[&SourceCell]) -> Result<Plan,
             Some((known, json)) => (*known, json.clone()),
             None => {
                 let definition = definition(cell)?;
-                if definition.rules.name() != of.game {
+                if definition.rules.name() != exported.game {
                     return Err(wrong("it is of another game than its experiment"));
                 }
                 let those = Conditions {
@@ -110,10 +110,10 @@ pub(super) fn plan(of: &SourceExperiment, cells: &[&SourceCell]) -> Result<Plan,
             };
             its_players.push(player);
         }
-        let [first, second] = [0, 1].map(|of| Arc::clone(&its_players[of]));
+        let [first, second] = [0, 1].map(|side| Arc::clone(&its_players[side]));
         let mut axes = Vec::with_capacity(cell.places.len());
         for (axis, number, text) in &cell.places {
-            let index = of.axes.iter().position(|name| name == axis);
+            let index = exported.axes.iter().position(|name| name == axis);
             // An axis of an earlier version of the sweep.
             let Some(index) = index else { continue };
             let values = &mut plan.axes[index].values;

@@ -241,20 +241,20 @@ fn check_sums(plies: u64, sides: &[SideRow], depths: &[DepthRow]) -> Result<(), 
     }
     for side in sides {
         let its = || depths.iter().filter(|depth| depth.side == side.side);
-        let sum = |of: fn(&DepthRow) -> f64| its().map(of).sum::<f64>();
+        let sum = |figure: fn(&DepthRow) -> f64| its().map(figure).sum::<f64>();
         #[expect(clippy::cast_precision_loss, reason = "checked to be below 2^53")]
         let pairs = [
-            (side.wall_us as f64, sum(|it| it.wall_us)),
-            (side.cpu_us as f64, sum(|it| it.cpu_us)),
-            (side.nodes as f64, sum(|it| it.nodes)),
-            (side.evaluations as f64, sum(|it| it.evaluations)),
-            (side.full_tree_leaves, sum(|it| it.full_tree_leaves)),
-            (side.wall_us_squared, sum(|it| it.wall_us_squared)),
+            (side.wall_us as f64, sum(|row| row.wall_us)),
+            (side.cpu_us as f64, sum(|row| row.cpu_us)),
+            (side.nodes as f64, sum(|row| row.nodes)),
+            (side.evaluations as f64, sum(|row| row.evaluations)),
+            (side.full_tree_leaves, sum(|row| row.full_tree_leaves)),
+            (side.wall_us_squared, sum(|row| row.wall_us_squared)),
         ];
         let agree = |(stored, summed): (f64, f64)| {
             stored.is_finite() && (stored - summed).abs() <= 1e-9 * stored.abs().max(summed.abs())
         };
-        if its().map(|it| it.searched_moves).sum::<i64>() != side.searched_moves
+        if its().map(|row| row.searched_moves).sum::<i64>() != side.searched_moves
             || !pairs.into_iter().all(agree)
         {
             return wrong();

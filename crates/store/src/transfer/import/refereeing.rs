@@ -6,6 +6,7 @@ use super::played_games::read_game;
 use super::source::Source;
 use crate::error::StoreError;
 use crate::read::readers::Readers;
+use crate::schema::numbers::integer;
 
 /// Maximum number of listed findings.
 const FINDINGS_MAX: usize = 100;
@@ -36,7 +37,7 @@ impl Readers {
         let openings = OpeningsCache::default();
         let mut playable: Option<(i64, Option<PlayableCell>)> = None;
         for Chosen { cell, from, games } in chosen {
-            if playable.as_ref().is_none_or(|(of, _)| *of != cell) {
+            if playable.as_ref().is_none_or(|(known, _)| *known != cell) {
                 let definition = source.definition(cell)?;
                 let read = |json: String| PlayableCell::from_json(&json, &openings).ok();
                 playable = Some((cell, definition.and_then(read)));
@@ -58,10 +59,11 @@ struct Chosen {
 }
 
 fn whole_cells(connection: &rusqlite::Connection) -> rusqlite::Result<Vec<Chosen>> {
-    let whole = |row: &rusqlite::Row<'_>| Ok(Chosen { cell: row.get(0)?, from: 0, games: None });
+    let whole_cell =
+        |row: &rusqlite::Row<'_>| Ok(Chosen { cell: row.get(0)?, from: 0, games: None });
     connection
         .prepare("SELECT cell_id FROM cells WHERE number >= 0 ORDER BY cell_id")?
-        .query_map([], whole)?
+        .query_map([], whole_cell)?
         .collect()
 }
 
@@ -103,7 +105,7 @@ fn referee(
             }
         };
         let Some(last) = found.last() else { return };
-        from = i64::try_from(last.number).unwrap_or(i64::MAX).saturating_add(1);
+        from = integer(last.number).saturating_add(1);
         for game in found {
             let number = game.number;
             refereed.games += 1;

@@ -78,11 +78,11 @@ impl Source {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_URI;
-        let own = match rest {
+        let uri = match rest {
             Some(_) => immutable_uri(&path),
             None => uri(&path, "mode=ro"),
         };
-        let source = Connection::open_with_flags(own, flags)
+        let source = Connection::open_with_flags(uri, flags)
             .map(|connection| Self { path: path.clone(), connection, rest })
             .map_err(StoreError::from)?;
         source.bound().map_err(|error| source.damaged(&error))?;
@@ -103,15 +103,15 @@ impl Source {
     }
 
     fn bound(&self) -> rusqlite::Result<()> {
-        let it = &self.connection;
-        it.busy_timeout(BUSY_TIMEOUT)?;
-        it.set_limit(Limit::SQLITE_LIMIT_LENGTH, fields::VALUE_BYTES_MAX)?;
-        it.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
-        it.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-        it.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-        it.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-        it.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
-        it.execute_batch("PRAGMA query_only = ON; PRAGMA cell_size_check = ON; BEGIN")
+        let connection = &self.connection;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, fields::VALUE_BYTES_MAX)?;
+        connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+        connection.execute_batch("PRAGMA query_only = ON; PRAGMA cell_size_check = ON; BEGIN")
     }
 
     /// Compares the schema with ours: if a table is a view or has other columns, or an index covers something else,
@@ -156,11 +156,11 @@ impl Source {
     }
 
     fn check_pages(&self) -> Result<(), ImportError> {
-        let said: String = self
+        let result: String = self
             .connection
             .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
             .map_err(|error| self.damaged(&error))?;
-        if said == "ok" { Ok(()) } else { Err(self.wrong(format!("it is damaged: {said}"))) }
+        if result == "ok" { Ok(()) } else { Err(self.wrong(format!("it is damaged: {result}"))) }
     }
 
     /// The experiments of the file, except for those being removed.
@@ -215,29 +215,29 @@ impl Source {
         Ok(experiments)
     }
 
-    fn read_settings(&self, of: &mut SourceExperiment) -> Result<(), ImportError> {
+    fn read_settings(&self, experiment: &mut SourceExperiment) -> Result<(), ImportError> {
         let name = |row: &Row<'_>| text(row, 0, NAME_BYTES_MAX);
-        of.axes = self.all(
+        experiment.axes = self.all(
             "SELECT axis FROM experiment_axes WHERE experiment_id = ? ORDER BY number",
-            [of.id],
+            [experiment.id],
             name,
         )?;
-        of.anchors = self.all(
+        experiment.anchors = self.all(
             "SELECT player FROM experiment_anchors WHERE experiment_id = ? ORDER BY number",
-            [of.id],
+            [experiment.id],
             name,
         )?;
         let files = self.all(
             "SELECT name, text FROM experiment_files WHERE experiment_id = ?",
-            [of.id],
+            [experiment.id],
             |row| Ok((text(row, 0, NAME_BYTES_MAX)?, text(row, 1, TEXT_BYTES_MAX)?)),
         )?;
-        of.files = files.into_iter().collect();
-        of.versions = self.all(
+        experiment.files = files.into_iter().collect();
+        experiment.versions = self.all(
             "SELECT uuid, sweep_toml, submitted_unix_us, cells_kept, cells_continued, cells_added,
                 cells_returned, cells_dropped, games_kept, games_to_play
             FROM sweep_versions WHERE experiment_id = ? ORDER BY version",
-            [of.id],
+            [experiment.id],
             |row| {
                 let mut counts = [0; 7];
                 for (column, count) in (3..).zip(&mut counts) {
@@ -325,9 +325,9 @@ impl Source {
         &self,
         cell: i64,
         from: i64,
-        of: &PlayableCell,
+        playable: &PlayableCell,
     ) -> Result<Vec<SourceGame>, ImportError> {
-        self.some_games(cell, from, None, of)
+        self.some_games(cell, from, None, playable)
     }
 
     /// As `games`, up to this many.
@@ -336,7 +336,7 @@ impl Source {
         cell: i64,
         from: i64,
         games_max: Option<i64>,
-        of: &PlayableCell,
+        playable: &PlayableCell,
     ) -> Result<Vec<SourceGame>, ImportError> {
         let found = self.all(
             "SELECT g.game_id, g.number, g.failure, o.position, g.first_side, g.outcome, g.termination,
@@ -361,12 +361,13 @@ impl Source {
         let mut games = Vec::with_capacity(found.len());
         for (id, mut game) in found {
             if let SourceResult::Played(played) = &mut game.what {
-                if of.definition().task == Task::Choice {
+                if playable.definition().task == Task::Choice {
                     played.values = self.values(id)?;
                 }
-                if of.has_engines() {
+                if playable.has_engines() {
                     let damaged = |error: rusqlite::Error| self.damaged(&error);
-                    played.engines = engines::of_game(&self.connection, id).map_err(damaged)?;
+                    played.engines =
+                        engines::read_engines(&self.connection, id).map_err(damaged)?;
                     played.forfeit = engines::forfeit_of(&self.connection, id).map_err(damaged)?;
                 }
             }
@@ -532,18 +533,18 @@ impl Source {
     }
 
     /// The outcome of a cell that was reported to its course.
-    pub(super) fn told(&self, cell: i64) -> Result<Option<[i64; 11]>, ImportError> {
+    pub(super) fn course_outcome(&self, cell: i64) -> Result<Option<[i64; 11]>, ImportError> {
         let found = self.all(
             "SELECT games, games_failed, wins, draws, losses, pairs_0, pairs_half, pairs_1, pairs_1_half,
                 pairs_2, margin_sum
             FROM told_cells WHERE cell_id = ?",
             [cell],
             |row| {
-                let mut told = [0; 11];
-                for (column, count) in told.iter_mut().enumerate() {
+                let mut counts = [0; 11];
+                for (column, count) in counts.iter_mut().enumerate() {
                     *count = row.get(column)?;
                 }
-                Ok(told)
+                Ok(counts)
             },
         )?;
         Ok(found.into_iter().next())

@@ -7,7 +7,7 @@ use spelrum_answers::Machine;
 use spelrum_model::WorkerId;
 
 use super::error::ImportError;
-use super::fields::{NAME_BYTES_MAX, text};
+use super::fields::{NAME_BYTES_MAX, optional, text};
 use super::source::Source;
 use crate::error::StoreError;
 use crate::schema::machine_columns::{labels_column, labels_of, quota_columns, quota_of};
@@ -54,7 +54,7 @@ impl Source {
                         build_profile: text(row, 12, NAME_BYTES_MAX)?,
                         cores: text(row, 13, NAME_BYTES_MAX)?,
                         quiet_slots: row.get(14)?,
-                        cpu_quota: quota_of([row.get(15)?, row.get(16)?]),
+                        cpu_quota: quota_of([optional(row, 15)?, optional(row, 16)?]),
                         labels: labels_of(&row.get::<_, String>(17)?),
                     },
                 })
@@ -90,7 +90,7 @@ async fn import_worker(
     worker: &SourceWorker,
 ) -> Result<WorkerId, StoreError> {
     let known = sqlx::query_scalar!(
-        r#"SELECT worker_id AS "worker_id!: i64" FROM workers WHERE uuid = ?"#,
+        r#"SELECT worker_id AS "worker_id!" FROM workers WHERE uuid = ?"#,
         worker.uuid
     )
     .fetch_optional(tx.connection())

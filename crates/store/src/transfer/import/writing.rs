@@ -40,7 +40,7 @@ pub(super) struct Known {
 struct Settled {
     worker: Option<String>,
     started_unix_us: Option<i64>,
-    moves_hash: Option<i64>,
+    moves_hash: Option<u64>,
 }
 
 /// Finds the experiment with this UUID.
@@ -49,7 +49,7 @@ pub(super) async fn known(
     uuid: &str,
 ) -> Result<Option<Known>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT experiment_id AS "experiment_id!: i64", state,
+        r#"SELECT experiment_id AS "experiment_id!", state,
             course IS NOT NULL AS "has_course!: bool"
         FROM experiments WHERE uuid = ?"#,
         uuid
@@ -94,26 +94,27 @@ pub(super) async fn is_name_taken(
 /// Stores a new experiment, or updates an existing one to the file's version, except for its games.
 pub(super) async fn adopt(
     tx: &mut Transaction<'_>,
-    of: &SourceExperiment,
+    exported: &SourceExperiment,
     known: Option<&Known>,
-    whole: &Plan,
+    plan_of_settings: &Plan,
     parts: &[(Plan, Vec<&SourceCell>)],
 ) -> Result<i64, StoreError> {
     let experiment = match known {
         Some(known) => {
-            submit::update_experiment(tx, known.experiment, &of.sweep_toml, whole).await?;
+            submit::update_experiment(tx, known.experiment, &exported.sweep_toml, plan_of_settings)
+                .await?;
             submit::drop_settings(tx, known.experiment).await?;
             experiment_views::drop_views(tx, known.experiment).await?;
             known.experiment
         }
         None => {
             let task = parts.first().map(|(plan, _)| plan.task()).unwrap_or_default();
-            begin_imported(tx, of, whole, task).await?
+            begin_imported(tx, exported, plan_of_settings, task).await?
         }
     };
-    submit::insert_settings(tx, experiment, whole).await?;
-    sweep_files::keep(tx, ExperimentId(experiment), &of.files).await?;
-    import_versions(tx, experiment, of).await?;
+    submit::insert_settings(tx, experiment, plan_of_settings).await?;
+    sweep_files::keep(tx, ExperimentId(experiment), &exported.files).await?;
+    import_versions(tx, experiment, exported).await?;
     let there = cells_by_hash(tx, experiment).await?;
     for (plan, cells) in parts {
         let new: Vec<usize> = (0..cells.len())
@@ -126,13 +127,13 @@ pub(super) async fn adopt(
             cells::insert_some_cells(tx, experiment, plan, &ids, some, place).await?;
         }
         // Games still to be played may need networks that the file lacks.
-        let is_over = ["finished", "cancelled"].contains(&&*of.state);
+        let is_over = ["finished", "cancelled"].contains(&&*exported.state);
         networks::note_networks(tx, experiment, ids.players(plan), !is_over && !new.is_empty())
             .await?;
         place_cells(tx, experiment, plan, cells, &there).await?;
     }
-    claims::import_claims(tx, experiment, &of.claims).await?;
-    courses::note(tx, ExperimentId(experiment), &of.notes).await?;
+    claims::import_claims(tx, experiment, &exported.claims).await?;
+    courses::note(tx, ExperimentId(experiment), &exported.notes).await?;
     experiment_views::create_views(tx, experiment).await?;
     tx.cache.cells.clear();
     Ok(experiment)
@@ -140,22 +141,24 @@ pub(super) async fn adopt(
 
 async fn begin_imported(
     tx: &mut Transaction<'_>,
-    of: &SourceExperiment,
-    whole: &Plan,
+    exported: &SourceExperiment,
+    plan_of_settings: &Plan,
     task: Task,
 ) -> Result<i64, StoreError> {
     let kind = task.experiments();
-    let experiment = submit::insert_experiment(tx, &of.uuid, &of.sweep_toml, whole).await?;
-    let course = of.course.as_deref();
+    let experiment =
+        submit::insert_experiment(tx, &exported.uuid, &exported.sweep_toml, plan_of_settings)
+            .await?;
+    let course = exported.course.as_deref();
     sqlx::query!(
         "UPDATE experiments SET state = 'paused', engine_revision = ?2, submitted_unix_us = ?3,
             course = ?4, pruned_unix_us = ?5, kind = ?6
         WHERE experiment_id = ?1",
         experiment,
-        of.engine_revision,
-        of.submitted_unix_us,
+        exported.engine_revision,
+        exported.submitted_unix_us,
         course,
-        of.pruned_unix_us,
+        exported.pruned_unix_us,
         kind
     )
     .execute(tx.connection())
@@ -166,9 +169,9 @@ async fn begin_imported(
 async fn import_versions(
     tx: &mut Transaction<'_>,
     experiment: i64,
-    of: &SourceExperiment,
+    exported: &SourceExperiment,
 ) -> Result<(), StoreError> {
-    for (number, version) in (1_i64..).zip(&of.versions) {
+    for (number, version) in (1_i64..).zip(&exported.versions) {
         let [kept, continued, added, returned, dropped, games_kept, games_to_play] = version.counts;
         sqlx::query!(
             "INSERT OR IGNORE INTO sweep_versions (experiment_id, version, uuid, sweep_toml,
@@ -199,7 +202,7 @@ pub(super) async fn cells_by_hash(
     experiment: i64,
 ) -> Result<BTreeMap<String, i64>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT cell_id AS "cell_id!: i64", definition_hash FROM cells
+        r#"SELECT cell_id AS "cell_id!", definition_hash FROM cells
         WHERE experiment_id = ?"#,
         experiment
     )
@@ -276,7 +279,7 @@ pub(super) async fn import_games(
             excluded.insert(by);
         }
     }
-    let (mut whole, mut bare, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut with_moves, mut bare, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     for ReadGame { what, reason, received_unix_us } in games {
         let known = there.get(&integer(what.number()));
         let is_excluded = what.worker().is_some_and(|id| excluded.contains(&worker(id).0));
@@ -297,7 +300,7 @@ pub(super) async fn import_games(
                 let found = games_without_moves::keep_bare_once(tx, by, &game, beside).await?;
                 imported.count(found, is_excluded);
             }
-            (Read::Whole(by, game), None, None) => whole.push((worker(by).0, game)),
+            (Read::Whole(by, game), None, None) => with_moves.push((worker(by).0, game)),
             (Read::Bare(game), None, None) => bare.push(game),
             (Read::Failed(game, message), None, None) => failed.push((game, message)),
             (Read::Failed(..), Some(_), None) => imported.known += 1,
@@ -321,9 +324,9 @@ pub(super) async fn import_games(
             }
         }
     }
-    imported.games += (whole.len() + bare.len()) as u64;
+    imported.games += (with_moves.len() + bare.len()) as u64;
     imported.failed += failed.len() as u64;
-    settled_games::store(tx, &whole).await?;
+    settled_games::store(tx, &with_moves).await?;
     settled_games::settle_failed(tx, &failed).await?;
     games_without_moves::import_bare(tx, cell, &bare, workers).await
 }
@@ -380,8 +383,7 @@ async fn keep_once(
 /// queue.
 pub(super) async fn finish_cell(tx: &mut Transaction<'_>, cell: CellId) -> Result<(), StoreError> {
     let row = sqlx::query!(
-        r#"SELECT c.stop_rule_id, c.swap_sides AS "swap_sides: bool", k.openings_count,
-            c.repeats AS "repeats: bool", c.games_planned
+        r#"SELECT c.stop_rule_id, c.swap_sides, k.openings_count, c.repeats, c.games_planned
         FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
         WHERE c.cell_id = ?"#,
         cell.0
@@ -447,7 +449,7 @@ pub(super) async fn import_history(
     tx: &mut Transaction<'_>,
     cell: CellId,
     attempts: &[Attempt],
-    told: Option<[i64; 11]>,
+    outcome: Option<[i64; 11]>,
 ) -> Result<(), StoreError> {
     let attempts = rows(attempts)?;
     sqlx::query!(
@@ -459,8 +461,8 @@ pub(super) async fn import_history(
     )
     .execute(tx.connection())
     .await?;
-    if let Some(told) = told {
-        let told = rows(&[told])?;
+    if let Some(outcome) = outcome {
+        let outcome = rows(&[outcome])?;
         sqlx::query!(
             "INSERT OR IGNORE INTO told_cells (cell_id, games, games_failed, wins, draws, losses,
                 pairs_0, pairs_half, pairs_1, pairs_1_half, pairs_2, margin_sum)
@@ -468,7 +470,7 @@ pub(super) async fn import_history(
                 value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9,
                 value ->> 10
             FROM jsonb_each(?1)",
-            told,
+            outcome,
             cell.0
         )
         .execute(tx.connection())
@@ -482,12 +484,12 @@ pub(super) async fn import_history(
 pub(super) async fn settle_state(
     tx: &mut Transaction<'_>,
     experiment: i64,
-    of: &SourceExperiment,
+    exported: &SourceExperiment,
     is_new: bool,
 ) -> Result<String, StoreError> {
     let now = tx.now_unix_us;
-    let cancelled = is_new && of.state == "cancelled";
-    let finished_unix_us = of.finished_unix_us.unwrap_or(now);
+    let cancelled = is_new && exported.state == "cancelled";
+    let finished_unix_us = exported.finished_unix_us.unwrap_or(now);
     Ok(sqlx::query_scalar!(
         "UPDATE experiments AS e SET
             state = CASE
@@ -516,8 +518,8 @@ pub(super) async fn settle_state(
 }
 
 /// Whether this release plays an experiment's games as they were played.
-pub(super) fn is_ours(of: &SourceExperiment) -> bool {
-    of.engine_revision == ENGINE_REVISION
+pub(super) fn is_ours(exported: &SourceExperiment) -> bool {
+    exported.engine_revision == ENGINE_REVISION
 }
 
 impl Settled {
@@ -525,6 +527,6 @@ impl Settled {
     fn is(&self, worker: &str, started_unix_us: i64, moves_hash: u64) -> bool {
         self.worker.as_deref() == Some(worker)
             && self.started_unix_us == Some(started_unix_us)
-            && self.moves_hash == Some(integer(moves_hash))
+            && self.moves_hash == Some(moves_hash)
     }
 }

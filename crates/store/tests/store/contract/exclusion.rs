@@ -72,7 +72,7 @@ pub(super) async fn ask(
             }
             let mut answers = vec![format!("{:?}", all.values())];
             for taken in all.values() {
-                answers.push(text(&transaction.whole(taken.experiment).await));
+                answers.push(text(&transaction.reload_experiment(taken.experiment).await));
             }
             answers.join(" ")
         }

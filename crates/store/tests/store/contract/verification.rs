@@ -54,7 +54,7 @@ pub(super) async fn ask(
             None => String::new(),
         },
         Verification::Verdict { worker, verification, differs } => {
-            let its = || known.verifications.iter().filter(|it| known.cells.contains_key(*it));
+            let its = || known.verifications.iter().filter(|cell| known.cells.contains_key(*cell));
             let index = usize::from(verification).checked_rem(its().count());
             let cell = index.and_then(|index| its().nth(index).copied());
             match known.worker(worker).zip(cell) {
