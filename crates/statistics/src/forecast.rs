@@ -140,7 +140,7 @@ impl Backlog {
         let left_us = work_us / at_once;
         Some(Forecast {
             left_us,
-            low_us: (low_us / at_once / slots_factor - in_hand_us).clamp(0.0, left_us),
+            low_us: (low_us / at_once / slots_factor - in_hand_us).min(left_us).max(0.0),
             high_us: (high_us / at_once * slots_factor + last_us).max(left_us),
         })
     }

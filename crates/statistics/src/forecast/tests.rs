@@ -165,6 +165,14 @@ fn nothing_known_is_said_to_be_nothing() {
     assert!(backlog.forecast(1.0, GameSpread::default()).is_some());
 }
 
+/// Sums come from other machines: times below zero are no reason to end.
+#[test]
+fn times_below_zero_leave_no_time() {
+    let backlog = Backlog { games_left: 1, seen_cells: 1, seen_us: -1e9, ..Backlog::default() };
+    let forecast = backlog.forecast(1.0, GameSpread::default()).unwrap();
+    assert_eq!(forecast.low_us, 0.0);
+}
+
 /// For any sums, the ends are in order and finite.
 #[test]
 fn ends_are_in_order() {
