@@ -244,8 +244,9 @@ async fn has_cancelled(
     let numbers = rows(&numbers)?;
     let left = sqlx::query!(
         r#"SELECT o.opening_number AS "opening_number!: i64",
-            o.first_player_searched_games, o.first_player_wall_us_mean_sum,
-            o.second_player_searched_games, o.second_player_wall_us_mean_sum,
+            o.first_player_searched_games AS "first_player_searched_games!: i64",
+            o.second_player_searched_games AS "second_player_searched_games!: i64",
+            o.first_player_wall_us_mean_sum, o.second_player_wall_us_mean_sum,
             o.first_player_cpu_us_mean_sum, o.second_player_cpu_us_mean_sum
         FROM json_each(?2) AS j
         CROSS JOIN cell_openings AS o ON o.cell_id = ?1 AND o.opening_number = j.value"#,
@@ -258,9 +259,10 @@ async fn has_cancelled(
         let Some(added) = added.get(&(cell, row.opening_number)) else { return false };
         let [first, second] = added.times;
         [
-            // A sum of logarithms can be zero: the number of its games measures the loss.
-            (real(row.first_player_searched_games), -first.games as f64),
-            (real(row.second_player_searched_games), -second.games as f64),
+            // A sum of logarithms can be zero: the number of its games measures the loss. Where it was too low, the
+            // difference is below zero.
+            (row.first_player_searched_games as f64, -first.games as f64),
+            (row.second_player_searched_games as f64, -second.games as f64),
             (row.first_player_wall_us_mean_sum, -first.wall.means),
             (row.second_player_wall_us_mean_sum, -second.wall.means),
             (row.first_player_cpu_us_mean_sum, -first.cpu.means),
