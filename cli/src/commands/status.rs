@@ -23,8 +23,8 @@ longer in their sweep. Below the tables it lists what needs attention, each with
 failed or \
 were lost, results that contradict each other, workers that are silent or missing (one that \
 fell silent while it held games until it is back, or dismissed, or for an hour), experiments that \
-are paused or of another engine, a disk that is nearly full, removals under way. A results database has no \
-information about workers.
+are paused or of another engine, a disk that is nearly full, removals under way. With --db, \
+no workers are shown: only a coordinator knows which are connected.
 
 Examples:
   spelrum status --coordinator http://127.0.0.1:7878

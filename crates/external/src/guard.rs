@@ -122,7 +122,7 @@ pub fn run(words: &[&str], args: impl IntoIterator<Item = OsString>) -> ExitCode
     let done = match stage.as_ref().and_then(|stage| stage.to_str()) {
         Some(WATCH) => watch(words, args.collect()),
         Some(BECOME) => Err(become_engine(args)),
-        _ => Err(io::Error::other("only a worker can run this command, to start an engine")),
+        _ => Err(io::Error::other("only spelrum itself runs this command, to start an engine")),
     };
     done.unwrap_or_else(|error| {
         // Standard error is the engine's, and ends in its transcript.

@@ -86,7 +86,7 @@ impl Pinning {
         {
             tracing::warn!(
                 %error,
-                "the system does not allow pinning threads to cores: other processes may disturb timed games"
+                "the system does not allow pinning threads to cores: other work may disturb timed games"
             );
         }
     }

@@ -143,7 +143,7 @@ impl OverGtp {
     ) -> Result<(), FailureKind> {
         let bounds = self.bounds(spec, conditions)?;
         if let Some(subject) = self.stale_bound(&bounds) {
-            let problem = format!("the limit `{subject}` of an earlier game cannot be reset");
+            let problem = format!("the setting `{subject}` of an earlier game cannot be reset");
             return Err(FailureKind::Unsupported(problem));
         }
         self.is_on_clock = conditions.clock.is_some();

@@ -182,7 +182,7 @@ fn a_limit_of_an_earlier_game_is_not_left_in_force() {
     assert!(!engine.suits(&unlimited));
     assert_eq!(
         engine.new_game(&unlimited, &never).unwrap_err().to_string(),
-        "scripted: the limit `level {depth}` of an earlier game cannot be reset"
+        "scripted: the setting `level {depth}` of an earlier game cannot be reset"
     );
 }
 
