@@ -180,7 +180,7 @@ fn two_backups_do_not_write_one_file() {
     ran.expect_exit(6);
     insta::assert_snapshot!(ran.failure(), @r#"
     exit code 6
-    error: failed to write copy.db: somebody else is writing it
+    error: failed to write copy.db: another process is writing it
     help: wait for it, or name another file
     "#);
     drop(other);

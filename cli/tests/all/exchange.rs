@@ -207,7 +207,7 @@ fn names_that_are_taken_need_a_word() {
     assert_eq!(
         refused.expect_exit(3).stderr(),
         "error: failed to import small: there is another experiment of this name\nhelp: give --new to have \
-         both, as in spelrum submit --new; they are told apart by their UUIDs\n"
+         both, as in spelrum submit --new; their UUIDs distinguish them\n"
     );
     sandbox.run(&["import", "e.db", "--db", "x.db", "--new"]).expect_exit(0);
     assert_eq!(sandbox.sql("x.db", "SELECT count(*) FROM experiments"), "2");

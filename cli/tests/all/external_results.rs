@@ -151,8 +151,8 @@ fn games_of_programs_are_checked_as_far_as_can_be() {
     let its = |what: &str| format!("UPDATE moves SET {what} WHERE game_id = {game} AND ply = 0");
     spoil(&its("depth = 3"), "different at ply 0");
     spoil(&its("legal_moves = 3"), "not a game by the rules: move 0");
-    spoil("DELETE FROM forfeits", "it is not told how it ended by crash");
-    spoil("DELETE FROM game_engines", "it is not told which program was `crash`");
+    spoil("DELETE FROM forfeits", "no forfeit is reported, but it ended by crash");
+    spoil("DELETE FROM game_engines", "the program of `crash` is not reported");
 }
 
 #[test]

@@ -301,18 +301,18 @@ async fn a_game_of_other_programs_than_the_sweeps_is_refused() {
     let changes: [(Change, &str); 6] = [
         (
             |game| (game.first_engine, game.second_engine) = (None, None),
-            "it is not told which program was `fish`",
+            "the program of `fish` is not reported",
         ),
         (
             |game| {
                 let engine = game.first_engine.clone().or_else(|| game.second_engine.clone());
                 (game.first_engine, game.second_engine) = (engine.clone(), engine);
             },
-            "is not an external engine, and one is told of",
+            "is not an external engine, but one is reported",
         ),
         (|game| engine_of(game).name = "Fish 14".to_owned(), "is not fish (uci), version \"15\""),
         (|game| engine_of(game).sha256 = vec![8; 32], "(080808080808…) is not fish (uci)"),
-        (|game| game.forfeit = None, "it is not told how it ended by crash"),
+        (|game| game.forfeit = None, "no forfeit is reported, but it ended by crash"),
         (
             |game| {
                 // It is our player that would have lost.

@@ -300,12 +300,12 @@ impl PlayableCell {
                 (None, None) => {}
                 (None, Some(_)) => {
                     return wrong(format!(
-                        "side {side} is not an external engine, and one is told of"
+                        "side {side} is not an external engine, but one is reported"
                     ));
                 }
                 (Some(rules), None) => {
                     let engine = &rules.engine;
-                    return wrong(format!("it is not told which program was `{engine}`"));
+                    return wrong(format!("the program of `{engine}` is not reported"));
                 }
                 (Some(rules), Some(identity)) => {
                     let needed = NeededEngine::from_rules(rules);
@@ -317,9 +317,11 @@ impl PlayableCell {
             }
         }
         match (termination.is_forfeit(), forfeit) {
-            (true, None) => wrong(format!("it is not told how it ended by {}", termination.name())),
+            (true, None) => {
+                wrong(format!("no forfeit is reported, but it ended by {}", termination.name()))
+            }
             (false, Some(_)) => {
-                wrong("a forfeit is told of, and nobody lost by a fault".to_owned())
+                wrong("a forfeit is reported, but neither side lost by a fault".to_owned())
             }
             (true, Some(_)) | (false, None) => Ok(()),
         }

@@ -208,7 +208,7 @@ impl TrainingDefinition {
             return wrong("it is a network of another form than its recipe makes");
         }
         if network.sha256() != finished.sha256 {
-            return wrong("its bytes do not have the hash that is told");
+            return wrong("its bytes do not have the reported hash");
         }
         self.check_figures(trained)
     }

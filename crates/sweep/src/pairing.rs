@@ -92,7 +92,7 @@ impl Draw<'_> {
         if let [only] = everybody.as_slice() {
             return Err(Fault::at(
                 self.place(*only),
-                format!("`{}` has nobody to play against", self.name(*only)),
+                format!("`{}` has no opponent", self.name(*only)),
                 "describe at least two players, each under a header such as [players.alphabeta]",
             ));
         }
@@ -155,8 +155,8 @@ impl Draw<'_> {
         }
         if self.pairs.is_empty() {
             let problem = match heroes.as_slice() {
-                [hero] => format!("`{}` has nobody to play against", self.name(*hero)),
-                _ => "the heroes of this gauntlet have nobody to play against".to_owned(),
+                [hero] => format!("`{}` has no opponent", self.name(*hero)),
+                _ => "the heroes of this gauntlet have no opponent".to_owned(),
             };
             return Err(Fault::at(
                 &node.place,
@@ -296,7 +296,7 @@ impl Draw<'_> {
             None => Ok(()),
             Some(idle) => Err(Fault::at(
                 self.place(idle),
-                format!("the pairing gives `{}` nobody to play against", self.name(idle)),
+                format!("the pairing gives `{}` no opponent", self.name(idle)),
                 "pair it, or remove it",
             )),
         }

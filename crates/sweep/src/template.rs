@@ -52,7 +52,7 @@ impl Uses {
             if !self.axes.contains(&index) {
                 return Err(Fault::at(
                     &axis.place,
-                    format!("nobody uses the axis `{}`", axis.name),
+                    format!("axis `{}` is never used", axis.name),
                     format!("use \"${}\" in a player, or remove the axis", axis.name),
                 ));
             }
@@ -61,7 +61,7 @@ impl Uses {
                 if !self.keys.contains(&(index, entry.key.clone())) {
                     return Err(Fault::at(
                         &entry.key_place,
-                        format!("nobody uses `{}` of the axis `{}`", entry.key, axis.name),
+                        format!("`{}` of axis `{}` is never used", entry.key, axis.name),
                         format!(
                             "use \"${}.{}\", or remove the key; use = \"${}\" in a player takes \
                              all keys",

@@ -68,7 +68,7 @@ pub enum BackupError {
         to: PathBuf,
     },
     /// Another process is writing a copy with this name.
-    #[error("failed to write {}: somebody else is writing it", to.display())]
+    #[error("failed to write {}: another process is writing it", to.display())]
     Busy {
         /// Path of the copy.
         to: PathBuf,

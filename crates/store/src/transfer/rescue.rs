@@ -82,7 +82,7 @@ async fn complete(connection: &mut SqliteConnection, path: &Path, now: &Path) {
         Ok(done) if done.complete => tracing::error!(%file, "this file has everything now"),
         Ok(_) => tracing::error!(
             %file,
-            "this file lacks the latest results: somebody who reads it keeps them from being moved into it"
+            "this file lacks the latest results: another process that reads it keeps them from being moved into it"
         ),
         Err(error) => {
             tracing::error!(%file, "failed to move the latest results into this file: {error}")

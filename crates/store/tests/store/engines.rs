@@ -394,12 +394,12 @@ async fn an_exported_experiment_brings_its_engines() {
 #[tokio::test]
 async fn a_file_that_tells_of_other_engines_is_refused() {
     for (spoil, expected) in [
-        ("DELETE FROM game_engines WHERE game_id = 1", "it is not told which program was `fish`"),
-        ("DELETE FROM forfeits", "it is not told how it ended by crash"),
-        ("INSERT INTO forfeits VALUES (1, 'no', '')", "nobody lost by a fault"),
+        ("DELETE FROM game_engines WHERE game_id = 1", "the program of `fish` is not reported"),
+        ("DELETE FROM forfeits", "no forfeit is reported, but it ended by crash"),
+        ("INSERT INTO forfeits VALUES (1, 'no', '')", "neither side lost by a fault"),
         (
             "INSERT INTO game_engines SELECT game_id, 1 - side, engine_id FROM game_engines",
-            "is not an external engine, and one is told of",
+            "is not an external engine, but one is reported",
         ),
         ("UPDATE engines SET name = 'a' || char(27)", "spelrum does not write"),
         ("UPDATE engines SET sha256 = 'ab'", "spelrum does not write"),

@@ -297,12 +297,12 @@ impl Course<'_> {
         match meet {
             Meet::Opponents if meets_itself => fault(
                 "meet",
-                "nobody is there whom individuals could meet",
+                "individuals have no opponent to meet",
                 "write meet = \"league\" or \"knock-out\", or pair the player with others",
             ),
             Meet::KnockOut if hall_of_fame > 0 => fault(
                 "hall_of_fame",
-                "in a knock-out nobody meets a hall of fame",
+                "a knock-out has no games against a hall of fame",
                 "remove it, or choose another `meet`",
             ),
             Meet::Opponents | Meet::League | Meet::KnockOut => Ok(()),

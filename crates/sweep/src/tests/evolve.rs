@@ -183,5 +183,5 @@ fn what_cannot_be_bred_is_refused() {
         .replace("{ gauntlet = \"evolved\" }", "\"self-play\"")
         .replace("[players.random]\nalgorithm = \"random\"\n", "");
     let error = plan_sweep(&SweepText::new("test.toml", &alone)).unwrap_err();
-    assert!(error.to_string().contains("nobody is there whom individuals could meet"), "{error}");
+    assert!(error.to_string().contains("individuals have no opponent to meet"), "{error}");
 }

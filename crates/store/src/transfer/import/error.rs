@@ -85,7 +85,7 @@ impl ImportError {
                 "import it with the version of spelrum that wrote it, or a later one".to_owned()
             }
             Self::NameTaken { .. } => {
-                "give --new to have both, as in spelrum submit --new; they are told apart by their UUIDs"
+                "give --new to have both, as in spelrum submit --new; their UUIDs distinguish them"
                     .to_owned()
             }
             Self::Diverged { .. } => {
