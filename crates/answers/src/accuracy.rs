@@ -1,11 +1,12 @@
 //! Accuracy experiments: how well players choose, compared with a reference.
 
+use serde::{Deserialize, Serialize};
 use spelrum_engine::{Parameters, Value, values_decide_winner};
 use spelrum_model::CellId;
 use spelrum_statistics::choice::{Accuracy, AccuracySums};
 
 /// Accuracy of a player over the positions of one cell, or over those at one distance from the start.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellAccuracy {
     /// The cell, which defines the choosing player.
     pub cell: CellId,

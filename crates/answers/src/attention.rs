@@ -1,7 +1,9 @@
 //! Problems that need attention, in words, with remedies.
 
+use serde::{Deserialize, Serialize};
+
 /// A problem that does not resolve itself, or that the user should know about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attention {
     /// Kind of problem.
     pub kind: AttentionKind,
@@ -16,7 +18,8 @@ pub struct Attention {
 }
 
 /// Kinds of problems.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub enum AttentionKind {
     /// Differing results of one deterministic game (invariant 2).
     Conflicts,
@@ -111,5 +114,17 @@ impl AttentionKind {
     pub fn named(name: &str) -> Self {
         let kind = Self::ALL.into_iter().find(|kind| kind.name() == name);
         kind.unwrap_or_else(|| Self::Other(name.to_owned()))
+    }
+}
+
+impl From<String> for AttentionKind {
+    fn from(name: String) -> Self {
+        Self::named(&name)
+    }
+}
+
+impl From<AttentionKind> for String {
+    fn from(kind: AttentionKind) -> Self {
+        kind.name().to_owned()
     }
 }

@@ -1,5 +1,6 @@
 //! Result of a cell: which player is stronger, and with what confidence.
 
+use serde::{Deserialize, Serialize};
 use spelrum_model::CellId;
 use spelrum_statistics::{
     GameCounts, OpeningSpread, OverGames, PairCounts, ScoreInterval, StopRule, Tally, Verdict,
@@ -8,7 +9,7 @@ use spelrum_statistics::{
 use crate::colours::ColourResult;
 
 /// Result of one cell from the view of its first player ("the player"; the other is "the opponent").
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellResult {
     /// The cell.
     pub cell: CellId,
@@ -68,7 +69,7 @@ pub struct CellResult {
 
 /// How far a cell's player was ahead at the end of its games, in the game's own unit
 /// ([`GameInfo::margin`](spelrum_engine::GameInfo)), such as discs.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellMargin {
     /// Counted games with a margin: excludes games ended by an arbiter's rule or a fault.
     pub games: u64,
@@ -77,7 +78,7 @@ pub struct CellMargin {
 }
 
 /// A cell's stop rule and its state.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellStop {
     /// When the cell ends.
     pub rule: StopRule,

@@ -1,11 +1,12 @@
 //! Pages of cells' results, and of cells settled since a moment.
 
+use serde::{Deserialize, Serialize};
 use spelrum_model::CellId;
 
 use crate::cell_result::CellResult;
 
 /// Position in a list of cells, which continues after this cell. Cells are in the grid's order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellCursor {
     /// The cell's number in the grid.
     pub number: u64,
@@ -14,7 +15,7 @@ pub struct CellCursor {
 }
 
 /// A page of an experiment's cells, in the grid's order, from one snapshot.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellsPage {
     /// The axes' names, in the sweep's order.
     pub axes: Vec<String>,
@@ -25,7 +26,7 @@ pub struct CellsPage {
 }
 
 /// Cells without a game to play, in the order of their last game.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SettledCells {
     /// The axes' names, in the sweep's order.
     pub axes: Vec<String>,

@@ -1,5 +1,6 @@
 //! Scores by first mover from the opening.
 
+use serde::{Deserialize, Serialize};
 use spelrum_statistics::{GameCounts, OpeningCounts, ScoreInterval};
 
 /// Returns the mean score of the first mover from the opening, with an interval over openings, or over games if there
@@ -18,7 +19,7 @@ pub fn first_mover(by_opening: &OpeningCounts, games: u64, draws: u64) -> Option
 }
 
 /// Results of a cell's first player in its games of one colour: as first mover from the opening, or as second mover.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ColourResult {
     /// Games won.
     pub wins: u64,

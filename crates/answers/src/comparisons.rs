@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use foldhash::fast::FixedState;
 use indexmap::IndexSet;
+use serde::{Deserialize, Serialize};
 use spelrum_model::{CellId, DefinitionJson, Role};
 use spelrum_statistics::comparisons::{
     ComparedCell, Difference, Effects, Replicates, differences, effects, replicates,
@@ -21,7 +22,7 @@ pub type CellDifference = Difference<CellId>;
 pub type CellReplicates = Replicates<CellId>;
 
 /// Changes between an experiment's cells, from one snapshot.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparisons {
     /// The experiment.
     pub experiment: ExperimentSummary,

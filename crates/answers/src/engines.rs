@@ -1,12 +1,13 @@
 //! External engines that an experiment's players used.
 
+use serde::{Deserialize, Serialize};
 use spelrum_model::CellId;
 use spelrum_model::engines::EngineIdentity;
 
 use crate::forfeits::PlayerForfeits;
 
 /// The external engines that played counted games.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EnginesUsed {
     /// Sorted by player, then by the engine's own name, then by build.
     pub engines: Vec<UsedEngine>,
@@ -20,7 +21,7 @@ pub struct EnginesUsed {
 pub const MIXED_CELLS_MAX: usize = 1_000;
 
 /// A program that played as a player.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UsedEngine {
     /// The player's name in the sweep.
     pub player: String,
@@ -35,7 +36,7 @@ pub struct UsedEngine {
 }
 
 /// A cell in which one player was several programs, so that its result is of a mixture.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MixedCell {
     /// The cell.
     pub cell: CellId,

@@ -1,5 +1,6 @@
 //! Games that players lost by failing, not by their play.
 
+use serde::{Deserialize, Serialize};
 use spelrum_engine::Termination;
 
 use crate::attention::{Attention, AttentionKind};
@@ -21,7 +22,8 @@ pub enum ForfeitKind {
 }
 
 /// Counted games that a player forfeited.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "PlayerForfeitsForm", into = "PlayerForfeitsForm")]
 pub struct PlayerForfeits {
     /// The player's name in the sweep.
     pub player: String,
@@ -29,6 +31,31 @@ pub struct PlayerForfeits {
     pub games: u64,
     /// Of these, forfeited games, in the order of [`ForfeitKind::ALL`].
     pub by_kind: [u64; 4],
+}
+
+/// Forfeits in JSON, by the names of their kinds.
+#[derive(Serialize, Deserialize)]
+struct PlayerForfeitsForm {
+    player: String,
+    games: u64,
+    crash: u64,
+    time_forfeit: u64,
+    stall: u64,
+    illegal_move: u64,
+}
+
+impl From<PlayerForfeitsForm> for PlayerForfeits {
+    fn from(form: PlayerForfeitsForm) -> Self {
+        let PlayerForfeitsForm { player, games, crash, time_forfeit, stall, illegal_move } = form;
+        Self { player, games, by_kind: [crash, time_forfeit, stall, illegal_move] }
+    }
+}
+
+impl From<PlayerForfeits> for PlayerForfeitsForm {
+    fn from(PlayerForfeits { player, games, by_kind }: PlayerForfeits) -> Self {
+        let [crash, time_forfeit, stall, illegal_move] = by_kind;
+        Self { player, games, crash, time_forfeit, stall, illegal_move }
+    }
 }
 
 impl ForfeitKind {

@@ -1,15 +1,20 @@
 //! Settled games, in lists and complete.
 
+mod forms;
+
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use spelrum_engine::MoveRecord;
 use spelrum_model::engines::{EngineIdentity, Forfeit};
 use spelrum_model::{
     CellDefinition, CellId, DefinitionHash, ExperimentId, GameEnd, GameId, WorkerId,
 };
 
+use forms::{GameCursorForm, GamesOfForm, GamesQuestionForm, WhichGameForm};
+
 /// A game's opening and its result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Played {
     /// The opening position, in the game's notation.
     pub opening: String,
@@ -20,7 +25,8 @@ pub struct Played {
 }
 
 /// Outcome of a settled game.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum GameResult {
     /// The game was played.
     Played(Played),
@@ -29,7 +35,7 @@ pub enum GameResult {
 }
 
 /// A settled game without its moves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameSummary {
     /// Identifies the game in this database; later games have greater ids.
     pub game_id: i64,
@@ -48,7 +54,7 @@ pub struct GameSummary {
 }
 
 /// A complete settled game.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SettledGame {
     /// All but its moves.
     pub summary: GameSummary,
@@ -70,7 +76,7 @@ pub struct SettledGame {
 }
 
 /// A complete settled game, with its worker and times.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WholeGame {
     /// The game.
     pub game: SettledGame,
@@ -81,9 +87,10 @@ pub struct WholeGame {
 }
 
 /// A page of complete games.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WholeGames {
     /// The games: fewer than requested if they are long.
+    #[serde(with = "forms::whole_games")]
     pub games: Vec<WholeGame>,
     /// Cursor of the next page, if there is one.
     pub next: Option<GameCursor>,
@@ -115,7 +122,8 @@ impl SettledGame {
 }
 
 /// Ways to identify a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "WhichGameForm", into = "WhichGameForm")]
 pub enum WhichGame {
     /// By its id in this database.
     Id(i64),
@@ -124,7 +132,8 @@ pub enum WhichGame {
 }
 
 /// Result of looking for a game.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FoundGame {
     /// The game is settled.
     Settled(Box<SettledGame>),
@@ -133,7 +142,8 @@ pub enum FoundGame {
 }
 
 /// Why there is no settled game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MissingGame {
     /// No settled game has this id.
     Id(i64),
@@ -193,7 +203,8 @@ impl fmt::Display for MissingGame {
 }
 
 /// Which games are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "GamesOfForm", into = "GamesOfForm")]
 pub enum GamesOf {
     /// Games of all cells that an experiment's sweep names.
     Experiment(ExperimentId),
@@ -202,7 +213,8 @@ pub enum GamesOf {
 }
 
 /// Filter of listed games.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum GamesFilter {
     /// All settled games.
     #[default]
@@ -216,7 +228,8 @@ pub enum GamesFilter {
 }
 
 /// Order of listed games.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum GamesOrder {
     /// Latest settled first.
     #[default]
@@ -228,7 +241,8 @@ pub enum GamesOrder {
 }
 
 /// A request for a list of settled games.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "GamesQuestionForm", into = "GamesQuestionForm")]
 pub struct GamesQuestion {
     /// Which games.
     pub scope: GamesOf,
@@ -239,7 +253,8 @@ pub struct GamesQuestion {
 }
 
 /// Position in a list of games, which continues after this game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "GameCursorForm", into = "GameCursorForm")]
 pub struct GameCursor {
     /// Its id in this database.
     pub game_id: i64,
@@ -248,7 +263,7 @@ pub struct GameCursor {
 }
 
 /// A page of games.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GamesPage {
     /// The games.
     pub games: Vec<GameSummary>,

@@ -1,9 +1,10 @@
 //! Machines and builds that results come from.
 
+use serde::{Deserialize, Serialize};
 use spelrum_model::labels::Label;
 
 /// A worker's machine and program. Each text is empty if the worker does not report it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Machine {
     /// The processor's model name.
     pub cpu_model: String,
@@ -38,12 +39,28 @@ impl Machine {
 }
 
 /// A limit on the CPU time of a worker's process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "CpuQuotaForm")]
 pub struct CpuQuota {
     /// CPU time of all threads together in each period, in microseconds; at least 1.
     pub quota_us: u64,
     /// Length of a period, in microseconds; at least 1. Threads that exhaust the quota wait for the next period.
     pub period_us: u64,
+}
+
+/// A limit as read, not yet checked.
+#[derive(Deserialize)]
+struct CpuQuotaForm {
+    quota_us: u64,
+    period_us: u64,
+}
+
+impl TryFrom<CpuQuotaForm> for CpuQuota {
+    type Error = &'static str;
+
+    fn try_from(form: CpuQuotaForm) -> Result<Self, &'static str> {
+        Self::new(form.quota_us, form.period_us).ok_or("a CPU time quota and its period exceed 0")
+    }
 }
 
 impl CpuQuota {

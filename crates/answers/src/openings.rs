@@ -1,12 +1,13 @@
 //! Results of cells by opening.
 
+use serde::{Deserialize, Serialize};
 use spelrum_model::CellId;
 use spelrum_statistics::{GameTimes, OpeningCounts};
 
 use crate::cells::CellCursor;
 
 /// Results of a cell's counted games from one opening. Points are half points: a win is 2, a draw 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpeningSums {
     /// Identifies the opening: equal numbers are equal openings in all cells with the same conditions. Where openings
     /// repeat, the number of its first pair, or of its first game where sides are fixed.
@@ -38,7 +39,8 @@ pub struct OpeningSums {
 }
 
 /// Position in a list of results by opening, which continues after this one. Cells are in the grid's order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "OpeningCursorForm", into = "OpeningCursorForm")]
 pub struct OpeningCursor {
     /// The cell.
     pub cell: CellCursor,
@@ -46,9 +48,30 @@ pub struct OpeningCursor {
     pub opening_number: u64,
 }
 
+/// A cursor in JSON: flat, so that it fits into a query string.
+#[derive(Serialize, Deserialize)]
+struct OpeningCursorForm {
+    number: u64,
+    cell: CellId,
+    opening_number: u64,
+}
+
+impl From<OpeningCursorForm> for OpeningCursor {
+    fn from(OpeningCursorForm { number, cell, opening_number }: OpeningCursorForm) -> Self {
+        Self { cell: CellCursor { number, cell }, opening_number }
+    }
+}
+
+impl From<OpeningCursor> for OpeningCursorForm {
+    fn from(OpeningCursor { cell, opening_number }: OpeningCursor) -> Self {
+        let CellCursor { number, cell } = cell;
+        Self { number, cell, opening_number }
+    }
+}
+
 /// Results of a cell by opening, in the order of the openings' numbers; partial if the page begins or ends within the
 /// cell.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpeningResults {
     /// The cell.
     pub cell: CellId,
@@ -58,7 +81,7 @@ pub struct OpeningResults {
 
 /// A page of an experiment's results by opening, for the cells that its sweep names, in the grid's order, from one
 /// snapshot. Cells without a counted game are absent.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpeningsPage {
     /// The cells.
     pub cells: Vec<OpeningResults>,

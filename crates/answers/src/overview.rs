@@ -3,14 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use spelrum_model::{CellId, WorkerId};
 
 use crate::machine::Machine;
 use crate::summary::ExperimentSummary;
-use crate::worker_effects::{NamedStart, WorkerEffects};
+use crate::worker_effects::{NamedStart, WorkerEffects, read_known_effects};
 
 /// Overview of how an experiment's games were played, from one snapshot.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overview {
     /// The experiment.
     pub experiment: ExperimentSummary,
@@ -20,13 +21,14 @@ pub struct Overview {
     /// their ids.
     pub workers: Vec<WorkerShare>,
     /// Effects of these workers on measurements; measures without enough data are absent.
+    #[serde(deserialize_with = "read_known_effects")]
     pub worker_effects: Vec<WorkerEffects>,
     /// The cells with counted games that its sweep names, in the grid's order.
     pub cells: Vec<CellGames>,
 }
 
 /// One worker's share of an experiment, and its machine.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkerShare {
     /// The worker.
     pub worker: WorkerId,
@@ -51,7 +53,7 @@ pub struct WorkerShare {
 }
 
 /// Lengths and endings of one cell's games.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellGames {
     /// The cell.
     pub cell: CellId,
@@ -68,7 +70,8 @@ pub struct CellGames {
 }
 
 /// Numbers of games by their plies after the opening; only lengths that occur.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Lengths(pub BTreeMap<u32, u64>);
 
 impl Overview {

@@ -7,13 +7,14 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use spelrum_engine::{Game, Rules, with_game};
 use spelrum_model::{CellDefinition, CellId, DefinitionJson, OpeningsRule};
 
 use crate::summary::ExperimentSummary;
 
 /// Time per move by phase, from one snapshot.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phases {
     /// The experiment.
     pub experiment: ExperimentSummary,
@@ -28,7 +29,8 @@ pub struct Phases {
 }
 
 /// Unit of phases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PhaseUnit {
     /// The number of empty cells before the move: in games where every move fills one.
     EmptyCells,
@@ -37,7 +39,7 @@ pub enum PhaseUnit {
 }
 
 /// Time per move in one cell, by phase.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellPhases {
     /// The cell.
     pub cell: CellId,
@@ -52,7 +54,7 @@ pub struct CellPhases {
 }
 
 /// Time per move in one phase.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PhaseTimes {
     /// The phase, as a number of the [`PhaseUnit`].
     pub phase: u32,
@@ -61,7 +63,7 @@ pub struct PhaseTimes {
 }
 
 /// A player's searched moves in one phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseMoves {
     /// Number of moves.
     pub searched_moves: u64,

@@ -1,12 +1,13 @@
 //! Progress of an experiment and the work left, as sums over its cells.
 
+use serde::{Deserialize, Serialize};
 use spelrum_model::ExperimentState;
 use spelrum_statistics::forecast::{Backlog, GameSpread};
 
 use crate::forfeits::PlayerForfeits;
 
 /// Progress of an experiment, independent in size of its number of cells.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// Its state.
     pub state: ExperimentState,

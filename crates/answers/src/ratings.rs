@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::fast::FixedState;
 use indexmap::{IndexMap, IndexSet};
+use serde::{Deserialize, Serialize};
 use spelrum_engine::Outcome;
 use spelrum_model::Role;
 use spelrum_statistics::ratings::{Component, Estimate, Tally, rate};
@@ -19,7 +20,7 @@ pub const RATED_GAMES_MAX: u64 = 4_000_000;
 pub const RATED_DIFFERENCES_MAX: usize = 4_000_000;
 
 /// Ratings of an experiment's players, from one snapshot.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratings {
     /// The experiment.
     pub experiment: ExperimentSummary,
@@ -30,7 +31,7 @@ pub struct Ratings {
 }
 
 /// Players that met at one point of the grid, directly or through others, on a scale of their own.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RatedGroup {
     /// The point: its values on the axes; `None` on an axis that applies to none of its cells.
     pub point: Vec<Option<String>>,
@@ -56,7 +57,8 @@ pub struct RatedGroup {
 }
 
 /// Ways to cluster games.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Clusters {
     /// The opening from which they started.
     Openings,
@@ -65,7 +67,7 @@ pub enum Clusters {
 }
 
 /// A player, with its rating.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RatedPlayer {
     /// Its name in the sweep.
     pub name: String,
@@ -85,7 +87,7 @@ pub struct RatedPlayer {
 }
 
 /// Results of the games between two players.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meeting {
     /// The stronger player, by its place in the group.
     pub player: u32,

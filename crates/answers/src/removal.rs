@@ -1,7 +1,10 @@
 //! Removals in progress.
 
+use serde::{Deserialize, Serialize};
+
 /// Parts of an experiment that can be removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Removing {
     /// The whole experiment.
     Everything,
@@ -10,7 +13,7 @@ pub enum Removing {
 }
 
 /// A removal at work.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Removal {
     /// The experiment's name, which may no longer be its own.
     pub experiment: String,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use spelrum_model::CellId;
 use spelrum_model::speed::Scaling;
 use spelrum_statistics::{OverGames, ScoreInterval};
@@ -16,7 +17,8 @@ use crate::summary::ExperimentSummary;
 use crate::times::Overruns;
 
 /// Level of detail of a report.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Detail {
     /// Strength and cost of moves.
     #[default]
@@ -26,7 +28,7 @@ pub enum Detail {
 }
 
 /// Results of an experiment, from one snapshot.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// The experiment.
     pub experiment: ExperimentSummary,
@@ -66,7 +68,7 @@ pub struct Report {
 }
 
 /// A cell's games that count, but not from their first attempt: their workers vanished, or they failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayedGames {
     /// The cell.
     pub cell: CellId,
@@ -75,7 +77,7 @@ pub struct ReplayedGames {
 }
 
 /// Counted timed games of an experiment by the kind of slot that played them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlayedOn {
     /// Games of workers with exclusive slots.
     pub quiet: u64,
@@ -86,7 +88,7 @@ pub struct PlayedOn {
 }
 
 /// Scaling of an experiment's time limits by the speed of workers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scaled {
     /// The sweep's setting, if there is one.
     pub scaling: Option<Scaling>,
@@ -124,7 +126,7 @@ impl Scaled {
 }
 
 /// Games of a cell in which time limits were scaled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScaledGames {
     /// The cell.
     pub cell: CellId,
@@ -139,7 +141,7 @@ pub struct ScaledGames {
 }
 
 /// Games of a cell that were disturbed ([`spelrum_model::disturbance`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DisturbedGames {
     /// The cell.
     pub cell: CellId,
@@ -165,7 +167,7 @@ pub struct CellFailures<'a> {
 }
 
 /// Cost of one player's searched moves in one cell.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MoveCost {
     /// The cell.
     pub cell: CellId,
@@ -181,7 +183,7 @@ pub struct MoveCost {
 
 /// Cost of moves that were searched and had alternatives. Quantiles lie in their true bucket, whose width is at most
 /// an eighth of its time ([`super::MoveTimes::quantile_us`]).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
     /// Number of moves.
     pub searched_moves: u64,
@@ -220,7 +222,7 @@ pub struct Costs {
 }
 
 /// Processor time of searched moves: as the wall time fields of [`Costs`].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CpuTimes {
     /// The mean over all moves, in microseconds.
     pub us_mean: f64,

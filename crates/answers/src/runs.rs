@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use spelrum_model::course::{
     Begun, Confirmed, CourseKind, Ended, Estimate, Estimated, Note, Noted,
 };
@@ -10,7 +11,7 @@ use spelrum_model::seeds::canonical_json;
 use crate::evolution::{Evolution, KnownEvolution};
 
 /// The state of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     /// Its number, from 0, in the order of the grid.
     pub run: u64,

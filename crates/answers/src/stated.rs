@@ -1,10 +1,11 @@
 //! Claims as stored.
 
+use serde::{Deserialize, Serialize};
 use spelrum_model::claims::{ClaimHash, Statement};
 use spelrum_model::{CellId, Role};
 
 /// A claim as stored.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StatedClaim {
     /// The claim, in the author's words.
     pub text: String,
@@ -23,7 +24,7 @@ pub struct StatedClaim {
 }
 
 /// A cell of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedCell {
     /// The cell.
     pub cell: CellId,

@@ -1,5 +1,6 @@
 //! A database and its coordinator at a glance.
 
+use serde::{Deserialize, Serialize};
 use spelrum_model::ExperimentId;
 use spelrum_model::claims::ClaimStanding;
 
@@ -8,7 +9,7 @@ use crate::removal::Removal;
 use crate::summary::{ExperimentSummary, WorkerSummary};
 
 /// Progress of experiments, workers, and problems.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
     /// Experiments, oldest first; only the newest, if there are very many.
     pub experiments: Vec<ExperimentSummary>,
@@ -28,7 +29,7 @@ pub struct Status {
 }
 
 /// State of an experiment's stop rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopsOf {
     /// The experiment.
     pub experiment: ExperimentId,
@@ -43,7 +44,7 @@ pub struct StopsOf {
 }
 
 /// State of one of an experiment's claims.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimOf {
     /// The experiment.
     pub experiment: ExperimentId,
@@ -52,7 +53,7 @@ pub struct ClaimOf {
 }
 
 /// State that only a running coordinator has of itself and its workers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoordinatorStatus {
     /// Its program's version.
     pub version: String,

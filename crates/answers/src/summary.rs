@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use spelrum_model::engines::OfferedEngine;
 use spelrum_model::labels::Label;
 use spelrum_model::{ExperimentId, ExperimentState, Task, WorkerId};
 
 /// An experiment's name, state and progress. The numbers are over the cells that its sweep names now.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExperimentSummary {
     /// Id in this database, never reused. Later experiments have greater ids.
     pub experiment: ExperimentId,
@@ -18,6 +19,7 @@ pub struct ExperimentSummary {
     /// The game's name.
     pub game: String,
     /// Meaning of its numbers: `games` below are choices in an accuracy experiment.
+    #[serde(rename = "kind", with = "kind")]
     pub task: Task,
     /// State, which decides whether its games are handed out.
     pub state: ExperimentState,
@@ -35,6 +37,25 @@ pub struct ExperimentSummary {
     pub submitted_unix_us: i64,
 }
 
+/// Tasks in JSON: by the [kind](Task::experiments) of their experiments.
+mod kind {
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+    use spelrum_model::Task;
+
+    pub(super) fn serialize<S: Serializer>(task: &Task, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(task.experiments())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Task, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Task::from_experiments(&name)
+            .ok_or_else(|| D::Error::custom(format_args!("unknown kind of experiments {name:?}")))
+    }
+}
+
 impl ExperimentSummary {
     /// Returns the number of games that are not settled.
     #[must_use]
@@ -50,7 +71,7 @@ impl ExperimentSummary {
 }
 
 /// A page of a list of experiments, oldest first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExperimentsPage {
     /// The experiments.
     pub experiments: Vec<ExperimentSummary>,
@@ -70,7 +91,7 @@ impl ExperimentsPage {
 }
 
 /// A worker. Fields that only a running coordinator has are 0 elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerSummary {
     /// The worker.
     pub worker: WorkerId,

@@ -4,11 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use spelrum_model::{CellId, WorkerId};
 use spelrum_statistics::{BetweenWorkers, WorkerSum};
 
 /// Measures that may depend on the worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// The points per game of each cell's first player, over pairs where sides swap.
     Score,
@@ -20,7 +23,7 @@ pub enum Measure {
 }
 
 /// Effects of workers on one measure.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WorkerEffects {
     /// The measure.
     pub measure: Measure,
@@ -30,6 +33,30 @@ pub struct WorkerEffects {
     pub between: BetweenWorkers,
     /// The first start of each worker that is compared.
     pub workers: Vec<WorkerId>,
+}
+
+/// Reads effects on measures; skips measures of later versions.
+pub(super) fn read_known_effects<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<WorkerEffects>, D::Error> {
+    /// Effects whose measure may be unknown.
+    #[derive(Deserialize)]
+    struct Form {
+        measure: String,
+        units: u64,
+        between: BetweenWorkers,
+        workers: Vec<WorkerId>,
+    }
+    let mut known = Vec::new();
+    for Form { measure, units, between, workers } in Vec::<Form>::deserialize(deserializer)? {
+        let Some(measure) = Measure::named(&measure) else { continue };
+        let mut effects = between.effects.iter();
+        if effects.len() != workers.len() || effects.any(|effect| effect.worker >= workers.len()) {
+            return Err(D::Error::custom("effects of workers differ from the workers"));
+        }
+        known.push(WorkerEffects { measure, units, between, workers });
+    }
+    Ok(known)
 }
 
 /// One counted game, as used to compare workers.

@@ -151,6 +151,14 @@ pub fn termination_named(name: &str) -> Option<Termination> {
     terminations().find(|termination| termination.name() == name)
 }
 
+impl<'de> Deserialize<'de> for Termination {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        termination_named(&name)
+            .ok_or_else(|| D::Error::custom(format_args!("unknown termination {name:?}")))
+    }
+}
+
 /// Makes a game's evaluation from its parameters alone, as they appear among a player's parameters,
 /// and passes it on as its own type.
 ///

@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Deserializer, Serialize};
+
 use crate::allocation::Allocation;
 use crate::builds::{former_name, without_build};
 use crate::definition::{DefinitionHash, DefinitionJson};
@@ -30,7 +32,7 @@ pub const CELLS_EVER_MAX: u64 = 1_000_000;
 const EXAMPLES_MAX: usize = 3;
 
 /// The effect of a sweep on its experiment: counts and a few examples.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// Cells named as before; they keep their games.
     pub cells_kept: u64,
@@ -58,13 +60,39 @@ pub struct Change {
     pub rules_changed: bool,
     /// Other settings that differ: `description`, `priority`, `allocate`, `record`, `game_timeout`, `forfeits`,
     /// `timing`, `placement`, `stop`, `anchors`.
+    #[serde(deserialize_with = "read_settings")]
     pub settings_changed: Vec<&'static str>,
     /// A few cells of each kind.
     pub examples: Vec<CellExample>,
 }
 
+/// Names of settings that [`Change`] reports.
+const SETTINGS: [&str; 10] = [
+    "description",
+    "priority",
+    ALLOCATE,
+    "record",
+    GAME_TIMEOUT,
+    "forfeits",
+    "timing",
+    PLACEMENT,
+    "stop",
+    "anchors",
+];
+
+/// The name shown for settings of later versions.
+const OTHER_SETTING: &str = "other settings";
+
+fn read_settings<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<&'static str>, D::Error> {
+    let names: Vec<String> = Vec::deserialize(deserializer)?;
+    let known = |name: &String| SETTINGS.into_iter().find(|setting| setting == name);
+    Ok(names.iter().map(|name| known(name).unwrap_or(OTHER_SETTING)).collect())
+}
+
 /// A cell described for people.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellExample {
     /// The change to the cell.
     pub change: CellChange,
@@ -81,7 +109,7 @@ pub struct CellExample {
 }
 
 /// An engine whose build differs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildChange {
     /// Its name in the sweep.
     pub engine: String,
@@ -94,7 +122,8 @@ pub struct BuildChange {
 }
 
 /// The change to a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CellChange {
     /// It gets more games than before.
     Continued,

@@ -55,8 +55,31 @@ fn is_swapped(swap_sides: &bool) -> bool {
 
 /// SHA-256 of a definition's canonical JSON: the same cell has the same hash everywhere.
 /// Written as 64 hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DefinitionHash(pub [u8; 32]);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DefinitionHash(#[serde(with = "hash_text")] pub [u8; 32]);
+
+/// Hashes in JSON: 64 hexadecimal digits.
+pub(crate) mod hash_text {
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use super::DefinitionHash;
+
+    pub(crate) fn serialize<S: Serializer>(
+        hash: &[u8; 32],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&DefinitionHash(*hash))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<[u8; 32], D::Error> {
+        let digits = String::deserialize(deserializer)?;
+        digits.parse().map(|DefinitionHash(hash)| hash).map_err(D::Error::custom)
+    }
+}
 
 impl CellDefinition {
     /// The only version of the form so far.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use spelrum_engine::{AWAITED_BUILD, ExternalRules, Parameters, Protocol, Value};
 
 use crate::builds;
@@ -19,18 +20,19 @@ pub const ENGINE_NAME_BYTES_MAX: usize = 200;
 pub const FORFEIT_OUTPUT_BYTES_MAX: usize = 8 * 1_024;
 
 /// The identity of an engine's program.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EngineIdentity {
     /// Its own name: `id name` over UCI, `name` and `version` over GTP; empty if not reported.
     pub name: String,
     /// Its author as it reports; empty if not reported.
     pub author: String,
     /// The SHA-256 of its program.
+    #[serde(with = "crate::definition::hash_text")]
     pub sha256: [u8; 32],
 }
 
 /// An engine that a worker has.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OfferedEngine {
     /// Its name in sweeps.
     pub engine: String,
@@ -41,8 +43,10 @@ pub struct OfferedEngine {
     /// Its program.
     pub identity: EngineIdentity,
     /// Its reported capabilities; `None` in answers to clients.
+    #[serde(skip)]
     pub capabilities: Option<Arc<Capabilities>>,
     /// Its build, a hash of its program, its files and its options.
+    #[serde(with = "crate::definition::hash_text")]
     pub build: [u8; 32],
 }
 
@@ -62,7 +66,7 @@ pub struct NeededEngine {
 }
 
 /// A loss caused by a fault of an external engine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forfeit {
     /// The fault, in words.
     pub message: String,

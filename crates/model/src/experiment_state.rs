@@ -1,7 +1,10 @@
 //! States of an experiment.
 
+use serde::{Deserialize, Serialize};
+
 /// Whether an experiment's games are handed out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ExperimentState {
     /// Its games are handed out.
     Running,

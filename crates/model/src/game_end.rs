@@ -1,9 +1,10 @@
 //! The recorded end of a game.
 
+use serde::{Deserialize, Serialize};
 use spelrum_engine::{Outcome, Side, Termination};
 
 /// The result of a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameEnd {
     /// The side of the game that moved first from the opening.
     pub first_side: Side,

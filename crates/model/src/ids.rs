@@ -39,7 +39,7 @@ id! {
 }
 
 /// A game: (cell, number) (invariant 4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GameId {
     /// Its cell.
     pub cell: CellId,

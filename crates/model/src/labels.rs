@@ -11,7 +11,8 @@ pub const LABELS_MAX: usize = 32;
 pub const LABEL_BYTES_MAX: usize = 63;
 
 /// A label of a worker's machine.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Label {
     /// 1 to [`LABEL_BYTES_MAX`] letters, digits, `-`, `_` and `.`.
     pub name: String,
@@ -117,6 +118,20 @@ impl fmt::Display for WantedLabel {
             None => f.write_str(&self.name),
             Some(value) => write!(f, "{}={value}", self.name),
         }
+    }
+}
+
+impl TryFrom<String> for Label {
+    type Error = NoLabel;
+
+    fn try_from(text: String) -> Result<Self, NoLabel> {
+        Self::parse(&text)
+    }
+}
+
+impl From<Label> for String {
+    fn from(label: Label) -> Self {
+        label.to_string()
     }
 }
 

@@ -4,6 +4,7 @@
 //! time, on each slot for timed games while all of them search, as in play. Wall time counts, since a CPU quota slows a
 //! machine, too.
 
+use serde::{Deserialize, Serialize};
 use spelrum_engine::Spell;
 
 /// The age beyond which a speed is measured again: a machine that is shared or grows warm changes within minutes.
@@ -54,12 +55,34 @@ impl Speed {
 }
 
 /// A sweep's scaling of time limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "ScalingForm")]
 pub struct Scaling {
     /// The speed at which limits are as the sweep says, in nodes per second. Never 0.
     pub reference: u64,
     /// Limits are multiplied by at most this many thousandths, and at least by the inverse. At least 1,000.
     pub factor_max_permille: u32,
+}
+
+/// A scaling as read, not yet checked.
+#[derive(Deserialize)]
+struct ScalingForm {
+    reference: u64,
+    factor_max_permille: u32,
+}
+
+impl TryFrom<ScalingForm> for Scaling {
+    type Error = &'static str;
+
+    fn try_from(form: ScalingForm) -> Result<Self, &'static str> {
+        let ScalingForm { reference, factor_max_permille } = form;
+        if reference == 0 || factor_max_permille < 1_000 {
+            return Err(
+                "a scaling has a reference above 0, and a factor of at least 1000 permille",
+            );
+        }
+        Ok(Self { reference, factor_max_permille })
+    }
 }
 
 impl Scaling {

@@ -12,6 +12,7 @@
 
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 use roots::find_root_brent;
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use crate::clustered::Interval;
@@ -33,7 +34,7 @@ pub struct WorkerSum {
 }
 
 /// The workers' effects on the measurements.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BetweenWorkers {
     /// The standard deviation of the workers' effects, with its 95% interval. Few workers make its upper end very
     /// large.
@@ -48,7 +49,7 @@ pub struct BetweenWorkers {
 }
 
 /// The effect of one worker.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkerEffect {
     /// The worker's number.
     pub worker: usize,

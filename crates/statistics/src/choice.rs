@@ -7,6 +7,8 @@
 
 use std::ops::AddAssign;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ratio::{Ratio, RatioSums};
 use crate::{GameCounts, Interval};
 
@@ -283,7 +285,7 @@ impl SkillSums {
 }
 
 /// The quality of a player's choices.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Accuracy {
     /// The number of choices.
     pub positions: u64,
@@ -311,7 +313,7 @@ pub struct Accuracy {
 }
 
 /// How often a player keeps a win, over the positions in which some moves win and some do not.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WinsKept {
     /// The number of these positions.
     pub positions: u64,
@@ -367,7 +369,7 @@ impl Accuracy {
 }
 
 /// A figure over positions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The figure.
     pub value: f64,

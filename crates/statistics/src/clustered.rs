@@ -7,6 +7,8 @@
 //! parts (Liang and Zeger 1986; for means of clusters of unequal size this is the linearised ratio estimator, Cochran
 //! 1977, section 6.3).
 
+use serde::{Deserialize, Serialize};
+
 use crate::student::student_quantile;
 
 /// Identifies an opening: the sequence of openings, and the index there.
@@ -36,7 +38,7 @@ pub struct Clustered {
 }
 
 /// A figure with its 95% interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The figure.
     pub value: f64,

@@ -1,12 +1,15 @@
 //! Counts of pairs and of games by score, with their intervals, tests and strengths.
 
+use serde::{Deserialize, Serialize};
+
 use crate::interval::{Confidence, ScoreInterval, ScoreTest, Wilson};
 use crate::moments::Moments;
 use crate::openings::OpeningSpread;
 use crate::strength::Strength;
 
 /// Pairs of a cell by its first player's score in both games: 0, ½, 1, 1½, 2 points.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct PairCounts(pub [u64; 5]);
 
 /// Games of a cell with fixed sides by its first player's score: 0, ½, 1 points.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 /// Openings grouped by their number of units (pairs or games), as sums per group. Whole numbers make the sums
 /// independent of order, and they are few because openings are played in turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,7 +19,7 @@ struct Group {
 }
 
 /// The variation of openings' scores, each weighted by its units.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpeningSpread {
     /// The equivalent number of equally weighted openings: the square of the sum of their units divided by the sum of
     /// the squares (Kish 1965, section 8.2).

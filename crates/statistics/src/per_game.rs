@@ -7,11 +7,13 @@
 //! that of [`Clustered`](super::Clustered), here from sums of squares and products alone, so that a database can add up
 //! millions of clusters.
 
+use serde::{Deserialize, Serialize};
+
 use crate::clustered::Interval;
 use crate::ratio::{Ratio, RatioSums, beyond};
 
 /// The time of one player's searched moves in the games of one cluster.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GameTimes {
     /// Games with at least one searched move of the player.
     pub games: u64,
@@ -58,7 +60,7 @@ pub struct TimeSums {
 }
 
 /// A figure over games.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OverGames {
     /// The figure.
     pub value: f64,

@@ -8,13 +8,15 @@
 use core::f64::consts::LN_10;
 
 use roots::find_root_brent;
+use serde::{Deserialize, Serialize};
 
 use crate::counts::{GameCounts, PairCounts};
 use crate::elo::score_of_elo;
 use crate::root::Tolerance;
 
 /// The units of a test's strengths.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EloModel {
     /// Elo from the expected score by the logistic function: the same difference is fewer points if draws are frequent.
     Logistic,
@@ -25,7 +27,8 @@ pub enum EloModel {
 }
 
 /// An SPRT of whether the first player is `elo1` or `elo0` stronger than the second.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SprtForm")]
 pub struct Sprt {
     elo0: f64,
     elo1: f64,
@@ -85,6 +88,28 @@ impl EloModel {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|model| model.name() == name)
+    }
+}
+
+/// A test as read, not yet checked.
+#[derive(Deserialize)]
+struct SprtForm {
+    elo0: f64,
+    elo1: f64,
+    alpha: f64,
+    beta: f64,
+    model: EloModel,
+    over_pairs: bool,
+}
+
+impl TryFrom<SprtForm> for Sprt {
+    type Error = &'static str;
+
+    fn try_from(form: SprtForm) -> Result<Self, &'static str> {
+        let SprtForm { elo0, elo1, alpha, beta, model, over_pairs } = form;
+        let sprt = Self::new(elo0, elo1, alpha, beta, model)
+            .ok_or("an SPRT has elo0 below elo1, and alpha and beta between 0 and 0.5")?;
+        Ok(if over_pairs { sprt.over_pairs() } else { sprt })
     }
 }
 

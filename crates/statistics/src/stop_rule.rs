@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::tally::{OpeningTally, Tally};
 use crate::{OpeningSpread, Sprt};
 
@@ -10,7 +12,8 @@ use crate::{OpeningSpread, Sprt};
 pub const FIRST_CHECKPOINT: u64 = 25;
 
 /// The rule that ends a cell. Its text identifies it: equal rules have equal texts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum StopRule {
     /// Ends once the 95% interval of the score is this narrow: over openings if they repeat.
     Precision(Precision),
@@ -19,10 +22,27 @@ pub enum StopRule {
 }
 
 /// Half the width of an interval of a score, in points per game.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "PrecisionForm")]
 pub struct Precision {
     points: f64,
     over_pairs: bool,
+}
+
+/// A precision as read, not yet checked.
+#[derive(Deserialize)]
+struct PrecisionForm {
+    points: f64,
+    over_pairs: bool,
+}
+
+impl TryFrom<PrecisionForm> for Precision {
+    type Error = &'static str;
+
+    fn try_from(PrecisionForm { points, over_pairs }: PrecisionForm) -> Result<Self, &'static str> {
+        let precision = Self::new(points).ok_or("a precision is more than 0 and less than 0.5")?;
+        Ok(if over_pairs { precision.over_pairs() } else { precision })
+    }
 }
 
 /// It is never NaN.

@@ -3,6 +3,8 @@
 //! They have tables of parameters like built-in algorithms, but no search: a caller that plays such a game
 //! provides an [`ExternalPlayer`](crate::ExternalPlayer).
 
+use serde::{Deserialize, Serialize};
+
 use crate::core::parameters::{
     AlgorithmInfo, ClockRule, ParameterDefault, ParameterError, ParameterInfo, Parameters,
     Settings, Value, shared,
@@ -10,7 +12,8 @@ use crate::core::parameters::{
 use crate::core::position::Side;
 
 /// The protocol of an external engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Protocol {
     /// The universal chess interface.
     Uci,

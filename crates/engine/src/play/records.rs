@@ -1,6 +1,7 @@
 //! The record of a played game.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::core::limits::EndedBy;
@@ -64,11 +65,13 @@ pub enum Outcome {
 }
 
 /// One move of a recorded game.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MoveRecord {
     /// 0 if the player who moved first from the opening made it, 1 for the other.
+    #[serde(deserialize_with = "read_mover")]
     pub mover: u8,
     /// The move's notation.
+    #[serde(rename = "move")]
     pub mv: String,
     /// Canonical key of the position before the move.
     pub position_key: u64,
@@ -87,8 +90,15 @@ pub struct MoveRecord {
     pub involuntary_switches: Option<u64>,
 }
 
+fn read_mover<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
+    match u8::deserialize(deserializer)? {
+        mover @ (0 | 1) => Ok(mover),
+        mover => Err(D::Error::custom(format_args!("mover is {mover}, not 0 or 1"))),
+    }
+}
+
 /// A search's report, apart from its move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SearchReport {
     /// Depth completed, in plies; 0 if the algorithm does not search.
     pub depth: u32,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{ClaimHash, claim_hash};
 use crate::plan::Plan;
+use serde::{Deserialize, Serialize};
 
 /// An existing claim of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +53,7 @@ pub struct Restatement {
 }
 
 /// A claim of an experiment after a submit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimStanding {
     /// The claim in words.
     pub text: String,

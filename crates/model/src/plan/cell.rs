@@ -61,7 +61,8 @@ impl AxisValue {
 }
 
 /// The player of a cell that a column of an axis refers to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The cell's first player.
     Player,

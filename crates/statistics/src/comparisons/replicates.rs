@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::ComparedCell;
 use crate::{Clustered, Interval};
+use serde::{Deserialize, Serialize};
 
 /// One cell repeated with other seeds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Replicates<Cell> {
     /// The first of the cells.
     pub cell: Cell,

@@ -35,6 +35,8 @@ mod covariance;
 mod fit;
 mod model;
 
+use serde::{Deserialize, Serialize};
+
 pub use components::{Component, rate};
 
 /// Results of one cluster's games in which one player moved first against another.
@@ -55,7 +57,7 @@ pub struct Tally {
 }
 
 /// A figure in Elo.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The most likely value.
     pub elo: f64,
