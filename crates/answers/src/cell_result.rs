@@ -6,10 +6,12 @@ use spelrum_statistics::{
     GameCounts, OpeningSpread, OverGames, PairCounts, ScoreInterval, StopRule, Tally, Verdict,
 };
 
+use crate::checked::{Inconsistent, check_counts, checked_on_reading};
 use crate::colours::ColourResult;
 
 /// Result of one cell from the view of its first player ("the player"; the other is "the opponent").
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct CellResult {
     /// The cell.
     pub cell: CellId,
@@ -65,6 +67,27 @@ pub struct CellResult {
     pub colours: Option<[ColourResult; 2]>,
     /// Margin of the player, if the game counts margins and a counted game ended by its own rules.
     pub margin: Option<CellMargin>,
+}
+
+checked_on_reading!(CellResult);
+
+impl CellResult {
+    fn check(&self) -> Result<(), Inconsistent> {
+        let Self { games, games_failed, games_planned, wins, draws, losses, .. } = *self;
+        let counts = [games, games_failed, games_planned, wins, draws, losses];
+        check_counts("a cell", counts.into_iter().chain(self.pairs.0))?;
+        let Some([first, second]) = self.colours else { return Ok(()) };
+        let by_colour = [
+            first.wins.checked_add(second.wins),
+            first.draws.checked_add(second.draws),
+            first.losses.checked_add(second.losses),
+        ];
+        if by_colour == [wins, draws, losses].map(Some) {
+            Ok(())
+        } else {
+            Err(Inconsistent::new("a cell whose results differ from those by colour"))
+        }
+    }
 }
 
 /// How far a cell's player was ahead at the end of its games, in the game's own unit

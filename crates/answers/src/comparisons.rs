@@ -7,11 +7,12 @@ use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 use spelrum_model::{CellId, DefinitionJson, Role};
 use spelrum_statistics::comparisons::{
-    ComparedCell, Difference, Effects, Replicates, differences, effects, replicates,
+    Changed, ComparedCell, Difference, Effects, Replicates, differences, effects, replicates,
 };
 use spelrum_statistics::{Clustered, OpeningSum};
 
 use crate::cell_result::CellResult;
+use crate::checked::{Inconsistent, check_places, checked_on_reading};
 use crate::openings::OpeningSums;
 use crate::summary::ExperimentSummary;
 
@@ -23,6 +24,7 @@ pub type CellReplicates = Replicates<CellId>;
 
 /// Changes between an experiment's cells, from one snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Comparisons {
     /// The experiment.
     pub experiment: ExperimentSummary,
@@ -36,6 +38,35 @@ pub struct Comparisons {
     pub effects: Vec<Effects>,
     /// Cells repeated with other seeds.
     pub replicates: Vec<CellReplicates>,
+}
+
+checked_on_reading!(Comparisons);
+
+impl Comparisons {
+    fn check(&self) -> Result<(), Inconsistent> {
+        let Self { axes, differences, effects, replicates, .. } = self;
+        check_places("differences", axes, differences.iter().map(|difference| &*difference.place))?;
+        check_places("replicates", axes, replicates.iter().map(|replicate| &*replicate.place))?;
+        let effects = || effects.iter().flat_map(|effects| &effects.effects);
+        if effects().any(|effect| !matches!(effect.contrasts.len(), 1 | 2)) {
+            return Err(Inconsistent::new("an effect of neither one nor two axes"));
+        }
+        let changed = differences.iter().filter_map(|difference| match difference.changed {
+            Changed::Axis { axis, .. } => Some(axis),
+            Changed::Player { .. } => None,
+        });
+        let contrasts = effects().flat_map(|effect| &effect.contrasts);
+        match changed
+            .chain(contrasts.map(|contrast| contrast.axis))
+            .find(|&axis| axis >= axes.len())
+        {
+            None => Ok(()),
+            Some(axis) => {
+                let problem = format_args!("axis number {axis} of {} axes", axes.len());
+                Err(Inconsistent::new(problem))
+            }
+        }
+    }
 }
 
 /// Cells of an experiment as a store reads them: in the grid's order.

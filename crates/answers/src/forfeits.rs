@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use spelrum_engine::Termination;
 
 use crate::attention::{Attention, AttentionKind};
+use crate::checked::{Inconsistent, check_counts};
 
 /// Share of forfeited games above which a player gets a warning.
 pub const FORFEITS_WARNED_OF: f64 = 0.02;
@@ -23,7 +24,7 @@ pub enum ForfeitKind {
 
 /// Counted games that a player forfeited.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "PlayerForfeitsForm", into = "PlayerForfeitsForm")]
+#[serde(try_from = "PlayerForfeitsForm", into = "PlayerForfeitsForm")]
 pub struct PlayerForfeits {
     /// The player's name in the sweep.
     pub player: String,
@@ -44,10 +45,14 @@ struct PlayerForfeitsForm {
     illegal_move: u64,
 }
 
-impl From<PlayerForfeitsForm> for PlayerForfeits {
-    fn from(form: PlayerForfeitsForm) -> Self {
+impl TryFrom<PlayerForfeitsForm> for PlayerForfeits {
+    type Error = Inconsistent;
+
+    fn try_from(form: PlayerForfeitsForm) -> Result<Self, Inconsistent> {
         let PlayerForfeitsForm { player, games, crash, time_forfeit, stall, illegal_move } = form;
-        Self { player, games, by_kind: [crash, time_forfeit, stall, illegal_move] }
+        let by_kind = [crash, time_forfeit, stall, illegal_move];
+        check_counts("forfeits", by_kind)?;
+        Ok(Self { player, games, by_kind })
     }
 }
 

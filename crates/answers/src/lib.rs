@@ -46,6 +46,7 @@ mod accuracy;
 mod attention;
 mod cell_result;
 mod cells;
+mod checked;
 mod claims;
 mod colours;
 mod comparisons;

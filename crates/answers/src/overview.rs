@@ -6,12 +6,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use spelrum_model::{CellId, WorkerId};
 
+use crate::checked::{Inconsistent, check_counts, check_places, checked_on_reading};
 use crate::machine::Machine;
 use crate::summary::ExperimentSummary;
 use crate::worker_effects::{NamedStart, WorkerEffects, read_known_effects};
 
 /// Overview of how an experiment's games were played, from one snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Overview {
     /// The experiment.
     pub experiment: ExperimentSummary,
@@ -25,6 +27,16 @@ pub struct Overview {
     pub worker_effects: Vec<WorkerEffects>,
     /// The cells with counted games that its sweep names, in the grid's order.
     pub cells: Vec<CellGames>,
+}
+
+checked_on_reading!(Overview);
+
+impl Overview {
+    fn check(&self) -> Result<(), Inconsistent> {
+        check_places("cells", &self.axes, self.cells.iter().map(|cell| &*cell.axes))?;
+        let counts = self.cells.iter().flat_map(|cell| cell.lengths.0.values());
+        check_counts("lengths of games", counts.copied())
+    }
 }
 
 /// One worker's share of an experiment, and its machine.

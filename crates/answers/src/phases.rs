@@ -11,10 +11,12 @@ use serde::{Deserialize, Serialize};
 use spelrum_engine::{Game, Rules, with_game};
 use spelrum_model::{CellDefinition, CellId, DefinitionJson, OpeningsRule};
 
+use crate::checked::{Inconsistent, check_places, checked_on_reading};
 use crate::summary::ExperimentSummary;
 
 /// Time per move by phase, from one snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Phases {
     /// The experiment.
     pub experiment: ExperimentSummary,
@@ -26,6 +28,14 @@ pub struct Phases {
     pub moves_recorded: bool,
     /// The cells with searched moves that its sweep names, in the grid's order.
     pub cells: Vec<CellPhases>,
+}
+
+checked_on_reading!(Phases);
+
+impl Phases {
+    fn check(&self) -> Result<(), Inconsistent> {
+        check_places("cells", &self.axes, self.cells.iter().map(|cell| &*cell.axes))
+    }
 }
 
 /// Unit of phases.

@@ -9,6 +9,7 @@ use spelrum_engine::Outcome;
 use spelrum_model::Role;
 use spelrum_statistics::ratings::{Component, Estimate, Tally, rate};
 
+use crate::checked::{Inconsistent, check_counts, check_places, checked_on_reading};
 use crate::summary::ExperimentSummary;
 
 /// Maximum number of players rated on one scale (invariant 9): the covariance of more would take minutes.
@@ -21,6 +22,7 @@ pub const RATED_DIFFERENCES_MAX: usize = 4_000_000;
 
 /// Ratings of an experiment's players, from one snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Ratings {
     /// The experiment.
     pub experiment: ExperimentSummary,
@@ -32,6 +34,7 @@ pub struct Ratings {
 
 /// Players that met at one point of the grid, directly or through others, on a scale of their own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct RatedGroup {
     /// The point: its values on the axes; `None` on an axis that applies to none of its cells.
     pub point: Vec<Option<String>>,
@@ -54,6 +57,36 @@ pub struct RatedGroup {
     pub difference_errors: Vec<Option<f64>>,
     /// Results of every pair of players that met, in the same order.
     pub meetings: Vec<Meeting>,
+}
+
+checked_on_reading!(Ratings, RatedGroup);
+
+impl Ratings {
+    fn check(&self) -> Result<(), Inconsistent> {
+        check_places("groups", &self.axes, self.groups.iter().map(|group| &*group.point))
+    }
+}
+
+impl RatedGroup {
+    fn check(&self) -> Result<(), Inconsistent> {
+        let (players, differences) = (self.players.len(), self.difference_errors.len());
+        if differences != players * players.saturating_sub(1) / 2 {
+            let problem = format_args!("{differences} differences between {players} players");
+            return Err(Inconsistent::new(problem));
+        }
+        let is_ordered = |meeting: &Meeting| {
+            meeting.player < meeting.opponent && (meeting.opponent as usize) < players
+        };
+        if !self.meetings.iter().all(is_ordered) {
+            return Err(Inconsistent::new("a meeting of players that are not in its group"));
+        }
+        let met = self.meetings.iter().flat_map(|met| [met.wins, met.draws, met.losses]);
+        let played = self
+            .players
+            .iter()
+            .flat_map(|player| [player.games, player.wins, player.draws, player.losses]);
+        check_counts("ratings", met.chain(played))
+    }
 }
 
 /// Ways to cluster games.

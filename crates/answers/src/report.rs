@@ -9,6 +9,7 @@ use spelrum_statistics::{OverGames, ScoreInterval};
 
 use crate::accuracy::CellAccuracy;
 use crate::cell_result::CellResult;
+use crate::checked::{Inconsistent, check_places, checked_on_reading};
 use crate::engines::EnginesUsed;
 use crate::places::{Opponents, Places};
 use crate::runs::RunResult;
@@ -29,6 +30,7 @@ pub enum Detail {
 
 /// Results of an experiment, from one snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Report {
     /// The experiment.
     pub experiment: ExperimentSummary,
@@ -65,6 +67,16 @@ pub struct Report {
     pub engines: EnginesUsed,
     /// Findings of its runs, if the experiment depends on its own results.
     pub runs: Vec<RunResult>,
+}
+
+checked_on_reading!(Report);
+
+impl Report {
+    fn check(&self) -> Result<(), Inconsistent> {
+        check_places("cells", &self.axes, self.cells.iter().map(|cell| &*cell.axes))?;
+        let costs = self.moves.iter().chain(&self.depths);
+        check_places("costs of moves", &self.axes, costs.map(|cost| &*cost.axes))
+    }
 }
 
 /// A cell's games that count, but not from their first attempt: their workers vanished, or they failed.
