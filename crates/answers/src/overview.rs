@@ -141,7 +141,8 @@ impl Lengths {
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         let games = self.games();
-        let plies: u64 = self.0.iter().map(|(plies, games)| u64::from(*plies) * games).sum();
+        let of_length = |(plies, games): (&u32, &u64)| u128::from(*plies) * u128::from(*games);
+        let plies: u128 = self.0.iter().map(of_length).sum();
         (games > 0).then(|| plies as f64 / games as f64)
     }
 
