@@ -1,0 +1,90 @@
+//! Random comparisons of cells.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use spelrum_answers::{CellDifference as Difference, CellReplicates as Replicates, Comparisons};
+use spelrum_model::CellId;
+use spelrum_statistics::comparisons::{Changed, Contrast, Effect, Effects};
+
+use super::{count, experiment, figure_and_interval, id, name, place};
+
+const AXES: usize = 2;
+
+fn changed() -> impl Strategy<Value = Changed> {
+    prop_oneof![
+        (0..AXES, name(), name()).prop_map(|(axis, from, to)| Changed::Axis { axis, from, to }),
+        name().prop_map(|from| Changed::Player { from }),
+    ]
+}
+
+prop_compose! {
+    fn difference()(
+        cells in [id(), id()],
+        changed in changed(),
+        place in place(AXES),
+        names in [name(), name()],
+        openings_shared in count(),
+        (score, interval) in figure_and_interval(),
+    ) -> Difference {
+        let [player, opponent] = names;
+        Difference { cells: cells.map(CellId), changed, place, player, opponent, openings_shared, score, interval }
+    }
+}
+
+prop_compose! {
+    fn contrast()(axis in 0..AXES, from in name(), to in name()) -> Contrast {
+        Contrast { axis, from, to }
+    }
+}
+
+prop_compose! {
+    fn effect()(contrasts in vec(contrast(), 1..=2), (score, interval) in figure_and_interval()) -> Effect {
+        Effect { contrasts, score, interval }
+    }
+}
+
+prop_compose! {
+    fn effects()(
+        names in [name(), name()],
+        cells in count(),
+        effects in vec(effect(), 0..3),
+        has_interactions in any::<bool>(),
+        residual in option::of(0.0..1.0),
+    ) -> Effects {
+        let [player, opponent] = names;
+        Effects { player, opponent, cells, effects, has_interactions, residual }
+    }
+}
+
+prop_compose! {
+    fn replicates()(
+        cell in id(),
+        place in place(AXES),
+        names in [name(), name()],
+        seeds in count(),
+        (score, interval) in figure_and_interval(),
+        deviations in [option::of(0.0..1.0), option::of(0.0..1.0)],
+    ) -> Replicates {
+        let [player, opponent] = names;
+        let [deviation, deviation_between] = deviations;
+        Replicates {
+            cell: CellId(cell), place, player, opponent, seeds, score, interval, deviation, deviation_between,
+        }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn comparisons()(
+        experiment in experiment(),
+        axes in vec(name(), AXES),
+        differences in vec(difference(), 0..4),
+        differences_truncated in any::<bool>(),
+        effects in vec(effects(), 0..3),
+        replicates in vec(replicates(), 0..3),
+    ) -> Comparisons {
+        Comparisons {
+            experiment, axes, differences, differences_truncated, effects, replicates,
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Answers in JSON: what is written can be read, and malformed text is refused.
+
+mod arbitrary;
+mod round_trips;
