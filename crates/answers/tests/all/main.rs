@@ -1,4 +1,5 @@
 //! Answers in JSON: what is written can be read, and malformed text is refused.
 
 mod arbitrary;
+mod reading;
 mod round_trips;
