@@ -122,6 +122,8 @@ impl From<GameCursor> for GameCursorForm {
 /// Complete games in JSON: among consecutive games of one cell only the first has the cell's definition; in the
 /// others it is empty.
 pub(super) mod whole_games {
+    use std::borrow::Cow;
+
     use serde::{Deserialize as _, Deserializer, Serializer};
 
     use crate::games::{SettledGame, WholeGame};
@@ -134,7 +136,7 @@ pub(super) mod whole_games {
         serializer.collect_seq(games.iter().map(|whole| {
             let game = &whole.game;
             let is_known = last.replace(game).is_some_and(|last| has_definition_of(game, last));
-            if is_known { Shown::Without(whole.without_definition()) } else { Shown::Whole(whole) }
+            if is_known { Cow::Owned(whole.without_definition()) } else { Cow::Borrowed(whole) }
         }))
     }
 
@@ -157,13 +159,6 @@ pub(super) mod whole_games {
     fn has_definition_of(game: &SettledGame, other: &SettledGame) -> bool {
         game.summary.game.cell == other.summary.game.cell
             && game.definition_json == other.definition_json
-    }
-
-    #[derive(serde::Serialize)]
-    #[serde(untagged)]
-    enum Shown<'g> {
-        Whole(&'g WholeGame),
-        Without(WholeGame),
     }
 
     impl WholeGame {
