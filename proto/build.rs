@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use prost::Message as _;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    const FILES: [&str; 2] = ["spelrum/v1/spelrum.proto", "spelrum/v1/results.proto"];
-    for file in FILES {
-        println!("cargo:rerun-if-changed={file}");
-    }
-    let descriptors = protox::compile(FILES, ["."])?;
+    const FILE: &str = "spelrum/v1/spelrum.proto";
+    println!("cargo:rerun-if-changed={FILE}");
+    let descriptors = protox::compile([FILE], ["."])?;
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     std::fs::write(out.join("spelrum.v1.bin"), descriptors.encode_to_vec())?;
     // Messages with a worker's secret: src/secret.rs prints them without it.

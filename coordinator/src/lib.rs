@@ -11,7 +11,8 @@
 //! |---|---|
 //! | `server` | listeners, TLS, limits on connections and messages |
 //! | [`access`] | tokens, roles and client certificates |
-//! | `services` | the edge: messages in, answers out |
+//! | `api` | the JSON API for people and programs: calls in, answers out |
+//! | `services` | the workers' gRPC service |
 //! | `dispatcher` | the task that owns scheduler and writer |
 //! | `metrics` | counters and gauges for `/metrics` |
 //! | `faults` | faults that only tests order |
@@ -20,7 +21,8 @@
 //! use std::time::Duration;
 //!
 //! use spelrum_coordinator::{Config, Coordinator};
-//! use spelrum_proto::v1::{StatusRequest, experiments_client::ExperimentsClient};
+//! use spelrum_answers::GetStatus;
+//! use spelrum_proto::{Bearer, api::Api};
 //! use tokio::net::TcpListener;
 //! use tokio_util::sync::CancellationToken;
 //!
@@ -44,8 +46,8 @@
 //! let shutdown = CancellationToken::new();
 //! let serving = tokio::spawn(coordinator.serve(listener, shutdown.clone()));
 //!
-//! let mut client = ExperimentsClient::connect(format!("http://{address}")).await?;
-//! let status = client.status(StatusRequest::default()).await?.into_inner();
+//! let channel = tonic::transport::Endpoint::new(format!("http://{address}"))?.connect().await?;
+//! let status = Api::new(channel, Bearer::new(None)).call(&GetStatus::default()).await?;
 //! assert!(status.experiments.is_empty());
 //!
 //! shutdown.cancel();
@@ -55,6 +57,7 @@
 //! ```
 
 pub mod access;
+mod api;
 mod dispatcher;
 mod faults;
 mod log_throttle;
@@ -77,6 +80,7 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use access::{BookError, Guard};
+use api::{Api, Routes};
 use dispatcher::{Clock, Dispatch, Dispatcher};
 pub use dispatcher::{CourseFactory, Health, Unwell};
 #[cfg(feature = "faults")]
@@ -86,7 +90,7 @@ use faults::Faults;
 use metrics::Metrics;
 pub use server::{Listeners, TlsError, TlsFiles};
 use server::{Server, Tls};
-use services::{ExperimentsService, Planner, Referee, ResultsService, StartMark, WorkService};
+use services::{Planner, Referee, StartMark, WorkService};
 use spelrum_store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
 
 /// Heartbeat intervals that a lease lives without a heartbeat that names it.
@@ -230,7 +234,7 @@ impl Coordinator {
         };
         let clock = Clock::start();
         let faults = Faults::from_environment();
-        let metrics = Metrics::new(ENGINE_REVISION)
+        let metrics = Metrics::new(ENGINE_REVISION, &Routes::new().names)
             .map_err(|error| CoordinatorError::Metrics(error.into()))?;
         let work = Arc::clone(&metrics.work);
         let (mut dispatcher, dispatch) =
@@ -323,20 +327,18 @@ impl Coordinator {
             heartbeat_interval: self.heartbeat_interval,
             planner: planner.clone(),
         };
-        let results = ResultsService::new(readers.clone());
         let heartbeat_interval = self.heartbeat_interval;
-        let experiments =
-            ExperimentsService::new(dispatch, readers, epoch, clock, heartbeat_interval, planner);
+        let stop_serving = shutdown.child_token();
+        let stopping = stop_serving.clone();
+        let api = Api::new(dispatch, readers, epoch, clock, heartbeat_interval, planner, stopping);
         let counting = metrics.clone();
-        let server =
-            Server::new(work, experiments, results, self.guard, self.hosts, health, counting);
+        let server = Server::new(work, api, self.guard, self.hosts, health, counting);
         let server = server.await.map_err(CoordinatorError::Reflection)?.with_tls(self.tls);
         #[cfg(feature = "faults")]
         let server = server.with_connections_max(self.faults.connections_max());
 
         // All in this one task, so that dropping the future stops everything at once. The connections' own tasks end
         // with the server.
-        let stop_serving = shutdown.child_token();
         let stop_dispatching = CancellationToken::new();
         let mut serving = pin!(server.run(listeners, stop_serving.clone()));
         let mut dispatching = pin!(dispatcher.run(stop_dispatching.clone()));

@@ -17,15 +17,15 @@
 //! assert_eq!(received.remedy, "spelrum list");
 //! ```
 
+pub mod api;
 mod capabilities;
-mod change;
 pub mod engines;
 pub mod game;
 pub mod labels;
 pub mod limits;
 pub mod names;
+pub mod problem;
 mod refusal;
-pub mod results;
 mod secret;
 pub mod speeds;
 mod token;

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt as _};
 
@@ -34,7 +35,7 @@ pub struct Refusal {
 }
 
 /// A place in a sweep file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The line, from 1.
     pub line: Option<usize>,
@@ -49,6 +50,16 @@ pub struct Place {
 pub enum Reason {
     /// The message is malformed or exceeds a bound.
     Malformed,
+    /// The call comes from a web page of another site.
+    CrossSite,
+    /// The call is for another host.
+    WrongHost,
+    /// The call's body is not declared as JSON.
+    NotJson,
+    /// There is no such call.
+    UnknownCall,
+    /// The call is made with another method.
+    WrongMethod,
     /// The coordinator does not know the worker, or has restarted: say Hello, then retry.
     SayHello,
     /// The call does not prove that it is the worker's: say Hello with the worker's secret, then retry.
@@ -88,8 +99,13 @@ pub enum Reason {
 }
 
 impl Reason {
-    const ALL: [Self; 19] = [
+    pub(crate) const ALL: &[Self] = &[
         Self::Malformed,
+        Self::CrossSite,
+        Self::WrongHost,
+        Self::NotJson,
+        Self::UnknownCall,
+        Self::WrongMethod,
         Self::SayHello,
         Self::WrongSecret,
         Self::Protocol,
@@ -115,6 +131,11 @@ impl Reason {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Malformed => "MALFORMED",
+            Self::CrossSite => "CROSS_SITE",
+            Self::WrongHost => "WRONG_HOST",
+            Self::NotJson => "NOT_JSON",
+            Self::UnknownCall => "UNKNOWN_CALL",
+            Self::WrongMethod => "WRONG_METHOD",
             Self::SayHello => "SAY_HELLO",
             Self::WrongSecret => "WRONG_SECRET",
             Self::Protocol => "PROTOCOL",
@@ -140,14 +161,16 @@ impl Reason {
     #[must_use]
     pub const fn code(self) -> Code {
         match self {
-            Self::Malformed | Self::BadSweep | Self::BadQuery => Code::InvalidArgument,
+            Self::Malformed | Self::NotJson | Self::BadSweep | Self::BadQuery => {
+                Code::InvalidArgument
+            }
             Self::SayHello
             | Self::WrongSecret
             | Self::Protocol
             | Self::EngineRevision
             | Self::WrongState => Code::FailedPrecondition,
             Self::BadToken => Code::Unauthenticated,
-            Self::WrongRole => Code::PermissionDenied,
+            Self::WrongRole | Self::CrossSite | Self::WrongHost => Code::PermissionDenied,
             Self::Busy | Self::Ending => Code::Unavailable,
             Self::NameTaken => Code::AlreadyExists,
             Self::UnknownExperiment
@@ -156,11 +179,40 @@ impl Reason {
             | Self::UnknownGame => Code::NotFound,
             Self::TooMany => Code::ResourceExhausted,
             Self::Internal => Code::Internal,
+            Self::UnknownCall | Self::WrongMethod => Code::Unimplemented,
         }
     }
 
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.name() == name)
+    /// The HTTP status of the problem that it is answered with.
+    #[must_use]
+    pub const fn http_status(self) -> u16 {
+        match self {
+            Self::Malformed => 400,
+            Self::BadToken => 401,
+            Self::WrongRole | Self::CrossSite => 403,
+            Self::NotJson => 415,
+            Self::WrongHost => 421,
+            Self::UnknownCall
+            | Self::UnknownExperiment
+            | Self::UnknownWorker
+            | Self::UnknownCell
+            | Self::UnknownGame => 404,
+            Self::WrongMethod => 405,
+            Self::SayHello
+            | Self::WrongSecret
+            | Self::Protocol
+            | Self::EngineRevision
+            | Self::NameTaken
+            | Self::WrongState => 409,
+            Self::BadSweep | Self::BadQuery => 422,
+            Self::TooMany => 429,
+            Self::Internal => 500,
+            Self::Busy | Self::Ending => 503,
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|reason| reason.name() == name)
     }
 }
 
@@ -266,7 +318,7 @@ mod tests {
 
     #[test]
     fn refusals_survive_the_wire() {
-        for reason in Reason::ALL {
+        for &reason in Reason::ALL {
             let mut refusal = Refusal::new(reason, "the cat sat on the cable", "move the cat");
             for (retry_after, place) in [
                 (None, None),

@@ -607,6 +607,11 @@ impl Failed {
             | Reason::EngineRevision
             | Reason::BadToken
             | Reason::WrongRole
+            | Reason::CrossSite
+            | Reason::WrongHost
+            | Reason::NotJson
+            | Reason::UnknownCall
+            | Reason::WrongMethod
             | Reason::Malformed => Self::Fatal(WorkerError::Refused(refusal)),
             Reason::UnknownCell
             | Reason::UnknownGame

@@ -6,8 +6,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use serde::Serialize;
+use spelrum_answers::{ExcludeWorkers, ExcludedWorkers, Exclusion, KeptResults, NamedWorker};
 use spelrum_engine::parse_duration_us;
-use spelrum_proto::v1;
+use spelrum_model::WorkerId;
 use spelrum_report::data::write_json;
 use spelrum_report::text::count;
 
@@ -118,12 +119,12 @@ struct JsonKept<'a> {
 
 #[derive(Serialize)]
 struct JsonReadmitted {
-    readmitted_worker_ids: Vec<i64>,
+    readmitted_worker_ids: Vec<WorkerId>,
 }
 
 #[derive(Serialize)]
 struct JsonDismissed {
-    dismissed_worker_ids: Vec<i64>,
+    dismissed_worker_ids: Vec<WorkerId>,
 }
 
 impl Exclude {
@@ -147,32 +148,28 @@ impl Exclude {
     }
 
     /// Previews the exclusion, asks, and excludes. `None` if the user declines.
-    async fn exclude(
-        &self,
-        steerer: &Steerer,
-        action: &str,
-    ) -> Result<Option<v1::ExcludeResponse>> {
-        let ask = |kind: v1::ExcludeWhat| v1::ExcludeRequest {
+    async fn exclude(&self, steerer: &Steerer, action: &str) -> Result<Option<ExcludedWorkers>> {
+        let ask = |what: Exclusion| ExcludeWorkers {
             worker: self.arguments.worker.clone(),
-            experiment: self.experiment.clone().unwrap_or_default(),
-            what: kind.into(),
+            experiment: self.experiment.clone(),
+            what,
             since_unix_us: self.since.map(time_before_now),
             engine: None,
         };
-        let preview = steerer.exclude(ask(v1::ExcludeWhat::Preview), action).await?;
+        let preview = steerer.call(&ask(Exclusion::Preview), action).await?;
         if self.dry_run {
             return Ok(Some(preview));
         }
         if !self.yes && !self.confirmed(&preview, action)? {
             return Ok(None);
         }
-        steerer.exclude(ask(v1::ExcludeWhat::Out), action).await?;
-        steerer.finish_exclusions(&ask(v1::ExcludeWhat::Preview), action).await?;
+        steerer.call(&ask(Exclusion::Exclude), action).await?;
+        steerer.finish_exclusions(&ask(Exclusion::Preview), action).await?;
         Ok(Some(preview))
     }
 
     /// Asks the user on the terminal.
-    fn confirmed(&self, preview: &v1::ExcludeResponse, action: &str) -> Result<bool> {
+    fn confirmed(&self, preview: &ExcludedWorkers, action: &str) -> Result<bool> {
         let games = self.games(preview);
         if !terminal::can_ask() {
             return Err(CliError::new(Exit::Usage, action)
@@ -187,7 +184,7 @@ impl Exclude {
     }
 
     /// The discarded games, as text.
-    fn games(&self, response: &v1::ExcludeResponse) -> String {
+    fn games(&self, response: &ExcludedWorkers) -> String {
         let games = count(response.games);
         let results = if response.games == 1 { "result" } else { "results" };
         match self.since {
@@ -196,7 +193,7 @@ impl Exclude {
         }
     }
 
-    fn text(&self, response: &v1::ExcludeResponse, is_own: bool) -> String {
+    fn text(&self, response: &ExcludedWorkers, is_own: bool) -> String {
         let games = self.games(response);
         let mut text = names(response) + "\n";
         let _ = match (self.dry_run, is_own) {
@@ -216,13 +213,13 @@ impl Exclude {
         text
     }
 
-    fn to_json<'a>(&'a self, response: &'a v1::ExcludeResponse, is_own: bool) -> Json<'a> {
-        let worker = |named: &'a v1::NamedWorker| JsonWorker {
-            worker_id: named.worker_id,
+    fn to_json<'a>(&'a self, response: &'a ExcludedWorkers, is_own: bool) -> Json<'a> {
+        let worker = |named: &'a NamedWorker| JsonWorker {
+            worker_id: named.worker.0,
             name: &named.name,
             host: &named.host,
         };
-        let kept = |results: &'a v1::KeptResults| JsonKept {
+        let kept = |results: &'a KeptResults| JsonKept {
             experiment: &results.experiment,
             why: why(results),
             games: results.games,
@@ -243,15 +240,16 @@ impl Readmit {
     pub(crate) async fn run(self) -> Result<Exit> {
         let action = format!("readmit {}", self.arguments.worker);
         let steerer = Steerer::open(&self.arguments.source, &action).await?;
-        let request = v1::ExcludeRequest {
+        let request = ExcludeWorkers {
             worker: self.arguments.worker.clone(),
-            what: v1::ExcludeWhat::In.into(),
+            experiment: None,
+            what: Exclusion::Readmit,
+            since_unix_us: None,
             engine: self.engine.clone(),
-            ..Default::default()
         };
-        let response = steerer.exclude(request, &action).await;
+        let response = steerer.call(&request, &action).await;
         steerer.close().await?;
-        let readmitted_worker_ids = response?.readmitted_worker_ids;
+        let readmitted_worker_ids = response?.readmitted;
         let mut out = terminal::stdout();
         if self.arguments.json {
             write_json(&mut out, &JsonReadmitted { readmitted_worker_ids })?;
@@ -275,14 +273,16 @@ impl Dismiss {
     pub(crate) async fn run(self) -> Result<Exit> {
         let action = format!("dismiss {}", self.arguments.worker);
         let steerer = Steerer::open(&self.arguments.source, &action).await?;
-        let request = v1::ExcludeRequest {
+        let request = ExcludeWorkers {
             worker: self.arguments.worker.clone(),
-            what: v1::ExcludeWhat::Dismiss.into(),
-            ..Default::default()
+            experiment: None,
+            what: Exclusion::Dismiss,
+            since_unix_us: None,
+            engine: None,
         };
-        let response = steerer.exclude(request, &action).await;
+        let response = steerer.call(&request, &action).await;
         steerer.close().await?;
-        let dismissed_worker_ids = response?.dismissed_worker_ids;
+        let dismissed_worker_ids = response?.dismissed;
         let mut out = terminal::stdout();
         if self.arguments.json {
             write_json(&mut out, &JsonDismissed { dismissed_worker_ids })?;
@@ -311,14 +311,14 @@ fn time_before_now(long: Duration) -> i64 {
 }
 
 /// The names of the affected workers.
-fn names(response: &v1::ExcludeResponse) -> String {
-    let name = |worker: &v1::NamedWorker| {
-        format!("worker {} ({} on {})", worker.worker_id, worker.name, worker.host)
+fn names(response: &ExcludedWorkers) -> String {
+    let name = |worker: &NamedWorker| {
+        format!("worker {} ({} on {})", worker.worker, worker.name, worker.host)
     };
     response.workers.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
-fn why(kept: &v1::KeptResults) -> &'static str {
+fn why(kept: &KeptResults) -> &'static str {
     if kept.has_course {
         "its later steps depend on them"
     } else {

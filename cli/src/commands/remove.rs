@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use clap::Args;
 use serde::Serialize;
-use spelrum_proto::v1;
+use spelrum_answers::{Removable, Removal, RemoveExperiment, RemovedExperiment, Removing};
 use spelrum_report::data::write_json;
 use spelrum_report::text::{count, counted};
 
@@ -64,17 +64,16 @@ struct RemoveArguments {
 
 /// The differences between the two commands.
 struct Kind {
-    what: v1::RemoveWhat,
+    what: Removing,
     verb: &'static str,
     done: &'static str,
     name: &'static str,
 }
 
 const DELETE: Kind =
-    Kind { what: v1::RemoveWhat::Everything, verb: "delete", done: "deleted", name: "everything" };
+    Kind { what: Removing::Everything, verb: "delete", done: "deleted", name: "everything" };
 
-const PRUNE: Kind =
-    Kind { what: v1::RemoveWhat::Moves, verb: "prune", done: "pruned", name: "moves" };
+const PRUNE: Kind = Kind { what: Removing::Moves, verb: "prune", done: "pruned", name: "moves" };
 
 #[derive(Serialize)]
 struct Json<'a> {
@@ -129,38 +128,35 @@ impl RemoveArguments {
         kind: &Kind,
         action: &str,
     ) -> Result<Option<Removed>> {
-        let mut request = v1::RemoveRequest {
+        let mut request = RemoveExperiment {
             experiment: self.experiment.clone(),
-            what: kind.what.into(),
+            what: kind.what,
             preview: true,
         };
         let begun = steerer.removals(action).await?;
         let begun = |name: &str| {
             let is_it =
-                |removal: &&v1::Removal| removal.experiment == name && removal.what() == kind.what;
+                |removal: &&Removal| removal.experiment == name && removal.removing == kind.what;
             begun.iter().find(is_it).cloned()
         };
-        let preview = match (steerer.remove(request.clone(), action).await, begun(&self.experiment))
-        {
+        let preview = match (steerer.remove(&request, action).await, begun(&self.experiment)) {
             (Ok(preview), _) => preview,
             // The experiment has lost its name and UUID.
             (Err(error), Some(begun)) if error.exit() == Exit::Input => {
-                let preview = v1::RemoveResponse { games: begun.games, ..Default::default() };
-                return self.resume_removal(steerer, preview, begun, action).await.map(Some);
+                return self.resume_removal(steerer, None, begun, action).await.map(Some);
             }
             (Err(error), _) => return Err(error),
         };
-        let (experiment_uuid, name) = self.identity(&preview);
         let mut removed = Removed {
-            experiment_uuid,
-            name,
-            preview,
+            experiment_uuid: preview.experiment.uuid.clone(),
+            name: preview.experiment.name.clone(),
+            removable: preview.removable,
             dry_run: self.dry_run,
             finished: steerer.is_own() && !self.dry_run,
             begun: None,
         };
         if let (true, Some(begun)) = (removed.is_nothing(kind), begun(&removed.name)) {
-            return self.resume_removal(steerer, removed.preview, begun, action).await.map(Some);
+            return self.resume_removal(steerer, Some(preview), begun, action).await.map(Some);
         }
         if self.dry_run || removed.is_nothing(kind) {
             return Ok(Some(removed));
@@ -171,37 +167,35 @@ impl RemoveArguments {
         // The experiment that was shown, even if its name has moved to another.
         request.experiment = removed.experiment_uuid.clone();
         request.preview = false;
-        removed.preview = steerer.remove(request, action).await?;
+        removed.removable = steerer.remove(&request, action).await?.removable;
         steerer.finish_removals(action).await?;
         Ok(Some(removed))
-    }
-
-    /// The experiment's UUID and name, as far as known.
-    fn identity(&self, preview: &v1::RemoveResponse) -> (String, String) {
-        match &preview.experiment {
-            Some(experiment) => (experiment.experiment_uuid.clone(), experiment.name.clone()),
-            None => (self.experiment.clone(), self.experiment.clone()),
-        }
     }
 
     /// Resumes an interrupted removal that was confirmed before.
     async fn resume_removal(
         &self,
         steerer: &mut Steerer,
-        preview: v1::RemoveResponse,
-        begun: v1::Removal,
+        preview: Option<RemovedExperiment>,
+        begun: Removal,
         action: &str,
     ) -> Result<Removed> {
         if !self.dry_run {
             steerer.finish_removals(action).await?;
         }
-        let (experiment_uuid, name) = self.identity(&preview);
+        // The UUID and name as far as they are known.
+        let (experiment_uuid, name, removable) = match preview {
+            Some(RemovedExperiment { experiment, removable }) => {
+                (experiment.uuid, experiment.name, removable)
+            }
+            None => (self.experiment.clone(), self.experiment.clone(), Removable::default()),
+        };
         let finished = steerer.is_own() && !self.dry_run;
-        let preview = v1::RemoveResponse { games: begun.games, ..preview };
+        let removable = Removable { games: begun.games, ..removable };
         Ok(Removed {
             experiment_uuid,
             name,
-            preview,
+            removable,
             dry_run: self.dry_run,
             finished,
             begun: Some(begun),
@@ -230,24 +224,24 @@ fn capital(verb: &str) -> String {
 struct Removed {
     experiment_uuid: String,
     name: String,
-    preview: v1::RemoveResponse,
+    removable: Removable,
     dry_run: bool,
     finished: bool,
     /// An earlier removal that was interrupted.
-    begun: Option<v1::Removal>,
+    begun: Option<Removal>,
 }
 
 impl Removed {
     /// Whether there is nothing to do.
     fn is_nothing(&self, kind: &Kind) -> bool {
-        kind.what == v1::RemoveWhat::Moves && self.preview.moves == 0
+        kind.what == Removing::Moves && self.removable.moves == 0
     }
 
     /// What the removal frees, as text.
     fn freed(&self, kind: &Kind) -> String {
-        let v1::RemoveResponse { cells, games, moves, bytes, .. } = self.preview;
+        let Removable { cells, games, moves, bytes } = self.removable;
         let about = mebibytes(bytes);
-        if kind.what == v1::RemoveWhat::Moves {
+        if kind.what == Removing::Moves {
             format!("{} of {} (about {about})", counted(moves, "move"), counted(games, "game"))
         } else {
             format!(
@@ -261,8 +255,8 @@ impl Removed {
 
     fn text(&self, kind: &Kind) -> String {
         let (name, freed) = (&self.name, self.freed(kind));
-        if let Some(v1::Removal { games, games_done, .. }) = self.begun {
-            let (done, all) = (count(games_done), count(games));
+        if let Some(Removal { games, games_done, .. }) = &self.begun {
+            let (done, all) = (count(*games_done), count(*games));
             return if self.finished {
                 format!(
                     "{} {name}: this was begun before, and interrupted after {done} of {all} games",
@@ -294,13 +288,13 @@ impl Removed {
             experiment_uuid: &self.experiment_uuid,
             name: &self.name,
             what: match kind.what {
-                v1::RemoveWhat::Moves => PRUNE.name,
-                v1::RemoveWhat::Everything | v1::RemoveWhat::Unspecified => DELETE.name,
+                Removing::Moves => PRUNE.name,
+                Removing::Everything => DELETE.name,
             },
-            cells: self.preview.cells,
-            games: self.preview.games,
-            moves: self.preview.moves,
-            bytes: self.preview.bytes,
+            cells: self.removable.cells,
+            games: self.removable.games,
+            moves: self.removable.moves,
+            bytes: self.removable.bytes,
             dry_run: self.dry_run,
             finished: self.finished,
         }
@@ -310,8 +304,8 @@ impl Removed {
 impl Kind {
     fn gerund(&self) -> &'static str {
         match self.what {
-            v1::RemoveWhat::Moves => "pruning",
-            v1::RemoveWhat::Everything | v1::RemoveWhat::Unspecified => "deleting",
+            Removing::Moves => "pruning",
+            Removing::Everything => "deleting",
         }
     }
 }

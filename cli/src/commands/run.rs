@@ -7,16 +7,17 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use indicatif::ProgressBar;
 use spelrum_answers as results;
+use spelrum_answers::SubmittedSweep;
 use spelrum_answers::{ExperimentSummary, Machine, bound};
 use spelrum_engine::Rules;
 use spelrum_external::EngineFile;
 use spelrum_model::ExperimentState;
 use spelrum_model::Plan;
+use spelrum_model::change::Change;
 use spelrum_model::demands;
 use spelrum_model::demands::{Demands, Unmet};
 use spelrum_model::labels::Label;
 use spelrum_model::speed::Speed;
-use spelrum_proto::v1;
 use spelrum_report::experiment::{ReportFormat, Shown, TableStyle};
 use spelrum_report::text::{count, counted};
 use spelrum_worker::{Cores, Engines, ExclusiveSlots, measured_speed};
@@ -331,12 +332,7 @@ impl Run {
     }
 
     /// Refuses to change a stored experiment by flags for a single run. Rebuilt engines are not such a change.
-    fn refuse_to_change(
-        &self,
-        sweep: &SweepFile,
-        change: &v1::SubmitChange,
-        db: &Path,
-    ) -> Result<()> {
+    fn refuse_to_change(&self, sweep: &SweepFile, change: &Change, db: &Path) -> Result<()> {
         let Some(flags) = self.sweep.changing() else { return Ok(()) };
         let is_by_builds = !change.builds_changed.is_empty()
             && change.cells_dropped == 0
@@ -508,7 +504,7 @@ fn warn_of_quota(demands: &BTreeSet<Demands>, here: &demands::Offer) {
 }
 
 fn start_text(
-    submitted: &v1::SubmitResponse,
+    submitted: &SubmittedSweep,
     experiment: &ExperimentSummary,
     plan: &Plan,
     db: &Path,

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use clap::Args;
-use spelrum_proto::v1;
+use spelrum_answers::{Action, SteerExperiment, SteeredExperiment};
 use spelrum_report::data::write_json;
 use spelrum_report::listing;
 use spelrum_report::text::count;
@@ -11,7 +11,7 @@ use spelrum_report::text::count;
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::remote::steering::{Steered, Steerer};
+use crate::remote::steering::Steerer;
 use crate::results::idle_note;
 use crate::terminal::{self, notices};
 
@@ -96,21 +96,21 @@ struct SteerArguments {
 impl Pause {
     /// Pauses.
     pub(crate) async fn run(self) -> Result<Exit> {
-        self.arguments.steer(v1::Action::Pause, None, "pause").await
+        self.arguments.steer(Action::Pause, None, "pause").await
     }
 }
 
 impl Resume {
     /// Resumes.
     pub(crate) async fn run(self) -> Result<Exit> {
-        self.arguments.steer(v1::Action::Resume, None, "resume").await
+        self.arguments.steer(Action::Resume, None, "resume").await
     }
 }
 
 impl Cancel {
     /// Cancels.
     pub(crate) async fn run(self) -> Result<Exit> {
-        self.arguments.steer(v1::Action::Cancel, None, "cancel").await
+        self.arguments.steer(Action::Cancel, None, "cancel").await
     }
 }
 
@@ -119,43 +119,42 @@ impl Priority {
     pub(crate) async fn run(self) -> Result<Exit> {
         let Self { experiment, priority, source, json } = self;
         let arguments = SteerArguments { experiment, source, json };
-        arguments.steer(v1::Action::Priority, Some(priority), "prioritize").await
+        arguments.steer(Action::Priority, Some(priority), "prioritize").await
     }
 }
 
 impl Retry {
     /// Retries.
     pub(crate) async fn run(self) -> Result<Exit> {
-        self.arguments.steer(v1::Action::Retry, None, "retry").await
+        self.arguments.steer(Action::Retry, None, "retry").await
     }
 }
 
 impl SteerArguments {
-    async fn steer(self, kind: v1::Action, priority: Option<i32>, verb: &str) -> Result<Exit> {
+    async fn steer(self, kind: Action, priority: Option<i32>, verb: &str) -> Result<Exit> {
         let action = format!("{verb} {}", self.experiment);
-        let mut steerer = Steerer::open(&self.source, &action).await?;
-        let request =
-            v1::SteerRequest { experiment: self.experiment, action: kind.into(), priority };
-        let steered = steerer.steer(request, &action).await;
+        let steerer = Steerer::open(&self.source, &action).await?;
+        let request = SteerExperiment { experiment: self.experiment, action: kind, priority };
+        let steered = steerer.call(&request, &action).await;
         steerer.close().await?;
-        let Steered { experiment, games_retried } = steered?;
+        let SteeredExperiment { experiment, games_retried } = steered?;
         let mut out = terminal::stdout();
         if self.json {
             write_json(&mut out, &listing::Experiment::from(&experiment))?;
-        } else if kind == v1::Action::Retry {
+        } else if kind == Action::Retry {
             let name = &experiment.name;
             match games_retried {
                 0 => writeln!(out, "{name} has no failed games")?,
                 1 => writeln!(out, "1 failed game of {name} will be replayed")?,
                 games => writeln!(out, "{} failed games of {name} will be replayed", count(games))?,
             }
-        } else if kind == v1::Action::Priority {
+        } else if kind == Action::Priority {
             writeln!(out, "{} has priority {}", experiment.name, experiment.priority)?;
         } else {
             listing::experiments_table(std::slice::from_ref(&experiment)).write(&mut out)?;
         }
         out.flush()?;
-        let starts = matches!(kind, v1::Action::Resume | v1::Action::Retry);
+        let starts = matches!(kind, Action::Resume | Action::Retry);
         if let Some(db) = self.source.db.as_ref().filter(|_| starts)
             && let Some(note) = idle_note(&experiment, db)
         {

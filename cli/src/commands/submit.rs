@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
+use spelrum_model::ExperimentState;
 use spelrum_report::data::write_json;
 use spelrum_report::text::{count, counted};
 
@@ -91,8 +92,8 @@ impl Submit {
             preview::preview_file(db, sweep, file.as_ref(), preview).await?
         } else if config::names_coordinator(&self.coordinator)? {
             engine_builds::name_builds(sweep, file.as_ref(), None, preview.new_experiment).await?;
-            let mut client = connection::connect(&self.coordinator).await?;
-            Some(connection::submit(&mut client, sweep, preview).await?)
+            let api = connection::connect(&self.coordinator).await?;
+            Some(connection::submit(&api, sweep, preview).await?)
         } else {
             None
         };
@@ -124,10 +125,10 @@ impl Submit {
         if self.dry_run {
             return self.dry_run(&mut sweep, preview).await;
         }
-        let mut client = connection::connect(&self.coordinator).await?;
+        let api = connection::connect(&self.coordinator).await?;
         let mut out = terminal::stdout();
-        if connection::find(&mut client, &sweep.plan.name).await?.is_some() {
-            let preview = connection::submit(&mut client, &sweep, preview).await?;
+        if connection::find(&api, &sweep.plan.name).await?.is_some() {
+            let preview = connection::submit(&api, &sweep, preview).await?;
             if let Some(change) = &preview.change {
                 let announcement = preview::announcement(&sweep.plan, change);
                 match self.json {
@@ -142,7 +143,7 @@ impl Submit {
             }
         }
         let manner = Manner { preview: false, ..preview };
-        let answer = connection::submit(&mut client, &sweep, manner).await?;
+        let answer = connection::submit(&api, &sweep, manner).await?;
         if self.json {
             let json = Json {
                 experiment_uuid: &answer.experiment_uuid,
@@ -159,8 +160,10 @@ impl Submit {
         let verb = match (answer.existed, &answer.change) {
             (true, None) => {
                 let name = &answer.name;
-                let experiment = connection::find(&mut client, &answer.experiment_uuid).await?;
-                if experiment.is_some_and(|experiment| experiment.state == "cancelled") {
+                let experiment = connection::find(&api, &answer.experiment_uuid).await?;
+                if experiment
+                    .is_some_and(|experiment| experiment.state == ExperimentState::Cancelled)
+                {
                     writeln!(
                         out,
                         "{name} was submitted before and cancelled, which is final: none of its games is \

@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 
 use clap::Args;
 use serde::Serialize;
-use spelrum_answers::{ExperimentSummary, WhichGame};
+use spelrum_answers::{CellsPage, ExperimentSummary, WhichGame};
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_model::{CellId, WorkerId, draw};
 use spelrum_report::Kind;
@@ -136,14 +136,14 @@ impl Verify {
                 .help(format!("draw at most {} at once", count(GAMES_MAX.into()))));
         };
         let target = coordinator(&self.source, VERIFY_ON_WORKERS)?;
-        let mut client = connect_to(&target).await?;
+        let client = connect_to(&target).await?;
         let order = on_workers::Order {
             experiment: experiment.uuid,
             name: experiment.name,
             games,
             seed: self.seed,
         };
-        let verified = match on_workers::verify(&mut client, order).await? {
+        let verified = match on_workers::verify(&client, order).await? {
             Ok(verified) => verified,
             Err(exit) => return Ok(exit),
         };
@@ -166,7 +166,7 @@ impl Verify {
         let mut cells: Vec<(CellId, u64)> = Vec::new();
         let mut from = None;
         loop {
-            let (_, page, next) = source.cells(experiment, from).await?;
+            let CellsPage { cells: page, next, .. } = source.cells(experiment, from).await?;
             cells.extend(page.iter().map(|cell| (cell.cell, cell.games_planned)));
             waiting.tick(|_| format!("looking at {} cells", count(cells.len() as u64)));
             if next.is_none() {

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use spelrum_coordinator::CoordinatorError;
-use spelrum_proto::{Reason, Refusal, TrustError, WireError};
+use spelrum_proto::{Reason, Refusal, TrustError};
 use spelrum_store::{BackupError, ImportError, StoreError};
 use spelrum_worker::WorkerError;
 use tonic::{Code, Status};
@@ -137,13 +137,6 @@ pub(crate) fn is_web_server(status: &Status) -> bool {
     .any(|words| message.contains(words))
 }
 
-/// An answer that this program cannot parse.
-pub(crate) fn malformed(action: &str, error: &WireError) -> CliError {
-    CliError::new(Exit::Network, action)
-        .because(error.to_string())
-        .help("use the same version of spelrum on both sides")
-}
-
 fn refused(action: &str, refusal: &Refusal) -> CliError {
     let exit = match refusal.reason {
         Reason::BadSweep
@@ -156,6 +149,11 @@ fn refused(action: &str, refusal: &Refusal) -> CliError {
         | Reason::UnknownCell
         | Reason::BadQuery => Exit::Input,
         Reason::Malformed
+        | Reason::CrossSite
+        | Reason::WrongHost
+        | Reason::NotJson
+        | Reason::UnknownCall
+        | Reason::WrongMethod
         | Reason::SayHello
         | Reason::WrongSecret
         | Reason::Protocol

@@ -9,7 +9,8 @@ use spelrum_store::{Loss, accept_loss as accept, read_lock_text};
 use crate::arguments::CoordinatorUrl;
 use crate::config;
 use crate::error::{Result, warn};
-use crate::remote::connection::{self, Client};
+use crate::remote::connection;
+use spelrum_proto::api::Api;
 
 /// The contents of a coordinator's lock: its address, and its token if random.
 pub(crate) fn lock_text(url: &CoordinatorUrl, token: Option<&str>) -> String {
@@ -20,7 +21,7 @@ pub(crate) fn lock_text(url: &CoordinatorUrl, token: Option<&str>) -> String {
 }
 
 /// Connects to the coordinator that has a database open; `None` if the lock names no address.
-pub(crate) async fn connect(db: &Path) -> Result<Option<Client>> {
+pub(crate) async fn connect(db: &Path) -> Result<Option<Api>> {
     let Some((url, token)) = read_lock_text(db).as_deref().and_then(read) else {
         return Ok(None);
     };

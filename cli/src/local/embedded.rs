@@ -4,12 +4,13 @@ use std::path::Path;
 use std::pin::pin;
 use std::time::Duration;
 
-use spelrum_answers::ExperimentSummary;
+use spelrum_answers::{Action, ExperimentSummary, SteerExperiment, SubmittedSweep};
 use spelrum_coordinator as coordinator;
 use spelrum_model::ExperimentState;
 use spelrum_model::labels::Label;
 use spelrum_model::speed::Speed;
-use spelrum_proto::{Token, v1};
+use spelrum_proto::Token;
+use spelrum_proto::api::Api;
 use spelrum_store::Readers;
 use spelrum_worker::{self as worker, Engines, ExclusiveSlots, Playing};
 use tokio::task::JoinHandle;
@@ -26,7 +27,7 @@ use crate::local::database_holder;
 use crate::local::listener;
 use crate::local::listener::{OwnerEntrance, TlsArguments};
 use crate::remote::connection;
-use crate::remote::connection::{Client, Manner};
+use crate::remote::connection::Manner;
 use crate::results::CurrentMatch;
 use crate::results::ResultsSource;
 use crate::sweeps::file::SweepFile;
@@ -65,7 +66,7 @@ pub(crate) struct PlayOptions {
 
 /// A coordinator inside this process, and a client of it.
 pub(crate) struct Embedded {
-    client: Client,
+    api: Api,
     url: CoordinatorUrl,
     token: Option<Token>,
     readers: Readers,
@@ -127,13 +128,13 @@ impl Embedded {
         };
         let listeners = listener::listeners(listener, entrance);
         let serving = Some(tokio::spawn(coordinator.serve_at(listeners, shutdown.clone())));
-        let client = connection::connect_at(&url, token.as_ref()).await?;
-        Ok(Self { client, url, token, readers, shutdown, serving })
+        let api = connection::connect_at(&url, token.as_ref()).await?;
+        Ok(Self { api, url, token, readers, shutdown, serving })
     }
 
     /// A client of the coordinator.
-    pub(crate) fn client(&self) -> Client {
-        self.client.clone()
+    pub(crate) fn api(&self) -> Api {
+        self.api.clone()
     }
 
     /// Connections to the database; closed when the coordinator stops.
@@ -146,20 +147,20 @@ impl Embedded {
         &mut self,
         sweep: &SweepFile,
         new_experiment: bool,
-    ) -> Result<(v1::SubmitResponse, ExperimentSummary)> {
+    ) -> Result<(SubmittedSweep, ExperimentSummary)> {
         let manner = Manner { new_experiment, preview: false };
-        let submitted = connection::submit(&mut self.client, sweep, manner)
+        let submitted = connection::submit(&self.api, sweep, manner)
             .await
             .map_err(CliError::of_own_coordinator)?;
         let experiment = self.experiment(&submitted.experiment_uuid).await?;
         if experiment.state == ExperimentState::Paused {
             notices::notify(&format!("{} was paused, and goes on", experiment.name));
-            let request = v1::SteerRequest {
+            let request = SteerExperiment {
                 experiment: experiment.uuid.clone(),
-                action: v1::Action::Resume.into(),
+                action: Action::Resume,
                 priority: None,
             };
-            let resumed = self.client.steer(request).await;
+            let resumed = self.api.call(&request).await;
             resumed.map_err(|status| {
                 failed_call("resume the experiment", &status).of_own_coordinator()
             })?;
@@ -240,8 +241,8 @@ impl Embedded {
 
     /// Stops the coordinator and closes the database.
     pub(crate) async fn stop(self) -> Result<()> {
-        let Self { client, shutdown, serving, .. } = self;
-        drop(client);
+        let Self { api, shutdown, serving, .. } = self;
+        drop(api);
         shutdown.cancel();
         // A coordinator that has already ended reports why.
         match serving {

@@ -3,12 +3,11 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use spelrum_proto::limits::{MESSAGE_BYTES_MAX, NAME_BYTES_MAX};
-use spelrum_proto::v1::experiments_client::ExperimentsClient;
-use spelrum_proto::v1::results_client::ResultsClient;
-use spelrum_proto::{Bearer, Reason, Refusal, Token, TrustError, v1};
+use spelrum_answers::{ExperimentSummary, GetExperiment, SubmitSweep, SubmittedSweep};
+use spelrum_proto::api::Api;
+use spelrum_proto::limits::NAME_BYTES_MAX;
+use spelrum_proto::{Bearer, Reason, Refusal, Token, TrustError};
 use tonic::Status;
-use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
@@ -29,44 +28,20 @@ const GREETINGS: u32 = 20;
 /// Timeout of a greeting, long enough for a crowded machine.
 const GREETING_PATIENCE: Duration = Duration::from_secs(60);
 
-/// A client with the coordinator's token, if there is one.
-pub(crate) type Client = ExperimentsClient<InterceptedService<Channel, Bearer>>;
-
 /// Connects to the coordinator named by the command line, the environment or the config file.
-pub(crate) async fn connect(arguments: &CoordinatorArguments) -> Result<Client> {
+pub(crate) async fn connect(arguments: &CoordinatorArguments) -> Result<Api> {
     connect_to(&config::coordinator(arguments)?).await
 }
 
 /// Connects to a coordinator.
-pub(crate) async fn connect_to(target: &Target) -> Result<Client> {
+pub(crate) async fn connect_to(target: &Target) -> Result<Api> {
     let token = target.token.as_ref().map(|token| &token.value);
-    let channel = channel(&target.url.value, target.endpoint()?).await?;
-    Ok(client(channel, Bearer::new(token)))
-}
-
-/// A coordinator for reading results and SQL queries.
-pub(crate) struct Remote {
-    pub(crate) experiments: Client,
-    pub(crate) results: ResultsClient<InterceptedService<Channel, Bearer>>,
-}
-
-/// Connects to a coordinator for its results.
-pub(crate) async fn connect_remote(target: &Target) -> Result<Remote> {
-    let bearer = Bearer::new(target.token.as_ref().map(|token| &token.value));
-    let channel = channel(&target.url.value, target.endpoint()?).await?;
-    let results = ResultsClient::with_interceptor(channel.clone(), bearer.clone())
-        .max_decoding_message_size(MESSAGE_BYTES_MAX);
-    Ok(Remote { experiments: client(channel, bearer), results })
+    Ok(Api::new(channel(&target.url.value, target.endpoint()?).await?, Bearer::new(token)))
 }
 
 /// Connects to a coordinator, or reports that it cannot be reached.
-pub(crate) async fn connect_at(url: &CoordinatorUrl, token: Option<&Token>) -> Result<Client> {
-    Ok(client(channel(url, url.endpoint()).await?, Bearer::new(token)))
-}
-
-fn client(channel: Channel, bearer: Bearer) -> Client {
-    ExperimentsClient::with_interceptor(channel, bearer)
-        .max_decoding_message_size(MESSAGE_BYTES_MAX)
+pub(crate) async fn connect_at(url: &CoordinatorUrl, token: Option<&Token>) -> Result<Api> {
+    Ok(Api::new(channel(url, url.endpoint()).await?, Bearer::new(token)))
 }
 
 async fn channel(url: &CoordinatorUrl, endpoint: Endpoint) -> Result<Channel> {
@@ -126,10 +101,9 @@ pub(crate) struct Manner {
 }
 
 /// The experiment of this name or UUID, if there is one.
-pub(crate) async fn find(client: &mut Client, name: &str) -> Result<Option<v1::ExperimentSummary>> {
-    let request = v1::StatusRequest { experiment: name.to_owned() };
-    match client.status(request).await {
-        Ok(answer) => Ok(answer.into_inner().experiments.pop()),
+pub(crate) async fn find(api: &Api, name: &str) -> Result<Option<ExperimentSummary>> {
+    match api.call(&GetExperiment { experiment: name.to_owned() }).await {
+        Ok(experiment) => Ok(Some(experiment)),
         Err(status) => match Refusal::from_status(&status) {
             Some(refusal) if refusal.reason == Reason::UnknownExperiment => Ok(None),
             _ => Err(failed_call(&format!("find experiment {name}"), &status)),
@@ -138,29 +112,17 @@ pub(crate) async fn find(client: &mut Client, name: &str) -> Result<Option<v1::E
 }
 
 /// Submits a sweep under a new UUID, created here so that a repeated submit is a no-op.
-pub(crate) async fn submit(
-    client: &mut Client,
-    sweep: &SweepFile,
-    manner: Manner,
-) -> Result<v1::SubmitResponse> {
-    let request = v1::SubmitRequest {
-        experiment_uuid: Uuid::new_v4().to_string(),
+pub(crate) async fn submit(api: &Api, sweep: &SweepFile, manner: Manner) -> Result<SubmittedSweep> {
+    let request = SubmitSweep {
+        experiment_uuid: Some(Uuid::new_v4().to_string()),
         sweep_toml: sweep.text.text.clone(),
         file_name: clipped(&sweep.text.name),
-        files: sweep
-            .text
-            .files
-            .iter()
-            .map(|(name, text)| v1::SweepFile { name: name.clone(), text: text.clone() })
-            .collect(),
+        files: sweep.text.files.clone(),
         preview: manner.preview,
         new_experiment: manner.new_experiment,
     };
-    let answer = client
-        .submit(request)
-        .await
-        .map_err(|status| failed_call(&format!("submit {}", sweep.text.name), &status))?;
-    Ok(answer.into_inner())
+    let submitted = api.call(&request).await;
+    submitted.map_err(|status| failed_call(&format!("submit {}", sweep.text.name), &status))
 }
 
 /// The name for messages, shortened: paths and settings from the command line may be long.

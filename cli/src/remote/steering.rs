@@ -4,18 +4,21 @@ use std::path::Path;
 use std::time::Duration;
 
 use backon::{ConstantBuilder, Retryable as _};
-use spelrum_answers::ExperimentSummary;
-use spelrum_proto::{Reason, Refusal, v1};
+use spelrum_answers::{
+    Call, ExcludeWorkers, GetStatus, Removal, RemoveExperiment, RemovedExperiment,
+};
+use spelrum_proto::api::Api;
+use spelrum_proto::{Reason, Refusal};
 use spelrum_store::Readers;
 use tonic::Status;
 
 use crate::arguments::SourceArguments;
-use crate::error::conversions::{failed_call, malformed};
+use crate::error::conversions::failed_call;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::local::database_holder;
 use crate::local::embedded::Embedded;
-use crate::remote::connection::{self, Client};
+use crate::remote::connection;
 use crate::results::coordinator;
 use crate::terminal::progress::RowsProgress;
 
@@ -29,16 +32,9 @@ const RETRIES_MAX: usize = 9;
 
 /// A coordinator to steer.
 pub(crate) struct Steerer {
-    client: Client,
+    api: Api,
     /// The coordinator inside this process, if there is one.
     embedded: Option<Embedded>,
-}
-
-/// The result of steering an experiment.
-pub(crate) struct Steered {
-    pub(crate) experiment: ExperimentSummary,
-    /// How many failed games are retried.
-    pub(crate) games_retried: u64,
 }
 
 impl Steerer {
@@ -48,7 +44,7 @@ impl Steerer {
             Some(db) => Self::of_file(db).await,
             None => {
                 let target = coordinator(source, action)?;
-                Ok(Self { client: connection::connect_to(&target).await?, embedded: None })
+                Ok(Self { api: connection::connect_to(&target).await?, embedded: None })
             }
         }
     }
@@ -57,10 +53,10 @@ impl Steerer {
         // A coordinator would create a missing database.
         Readers::open(db).await?.close().await;
         match Embedded::start(db, None).await {
-            Ok(embedded) => Ok(Self { client: embedded.client(), embedded: Some(embedded) }),
+            Ok(embedded) => Ok(Self { api: embedded.api(), embedded: Some(embedded) }),
             // The process that has the database open steers instead.
             Err(error) if error.exit() == Exit::Busy => match database_holder::connect(db).await {
-                Ok(Some(client)) => Ok(Self { client, embedded: None }),
+                Ok(Some(api)) => Ok(Self { api, embedded: None }),
                 Ok(None) | Err(_) => Err(error.help(
                     "the coordinator that has it open must do this: name it with --coordinator URL instead \
                      of --db, or stop it",
@@ -75,50 +71,30 @@ impl Steerer {
         self.embedded.is_some()
     }
 
-    /// Steers an experiment.
-    pub(crate) async fn steer(
-        &mut self,
-        request: v1::SteerRequest,
-        action: &str,
-    ) -> Result<Steered> {
-        let answer = self.client.steer(request).await;
-        let answer = answer.map_err(|status| self.failed(action, &status))?.into_inner();
-        let experiment = answer.experiment.ok_or_else(|| {
-            CliError::new(Exit::Network, action).because("the coordinator named no experiment")
-        })?;
-        let experiment = experiment.try_into().map_err(|error| malformed(action, &error))?;
-        Ok(Steered { experiment, games_retried: answer.games_retried })
+    /// Makes a call.
+    pub(crate) async fn call<C: Call>(&self, call: &C, action: &str) -> Result<C::Answer> {
+        self.api.call(call).await.map_err(|status| self.failed(action, &status))
     }
 
     /// Deletes experiments, or only previews the deletion.
     pub(crate) async fn remove(
         &self,
-        request: v1::RemoveRequest,
+        request: &RemoveExperiment,
         action: &str,
-    ) -> Result<v1::RemoveResponse> {
+    ) -> Result<RemovedExperiment> {
         // No worker plays games of a file without a coordinator: the leases only have to expire.
-        let answer = (|| async { self.client.clone().remove(request.clone()).await })
+        let answer = (|| async { self.api.call(request).await })
             .retry(ConstantBuilder::new().with_max_times(RETRIES_MAX))
             .when(|_| self.is_own())
             .adjust(|status, another| another.and(leased(status)))
             .await;
-        Ok(answer.map_err(|status| self.failed(action, &status))?.into_inner())
-    }
-
-    /// Excludes or readmits workers, or only previews an exclusion.
-    pub(crate) async fn exclude(
-        &self,
-        request: v1::ExcludeRequest,
-        action: &str,
-    ) -> Result<v1::ExcludeResponse> {
-        let answer = self.client.clone().exclude(request).await;
-        Ok(answer.map_err(|status| self.failed(action, &status))?.into_inner())
+        answer.map_err(|status| self.failed(action, &status))
     }
 
     /// Waits until all results of excluded workers are taken out, if the coordinator ends with this process.
     pub(crate) async fn finish_exclusions(
         &self,
-        preview: &v1::ExcludeRequest,
+        preview: &ExcludeWorkers,
         action: &str,
     ) -> Result<()> {
         if !self.is_own() {
@@ -128,7 +104,7 @@ impl Steerer {
         let mut at_first = None;
         let mut wait = LOOK_INTERVAL_MIN;
         loop {
-            let found = self.exclude(preview.clone(), action).await?;
+            let found = self.call(preview, action).await?;
             if !found.goes_on {
                 progress.end();
                 return Ok(());
@@ -143,9 +119,8 @@ impl Steerer {
     }
 
     /// The removals under way.
-    pub(crate) async fn removals(&self, action: &str) -> Result<Vec<v1::Removal>> {
-        let answer = self.client.clone().status(v1::StatusRequest::default()).await;
-        Ok(answer.map_err(|status| self.failed(action, &status))?.into_inner().removals)
+    pub(crate) async fn removals(&self, action: &str) -> Result<Vec<Removal>> {
+        Ok(self.call(&GetStatus::default(), action).await?.removals)
     }
 
     /// Waits until all removals are done, if the coordinator ends with this process.
@@ -170,8 +145,8 @@ impl Steerer {
 
     /// Stops the coordinator inside this process, if there is one.
     pub(crate) async fn close(self) -> Result<()> {
-        let Self { client, embedded } = self;
-        drop(client);
+        let Self { api, embedded } = self;
+        drop(api);
         match embedded {
             Some(embedded) => embedded.stop().await,
             None => Ok(()),

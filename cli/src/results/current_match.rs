@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use spelrum_answers::{ExperimentSummary, Progress};
+use spelrum_answers::{CellsPage, ExperimentSummary, Progress};
 use spelrum_model::Task;
 use spelrum_report::match_standing::open_match;
 
@@ -55,7 +55,7 @@ impl CurrentMatch {
         }
         let start = Instant::now();
         if start >= self.next_read {
-            if let Ok((axes, cells, _)) = source.cells(experiment, None).await {
+            if let Ok(CellsPage { axes, cells, .. }) = source.cells(experiment, None).await {
                 self.text = open_match(&axes, &cells);
             }
             let interval = if self.text.is_empty() { FIRST_INTERVAL } else { READ_INTERVAL };

@@ -3,11 +3,11 @@
 mod current_match;
 mod game_files;
 mod locate;
-mod overview;
+mod query;
 pub(crate) mod reports;
 mod source;
-mod whole_games;
 
 pub(crate) use current_match::CurrentMatch;
 pub(crate) use game_files::{AxisPlace, Wanted, follow_games, write_games};
-pub(crate) use source::{Answer, PageStart, ResultsSource, coordinator, idle_note};
+pub(crate) use query::Answer;
+pub(crate) use source::{ResultsSource, coordinator, idle_note};

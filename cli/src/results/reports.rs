@@ -68,7 +68,7 @@ async fn ask(
     needs: &Needs,
 ) -> Result<Answers> {
     if let Some(axis) = &needs.axis {
-        let (axes, _, _) = source.cells(summary, None).await?;
+        let axes = source.cells(summary, None).await?.axes;
         check_axis(summary, &axes, axis)?;
     }
     let mut answers = Answers::default();

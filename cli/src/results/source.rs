@@ -2,35 +2,36 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
+use http_body_util::BodyExt as _;
 use spelrum_answers::{
-    CellCursor, CellResult, CellsPage, Comparisons, Detail, ExperimentSummary, FoundGame,
-    MissingGame, Phases, Progress, Ratings, Report, RunResult, SettledCells, SettledGame, Status,
-    WhichGame,
+    CellCursor, CellsPage, Comparisons, Detail, EXPORT_PATH, ExperimentSummary, ExportExperiments,
+    GameCursor, GamesFilter, GamesOrder, GetCellGame, GetComparisons, GetExperiment, GetGame,
+    GetOverview, GetPhases, GetProgress, GetRatings, GetReport, GetRuns, GetStatus, ListCells,
+    ListExperiments, ListSettledCells, ListWholeCellGames, ListWholeGames, Overview,
+    PAGE_ITEMS_MAX, Phases, Progress, Ratings, Report, RunResult, SettledCells, SettledGame,
+    Status, WhichGame, WholeGames,
 };
-use spelrum_model::ExperimentState;
-use spelrum_model::GameId;
-use spelrum_proto::limits::{NUMBER_MAX, PAGE_SIZE_MAX, SQL_BYTES_MAX};
-use spelrum_proto::results::{
-    ComparisonsReader, PhasesReader, RatingsReader, ReportReader, cells_from_wire, game_from_wire,
-    progress_from_wire, settled_cells_from_wire,
-};
-use spelrum_proto::{Reason, Refusal, WireError, v1};
+use spelrum_model::{CellId, ExperimentState, GameId};
+use spelrum_proto::api::{self, Api};
+use spelrum_proto::{Reason, Refusal};
 use spelrum_store::{
-    BackedUp, BackupError, QueryRows, Readers, SqlValue, StoreError, export_from_pieces, is_held,
+    BackedUp, BackupError, Question, Readers, Unanswered, export_from_pieces, is_held,
 };
 use tonic::Status as WireStatus;
 
 use super::locate::{from_file, only_database, only_experiment};
 use crate::arguments::SourceArguments;
 use crate::config::{self, ConfigFile, Target};
-use crate::error::conversions::{failed_call, malformed};
+use crate::error::conversions::failed_call;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::remote::connection::{self, Remote};
+use crate::remote::connection;
 use crate::remote::retry_when_busy::take_turn;
 use crate::terminal::notices;
+
+/// Whole games requested at once; a page holds fewer if they are long.
+const WHOLE_GAMES_MAX: u32 = 250;
 
 /// A note that an experiment is unfinished and no process has its database open.
 pub(crate) fn idle_note(experiment: &ExperimentSummary, db: &Path) -> Option<String> {
@@ -51,7 +52,7 @@ pub(crate) enum ResultsSource {
     /// A results database on this machine, whether or not a coordinator has it open.
     File(Readers),
     /// A coordinator.
-    Coordinator(Box<Remote>),
+    Coordinator(Api),
 }
 
 impl ResultsSource {
@@ -63,7 +64,7 @@ impl ResultsSource {
             return Ok(Self::File(readers));
         }
         if let Some(target) = target(arguments)? {
-            return Ok(Self::Coordinator(Box::new(connection::connect_remote(&target).await?)));
+            return Ok(Self::Coordinator(connection::connect_to(&target).await?));
         }
         let db = only_database("find the results")?;
         notices::notify(&format!("note: results are read from {}", db.display()));
@@ -103,233 +104,98 @@ impl ResultsSource {
         idle_note(unfinished, readers.path())
     }
 
-    /// Starts a read-only statement written by a user. A coordinator has limits of its own beside this time limit.
-    pub(crate) async fn query(
-        &self,
-        sql: &str,
-        rows_max: Option<u32>,
-        time_max: Option<Duration>,
-    ) -> Result<Answer> {
+    /// Asks a question.
+    async fn ask<Q: Question>(&self, action: &str, question: Q) -> Result<Q::Answer> {
+        match self.try_ask(action, question).await? {
+            Some(answer) => Ok(answer),
+            None => Err(gone(action)),
+        }
+    }
+
+    /// Asks a question; `None` if there is no such experiment.
+    async fn try_ask<Q: Question>(&self, action: &str, question: Q) -> Result<Option<Q::Answer>> {
         match self {
-            Self::File(readers) => {
-                let rows_max = rows_max.map_or(u64::MAX, u64::from);
-                Ok(Answer::File(readers.own_query_rows(sql, rows_max, time_max).await?))
-            }
-            Self::Coordinator(remote) => {
-                if sql.len() > SQL_BYTES_MAX {
-                    let long = StoreError::LongQuery { bytes: sql.len(), bytes_max: SQL_BYTES_MAX };
-                    return Err(long.into());
-                }
-                // The largest number means no limit.
-                let rows_max = rows_max.map_or(u32::MAX, |most| most.clamp(1, u32::MAX - 1));
-                let request = v1::QueryRequest { sql: sql.to_owned(), rows_max };
-                let ask = async || remote.experiments.clone().query(request.clone()).await;
-                let stream = take_turn(ask).await.map_err(query_failed)?;
-                let mut answer = RemoteAnswer {
-                    columns: Vec::new(),
-                    waiting: Vec::new(),
-                    stream: stream.into_inner(),
-                    truncated: false,
-                    time_left: time_max,
-                    time_max: time_max.unwrap_or_default(),
-                };
-                answer.begin().await?;
-                Ok(Answer::Coordinator(Box::new(answer)))
-            }
+            Self::File(readers) => match question.answer(readers).await {
+                Ok(answer) => Ok(Some(answer)),
+                Err(Unanswered::UnknownExperiment(_)) => Ok(None),
+                Err(why) => Err(unanswered(action, why)),
+            },
+            Self::Coordinator(api) => match take_turn(async || api.call(&question).await).await {
+                Ok(answer) => Ok(Some(answer)),
+                Err(status) if is_gone(&status) => Ok(None),
+                Err(status) => Err(failed_call(action, &status)),
+            },
         }
     }
 
     /// All experiments, oldest first.
     pub(crate) async fn experiments(&self) -> Result<Vec<ExperimentSummary>> {
-        const ACTION: &str = "list the experiments";
-        let remote = match self {
-            Self::File(readers) => {
-                return Ok(readers.experiments(None, u32::MAX).await?.experiments);
-            }
-            Self::Coordinator(remote) => remote,
-        };
-        let mut experiments = Vec::new();
-        let mut page_token = String::new();
+        let (mut experiments, mut after) = (Vec::new(), None);
         loop {
-            let request = v1::ListExperimentsRequest {
-                page_size: PAGE_SIZE_MAX,
-                page_token,
-                experiment: String::new(),
-            };
-            let page = remote.results.clone().list_experiments(request).await;
-            let page = page.map_err(|status| failed_call(ACTION, &status))?.into_inner();
-            experiments.extend(read_experiments(page.experiments, ACTION)?);
-            if page.next_page_token.is_empty() {
+            let question = ListExperiments { after, limit: Some(PAGE_ITEMS_MAX) };
+            let page = self.ask("list the experiments", question).await?;
+            experiments.extend(page.experiments);
+            after = page.next;
+            if after.is_none() {
                 return Ok(experiments);
             }
-            page_token = page.next_page_token;
         }
     }
 
     /// The experiment with this UUID or name; without either, the only experiment.
     pub(crate) async fn experiment(&self, name: Option<&str>) -> Result<ExperimentSummary> {
-        match name {
-            Some(name) => self.named_experiment(name).await,
-            None => only_experiment(self.experiments().await?),
-        }
-    }
-
-    async fn named_experiment(&self, name: &str) -> Result<ExperimentSummary> {
+        let Some(name) = name else { return only_experiment(self.experiments().await?) };
         let action = format!("find experiment {name}");
-        let found = match self {
-            Self::File(readers) => readers.experiment(name).await?,
-            Self::Coordinator(remote) => {
-                let experiment = name.to_owned();
-                let request = v1::ListExperimentsRequest { experiment, ..Default::default() };
-                let found = remote.results.clone().list_experiments(request).await;
-                let found = found.map_err(|status| failed_call(&action, &status))?.into_inner();
-                read_experiments(found.experiments, &action)?.pop()
-            }
-        };
-        found.ok_or_else(|| {
+        let question = GetExperiment { experiment: name.to_owned() };
+        self.try_ask(&action, question).await?.ok_or_else(|| {
             CliError::new(Exit::Input, action)
                 .because("no experiment has this name or UUID")
                 .help("list the experiments: spelrum list")
         })
     }
 
-    /// An experiment's results, from one snapshot.
+    /// An experiment's results.
     pub(crate) async fn report(
         &self,
         experiment: &ExperimentSummary,
         detail: Detail,
     ) -> Result<Report> {
         let action = format!("report on {}", experiment.name);
-        let report = match self {
-            Self::File(readers) => readers.report(&experiment.uuid, detail).await?,
-            Self::Coordinator(remote) => {
-                let request = v1::GetReportRequest {
-                    experiment: experiment.uuid.clone(),
-                    depths: detail == Detail::Depths,
-                };
-                let failed = |status| failed_call(&action, &status);
-                let mut results = remote.results.clone();
-                let mut parts = take_turn(async || results.get_report(request.clone()).await)
-                    .await
-                    .map_err(failed)?
-                    .into_inner();
-                let mut report = ReportReader::default();
-                while let Some(part) = parts.message().await.map_err(failed)? {
-                    report.take(part).map_err(|error| malformed(&action, &error))?;
-                }
-                Some(report.finish().map_err(|error| malformed(&action, &error))?)
-            }
-        };
-        report.ok_or_else(|| gone(action))
+        self.ask(&action, GetReport { experiment: experiment.uuid.clone(), detail }).await
     }
 
-    /// The ratings of an experiment's players, from one snapshot.
+    /// The ratings of an experiment's players.
     pub(crate) async fn ratings(&self, experiment: &ExperimentSummary) -> Result<Ratings> {
         let action = format!("rate the players of {}", experiment.name);
-        let remote = match self {
-            Self::File(readers) => {
-                let ratings = readers.ratings(&experiment.uuid).await?;
-                return ratings.ok_or_else(|| gone(action));
-            }
-            Self::Coordinator(remote) => remote,
-        };
-        let request = v1::GetRatingsRequest { experiment: experiment.uuid.clone() };
-        let parts =
-            take_turn(async || remote.results.clone().get_ratings(request.clone()).await).await;
-        let mut parts = parts.map_err(|status| failed_call(&action, &status))?.into_inner();
-        let mut ratings = RatingsReader::default();
-        while let Some(part) =
-            parts.message().await.map_err(|status| failed_call(&action, &status))?
-        {
-            ratings.take(part).map_err(|error| malformed(&action, &error))?;
-        }
-        ratings.finish().map_err(|error| malformed(&action, &error))
+        self.ask(&action, GetRatings { experiment: experiment.uuid.clone() }).await
     }
 
-    /// The differences between an experiment's cells, from one snapshot.
+    /// The differences between an experiment's cells.
     pub(crate) async fn comparisons(&self, experiment: &ExperimentSummary) -> Result<Comparisons> {
         let action = format!("compare the cells of {}", experiment.name);
-        let remote = match self {
-            Self::File(readers) => {
-                let compared = readers.comparisons(&experiment.uuid).await?;
-                return compared.ok_or_else(|| gone(action));
-            }
-            Self::Coordinator(remote) => remote,
-        };
-        let request = v1::GetComparisonsRequest { experiment: experiment.uuid.clone() };
-        let parts =
-            take_turn(async || remote.results.clone().get_comparisons(request.clone()).await).await;
-        let mut parts = parts.map_err(|status| failed_call(&action, &status))?.into_inner();
-        let mut compared = ComparisonsReader::default();
-        while let Some(part) =
-            parts.message().await.map_err(|status| failed_call(&action, &status))?
-        {
-            compared.take(part).map_err(|error| malformed(&action, &error))?;
-        }
-        compared.finish().map_err(|error| malformed(&action, &error))
+        self.ask(&action, GetComparisons { experiment: experiment.uuid.clone() }).await
     }
 
-    /// The times of moves by phase, from one snapshot.
+    /// The times of moves by phase.
     pub(crate) async fn phases(&self, experiment: &ExperimentSummary) -> Result<Phases> {
         let action = format!("report the phases of {}", experiment.name);
-        let remote = match self {
-            Self::File(readers) => {
-                let phases = readers.phases(&experiment.uuid).await?;
-                return phases.ok_or_else(|| gone(action));
-            }
-            Self::Coordinator(remote) => remote,
-        };
-        let request = v1::GetPhasesRequest { experiment: experiment.uuid.clone() };
-        let parts =
-            take_turn(async || remote.results.clone().get_phases(request.clone()).await).await;
-        let mut parts = parts.map_err(|status| failed_call(&action, &status))?.into_inner();
-        let mut phases = PhasesReader::default();
-        while let Some(part) =
-            parts.message().await.map_err(|status| failed_call(&action, &status))?
-        {
-            phases.take(part).map_err(|error| malformed(&action, &error))?;
-        }
-        phases.finish().map_err(|error| malformed(&action, &error))
+        self.ask(&action, GetPhases { experiment: experiment.uuid.clone() }).await
+    }
+
+    /// How the experiment's games were played.
+    pub(crate) async fn overview(&self, experiment: &ExperimentSummary) -> Result<Overview> {
+        let action = format!("read how the games of {} were played", experiment.name);
+        self.ask(&action, GetOverview { experiment: experiment.uuid.clone() }).await
     }
 
     /// An experiment's progress.
     pub(crate) async fn progress(&self, experiment: &ExperimentSummary) -> Result<Progress> {
-        const ACTION: &str = "continue watching";
-        let progress = match self {
-            Self::File(readers) => readers.progress(experiment.experiment).await?,
-            Self::Coordinator(remote) => {
-                let request = v1::GetProgressRequest { experiment: experiment.uuid.clone() };
-                let answer = remote.results.clone().get_progress(request).await;
-                let answer = unless_gone(answer, ACTION)?;
-                let read = |progress| {
-                    progress_from_wire(progress).map_err(|error| malformed(ACTION, &error))
-                };
-                answer.map(read).transpose()?
-            }
-        };
-        progress.ok_or_else(|| gone(ACTION))
+        self.ask(WATCH, GetProgress { experiment: experiment.uuid.clone() }).await
     }
 
     /// The results of an experiment's runs so far; empty if the experiment does not depend on its own results.
     pub(crate) async fn runs(&self, experiment: &ExperimentSummary) -> Result<Vec<RunResult>> {
-        const ACTION: &str = "continue watching";
-        let remote = match self {
-            Self::File(readers) => return Ok(readers.runs(experiment.experiment).await?),
-            Self::Coordinator(remote) => remote,
-        };
-        let request = v1::GetRunsRequest { experiment: experiment.uuid.clone() };
-        let answer =
-            take_turn(async || remote.results.clone().get_runs(request.clone()).await).await;
-        let mut parts = unless_gone(answer, ACTION)?.ok_or_else(|| gone(ACTION))?;
-        let mut runs = Vec::new();
-        while let Some(part) =
-            parts.message().await.map_err(|status| failed_call(ACTION, &status))?
-        {
-            for run in part.runs {
-                runs.push(run.try_into().map_err(|error| malformed(ACTION, &error))?);
-            }
-        }
-        Ok(runs)
+        self.ask(WATCH, GetRuns { experiment: experiment.uuid.clone() }).await
     }
 
     /// The settled cells of an experiment with results after this game: a part of them if there are many, and where to
@@ -339,61 +205,19 @@ impl ResultsSource {
         experiment: &ExperimentSummary,
         after_game_id: i64,
     ) -> Result<SettledCells> {
-        const ACTION: &str = "continue watching";
-        let settled = match self {
-            Self::File(readers) => Some(
-                readers.settled_cells(experiment.experiment, after_game_id, PAGE_SIZE_MAX).await?,
-            ),
-            Self::Coordinator(remote) => {
-                let request = v1::ListCellsRequest {
-                    experiment: experiment.uuid.clone(),
-                    page_size: PAGE_SIZE_MAX,
-                    page_token: String::new(),
-                    settled_after: Some(after_game_id),
-                };
-                let answer = remote.results.clone().list_cells(request).await;
-                let read = |answer| {
-                    settled_cells_from_wire(answer).map_err(|error| malformed(ACTION, &error))
-                };
-                unless_gone(answer, ACTION)?.map(read).transpose()?
-            }
-        };
-        settled.ok_or_else(|| gone(ACTION))
+        let (experiment, limit) = (experiment.uuid.clone(), Some(PAGE_ITEMS_MAX));
+        self.ask(WATCH, ListSettledCells { experiment, after_game_id, limit }).await
     }
 
     /// A settled game with its moves.
     pub(crate) async fn game(&self, wanted: WhichGame) -> Result<SettledGame> {
-        let action = match wanted {
-            WhichGame::Id(game_id) => format!("find game {game_id}"),
-            WhichGame::InCell(GameId { cell, number }) => {
-                format!("find game {number} of cell {cell}")
+        match wanted {
+            WhichGame::Id(game_id) => {
+                self.ask(&format!("find game {game_id}"), GetGame { game_id }).await
             }
-        };
-        let missing = |missing: MissingGame| {
-            CliError::new(Exit::Input, action.clone()).because(missing).help(missing.remedy())
-        };
-        match self {
-            Self::File(readers) => match readers.game(wanted).await? {
-                FoundGame::Settled(game) => Ok(*game),
-                FoundGame::Missing(why) => Err(missing(why)),
-            },
-            Self::Coordinator(remote) => {
-                // Impossible games need no query.
-                let wanted = match wanted {
-                    WhichGame::Id(game_id) if game_id < 1 => {
-                        return Err(missing(MissingGame::Id(game_id)));
-                    }
-                    WhichGame::InCell(game) if game.cell.0 < 1 => {
-                        return Err(missing(MissingGame::Cell(game.cell)));
-                    }
-                    WhichGame::Id(_) => wanted,
-                    WhichGame::InCell(GameId { cell, number }) => {
-                        WhichGame::InCell(GameId { cell, number: number.min(NUMBER_MAX) })
-                    }
-                };
-                let game = remote.results.clone().get_game(v1::GetGameRequest::from(wanted)).await;
-                let game = game.map_err(|status| failed_call(&action, &status))?.into_inner();
-                game_from_wire(game).map_err(|error| malformed(&action, &error))
+            WhichGame::InCell(GameId { cell, number }) => {
+                let action = format!("find game {number} of cell {cell}");
+                self.ask(&action, GetCellGame { cell, number }).await
             }
         }
     }
@@ -402,30 +226,47 @@ impl ResultsSource {
     pub(crate) async fn cells(
         &self,
         experiment: &ExperimentSummary,
-        from: Option<PageStart<CellCursor>>,
-    ) -> Result<(Vec<String>, Vec<CellResult>, Option<PageStart<CellCursor>>)> {
+        after: Option<CellCursor>,
+    ) -> Result<CellsPage> {
         let action = format!("list the cells of {}", experiment.name);
-        match self {
-            Self::File(readers) => {
-                let after = from.and_then(PageStart::cursor);
-                let CellsPage { axes, cells, next } =
-                    readers.cells(experiment.experiment, after, PAGE_SIZE_MAX).await?;
-                Ok((axes, cells, next.map(PageStart::After)))
-            }
-            Self::Coordinator(remote) => {
-                let request = v1::ListCellsRequest {
-                    experiment: experiment.uuid.clone(),
-                    page_size: PAGE_SIZE_MAX,
-                    page_token: from.map(PageStart::token).unwrap_or_default(),
-                    settled_after: None,
-                };
-                let page = remote.results.clone().list_cells(request).await;
-                let page = page.map_err(|status| failed_call(&action, &status))?.into_inner();
-                let cells = cells_from_wire(&page.axes, page.cells)
-                    .map_err(|error| malformed(&action, &error))?;
-                Ok((page.axes, cells, PageStart::page(page.next_page_token)))
-            }
-        }
+        let (experiment, limit) = (experiment.uuid.clone(), Some(PAGE_ITEMS_MAX));
+        self.ask(&action, ListCells { experiment, after, limit }).await
+    }
+
+    /// A page of a cell's games with their moves, by number, from the start or from where it continues.
+    pub(crate) async fn whole_games(
+        &self,
+        cell: CellId,
+        filter: GamesFilter,
+        after: Option<GameCursor>,
+    ) -> Result<WholeGames> {
+        let action = format!("read the games of cell {cell}");
+        let (order, limit) = (GamesOrder::Number, Some(WHOLE_GAMES_MAX));
+        self.ask(&action, ListWholeCellGames { cell, filter, order, after, limit }).await
+    }
+
+    /// A page of an experiment's games with their moves, in the order of settling, from the start or from where it
+    /// continues. The last page says where future games continue.
+    pub(crate) async fn settled_games(
+        &self,
+        experiment: &ExperimentSummary,
+        filter: GamesFilter,
+        after: Option<GameCursor>,
+    ) -> Result<WholeGames> {
+        let action = format!("read the games of {}", experiment.name);
+        let (order, limit) = (GamesOrder::Settled, Some(WHOLE_GAMES_MAX));
+        let experiment = experiment.uuid.clone();
+        self.ask(&action, ListWholeGames { experiment, filter, order, after, limit }).await
+    }
+
+    /// The progress of experiments, or of one, with workers and what needs attention.
+    pub(crate) async fn status(&self, name: Option<&str>) -> Result<Status> {
+        // Checks the name first, for its own error.
+        let experiment = match name {
+            None => None,
+            Some(name) => Some(self.experiment(Some(name)).await?.uuid),
+        };
+        self.ask("ask for the status", GetStatus { experiment }).await
     }
 
     /// Copies experiments with all their data into a separate database. `look` receives the progress in thousandths,
@@ -437,7 +278,7 @@ impl ResultsSource {
         look: impl Fn(Option<u64>) -> ControlFlow<()> + Clone + Send + 'static,
     ) -> Result<BackedUp> {
         const ACTION: &str = "export";
-        let remote = match self {
+        let api = match self {
             Self::File(readers) => {
                 let ids: Vec<_> =
                     experiments.iter().map(|experiment| experiment.experiment).collect();
@@ -445,62 +286,54 @@ impl ResultsSource {
                 let work = move || readers.export(&ids, &to, move || look(None));
                 return joined(tokio::task::spawn_blocking(work).await);
             }
-            Self::Coordinator(remote) => remote,
+            Self::Coordinator(api) => api,
         };
         let mut received = export_from_pieces(to)?;
         let experiments = experiments.iter().map(|experiment| experiment.uuid.clone()).collect();
-        let request = v1::ExportExperimentsRequest { experiments };
         let failed = |status| failed_call(ACTION, &status);
-        let pieces =
-            take_turn(async || remote.results.clone().export_experiments(request.clone()).await)
-                .await;
-        let mut pieces = pieces.map_err(failed)?.into_inner();
-        let (mut bytes, mut total) = (0, 0);
-        while let Some(part) = pieces.message().await.map_err(failed)? {
-            total = total.max(part.bytes);
-            bytes += part.piece.len() as u64;
-            received.write(to, &part.piece)?;
-            if look((total > 0).then(|| bytes * 1_000 / total)).is_break() {
+        let body = api::json(&ExportExperiments { experiments }).map_err(failed)?;
+        let ask = async || api.send("POST", EXPORT_PATH, Some(body.clone())).await;
+        let answer = take_turn(ask).await.map_err(failed)?;
+        let total = api::content_length(&answer);
+        let mut pieces = answer.into_body();
+        let mut bytes = 0;
+        while let Some(frame) = pieces.frame().await {
+            let Ok(piece) = frame.map_err(failed)?.into_data() else { continue };
+            bytes += piece.len() as u64;
+            received.write(to, &piece)?;
+            let share = total.filter(|&total| total > 0).map(|total| bytes * 1_000 / total);
+            if look(share).is_break() {
                 return Err(BackupError::GivenUp.into());
             }
         }
-        if bytes != total {
+        if total.is_some_and(|total| total != bytes) {
             return Err(CliError::new(Exit::Network, ACTION)
                 .because("the coordinator ended before all of it was there")
                 .help("try again"));
         }
         joined(tokio::task::spawn_blocking(move || received.finish(move || look(None))).await)
     }
+}
 
-    /// The progress of experiments, or of one, with workers and what needs attention.
-    pub(crate) async fn status(&self, name: Option<&str>) -> Result<Status> {
-        const ACTION: &str = "ask for the status";
-        match self {
-            Self::File(readers) => {
-                let (experiments, experiments_total) = match name {
-                    None => readers.current_experiments().await?,
-                    Some(name) => (vec![self.named_experiment(name).await?], 1),
-                };
-                Ok(Status {
-                    experiments_total,
-                    stops: readers.stops(&experiments).await?,
-                    claims: readers.claims_to_report(&experiments).await?,
-                    attention: readers.attention(&experiments).await?,
-                    removals: readers.removals().await?,
-                    experiments,
-                    coordinator: None,
-                })
-            }
-            Self::Coordinator(remote) => {
-                let experiment = name.unwrap_or_default().to_owned();
-                let request = v1::StatusRequest { experiment };
-                let status = remote.experiments.clone().status(request).await;
-                let status = status.map_err(|status| failed_call(ACTION, &status))?;
-                let status: std::result::Result<_, WireError> = status.into_inner().try_into();
-                status.map_err(|error| malformed(ACTION, &error))
-            }
+/// What a command does that asks again and again.
+const WATCH: &str = "continue watching";
+
+/// The error of a file's question without an answer.
+fn unanswered(action: &str, why: Unanswered) -> CliError {
+    match why {
+        Unanswered::Store(error) => error.into(),
+        Unanswered::MissingGame(missing) => {
+            CliError::new(Exit::Input, action).because(missing).help(missing.remedy())
+        }
+        Unanswered::UnknownExperiment(_) => gone(action),
+        Unanswered::UnknownCell(_) | Unanswered::WithoutGames(_) | Unanswered::PageSize(_) => {
+            CliError::new(Exit::Input, action).because(why)
         }
     }
+}
+
+fn is_gone(status: &WireStatus) -> bool {
+    Refusal::from_status(status).is_some_and(|refusal| refusal.reason == Reason::UnknownExperiment)
 }
 
 /// The result of a separate thread.
@@ -515,124 +348,6 @@ fn joined(
             Err(error) => Err(CliError::new(Exit::Internal, "wait for a thread").because(error)),
         },
     }
-}
-
-/// Where a list continues.
-#[derive(Clone)]
-pub(crate) enum PageStart<C> {
-    /// In a file: after this item.
-    After(C),
-    /// At a coordinator: at the page with this token.
-    Page(String),
-}
-
-impl<C> PageStart<C> {
-    pub(super) fn cursor(self) -> Option<C> {
-        match self {
-            Self::After(cursor) => Some(cursor),
-            Self::Page(_) => None,
-        }
-    }
-
-    pub(super) fn token(self) -> String {
-        match self {
-            Self::After(_) => String::new(),
-            Self::Page(token) => token,
-        }
-    }
-
-    pub(super) fn page(token: String) -> Option<Self> {
-        (!token.is_empty()).then_some(Self::Page(token))
-    }
-}
-
-/// The rows of a statement, as they arrive. Dropping the value ends the statement.
-pub(crate) enum Answer {
-    /// From a file.
-    File(QueryRows),
-    /// From a coordinator.
-    Coordinator(Box<RemoteAnswer>),
-}
-
-impl Answer {
-    /// Column names.
-    pub(crate) fn columns(&self) -> &[String] {
-        match self {
-            Self::File(rows) => rows.columns(),
-            Self::Coordinator(answer) => &answer.columns,
-        }
-    }
-
-    /// The next rows; nothing after the last.
-    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Vec<SqlValue>>>> {
-        match self {
-            Self::File(rows) => Ok(rows.next().await?),
-            Self::Coordinator(answer) => answer.next().await,
-        }
-    }
-
-    /// Whether rows were left out. Known after the last row.
-    pub(crate) fn truncated(&self) -> bool {
-        match self {
-            Self::File(rows) => rows.truncated(),
-            Self::Coordinator(answer) => answer.truncated,
-        }
-    }
-}
-
-/// A coordinator's answer to a statement.
-pub(crate) struct RemoteAnswer {
-    columns: Vec<String>,
-    /// Rows received with the columns.
-    waiting: Vec<Vec<SqlValue>>,
-    stream: tonic::Streaming<v1::QueryResponse>,
-    truncated: bool,
-    time_left: Option<Duration>,
-    time_max: Duration,
-}
-
-impl RemoteAnswer {
-    async fn begin(&mut self) -> Result<()> {
-        if let Some(first) = self.message().await? {
-            self.columns = first.columns;
-            self.waiting = first.rows.into_iter().map(row).collect();
-        }
-        Ok(())
-    }
-
-    async fn next(&mut self) -> Result<Option<Vec<Vec<SqlValue>>>> {
-        loop {
-            let rows = std::mem::take(&mut self.waiting);
-            if !rows.is_empty() {
-                return Ok(Some(rows));
-            }
-            match self.message().await? {
-                None => return Ok(None),
-                Some(part) => self.waiting = part.rows.into_iter().map(row).collect(),
-            }
-        }
-    }
-
-    async fn message(&mut self) -> Result<Option<v1::QueryResponse>> {
-        let part = match self.time_left {
-            None => self.stream.message().await,
-            Some(left) => {
-                let before = Instant::now();
-                let Ok(part) = tokio::time::timeout(left, self.stream.message()).await else {
-                    return Err(StoreError::SlowQuery { seconds: self.time_max.as_secs() }.into());
-                };
-                self.time_left = Some(left.saturating_sub(before.elapsed()));
-                part
-            }
-        };
-        let part = part.map_err(query_failed)?;
-        self.truncated |= part.as_ref().is_some_and(|part| part.truncated);
-        Ok(part)
-    }
-}
-
-fn query_failed(status: WireStatus) -> CliError {
-    failed_call("query", &status)
 }
 
 /// The coordinator named by the command line, or else the environment or the config file, if no results database is
@@ -650,48 +365,9 @@ fn target(arguments: &SourceArguments) -> Result<Option<Target>> {
     config::target(&ConfigFile::read()?, arguments.coordinator.as_ref(), &arguments.trust)
 }
 
-fn read_experiments(
-    experiments: Vec<v1::ExperimentSummary>,
-    action: &str,
-) -> Result<Vec<ExperimentSummary>> {
-    let read: std::result::Result<_, WireError> =
-        experiments.into_iter().map(ExperimentSummary::try_from).collect();
-    read.map_err(|error| malformed(action, &error))
-}
-
-/// The answer about an experiment; `None` if the experiment no longer exists.
-fn unless_gone<T>(
-    answer: std::result::Result<tonic::Response<T>, WireStatus>,
-    action: &str,
-) -> Result<Option<T>> {
-    let is_gone = |status: &WireStatus| {
-        Refusal::from_status(status)
-            .is_some_and(|refusal| refusal.reason == Reason::UnknownExperiment)
-    };
-    match answer {
-        Ok(answer) => Ok(Some(answer.into_inner())),
-        Err(status) if is_gone(&status) => Ok(None),
-        Err(status) => Err(failed_call(action, &status)),
-    }
-}
-
 /// The error of a deleted experiment.
-pub(super) fn gone(action: impl Into<String>) -> CliError {
+fn gone(action: impl Into<String>) -> CliError {
     CliError::new(Exit::Input, action.into())
         .because("the experiment is gone")
         .help("list the experiments: spelrum list")
-}
-
-fn row(row: v1::Row) -> Vec<SqlValue> {
-    use v1::sql_value::Value;
-    row.values
-        .into_iter()
-        .map(|value| match value.value {
-            None => SqlValue::Null,
-            Some(Value::Integer(integer)) => SqlValue::Integer(integer),
-            Some(Value::Real(real)) => SqlValue::Real(real),
-            Some(Value::Text(text)) => SqlValue::Text(text),
-            Some(Value::Blob(bytes)) => SqlValue::Blob(bytes),
-        })
-        .collect()
 }

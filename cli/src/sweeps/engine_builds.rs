@@ -3,8 +3,8 @@
 use spelrum_external::{EngineFile, hash_build};
 use spelrum_model::builds;
 use spelrum_model::builds::{AWAITED_BUILD, Builds, short, with_builds};
+use spelrum_model::change::{BuildChange, Change};
 use spelrum_model::engines::build_text;
-use spelrum_proto::v1;
 use spelrum_report::text::count;
 use spelrum_store::Readers;
 use spelrum_sweep::plan_sweep;
@@ -57,15 +57,18 @@ pub(crate) async fn name_builds(
 }
 
 /// Remarks about engines whose builds have changed.
-pub(crate) fn remarks(change: &v1::SubmitChange) -> Vec<String> {
-    let remark = |build: &v1::BuildChange| {
+pub(crate) fn remarks(change: &Change) -> Vec<String> {
+    let remark = |build: &BuildChange| {
         let engine = &build.engine;
         let games = match build.games {
             1 => "the game".to_owned(),
             games => format!("the {} games", count(games)),
         };
         let cells = "new cells, beside the old ones";
-        match (build.before.as_str(), build.now.as_str()) {
+        match (
+            build.before.as_deref().unwrap_or_default(),
+            build.now.as_deref().unwrap_or_default(),
+        ) {
             ("", now) => format!(
                 "{engine} is build {}, and which it was in {games} before is not known: {cells}",
                 short(now)
@@ -90,15 +93,15 @@ mod tests {
 
     #[test]
     fn another_build_is_told_with_the_games_of_the_one_before() {
-        let change = |before: &str, now: &str, games| v1::BuildChange {
+        let change = |before: &str, now: &str, games| BuildChange {
             engine: "dev".to_owned(),
-            before: before.to_owned(),
-            now: now.to_owned(),
+            before: Some(before.to_owned()),
+            now: Some(now.to_owned()),
             games,
         };
         let (old, new) = ("0123456789ab", "cdef01234567");
         let builds_changed = vec![change(old, new, 20), change("", new, 1), change(old, "", 2_000)];
-        let text = remarks(&v1::SubmitChange { builds_changed, ..Default::default() }).join("\n");
+        let text = remarks(&Change { builds_changed, ..Default::default() }).join("\n");
         insta::assert_snapshot!(text, @"
         dev is another program than in the 20 games before (cdef0123 instead of 01234567): new cells, beside the old ones
         dev is build cdef0123, and which it was in the game before is not known: new cells, beside the old ones

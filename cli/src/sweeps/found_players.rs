@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use spelrum_answers::{Detail, ExperimentSummary, GamesFilter, RunResult};
+use spelrum_answers::{CellsPage, Detail, ExperimentSummary, GamesFilter, RunResult, WholeGames};
 use spelrum_engine::{Parameters, Value};
 use spelrum_model::AxisValue;
 use spelrum_model::course::{Estimate, RUN};
@@ -211,7 +211,7 @@ async fn parameters(
     let number = run.run.to_string();
     let mut from = None;
     loop {
-        let (axes, cells, next) = source.cells(experiment, from).await?;
+        let CellsPage { axes, cells, next } = source.cells(experiment, from).await?;
         let axis = axes.iter().position(|axis| axis == RUN);
         let is_its = |at: usize, axes: &[Option<String>]| axes[at].as_deref() == Some(&*number);
         let played = cells.iter().filter(|cell| cell.games > 0);
@@ -222,7 +222,8 @@ async fn parameters(
             let Some(side) = names.iter().position(|name| **name == run.begun.player) else {
                 continue;
             };
-            let (games, _) = source.whole_games(cell.cell, GamesFilter::All, None).await?;
+            let WholeGames { games, .. } =
+                source.whole_games(cell.cell, GamesFilter::All, None).await?;
             let Some(game) = games.first() else { continue };
             let definition = game.game.definition().map_err(|damage| {
                 CliError::new(Exit::Database, format!("read the definition of cell {}", cell.cell))

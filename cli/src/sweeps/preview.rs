@@ -4,10 +4,11 @@ use std::io::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
+use spelrum_answers::SubmittedSweep;
 use spelrum_external::EngineFile;
 use spelrum_model::Plan;
-use spelrum_model::change::GAME_TIMEOUT;
-use spelrum_proto::v1;
+use spelrum_model::change::{self, CellChange, CellExample, GAME_TIMEOUT};
+use spelrum_model::claims;
 use spelrum_report::data::write_json;
 use spelrum_report::text::{count, counted};
 use spelrum_store::{Readers, Sweep};
@@ -35,7 +36,7 @@ pub(crate) struct Change<'a> {
     games_dropped: u64,
     axes_changed: bool,
     rules_changed: bool,
-    settings_changed: &'a [String],
+    settings_changed: &'a [&'static str],
     builds_changed: Vec<BuildChange<'a>>,
     examples: Vec<Example<'a>>,
 }
@@ -49,9 +50,10 @@ struct BuildChange<'a> {
     games: u64,
 }
 
-impl<'a> From<&'a v1::BuildChange> for BuildChange<'a> {
-    fn from(change: &'a v1::BuildChange) -> Self {
-        let v1::BuildChange { engine, before, now, games } = change;
+impl<'a> From<&'a change::BuildChange> for BuildChange<'a> {
+    fn from(change: &'a change::BuildChange) -> Self {
+        let change::BuildChange { engine, before, now, games } = change;
+        let [before, now] = [before, now].map(|build| build.as_deref().unwrap_or_default());
         Self { engine, before, now, games: *games }
     }
 }
@@ -59,7 +61,7 @@ impl<'a> From<&'a v1::BuildChange> for BuildChange<'a> {
 /// A few cells of each kind.
 #[derive(Debug, Serialize)]
 struct Example<'a> {
-    what: &'static str,
+    what: CellChange,
     axes: &'a str,
     player: &'a str,
     opponent: &'a str,
@@ -67,16 +69,10 @@ struct Example<'a> {
     games_planned: u64,
 }
 
-impl<'a> From<&'a v1::SubmitChange> for Change<'a> {
-    fn from(change: &'a v1::SubmitChange) -> Self {
-        let example = |example: &'a v1::CellExample| Example {
-            what: match example.what() {
-                v1::CellChange::Continued => "continued",
-                v1::CellChange::Added => "added",
-                v1::CellChange::Returned => "returned",
-                v1::CellChange::Dropped => "dropped",
-                v1::CellChange::Unspecified => "unknown",
-            },
+impl<'a> From<&'a change::Change> for Change<'a> {
+    fn from(change: &'a change::Change) -> Self {
+        let example = |example: &'a CellExample| Example {
+            what: example.change,
             axes: &example.axes,
             player: &example.player,
             opponent: &example.opponent,
@@ -103,12 +99,12 @@ impl<'a> From<&'a v1::SubmitChange> for Change<'a> {
 }
 
 /// A change for people, one fact a line, with the number of games the sweep asks for.
-fn lines(games_asked: u64, change: &v1::SubmitChange) -> Vec<String> {
-    use v1::CellChange as Kind;
+fn lines(games_asked: u64, change: &change::Change) -> Vec<String> {
+    use CellChange as Kind;
     let mut lines = Vec::new();
     let mut add_line = |label: &str, text: String| lines.push(format!("  {label:<9} {text}"));
     let examples = |kind: Kind, cells: u64, add_line: &mut dyn FnMut(&str, String)| {
-        let shown: Vec<_> = change.examples.iter().filter(|row| row.what() == kind).collect();
+        let shown: Vec<_> = change.examples.iter().filter(|row| row.change == kind).collect();
         for row in &shown {
             add_line("", example(kind, row));
         }
@@ -143,12 +139,12 @@ fn lines(games_asked: u64, change: &v1::SubmitChange) -> Vec<String> {
     }
     let axes = change.axes_changed.then_some("axes");
     let rules = change.rules_changed.then_some("rules, openings or sides");
-    let settings = change.settings_changed.iter().map(String::as_str);
+    let settings = change.settings_changed.iter().copied();
     let also: Vec<_> = axes.into_iter().chain(rules).chain(settings).collect();
     if !also.is_empty() {
         add_line("changed", also.join(", "));
     }
-    if change.settings_changed.iter().any(|setting| setting == GAME_TIMEOUT) {
+    if change.settings_changed.contains(&GAME_TIMEOUT) {
         add_line("again", "games that failed".to_owned());
     }
     add_line("reused", games(change.games_kept));
@@ -164,12 +160,12 @@ fn lines(games_asked: u64, change: &v1::SubmitChange) -> Vec<String> {
     lines
 }
 
-fn example(kind: v1::CellChange, row: &v1::CellExample) -> String {
+fn example(kind: CellChange, row: &CellExample) -> String {
     let place = if row.axes.is_empty() { String::new() } else { format!("{}, ", row.axes) };
     let games = match kind {
-        v1::CellChange::Added => games(row.games_planned),
-        v1::CellChange::Dropped => games(row.games_settled),
-        v1::CellChange::Continued | v1::CellChange::Returned | v1::CellChange::Unspecified => {
+        CellChange::Added => games(row.games_planned),
+        CellChange::Dropped => games(row.games_settled),
+        CellChange::Continued | CellChange::Returned => {
             format!("{} of {}", count(row.games_settled), games(row.games_planned))
         }
     };
@@ -195,7 +191,7 @@ pub(crate) fn runs_of(plan: &Plan) -> Option<String> {
 }
 
 /// The announcement before a changed sweep is submitted.
-pub(crate) fn announcement(plan: &Plan, change: &v1::SubmitChange) -> String {
+pub(crate) fn announcement(plan: &Plan, change: &change::Change) -> String {
     let remarks = engine_builds::remarks(change).into_iter().map(|remark| remark + "\n");
     let mut text = remarks.collect::<String>();
     text += &format!("this sweep changes {}:", plan.name);
@@ -207,7 +203,7 @@ pub(crate) fn announcement(plan: &Plan, change: &v1::SubmitChange) -> String {
 }
 
 /// Asks whether cells may be dropped, if there is a terminal to ask on.
-pub(crate) fn may_drop(change: &v1::SubmitChange) -> Result<bool> {
+pub(crate) fn may_drop(change: &change::Change) -> Result<bool> {
     if change.cells_dropped == 0 || !terminal::can_ask() {
         return Ok(true);
     }
@@ -216,10 +212,10 @@ pub(crate) fn may_drop(change: &v1::SubmitChange) -> Result<bool> {
 }
 
 /// Remarks about an experiment's claims after a submit: all except those simply stated.
-pub(crate) fn remarks_on_claims(claims: &[v1::ClaimStanding]) -> Vec<String> {
-    let remark = |claim: &v1::ClaimStanding| {
+pub(crate) fn remarks_on_claims(claims: &[claims::ClaimStanding]) -> Vec<String> {
+    let remark = |claim: &claims::ClaimStanding| {
         let text = &claim.text;
-        match (claim.late, claim.in_sweep) {
+        match (claim.is_late, claim.in_sweep) {
             (true, _) => Some(format!(
                 "the claim \"{text}\" is exploratory: it was stated after the first game was settled"
             )),
@@ -240,9 +236,9 @@ pub(crate) struct ClaimStanding<'a> {
     in_sweep: bool,
 }
 
-impl<'a> From<&'a v1::ClaimStanding> for ClaimStanding<'a> {
-    fn from(claim: &'a v1::ClaimStanding) -> Self {
-        Self { claim: &claim.text, exploratory: claim.late, in_sweep: claim.in_sweep }
+impl<'a> From<&'a claims::ClaimStanding> for ClaimStanding<'a> {
+    fn from(claim: &'a claims::ClaimStanding) -> Self {
+        Self { claim: &claim.text, exploratory: claim.is_late, in_sweep: claim.in_sweep }
     }
 }
 
@@ -251,7 +247,7 @@ pub(crate) async fn preview(
     readers: &Readers,
     sweep: &SweepFile,
     manner: Manner,
-) -> Result<v1::SubmitResponse> {
+) -> Result<SubmittedSweep> {
     let uuid = Uuid::new_v4().to_string();
     let plan = &sweep.plan;
     let preview = readers
@@ -264,15 +260,15 @@ pub(crate) async fn preview(
             fills: None,
         })
         .await?;
-    Ok(v1::SubmitResponse {
+    Ok(SubmittedSweep {
         name: plan.name.clone(),
         cells: plan.cells.len() as u64,
         games: preview.games(plan),
         existed: preview.existing.is_some(),
         experiment_uuid: preview.existing.map_or(uuid, |(uuid, _)| uuid),
-        change: preview.change.map(Into::into),
+        change: preview.change,
         games_left: preview.games_left,
-        claims: preview.claims.into_iter().map(Into::into).collect(),
+        claims: preview.claims,
     })
 }
 
@@ -282,7 +278,7 @@ pub(crate) async fn preview_file(
     sweep: &mut SweepFile,
     engines: Option<&EngineFile>,
     manner: Manner,
-) -> Result<Option<v1::SubmitResponse>> {
+) -> Result<Option<SubmittedSweep>> {
     if !db.exists() {
         return Ok(None);
     }
@@ -312,7 +308,7 @@ struct DryRun<'a> {
 /// Prints the effects of a sweep, and what is left to play.
 pub(crate) fn print_dry_run(
     sweep: &SweepFile,
-    previewed: Option<&v1::SubmitResponse>,
+    previewed: Option<&SubmittedSweep>,
     json: bool,
     file: Option<&EngineFile>,
     engines: &[Checked],
@@ -347,7 +343,7 @@ pub(crate) fn print_dry_run(
 fn write_text(
     sweep: &SweepFile,
     existed: bool,
-    change: Option<&v1::SubmitChange>,
+    change: Option<&change::Change>,
     estimate: &Estimate,
     out: &mut dyn std::io::Write,
 ) -> std::io::Result<()> {
@@ -393,9 +389,9 @@ fn left(plan: &Plan, games_left: &[u64]) -> Plan {
 mod tests {
     use super::*;
 
-    fn some_example(kind: v1::CellChange, axes: &str) -> v1::CellExample {
-        v1::CellExample {
-            what: kind.into(),
+    fn some_example(kind: CellChange, axes: &str) -> CellExample {
+        CellExample {
+            change: kind,
             axes: axes.to_owned(),
             player: "ab".to_owned(),
             opponent: "gm".to_owned(),
@@ -406,8 +402,8 @@ mod tests {
 
     #[test]
     fn a_change_is_said_in_counts_and_examples() {
-        use v1::CellChange::{Added, Continued, Dropped, Returned};
-        let large = v1::SubmitChange {
+        use CellChange::{Added, Continued, Dropped, Returned};
+        let large = change::Change {
             cells_kept: 1_000,
             cells_continued: 4,
             cells_added: 1,
@@ -418,7 +414,7 @@ mod tests {
             games_dropped: 3_600,
             axes_changed: true,
             rules_changed: true,
-            settings_changed: vec!["description".to_owned(), "priority".to_owned()],
+            settings_changed: vec!["description", "priority"],
             cells_superseded: 2,
             builds_changed: Vec::new(),
             examples: vec![
@@ -429,7 +425,7 @@ mod tests {
                 some_example(Dropped, "depth=4"),
             ],
         };
-        let small = v1::SubmitChange { cells_kept: 1, games_kept: 20, ..Default::default() };
+        let small = change::Change { cells_kept: 1, games_kept: 20, ..Default::default() };
         let texts =
             [(12_001, &large), (12, &small)].map(|(asked, change)| lines(asked, change).join("\n"));
         insta::assert_snapshot!(texts.join("\n\n"));

@@ -208,7 +208,7 @@ const MAY_KNOW_SQL: [&str; 7] = [
 /// behind it, and what prints the answer.
 const MAY_ASK_IN_SQL: [&str; 8] = [
     "cli/src/commands/sql.rs",
-    "cli/src/results/source.rs",
+    "cli/src/results/query.rs",
     "crates/report/src/data/csv.rs",
     "crates/report/src/data/json.rs",
     "crates/report/src/data/parquet.rs",

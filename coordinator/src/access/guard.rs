@@ -81,7 +81,7 @@ impl Guard {
         Self { own: own_token, ..self }
     }
 
-    /// Checks a call to a path, with this `authorization` header, on a connection with this certificate. A token is
+    /// Checks a call that needs this role, with this `authorization` header, on a connection with this certificate. A token is
     /// judged alone: a revoked one is refused even with a valid certificate. Returns the credential that was accepted;
     /// `None` if none is required.
     ///
@@ -89,14 +89,13 @@ impl Guard {
     /// A refusal that says what to do.
     pub(crate) fn check(
         &self,
-        path: &str,
+        needed: Role,
         authorization: Option<&[u8]>,
         certified: Option<&Certified>,
     ) -> Result<Option<Credential>, Refusal> {
         if self.owner.is_none() && self.book.is_none() && !self.takes_certificates {
             return Ok(None);
         }
-        let needed = Role::needed_by(path);
         if authorization.is_none()
             && let Some(certified) = certified
         {
@@ -120,14 +119,14 @@ impl Guard {
     /// Waits until [`Self::check`] would refuse a call that it accepted, since its token or certificate was revoked.
     pub(crate) async fn refuses_later(
         &self,
-        path: &str,
+        needed: Role,
         authorization: Option<&[u8]>,
         certified: Option<&Certified>,
     ) -> Refusal {
         let Some(book) = &self.book else { return std::future::pending().await };
         let mut changed = book.changed.subscribe();
         loop {
-            if let Err(refusal) = self.check(path, authorization, certified) {
+            if let Err(refusal) = self.check(needed, authorization, certified) {
                 return refusal;
             }
             if changed.changed().await.is_err() {
@@ -254,12 +253,12 @@ fn stamp(path: &Path) -> Option<Stamp> {
 mod tests {
     use super::*;
 
-    const WORK: &str = "/spelrum.v1.Work/Hello";
-    const READ: &str = "/spelrum.v1.Results/GetReport";
+    const WORK: Role = Role::Work;
+    const READ: Role = Role::Read;
 
-    fn refusal_reason(guard: &Guard, path: &str, token: &str) -> Option<Reason> {
+    fn refusal_reason(guard: &Guard, needed: Role, token: &str) -> Option<Reason> {
         let value = format!("Bearer {token}");
-        guard.check(path, Some(value.as_bytes()), None).err().map(|refusal| refusal.reason)
+        guard.check(needed, Some(value.as_bytes()), None).err().map(|refusal| refusal.reason)
     }
 
     #[test]
@@ -382,8 +381,8 @@ mod tests {
         let token = TokenBook::change(&path, |book| book.add("w", roles, "", [1; 32])).unwrap();
         let now = SystemTime::now();
         let until = now + Duration::from_secs(60);
-        let by = |guard: &Guard, path: &str, certified: &Certified| {
-            guard.check(path, None, Some(certified)).err().map(|refusal| refusal.reason)
+        let by = |guard: &Guard, needed: Role, certified: &Certified| {
+            guard.check(needed, None, Some(certified)).err().map(|refusal| refusal.reason)
         };
         let worker = certified("w", &[Role::Work], until);
         for book in [None, Some(path.clone())] {

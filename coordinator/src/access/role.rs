@@ -3,6 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use axum::http::Method;
+
+use crate::api;
+
 /// A kind of access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
@@ -29,15 +33,14 @@ impl Role {
     }
 
     /// The role that a call to this path needs. An unknown path needs the highest role of a person.
-    pub(super) fn needed_by(path: &str) -> Self {
-        let Some((service, method)) = path.trim_start_matches('/').split_once('/') else {
-            return Self::Submit;
-        };
-        match (service, method) {
-            ("spelrum.v1.Work", _) => Self::Work,
-            ("spelrum.v1.Results", _)
-            | ("spelrum.v1.Experiments", "Status" | "Query" | "GetVerifications") => Self::Read,
-            _ => Self::Submit,
+    pub(crate) fn needed_by(method: &Method, path: &str) -> Self {
+        let is_question = *method == Method::GET || api::LONG_QUESTIONS.contains(&path);
+        if path.starts_with("/spelrum.v1.Work/") {
+            Self::Work
+        } else if path.starts_with(api::PREFIX) && is_question {
+            Self::Read
+        } else {
+            Self::Submit
         }
     }
 }
@@ -138,15 +141,20 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_nobody_serves_are_not_open_to_readers() {
-        for path in [
-            "",
-            "/",
-            "/spelrum.v1.Experiments",
-            "/spelrum.v2.Work/Hello",
-            "/spelrum.v1.Experiments/status",
-        ] {
-            assert_eq!(Role::needed_by(path), Role::Submit, "{path}");
+    fn questions_need_less_than_changes_and_unknown_paths_the_most() {
+        let needed = |method, path| Role::needed_by(&method, path);
+        for path in ["/api/v1/status", "/api/v1/experiments/nim/report", "/api/v9/x"] {
+            assert_eq!(needed(Method::GET, path), Role::Read, "{path}");
+            for change in [Method::POST, Method::DELETE, Method::PUT, Method::HEAD] {
+                assert_eq!(needed(change, path), Role::Submit, "{path}");
+            }
+        }
+        assert_eq!(needed(Method::POST, "/api/v1/sql"), Role::Read);
+        assert_eq!(needed(Method::POST, "/api/v1/export"), Role::Read);
+        assert_eq!(needed(Method::POST, "/api/v1/sql/"), Role::Submit);
+        assert_eq!(needed(Method::POST, "/spelrum.v1.Work/Lease"), Role::Work);
+        for path in ["", "/", "/spelrum.v1.Work", "/spelrum.v2.Work/Hello", "/apis/v1/status"] {
+            assert_eq!(needed(Method::GET, path), Role::Submit, "{path}");
         }
     }
 }

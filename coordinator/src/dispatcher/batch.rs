@@ -171,8 +171,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 let answer = self.remove(removal, now).await;
                 hold_reply(held, reply, answer)
             }
-            Request::Exclude { exclusion, reply } => {
-                let answer = self.exclude(exclusion, now).await;
+            Request::Exclude { exclude, reply } => {
+                let answer = self.exclude(exclude, now).await;
                 hold_reply(held, reply, answer)
             }
             Request::ExcludeSome { reply } => {

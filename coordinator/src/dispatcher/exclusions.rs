@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use spelrum_answers::{ExcludeWorkers, ExcludedWorkers, Exclusion};
 use spelrum_model::ExperimentState;
 use spelrum_model::WorkerId;
 use spelrum_proto::{Reason, Refusal};
@@ -11,11 +12,11 @@ use tokio::sync::oneshot;
 use tracing::Span;
 
 use super::batch::{Batch, Failure};
-use super::request::{Arrived, Excluded, Excluding, Exclusion, Request};
+use super::request::{Arrived, Request};
 use super::roster::News;
 use super::{Dispatcher, FAILED_RETRY_AFTER};
 use spelrum_store::contract::{Store, WriteTransaction};
-use spelrum_store::{Retry, StoreError, TakenOut};
+use spelrum_store::{Excludable, Retry, StoreError, TakenOut};
 
 /// A piece begins no further step after this time.
 const PIECE_TIME_MAX: Duration = Duration::from_millis(5);
@@ -85,14 +86,15 @@ impl<T: WriteTransaction> Batch<'_, T> {
     /// Excludes workers, readmits them, or only returns the effect that excluding them would have.
     pub(super) async fn exclude(
         &mut self,
-        exclusion: Exclusion,
+        exclude: ExcludeWorkers,
         now: Time,
-    ) -> Result<Excluded, Failure> {
-        let Exclusion { worker: name, experiment, what } = exclusion;
-        let stored = match &*experiment {
-            "" => None,
-            named => Some(self.find_experiment(named).await?),
+    ) -> Result<ExcludedWorkers, Failure> {
+        let ExcludeWorkers { worker: name, experiment, what, since_unix_us, engine } = exclude;
+        let stored = match &experiment {
+            None => None,
+            Some(named) => Some(self.find_experiment(named).await?),
         };
+        let experiment = experiment.unwrap_or_default();
         let from = stored.as_ref().map(|stored| stored.experiment);
         let excludable = self.transaction.excludable(&name, from).await?;
         if excludable.workers.is_empty() {
@@ -109,14 +111,14 @@ impl<T: WriteTransaction> Batch<'_, T> {
         }
         let mut readmitted = Vec::new();
         let mut dismissed = Vec::new();
-        match &what {
-            Excluding::Nothing | Excluding::Dismissed => {}
-            Excluding::Out { since_unix_us } => {
+        match what {
+            Exclusion::Preview | Exclusion::Dismiss => {}
+            Exclusion::Exclude => {
                 if let Some(kept) = stored.as_ref().and(excludable.kept.first()) {
                     return Err(not_excludable(&experiment, kept.has_course).into());
                 }
                 for worker in &excludable.workers {
-                    self.transaction.begin_exclusion(worker.worker, from, *since_unix_us).await?;
+                    self.transaction.begin_exclusion(worker.worker, from, since_unix_us).await?;
                     let event = Event::Excluded { worker: worker.worker, experiment: from };
                     self.handle(event, now).await?;
                     tracing::warn!(worker = %worker.worker, name = worker.name, host = worker.host, experiment,
@@ -124,7 +126,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
                 }
                 self.excluding = true;
             }
-            Excluding::In { engine } => {
+            Exclusion::Readmit => {
                 if excludable.goes_on {
                     let problem = format!("results of {name:?} are still being taken out");
                     let remedy = "try again when they are";
@@ -149,12 +151,13 @@ impl<T: WriteTransaction> Batch<'_, T> {
                 }
             }
         }
-        if matches!(what, Excluding::Dismissed | Excluding::Out { .. }) {
+        if matches!(what, Exclusion::Dismiss | Exclusion::Exclude) {
             let workers = excludable.workers.iter().map(|worker| worker.worker);
             dismissed = workers.filter(|&worker| self.roster.lost_games(worker) > 0).collect();
             self.news.extend(dismissed.iter().map(|&worker| News::Dismissed(worker)));
         }
-        Ok(Excluded { excludable, readmitted, dismissed })
+        let Excludable { workers, more: _, games, kept, goes_on } = excludable;
+        Ok(ExcludedWorkers { workers, games, kept, goes_on, readmitted, dismissed })
     }
 
     /// Extends to a worker that has said Hello the exclusions of its earlier starts.

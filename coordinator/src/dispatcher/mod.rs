@@ -55,9 +55,7 @@ pub(crate) use batch::{submission_refusal, unknown_experiment};
 pub use courses::CourseFactory;
 pub use health::{Health, Unwell};
 pub(crate) use identity::{Caller, Welcome};
-pub(crate) use request::{
-    Clock, Dispatch, Excluding, Exclusion, Leased, Removal, Steering, Submission, Workforce,
-};
+pub(crate) use request::{Clock, Dispatch, Leased, Removal, Steering, Submission, Workforce};
 pub(crate) use verifications::{cancelled, other_engine_revision};
 
 use crate::faults::Faults;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use spelrum_answers::WorkerSummary;
+use spelrum_answers::{ExcludeWorkers, ExcludedWorkers, WorkerSummary};
 use spelrum_model::ExperimentState;
 use spelrum_model::change::Change;
 use spelrum_model::claims::ClaimStanding;
@@ -19,7 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tracing::Span;
 
 use super::identity::{Caller, Welcome};
-use spelrum_store::{Excludable, KeptResults, NamedWorker, Removing, ToVerify, WorkerIntroduction};
+use spelrum_store::{Removing, ToVerify, WorkerIntroduction};
 
 /// Requests that can wait for their turn (invariant 9).
 pub(super) const QUEUE_MAX: usize = 256;
@@ -62,7 +62,7 @@ pub(super) enum Request {
     /// A client deletes an experiment or its moves; answered with its UUID.
     Remove { removal: Removal, reply: Reply<String> },
     /// A client excludes workers, or readmits them.
-    Exclude { exclusion: Exclusion, reply: Reply<Excluded> },
+    Exclude { exclude: ExcludeWorkers, reply: Reply<ExcludedWorkers> },
     /// The dispatcher itself discards the next results of excluded workers; answered with whether more are left.
     ExcludeSome { reply: Reply<bool> },
     /// A client asks for the list of workers.
@@ -175,68 +175,6 @@ pub(crate) enum Leased {
         /// The game whose speed the worker should measure; empty if none.
         calibrate: String,
     },
-}
-
-/// A change to the exclusion of workers.
-#[derive(Debug)]
-pub(crate) struct Exclusion {
-    /// The id or the name of the workers.
-    pub(crate) worker: String,
-    /// A UUID or a name; empty: all experiments.
-    pub(crate) experiment: String,
-    pub(crate) what: Excluding,
-}
-
-/// The change for these workers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Excluding {
-    /// None: the client asks what excluding them would do.
-    Nothing,
-    /// Exclude them. Results of games that began earlier, by the workers' clocks, stay.
-    Out { since_unix_us: Option<i64> },
-    /// Readmit them: to everything, or only to the games of one engine.
-    In { engine: Option<String> },
-    /// No longer report them as silent.
-    Dismissed,
-}
-
-/// Answer to [`Request::Exclude`].
-#[derive(Debug)]
-pub(crate) struct Excluded {
-    /// The effect of excluding them.
-    pub(crate) excludable: Excludable,
-    /// Workers that are readmitted.
-    pub(crate) readmitted: Vec<WorkerId>,
-    /// Workers that were reported as silent and no longer are.
-    pub(crate) dismissed: Vec<WorkerId>,
-}
-
-impl From<Excluded> for v1::ExcludeResponse {
-    fn from(excluded: Excluded) -> Self {
-        let Excluded {
-            excludable: Excludable { workers, more: _, games, kept, goes_on },
-            readmitted,
-            dismissed,
-        } = excluded;
-        let worker = |worker: NamedWorker| v1::NamedWorker {
-            worker_id: worker.worker.0,
-            name: worker.name,
-            host: worker.host,
-        };
-        let kept_results = |results: KeptResults| v1::KeptResults {
-            experiment: results.experiment,
-            has_course: results.has_course,
-            games: results.games,
-        };
-        Self {
-            workers: workers.into_iter().map(worker).collect(),
-            games,
-            kept: kept.into_iter().map(kept_results).collect(),
-            goes_on,
-            readmitted_worker_ids: readmitted.into_iter().map(|worker| worker.0).collect(),
-            dismissed_worker_ids: dismissed.into_iter().map(|worker| worker.0).collect(),
-        }
-    }
 }
 
 /// A planned sweep.
@@ -457,8 +395,11 @@ impl Dispatch {
         self.ask(|reply| Request::Remove { removal, reply }).await
     }
 
-    pub(crate) async fn exclude(&self, exclusion: Exclusion) -> Result<Excluded, Refusal> {
-        self.ask(|reply| Request::Exclude { exclusion, reply }).await
+    pub(crate) async fn exclude(
+        &self,
+        exclude: ExcludeWorkers,
+    ) -> Result<ExcludedWorkers, Refusal> {
+        self.ask(|reply| Request::Exclude { exclude, reply }).await
     }
 
     pub(crate) async fn verify(

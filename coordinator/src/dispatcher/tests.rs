@@ -39,7 +39,7 @@ impl Site {
         let writer = Writer::open(&directory.path().join("results.db")).await.unwrap();
         let (readers, epoch) = (writer.readers(), writer.epoch());
         let (policy, faults) = (Policy::default(), Faults::default());
-        let (clock, work) = (Clock::start(), Metrics::new(ENGINE_REVISION).unwrap().work);
+        let (clock, work) = (Clock::start(), Metrics::new(ENGINE_REVISION, &[]).unwrap().work);
         let started =
             Dispatcher::start(writer, policy, clock, faults.clone(), course_factory, work).await;
         let (mut dispatcher, dispatch) = started.unwrap();
@@ -392,7 +392,7 @@ impl Running {
         let epoch = writer.epoch();
         let policy = Policy { lease_duration_ms: LEASE_MS, ..Policy::default() };
         let faults = Faults::default();
-        let (clock, work) = (Clock::start(), Metrics::new(ENGINE_REVISION).unwrap().work);
+        let (clock, work) = (Clock::start(), Metrics::new(ENGINE_REVISION, &[]).unwrap().work);
         let none = Arc::new(|_: &_| None);
         let started = Dispatcher::start(writer, policy, clock, faults.clone(), none, work).await;
         let (dispatcher, dispatch) = started.unwrap();

@@ -1,6 +1,6 @@
 //! Calls: their durations and outcomes by method, and calls refused before they reached a service.
 //!
-//! Labels are the methods of our own contract and the codes of gRPC. Calls of unknown methods are counted as `other`,
+//! Labels are the methods of our own contract, the routes of the API, and the codes of gRPC. Calls of unknown methods are counted as `other`,
 //! and refused calls only by the reason, so no caller can add lines to the page.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use super::SECONDS;
 const OTHER: &str = "other";
 
 pub(crate) struct Calls {
-    /// By their paths.
+    /// By their paths; routes of the API by method and path.
     methods: BTreeMap<String, Arc<Method>>,
     other: Arc<Method>,
     outcomes: IntCounterVec,
@@ -41,6 +41,8 @@ struct Method {
 pub(crate) enum Why {
     /// Not gRPC.
     NotGrpc,
+    /// A body that is not JSON.
+    NotJson,
     /// gRPC over an old HTTP.
     OldHttp,
     /// Sent to another host.
@@ -56,8 +58,9 @@ pub(crate) enum Why {
 }
 
 impl Why {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::NotGrpc,
+        Self::NotJson,
         Self::OldHttp,
         Self::Host,
         Self::Origin,
@@ -69,6 +72,7 @@ impl Why {
     const fn name(self) -> &'static str {
         match self {
             Self::NotGrpc => "not_grpc",
+            Self::NotJson => "not_json",
             Self::OldHttp => "old_http",
             Self::Host => "host",
             Self::Origin => "origin",
@@ -80,7 +84,8 @@ impl Why {
 }
 
 impl Calls {
-    pub(super) fn new(registry: &Registry) -> Result<Self, prometheus::Error> {
+    /// Counters for the contract's methods and these routes of the API.
+    pub(super) fn new(registry: &Registry, routes: &[String]) -> Result<Self, prometheus::Error> {
         let seconds = HistogramOpts::new(
             "spelrum_rpc_seconds",
             "From a call's whole message to the beginning of its answer, in seconds, by method.",
@@ -109,10 +114,13 @@ impl Calls {
         for name in methods_of_the_contract() {
             methods.insert(format!("/{name}"), method(&name)?);
         }
+        for name in routes {
+            methods.insert(name.clone(), method(name)?);
+        }
         let other = method(OTHER)?;
-        let [a, b, c, d, e, f, g] =
+        let [a, b, c, d, e, f, g, h] =
             Why::ALL.map(|why| refused.get_metric_with_label_values(&[why.name()]));
-        Ok(Self { methods, other, outcomes, refused: [a?, b?, c?, d?, e?, f?, g?] })
+        Ok(Self { methods, other, outcomes, refused: [a?, b?, c?, d?, e?, f?, g?, h?] })
     }
 
     /// The name of this path's method on the page and in the log.
@@ -213,7 +221,7 @@ mod tests {
 
     #[test]
     fn reasons_are_where_they_are_looked_for() {
-        let calls = Calls::new(&Registry::new()).unwrap();
+        let calls = Calls::new(&Registry::new(), &[]).unwrap();
         for (place, why) in Why::ALL.into_iter().enumerate() {
             assert_eq!(why as usize, place);
             calls.refused(why);
@@ -223,19 +231,19 @@ mod tests {
 
     #[test]
     fn only_methods_of_the_contract_have_names() {
-        let calls = Calls::new(&Registry::new()).unwrap();
+        let calls = Calls::new(&Registry::new(), &[]).unwrap();
         assert_eq!(calls.name("/spelrum.v1.Work/Lease"), "spelrum.v1.Work/Lease");
         let others =
             ["", "/", "/spelrum.v1.Work", "/spelrum.v1.Work/Lease/", "/spelrum.v1.Work/lease"];
         for path in others {
             assert_eq!(calls.name(path), OTHER, "{path}");
         }
-        assert!(calls.methods.len() > 20, "the contract was not understood");
+        assert_eq!(calls.methods.len(), 8, "the methods of the contract");
     }
 
     #[test]
     fn a_call_ends_once() {
-        let calls = Arc::new(Calls::new(&Registry::new()).unwrap());
+        let calls = Arc::new(Calls::new(&Registry::new(), &[]).unwrap());
         let count = |code| {
             let name = [OTHER, name_of(code)];
             calls.outcomes.get_metric_with_label_values(&name).unwrap().get()

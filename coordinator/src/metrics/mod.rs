@@ -48,7 +48,7 @@ impl Metrics {
     ///
     /// # Errors
     /// If a name is invalid or used twice: the program was built wrong.
-    pub(crate) fn new(engine_revision: u32) -> Result<Self, prometheus::Error> {
+    pub(crate) fn new(engine_revision: u32, routes: &[String]) -> Result<Self, prometheus::Error> {
         let registry = Registry::new();
         let build = Opts::new("spelrum_build_info", "Which program this is; always 1.")
             .const_label("version", env!("CARGO_PKG_VERSION"))
@@ -64,7 +64,7 @@ impl Metrics {
         healthy.set(1);
         Ok(Self {
             work: Arc::new(Work::new(&registry)?),
-            calls: Arc::new(Calls::new(&registry)?),
+            calls: Arc::new(Calls::new(&registry, routes)?),
             wal_bytes: gauge(
                 &registry,
                 "spelrum_wal_bytes",

@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::http::HeaderMap;
 use http_body::{Frame, SizeHint};
 use tonic::Status;
 
 use super::crowd::{ConnectionId, Crowd, Member};
+use super::form::Form;
 
 /// Largest piece: a frame of HTTP/2, as large as clients accept by default.
 const PIECE_BYTES: usize = 16 << 10;
@@ -36,12 +36,19 @@ struct Inside {
     rest: Bytes,
     is_over: bool,
     waker: Option<Waker>,
+    form: Form,
 }
 
 impl Answer {
     /// Adds a body to a crowd; also returns how many others were evicted for it.
-    pub(super) fn enter(crowd: &Arc<Crowd>, connection: ConnectionId, body: Body) -> (Self, usize) {
-        let inside = Inside { body: Some(body), rest: Bytes::new(), is_over: false, waker: None };
+    pub(super) fn enter(
+        crowd: &Arc<Crowd>,
+        connection: ConnectionId,
+        form: Form,
+        body: Body,
+    ) -> (Self, usize) {
+        let (body, rest) = (Some(body), Bytes::new());
+        let inside = Inside { body, rest, is_over: false, waker: None, form };
         let inside = Arc::new(Mutex::new(inside));
         let taken = Arc::clone(&inside);
         let (member, gone) = crowd.enter(connection, WEIGHT, move || discard(&taken));
@@ -69,12 +76,8 @@ impl Inside {
         }
         let Some(body) = &mut self.body else {
             self.is_over = true;
-            let mut trailers = HeaderMap::new();
             let status = Status::deadline_exceeded("the answer was not read in time");
-            return Poll::Ready(match status.add_header(&mut trailers) {
-                Ok(()) => Some(Ok(Frame::trailers(trailers))),
-                Err(_) => None,
-            });
+            return Poll::Ready(self.form.broken_off(status));
         };
         while self.rest.is_empty() {
             match Pin::new(&mut *body).poll_frame(cx) {
@@ -144,7 +147,7 @@ mod tests {
     #[tokio::test]
     async fn it_comes_in_small_pieces() {
         let crowd = Crowd::with_room(1 << 20);
-        let (mut answer, _) = Answer::enter(&crowd, ConnectionId(1), all(100_000));
+        let (mut answer, _) = Answer::enter(&crowd, ConnectionId(1), Form::Grpc, all(100_000));
         let mut bytes = Vec::new();
         while let Some(frame) = next(&mut answer).await {
             let piece = frame.into_data().unwrap();
@@ -158,7 +161,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_not_read_is_taken_away_and_says_so() {
         let crowd = Crowd::with_room(1 << 20);
-        let (mut answer, _) = Answer::enter(&crowd, ConnectionId(1), all(100_000));
+        let (mut answer, _) = Answer::enter(&crowd, ConnectionId(1), Form::Grpc, all(100_000));
         assert!(next(&mut answer).await.unwrap().is_data());
         assert_eq!(crowd.expire(Duration::ZERO), 1);
         assert!(answer.inside.lock().unwrap().body.is_none());
@@ -172,7 +175,8 @@ mod tests {
     async fn one_that_waits_hears_that_it_was_taken_away() {
         let crowd = Crowd::with_room(1 << 20);
         let never = futures_util::stream::pending::<Result<Bytes, std::convert::Infallible>>();
-        let (mut answer, _) = Answer::enter(&crowd, ConnectionId(1), Body::from_stream(never));
+        let (mut answer, _) =
+            Answer::enter(&crowd, ConnectionId(1), Form::Grpc, Body::from_stream(never));
         let waiting = tokio::spawn(async move { next(&mut answer).await.unwrap().is_trailers() });
         while crowd.expire(Duration::from_millis(1)) == 0 {
             tokio::task::yield_now().await;
@@ -183,11 +187,12 @@ mod tests {
     #[tokio::test]
     async fn the_heaviest_makes_room() {
         let crowd = Crowd::with_room(150_000);
-        let (mut large, _) = Answer::enter(&crowd, ConnectionId(1), all(100_000));
+        let (mut large, _) = Answer::enter(&crowd, ConnectionId(1), Form::Grpc, all(100_000));
         assert!(next(&mut large).await.unwrap().is_data());
         let (mut others, mut gone) = (Vec::new(), 0);
         for connection in 2..6 {
-            let (answer, more) = Answer::enter(&crowd, ConnectionId(connection), all(10));
+            let (answer, more) =
+                Answer::enter(&crowd, ConnectionId(connection), Form::Grpc, all(10));
             others.push(answer);
             gone += more;
         }

@@ -4,34 +4,30 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::http::HeaderMap;
+use axum::http::StatusCode;
 use http_body::{Frame, SizeHint};
 use tonic::Code;
 
+use super::form::Form;
 use crate::metrics::UnderWay;
 
 /// The answer to a call.
 pub(super) struct Counted {
     body: Body,
     call: UnderWay,
+    form: Form,
 }
 
 impl Counted {
-    /// Wraps the body of an answer with these headers, which begins now.
-    pub(super) fn new(mut call: UnderWay, headers: &HeaderMap, body: Body) -> Self {
+    /// Wraps the body of an answer that begins now, and whose head may say how the call went.
+    pub(super) fn new(mut call: UnderWay, form: Form, outcome: Option<Code>, body: Body) -> Self {
         call.answered();
-        // A refusal is complete with its headers.
-        if let Some(code) = code(headers) {
+        // A refusal is complete with its head.
+        if let Some(code) = outcome {
             call.ended(code);
         }
-        Self { body, call }
+        Self { body, call, form }
     }
-}
-
-/// A call's status code, if these headers or trailers contain it.
-fn code(headers: &HeaderMap) -> Option<Code> {
-    let code = headers.get("grpc-status")?;
-    Some(Code::from_bytes(code.as_bytes()))
 }
 
 impl HttpBody for Counted {
@@ -45,10 +41,18 @@ impl HttpBody for Counted {
         let polled = Pin::new(&mut self.body).poll_frame(cx);
         match &polled {
             Poll::Ready(Some(Ok(frame))) => {
-                if let Some(code) = frame.trailers_ref().and_then(code) {
+                let trailers = frame.trailers_ref();
+                let code =
+                    trailers.and_then(|trailers| self.form.outcome(StatusCode::OK, trailers));
+                if let Some(code) = code {
                     self.call.ended(code);
                 }
+                // A body whose length is known is not polled for its end.
+                if self.form == Form::Json && self.body.is_end_stream() {
+                    self.call.ended(Code::Ok);
+                }
             }
+            Poll::Ready(None) if self.form == Form::Json => self.call.ended(Code::Ok),
             // The answer ended without a status.
             Poll::Ready(Some(Err(_)) | None) => self.call.ended(Code::Unknown),
             Poll::Pending => {}

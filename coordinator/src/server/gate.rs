@@ -6,13 +6,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::body::{Body, HttpBody as _};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::future::BoxFuture;
-use spelrum_proto::Refusal;
+use spelrum_proto::{Reason, Refusal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
@@ -22,11 +22,13 @@ use super::answer::Answer;
 use super::connections::{Connection, Share};
 use super::counted::Counted;
 use super::crowd::{Crowd, Member};
+use super::form::Form;
 use super::message::{self, Message, NoMessage, PATIENCE, UNITS_MAX, UNITS_PER_CONNECTION_MAX};
 use super::origin::{self, Foreign, Names, Transport};
 use super::request_id::RequestIds;
 use super::revoked::UntilRevoked;
-use crate::access::{CalledBy, Certified, Credential, Guard};
+use crate::access::{CalledBy, Certified, Credential, Guard, Role};
+use crate::api;
 use crate::log_throttle::LogThrottle;
 use crate::metrics::{Metrics, UnderWay, Why};
 
@@ -86,7 +88,7 @@ struct Throttles {
 /// Marks a call that has passed. Services check for it, in case a path that leads to a service is not recognised as one
 /// here.
 #[derive(Clone, Copy, Debug)]
-struct Passed;
+pub(crate) struct Passed;
 
 /// Refuses a call that has not passed.
 pub(super) fn only_passed(call: tonic::Request<()>) -> Result<tonic::Request<()>, Status> {
@@ -97,9 +99,12 @@ pub(super) fn only_passed(call: tonic::Request<()>) -> Result<tonic::Request<()>
 }
 
 /// The kind of a path.
+#[derive(Clone, Copy)]
 enum Of {
-    /// A Spelrum service, guarded by the token.
+    /// The workers' service, guarded by the token.
     Service,
+    /// The JSON API, guarded likewise.
+    Api,
     /// A service that is open to everyone and has no data.
     Open,
     /// The metrics page, which is larger than the other pages and not for web pages of other sites.
@@ -114,6 +119,8 @@ impl Of {
             Self::Open
         } else if path.starts_with("/spelrum.") {
             Self::Service
+        } else if path.starts_with(api::PREFIX) {
+            Self::Api
         } else if path == METRICS_PATH {
             Self::Metrics
         } else {
@@ -145,9 +152,19 @@ impl Gate {
         }
     }
 
-    /// Refuses calls from web pages and from unknown callers.
-    fn check_sender(&self, request: &Request, connection: &Connection) -> Result<(), Foreign> {
-        origin::check_grpc(request.method(), request.version(), request.headers())?;
+    /// Refuses calls from web pages of other sites, and those that a page could send without asking.
+    fn check_sender(
+        &self,
+        form: Form,
+        request: &Request,
+        connection: &Connection,
+    ) -> Result<(), Foreign> {
+        let (method, headers) = (request.method(), request.headers());
+        match form {
+            Form::Grpc => origin::check_grpc(method, request.version(), headers)?,
+            Form::Json if request.body().size_hint().exact() == Some(0) => {}
+            Form::Json => origin::check_json(headers)?,
+        }
         self.check_site(request, connection)
     }
 
@@ -164,10 +181,10 @@ impl Gate {
         peer: SocketAddr,
     ) -> Result<Option<Credential>, Refusal> {
         let authorization = request.headers().get(header::AUTHORIZATION);
-        let path = request.uri().path();
+        let needed = Role::needed_by(request.method(), request.uri().path());
         let authorization = authorization.map(|value| value.as_bytes());
         let certified = request.extensions().get::<Arc<Certified>>().map(|certified| &**certified);
-        let checked = self.guard.check(path, authorization, certified);
+        let checked = self.guard.check(needed, authorization, certified);
         if checked.is_err() {
             self.metrics.calls.refused(Why::Token);
         }
@@ -182,19 +199,20 @@ impl Gate {
     /// Waits until a call that has passed would be refused because its token or certificate was revoked.
     fn revoked(&self, request: &Request) -> BoxFuture<'static, Refusal> {
         let guard = self.guard.clone();
-        let path = request.uri().path().to_owned();
+        let needed = Role::needed_by(request.method(), request.uri().path());
         let authorization = request.headers().get(header::AUTHORIZATION).cloned();
         let certified = request.extensions().get::<Arc<Certified>>().cloned();
         Box::pin(async move {
             let authorization = authorization.as_ref().map(|value| value.as_bytes());
-            guard.refuses_later(&path, authorization, certified.as_deref()).await
+            guard.refuses_later(needed, authorization, certified.as_deref()).await
         })
     }
 
     /// Refuses, counts and logs a call that failed a check.
-    fn refuse_foreign(&self, foreign: &Foreign, peer: SocketAddr, is_grpc: bool) -> Response {
+    fn refuse_foreign(&self, foreign: &Foreign, peer: SocketAddr, kind: Of) -> Response {
         self.metrics.calls.refused(match foreign {
             Foreign::NotGrpc => Why::NotGrpc,
+            Foreign::NotJson => Why::NotJson,
             Foreign::OldHttp => Why::OldHttp,
             Foreign::Host(_) => Why::Host,
             Foreign::Origin(_) => Why::Origin,
@@ -202,7 +220,7 @@ impl Gate {
         if let Some(times) = self.throttles.foreign.record(1) {
             tracing::warn!(times, %peer, ?foreign, "refused calls; the last from this peer");
         }
-        refuse(foreign, is_grpc)
+        refuse(foreign, kind)
     }
 
     /// Answers a call that is open to everyone. Such a call needs no place.
@@ -238,16 +256,22 @@ impl Gate {
     async fn receive(
         &self,
         connection: &Connection,
-        path: &str,
+        form: Form,
+        name: &str,
         body: Body,
     ) -> Result<(Message, UnderWay, Option<Place>), Refusal> {
+        let length = match form {
+            Form::Grpc => None,
+            Form::Json => Some(api::check_length(body.size_hint().exact())?),
+        };
         let thrown_out = CancellationToken::new();
         let _member = self.admit(connection, &thrown_out);
         let peer = connection.peer;
         let receiving = async {
-            let message = message::receive(body, [&self.units, &connection.units], PATIENCE).await;
+            let rooms = [&self.units, &connection.units];
+            let message = message::receive(body, length, rooms, PATIENCE).await;
             let message = message.map_err(|problem| self.refuse_message(problem, peer))?;
-            let call = self.metrics.calls.begin(path);
+            let call = self.metrics.calls.begin(name);
             Ok((message, call, self.place(connection).await))
         };
         let received = thrown_out.run_until_cancelled(receiving).await;
@@ -287,26 +311,38 @@ impl Gate {
     async fn open_stream(&self, connection: &Connection, request: Request, next: Next) -> Response {
         let response = self.open(connection, next.run(request)).await;
         response.map(|body| {
-            let (answer, _) = Answer::enter(&self.streams, connection.id, body);
+            let (answer, _) = Answer::enter(&self.streams, connection.id, Form::Grpc, body);
             Body::new(answer)
         })
     }
 
     /// Checks a call and passes it to its service.
-    async fn serve(&self, connection: &Connection, request: Request, next: Next) -> Response {
-        if let Err(foreign) = self.check_sender(&request, connection) {
+    async fn serve(
+        &self,
+        form: Form,
+        name: &str,
+        connection: &Connection,
+        request: Request,
+        next: Next,
+    ) -> Response {
+        if let Err(foreign) = self.check_sender(form, &request, connection) {
             let is_grpc = origin::is_grpc(request.headers().get(header::CONTENT_TYPE));
-            return self.refuse_foreign(&foreign, connection.peer, is_grpc);
+            let kind = match form {
+                Form::Grpc if is_grpc => Of::Service,
+                Form::Grpc => Of::Page,
+                Form::Json => Of::Api,
+            };
+            return self.refuse_foreign(&foreign, connection.peer, kind);
         }
         let credential = match self.check_caller(&request, connection.peer) {
             Ok(credential) => credential,
-            Err(refusal) => return Status::from(refusal).into_http(),
+            Err(refusal) => return form.refused(refusal),
         };
         let mut revoked = self.revoked(&request);
         let (parts, body) = request.into_parts();
-        let (message, call, place) = match self.receive(connection, parts.uri.path(), body).await {
+        let (message, call, place) = match self.receive(connection, form, name, body).await {
             Ok(received) => received,
-            Err(refusal) => return Status::from(refusal).into_http(),
+            Err(refusal) => return form.refused(refusal),
         };
         connection.mark_known();
         let Message { bytes, room } = message;
@@ -318,13 +354,14 @@ impl Gate {
             refusal = &mut revoked => Err(refusal),
         };
         let response = match answered {
-            Ok(response) => response.map(|body| Body::new(UntilRevoked::new(body, revoked))),
-            Err(refusal) => Status::from(refusal).into_http(),
+            Ok(response) => response.map(|body| Body::new(UntilRevoked::new(form, body, revoked))),
+            Err(refusal) => form.refused(refusal),
         };
         drop((place, room));
         let (parts, body) = response.into_parts();
-        let body = Body::new(Counted::new(call, &parts.headers, body));
-        let (answer, removed) = Answer::enter(&self.answers, connection.id, body);
+        let outcome = form.outcome(parts.status, &parts.headers);
+        let body = Body::new(Counted::new(call, form, outcome, body));
+        let (answer, removed) = Answer::enter(&self.answers, connection.id, form, body);
         if let Some(times) = self.throttles.unread.record(removed) {
             tracing::warn!(times, "answers were not read by their clients, and are not kept");
         }
@@ -346,35 +383,50 @@ pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: 
         Of::Page => gate.open(&connection, next.run(request)).await,
         Of::Metrics => {
             if let Err(foreign) = gate.check_site(&request, &connection) {
-                return gate.refuse_foreign(&foreign, connection.peer, false);
+                return gate.refuse_foreign(&foreign, connection.peer, Of::Page);
             }
             gate.open_stream(&connection, request, next).await
         }
         Of::Open => {
             let (method, version) = (request.method(), request.version());
             if let Err(foreign) = origin::check_grpc(method, version, request.headers()) {
-                return gate.refuse_foreign(&foreign, connection.peer, false);
+                return gate.refuse_foreign(&foreign, connection.peer, Of::Page);
             }
             gate.open_stream(&connection, request, next).await
         }
-        Of::Service => {
+        kind @ (Of::Service | Of::Api) => {
+            let (form, path) = match kind {
+                Of::Api => {
+                    let matched = request.extensions().get::<MatchedPath>();
+                    let path = matched.map_or("", MatchedPath::as_str);
+                    (Form::Json, format!("{} {path}", request.method()))
+                }
+                Of::Service | Of::Open | Of::Metrics | Of::Page => {
+                    (Form::Grpc, request.uri().path().to_owned())
+                }
+            };
+            let name = gate.metrics.calls.name(&path).to_owned();
             let span = tracing::info_span!(
                 "call",
                 request = %gate.ids.request_id(request.headers()),
-                method = gate.metrics.calls.name(request.uri().path()),
+                method = name,
                 peer = %connection.peer,
             );
-            gate.serve(&connection, request, next).instrument(span).await
+            gate.serve(form, &path, &connection, request, next).instrument(span).await
         }
     }
 }
 
-/// Refuses with the reason, to a gRPC client or any other.
-fn refuse(foreign: &Foreign, is_grpc: bool) -> Response {
+/// Refuses with the reason, in the form that the caller reads.
+fn refuse(foreign: &Foreign, kind: Of) -> Response {
     let (status, problem) = match foreign {
         Foreign::NotGrpc => (
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "this is called by gRPC: POST, and the content type application/grpc".to_owned(),
+        ),
+        Foreign::NotJson => (
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "the body is JSON: send the content type application/json".to_owned(),
         ),
         Foreign::OldHttp => {
             (StatusCode::HTTP_VERSION_NOT_SUPPORTED, "gRPC needs HTTP/2".to_owned())
@@ -391,9 +443,20 @@ fn refuse(foreign: &Foreign, is_grpc: bool) -> Response {
             format!("the call comes from a web page of {origin:?}, and web pages may not call"),
         ),
     };
-    if is_grpc && !matches!(foreign, Foreign::OldHttp) {
-        Status::permission_denied(problem).into_http()
-    } else {
-        (status, format!("{problem}\n")).into_response()
+    match kind {
+        Of::Service if !matches!(foreign, Foreign::OldHttp) => {
+            Status::permission_denied(problem).into_http()
+        }
+        Of::Api => {
+            let reason = match foreign {
+                Foreign::NotJson => Reason::NotJson,
+                Foreign::Host(_) => Reason::WrongHost,
+                Foreign::Origin(_) | Foreign::NotGrpc | Foreign::OldHttp => Reason::CrossSite,
+            };
+            api::problem(Refusal::new(reason, problem, ""))
+        }
+        Of::Service | Of::Open | Of::Metrics | Of::Page => {
+            (status, format!("{problem}\n")).into_response()
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! A call's message, received as a whole before any work is done for the call.
 //!
-//! Every call of ours has one message, and its first bytes state its length (the five bytes before each message of gRPC
-//! over HTTP/2). So room can be reserved before the message arrives.
+//! Every call of ours has one message. In gRPC its first bytes state its length (five bytes before each message), and
+//! in HTTP its head does. So room can be reserved before the message arrives.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -64,18 +64,22 @@ pub(super) enum NoMessage {
     Broken,
 }
 
-/// Receives a message, within the room of all and that of its connection.
+/// Receives a message of this length, or of the length that its first bytes state, within the room of all and that of
+/// its connection.
 pub(super) async fn receive(
     body: Body,
+    stated: Option<usize>,
     rooms: [&Arc<Semaphore>; 2],
     patience: Patience,
 ) -> Result<Message, NoMessage> {
     let mut incoming = Incoming { body, bytes: Vec::new(), patience: patience.next };
     let mut has_ended = false;
-    while incoming.bytes.len() < PREFIX_BYTES && !has_ended {
+    let prefix = if stated.is_some() { 0 } else { PREFIX_BYTES };
+    while incoming.bytes.len() < prefix && !has_ended {
         has_ended = !incoming.more().await?;
     }
-    let Some(length) = incoming.length().filter(|&length| length <= MESSAGE_BYTES_MAX) else {
+    let length = stated.or_else(|| incoming.length());
+    let Some(length) = length.filter(|&length| length <= MESSAGE_BYTES_MAX) else {
         // The service reports the error.
         return Ok(Message { bytes: incoming.bytes.into(), room: None });
     };
@@ -85,7 +89,7 @@ pub(super) async fn receive(
     let time_max = patience.whole + patience.unit * u32::try_from(units).unwrap_or(u32::MAX);
     let rest = async {
         // To the end, so that the client has no more to send.
-        while !has_ended && incoming.bytes.len() <= PREFIX_BYTES + length {
+        while !has_ended && incoming.bytes.len() <= prefix + length {
             has_ended = !incoming.more().await?;
         }
         Ok(())
@@ -171,7 +175,8 @@ mod tests {
             for size in [1, 3, 5, 1_000, usize::MAX] {
                 let sent = message(length);
                 let [all, own] = rooms(UNITS_PER_CONNECTION_MAX);
-                let got = receive(in_pieces(&sent, size), [&all, &own], PATIENCE).await.unwrap();
+                let got =
+                    receive(in_pieces(&sent, size), None, [&all, &own], PATIENCE).await.unwrap();
                 assert_eq!(got.bytes, sent);
                 let taken = if length > SMALL_BYTES { length.div_ceil(UNIT_BYTES) } else { 0 };
                 assert_eq!(all.available_permits(), UNITS_MAX - taken);
@@ -185,13 +190,14 @@ mod tests {
     async fn what_is_no_message_goes_on_to_the_service_that_says_so() {
         for sent in [vec![], vec![0; 3], message(MESSAGE_BYTES_MAX + 1)[..70_000].to_vec()] {
             let [all, own] = rooms(1);
-            let got = receive(in_pieces(&sent, 16_384), [&all, &own], PATIENCE).await.unwrap();
+            let got =
+                receive(in_pieces(&sent, 16_384), None, [&all, &own], PATIENCE).await.unwrap();
             assert!(sent.starts_with(&got.bytes) && got.bytes.len() <= 16_384);
         }
         // An endless message is not received in full.
         let endless = stream::repeat(0).map(|_| Ok::<_, std::io::Error>(vec![0; 10_000]));
         let [all, own] = rooms(1);
-        let got = receive(Body::from_stream(endless), [&all, &own], PATIENCE).await.unwrap();
+        let got = receive(Body::from_stream(endless), None, [&all, &own], PATIENCE).await.unwrap();
         assert_eq!(got.bytes.len(), 10_000);
     }
 
@@ -204,7 +210,10 @@ mod tests {
             let begun = message(100_000)[..begun].to_vec();
             let first = stream::iter([Ok::<_, std::io::Error>(begun)]);
             let body = Body::from_stream(first.chain(stream::pending()));
-            assert_eq!(receive(body, [&all, &own], patience).await.unwrap_err(), NoMessage::Late);
+            assert_eq!(
+                receive(body, None, [&all, &own], patience).await.unwrap_err(),
+                NoMessage::Late
+            );
         }
         // Nor for bytes that trickle in one at a time, each within its limit.
         let patience = Patience { next: Duration::from_secs(3_600), ..patience };
@@ -212,12 +221,16 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(1)).await;
             Ok::<_, std::io::Error>(vec![byte])
         });
-        let late = receive(Body::from_stream(slowly), [&all, &own], patience).await.unwrap_err();
+        let late =
+            receive(Body::from_stream(slowly), None, [&all, &own], patience).await.unwrap_err();
         assert_eq!(late, NoMessage::Late);
         assert_eq!(all.available_permits(), UNITS_MAX);
         // One connection gets no more than its share.
         let _others = Arc::clone(&own).acquire_many_owned(4_000).await.unwrap();
         let body = in_pieces(&message(200_000), 16_384);
-        assert_eq!(receive(body, [&all, &own], patience).await.unwrap_err(), NoMessage::NoRoom);
+        assert_eq!(
+            receive(body, None, [&all, &own], patience).await.unwrap_err(),
+            NoMessage::NoRoom
+        );
     }
 }

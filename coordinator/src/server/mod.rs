@@ -1,4 +1,4 @@
-//! One listener for everything: gRPC, and pages for browsers.
+//! One listener for everything: gRPC, the JSON API, and pages for browsers.
 //!
 //! hyper distinguishes HTTP/1 from HTTP/2 by a connection's first bytes, and one axum router has tonic's routes beside
 //! the pages. Strangers get no farther than [`gate`]: what they can hold is bounded, and takes nothing that other
@@ -8,6 +8,7 @@ mod answer;
 mod connections;
 mod counted;
 mod crowd;
+mod form;
 mod gate;
 mod message;
 mod open_files;
@@ -37,8 +38,6 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use spelrum_proto::FILE_DESCRIPTOR_SET;
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
-use spelrum_proto::v1::experiments_server::ExperimentsServer;
-use spelrum_proto::v1::results_server::ResultsServer;
 use spelrum_proto::v1::work_server::WorkServer;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -52,14 +51,16 @@ use tower::ServiceExt as _;
 
 use self::connections::{Connection, Connections, Opened};
 use self::gate::Gate;
+pub(crate) use self::gate::Passed;
 use self::origin::{Names, Transport};
 pub(crate) use self::tls::Tls;
 pub use self::tls::{TlsError, TlsFiles};
 use crate::access::{Certified, Guard};
+use crate::api::{Api, Routes as ApiRoutes};
 use crate::dispatcher::Health;
 use crate::log_throttle::LogThrottle;
 use crate::metrics::{self, Metrics};
-use crate::services::{ExperimentsService, ResultsService, WorkService};
+use crate::services::WorkService;
 
 /// Connections at once (invariant 9): one for each worker that the roster has a place for, and some for clients.
 const CONNECTIONS_MAX: usize = 12_288;
@@ -155,8 +156,7 @@ pub(crate) type ReflectionError = tonic_reflection::server::Error;
 impl Server {
     pub(crate) async fn new(
         work: WorkService,
-        experiments: ExperimentsService,
-        results: ResultsService,
+        api: Api,
         guard: Guard,
         hosts: Vec<String>,
         state: Health,
@@ -172,21 +172,14 @@ impl Server {
         let work = WorkServer::new(work)
             .max_decoding_message_size(MESSAGE_BYTES_MAX)
             .max_encoding_message_size(MESSAGE_BYTES_MAX);
-        let experiments = ExperimentsServer::new(experiments)
-            .max_decoding_message_size(MESSAGE_BYTES_MAX)
-            .max_encoding_message_size(MESSAGE_BYTES_MAX);
-        let results = ResultsServer::new(results)
-            .max_decoding_message_size(MESSAGE_BYTES_MAX)
-            .max_encoding_message_size(MESSAGE_BYTES_MAX);
         let gate = Gate::new(guard.clone(), Names::new(hosts), metrics.clone());
         // Health, reflection and the pages reveal only that a coordinator is here and stay open.
         let router = Routes::new(InterceptedService::new(work, gate::only_passed))
-            .add_service(InterceptedService::new(experiments, gate::only_passed))
-            .add_service(InterceptedService::new(results, gate::only_passed))
             .add_service(health_service)
             .add_service(reflection().build_v1()?)
             .add_service(reflection().build_v1alpha()?)
             .into_axum_router()
+            .merge(ApiRoutes::new().router.with_state(Arc::new(api)))
             .route("/", get(index))
             .route("/healthz", get(healthz).with_state(state.clone()))
             .route(gate::METRICS_PATH, get(numbers).with_state(metrics.clone()))
@@ -322,12 +315,8 @@ async fn watch_health(reporter: HealthReporter, state: Health, metrics: Metrics)
 async fn report_health(reporter: &HealthReporter, is_well: bool) {
     if is_well {
         reporter.set_serving::<WorkServer<WorkService>>().await;
-        reporter.set_serving::<ExperimentsServer<ExperimentsService>>().await;
-        reporter.set_serving::<ResultsServer<ResultsService>>().await;
     } else {
         reporter.set_not_serving::<WorkServer<WorkService>>().await;
-        reporter.set_not_serving::<ExperimentsServer<ExperimentsService>>().await;
-        reporter.set_not_serving::<ResultsServer<ResultsService>>().await;
     }
 }
 

@@ -33,6 +33,8 @@ pub(super) enum Transport {
 pub(super) enum Foreign {
     /// Not gRPC.
     NotGrpc,
+    /// A body of another content type than JSON.
+    NotJson,
     /// gRPC over an old HTTP.
     OldHttp,
     /// Sent to another host.
@@ -106,6 +108,18 @@ pub(super) fn check_grpc(
         Err(Foreign::OldHttp)
     } else {
         Ok(())
+    }
+}
+
+/// Refuses a body that is not declared as JSON: without a preflight request, a page cannot declare that.
+pub(super) fn check_json(headers: &HeaderMap) -> Result<(), Foreign> {
+    let kind = headers.get(header::CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+    let kind = kind.to_ascii_lowercase();
+    let rest = kind.strip_prefix(b"application/json");
+    if rest.is_some_and(|rest| matches!(rest.first(), None | Some(b';' | b' '))) {
+        Ok(())
+    } else {
+        Err(Foreign::NotJson)
     }
 }
 

@@ -5,23 +5,24 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::http::HeaderMap;
 use futures_util::future::BoxFuture;
 use http_body::{Frame, SizeHint};
 use spelrum_proto::Refusal;
-use tonic::Status;
+
+use super::form::Form;
 
 /// The answer to a call.
 pub(super) struct UntilRevoked {
     /// `None` once ended. Everything that the body holds, such as a query, ends with it.
     body: Option<Body>,
     revoked: BoxFuture<'static, Refusal>,
+    form: Form,
 }
 
 impl UntilRevoked {
     /// Wraps an answer that lasts as long as its caller has access.
-    pub(super) fn new(body: Body, revoked: BoxFuture<'static, Refusal>) -> Self {
-        Self { body: Some(body), revoked }
+    pub(super) fn new(form: Form, body: Body, revoked: BoxFuture<'static, Refusal>) -> Self {
+        Self { body: Some(body), revoked, form }
     }
 }
 
@@ -33,15 +34,11 @@ impl HttpBody for UntilRevoked {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let Self { body: open_body, revoked } = &mut *self;
+        let Self { body: open_body, revoked, form } = &mut *self;
         let Some(body) = open_body else { return Poll::Ready(None) };
         if let Poll::Ready(refusal) = revoked.as_mut().poll(cx) {
             *open_body = None;
-            let mut trailers = HeaderMap::new();
-            return Poll::Ready(match Status::from(refusal).add_header(&mut trailers) {
-                Ok(()) => Some(Ok(Frame::trailers(trailers))),
-                Err(_) => None,
-            });
+            return Poll::Ready(form.broken_off(refusal.into()));
         }
         let polled = Pin::new(body).poll_frame(cx);
         if let Poll::Ready(None | Some(Err(_))) = polled {

@@ -40,10 +40,10 @@ pub(crate) struct Planner {
 }
 
 /// A planned sweep, with the builds of its engines appended to its text.
-pub(super) struct Planned {
-    pub(super) text: SweepText,
-    pub(super) plan: Plan,
-    pub(super) place: OwnedSemaphorePermit,
+pub(crate) struct Planned {
+    pub(crate) text: SweepText,
+    pub(crate) plan: Plan,
+    pub(crate) place: OwnedSemaphorePermit,
 }
 
 impl Planner {
@@ -53,7 +53,7 @@ impl Planner {
     }
 
     /// Plans a sweep that is submitted under this UUID.
-    pub(super) async fn plan(
+    pub(crate) async fn plan(
         &self,
         text: SweepText,
         uuid: &str,

@@ -290,10 +290,10 @@ fn check_engine(reported: &Reported) -> Result<(), Refusal> {
 }
 
 /// A UUID in its canonical form, so that equal ones are equal texts.
-pub(super) fn canonical_uuid(field: &str, uuid: &str) -> Result<String, Refusal> {
+pub(crate) fn canonical_uuid(field: &str, uuid: &str) -> Result<String, Refusal> {
     Ok(wire::uuid(field, uuid)?.to_string())
 }
 
-pub(super) fn millis(duration: Duration) -> u64 {
+pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(NUMBER_MAX).min(NUMBER_MAX)
 }

@@ -1,7 +1,7 @@
 //! Builds of engines: a coordinator plays the one that its workers have, and gives a cell's games to workers with the
 //! cell's build alone.
 
-use spelrum_proto::v1::sql_value::Value;
+use spelrum_answers::{SqlValue, SubmitSweep, SubmittedSweep};
 use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_test_support::{HandWorker, Served, Site, hello, submission};
 use uuid::Uuid;
@@ -39,8 +39,8 @@ async fn worker_with(served: &Served, name: &str, build: u8) -> HandWorker {
 async fn builds(served: &Served) -> Vec<String> {
     let builds = "SELECT coalesce(substr(p.parameters_json ->> '$.build', 1, 8), 'any') FROM cells AS c
         JOIN players AS p ON p.player_id = c.first_player_id WHERE c.in_sweep = 1 ORDER BY c.number, c.cell_id";
-    let text = |row: Vec<Option<Value>>| match row.into_iter().next().flatten() {
-        Some(Value::Text(text)) => text,
+    let text = |row: Vec<SqlValue>| match row.into_iter().next() {
+        Some(SqlValue::Text(text)) => text,
         other => panic!("{other:?}"),
     };
     served.query(builds).await.unwrap().into_iter().map(text).collect()
@@ -50,9 +50,9 @@ async fn submit_as(
     served: &Served,
     uuid: &str,
     toml: &str,
-) -> Result<v1::SubmitResponse, tonic::Status> {
-    let request = v1::SubmitRequest { experiment_uuid: uuid.to_owned(), ..submission(toml) };
-    Ok(served.experiments().await.submit(request).await?.into_inner())
+) -> Result<SubmittedSweep, tonic::Status> {
+    let submit = SubmitSweep { experiment_uuid: Some(uuid.to_owned()), ..submission(toml) };
+    served.call(&submit).await
 }
 
 #[tokio::test]

@@ -3,18 +3,22 @@
 use std::path::PathBuf;
 
 use spelrum_coordinator::access::{Role, Roles, TokenBook, certificate_uris};
-use spelrum_proto::{Bearer, Reason, Refusal, TrustError};
+use spelrum_proto::{Reason, Refusal, TrustError};
 use spelrum_test_support::{Authority, DEADLINE, Served, Site, Validity, eventually};
-use tonic::client::Grpc;
-use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
-use tonic::{Code, Request, Status};
+use tonic::{Code, Status};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use crate::tokens::every_path;
+use crate::tokens::{EmptyCall, every_call};
 
-const STATUS: &str = "/spelrum.v1.Experiments/Status";
+fn status() -> EmptyCall {
+    EmptyCall::new("GET /api/v1/status")
+}
+
+fn submit() -> EmptyCall {
+    EmptyCall::new("POST /api/v1/experiments")
+}
 
 /// A CA of coordinators, another one of clients, and a coordinator that knows both and these tokens.
 struct Cluster {
@@ -65,13 +69,13 @@ impl Cluster {
     /// Why a call with an empty message is not answered, if for who asks.
     async fn refused(
         &self,
-        path: &str,
+        call: &EmptyCall,
         identity: Option<&(String, String)>,
         token: Option<&str>,
     ) -> Option<String> {
         for _ in 0..50 {
             let answer = match self.channel(identity).await {
-                Ok(channel) => refused(channel, path, token).await,
+                Ok(channel) => refused(channel, call, token).await,
                 Err(error) => Some(explain_failure(&error)),
             };
             if answer.as_deref() != Some(LOST) {
@@ -92,15 +96,8 @@ fn explain_failure(error: &(dyn std::error::Error + 'static)) -> String {
     format!("no connection: {problem}; {remedy}")
 }
 
-async fn refused(channel: Channel, path: &str, token: Option<&str>) -> Option<String> {
-    let bearer = Bearer::new(token.map(|token| token.parse().unwrap()).as_ref());
-    let mut client = Grpc::new(InterceptedService::new(channel, bearer));
-    if let Err(error) = client.ready().await {
-        return Some(explain_failure(&error));
-    }
-    let codec = tonic_prost::ProstCodec::<(), ()>::default();
-    let answer = client.server_streaming(Request::new(()), path.parse().unwrap(), codec).await;
-    let status = answer.err()?;
+async fn refused(channel: Channel, call: &EmptyCall, token: Option<&str>) -> Option<String> {
+    let status = call.send(channel, token).await?;
     let Some(refusal) = Refusal::from_status(&status) else { return without_refusal(&status) };
     let is_for_who_asks = matches!(refusal.reason, Reason::BadToken | Reason::WrongRole);
     is_for_who_asks.then(|| format!("{}: {}", refusal.reason.name(), refusal.problem))
@@ -115,24 +112,26 @@ fn without_refusal(status: &Status) -> Option<String> {
 #[tokio::test]
 async fn every_method_is_for_its_role_whatever_proves_it() {
     let cluster = Cluster::start().await;
+    let calls = every_call().await;
     for role in Role::ALL {
         let token = cluster.token(role.name(), role);
         let identity = cluster.certify(role.name(), role);
         let by_certificate = cluster.channel(Some(&identity)).await.unwrap();
         let by_token = cluster.channel(None).await.unwrap();
         eventually("the token is known", async || {
-            let answer = refused(by_token.clone(), STATUS, Some(&token)).await;
+            let answer = refused(by_token.clone(), &status(), Some(&token)).await;
             (!answer.is_some_and(|answer| answer.starts_with("BAD_TOKEN"))).then_some(())
         })
         .await;
-        for path in every_path() {
-            let token = refused(by_token.clone(), &path, Some(&token)).await;
-            let certificate = refused(by_certificate.clone(), &path, None).await;
+        for call in &calls {
+            let name = &call.name;
+            let token = refused(by_token.clone(), call, Some(&token)).await;
+            let certificate = refused(by_certificate.clone(), call, None).await;
             let is_role = |answer: &Option<String>| {
                 answer.as_ref().is_none_or(|answer| answer.starts_with("WRONG_ROLE"))
             };
-            assert!(is_role(&token) && is_role(&certificate), "{path}: {token:?} {certificate:?}");
-            assert_eq!(token.is_none(), certificate.is_none(), "{path} {role}");
+            assert!(is_role(&token) && is_role(&certificate), "{name}: {token:?} {certificate:?}");
+            assert_eq!(token.is_none(), certificate.is_none(), "{name} {role}");
         }
     }
     cluster.served.stop().await.unwrap();
@@ -172,10 +171,12 @@ async fn no_other_certificate_lets_anybody_in() {
         ),
         ("that may read", Some(client_identity(clients, &["spelrum:read:ada"], Validity::Now))),
     ];
+    let hello = EmptyCall::new("spelrum.v1.Work/Hello");
     let mut answers = Vec::new();
     for (description, identity) in shown {
-        let answer =
-            cluster.refused("/spelrum.v1.Experiments/Submit", identity.as_ref(), None).await;
+        let greeted = cluster.refused(&hello, identity.as_ref(), None).await;
+        assert!(greeted.is_some(), "{description} is let in as a worker");
+        let answer = cluster.refused(&submit(), identity.as_ref(), None).await;
         answers.push(format!(
             "{description}: {}",
             answer.unwrap_or_else(|| panic!("{description} is let in"))
@@ -184,10 +185,9 @@ async fn no_other_certificate_lets_anybody_in() {
     insta::assert_snapshot!(answers.join("\n"));
     // The same, but good.
     let identity = client_identity(clients, &good, Validity::Now);
-    assert_eq!(
-        cluster.refused("/spelrum.v1.Experiments/Submit", Some(&identity), None).await,
-        None
-    );
+    assert_eq!(cluster.refused(&submit(), Some(&identity), None).await, None);
+    let worker = client_identity(clients, &["spelrum:work:ada"], Validity::Now);
+    assert_eq!(cluster.refused(&hello, Some(&worker), None).await, None);
     cluster.served.stop().await.unwrap();
 }
 
@@ -195,21 +195,20 @@ async fn no_other_certificate_lets_anybody_in() {
 #[tokio::test]
 async fn a_token_is_judged_alone() {
     let cluster = Cluster::start().await;
-    let (read, submit) = (cluster.token("guest", Role::Read), cluster.certify("ada", Role::Submit));
-    let submitting = "/spelrum.v1.Experiments/Submit";
+    let (read, ada) = (cluster.token("guest", Role::Read), cluster.certify("ada", Role::Submit));
     eventually("the token is known", async || {
-        cluster.refused(STATUS, None, Some(&read)).await.is_none().then_some(())
+        cluster.refused(&status(), None, Some(&read)).await.is_none().then_some(())
     })
     .await;
-    let answer_to = async |path: &str, token: &str| {
-        let answer = cluster.refused(path, Some(&submit), Some(token)).await;
+    let answer_to = async |call: &EmptyCall, token: &str| {
+        let answer = cluster.refused(call, Some(&ada), Some(token)).await;
         answer.map(|answer| answer.split(':').next().unwrap().to_owned())
     };
-    assert_eq!(answer_to(STATUS, &read).await, None);
-    assert_eq!(answer_to(submitting, &read).await.as_deref(), Some("WRONG_ROLE"));
-    assert_eq!(answer_to(STATUS, "spelrum_0").await.as_deref(), Some("BAD_TOKEN"));
+    assert_eq!(answer_to(&status(), &read).await, None);
+    assert_eq!(answer_to(&submit(), &read).await.as_deref(), Some("WRONG_ROLE"));
+    assert_eq!(answer_to(&status(), "spelrum_0").await.as_deref(), Some("BAD_TOKEN"));
     TokenBook::change(&cluster.tokens, |book| book.remove("guest")).unwrap();
-    eventually("the revoked one is refused", async || answer_to(STATUS, &read).await).await;
+    eventually("the revoked one is refused", async || answer_to(&status(), &read).await).await;
     cluster.served.stop().await.unwrap();
 }
 
@@ -221,13 +220,13 @@ async fn a_revoked_certificate_is_refused_within_a_moment() {
         (cluster.certify("ada", Role::Submit), cluster.certify("ada", Role::Submit));
     let other = cluster.certify("ada-2", Role::Submit);
     let open = cluster.channel(Some(&first)).await.unwrap();
-    assert_eq!(refused(open.clone(), STATUS, None).await, None);
+    assert_eq!(refused(open.clone(), &status(), None).await, None);
     TokenBook::change(&cluster.tokens, |book| book.refuse_certificate("ada", "")).unwrap();
     let answer =
-        eventually("it is refused", async || refused(open.clone(), STATUS, None).await).await;
+        eventually("it is refused", async || refused(open.clone(), &status(), None).await).await;
     assert_eq!(answer, "BAD_TOKEN: the client certificate of `ada` was revoked");
-    assert_eq!(cluster.refused(STATUS, Some(&second), None).await, Some(answer));
-    assert_eq!(cluster.refused(STATUS, Some(&other), None).await, None);
+    assert_eq!(cluster.refused(&status(), Some(&second), None).await, Some(answer));
+    assert_eq!(cluster.refused(&status(), Some(&other), None).await, None);
     cluster.served.stop().await.unwrap();
 }
 
@@ -251,9 +250,9 @@ async fn where_certificates_are_taken_one_is_demanded() {
     let served = site.serve_with_tls_to(identity, None, Some(&ca)).await;
     std::mem::replace(&mut cluster.served, served).stop().await.unwrap();
     let identity = cluster.certify("ada", Role::Submit);
-    assert_eq!(cluster.refused(STATUS, Some(&identity), None).await, None);
+    assert_eq!(cluster.refused(&status(), Some(&identity), None).await, None);
     for token in [None, Some("guess")] {
-        let answer = cluster.refused(STATUS, None, token).await.unwrap();
+        let answer = cluster.refused(&status(), None, token).await.unwrap();
         assert!(answer.starts_with("BAD_TOKEN"), "{answer}");
     }
     cluster.served.stop().await.unwrap();

@@ -1,8 +1,9 @@
-//! Claims over real gRPC: what a client hears is what the file has.
+//! Claims over the API: a client's report has the claims and verdicts of the file.
 
-use spelrum_answers::{Detail, Report};
-use spelrum_proto::results::ReportReader;
-use spelrum_proto::v1;
+use spelrum_answers::{Detail, GetReport, Report};
+use spelrum_model::Role;
+use spelrum_model::claims::ClaimStanding;
+use spelrum_statistics::claims::Judgement;
 use spelrum_store::Readers;
 use spelrum_test_support::{HandWorker, Site, quick_sweep};
 
@@ -18,45 +19,47 @@ fn claim(text: &str, bound: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_client_hears_of_claims_what_the_file_has() {
+async fn a_clients_report_has_the_claims_of_the_file() {
     let site = Site::new();
     let served = site.serve().await;
     let stated =
         [claim("minimax is better", "score_above = 0.5"), claim("by far", "score_above = 0.99")];
     let first = served.submit(&sweep(&stated.concat())).await;
-    assert!(first.claims.iter().all(|claim| claim.in_sweep && !claim.late), "{:?}", first.claims);
-    let parts = async || {
-        let request = v1::GetReportRequest { experiment: "claimed".to_owned(), depths: false };
-        let mut parts = served.results().await.get_report(request).await.unwrap().into_inner();
-        let first = parts.message().await.unwrap().unwrap();
-        let mut reader = ReportReader::default();
-        reader.take(first.clone()).unwrap();
-        while let Some(part) = parts.message().await.unwrap() {
-            reader.take(part).unwrap();
-        }
-        (first.claims, reader.finish().unwrap())
+    let stated_first = |claim: &ClaimStanding| claim.in_sweep && !claim.is_late;
+    assert!(first.claims.iter().all(stated_first), "{:?}", first.claims);
+    let report = async || {
+        let question = GetReport { experiment: "claimed".to_owned(), detail: Detail::Cells };
+        served.call(&question).await.unwrap()
     };
-    let (open, _) = parts().await;
-    assert!(open.iter().all(|claim| claim.judgement == "open" && claim.p.is_none()), "{open:?}");
+    let before = report().await;
+    let open = before.judged_claims();
+    assert_eq!(open.len(), 2);
+    for claim in &open {
+        assert_eq!((claim.judged.judgement, claim.judged.figures), (Judgement::Open, None));
+    }
     HandWorker::new(&served).await.work_until_done().await;
     let later = served
         .submit(&sweep(&[stated[0].clone(), claim("so", "score_below = 0.9")].concat()))
         .await;
     let standings: Vec<_> =
-        later.claims.iter().map(|claim| (&*claim.text, claim.late, claim.in_sweep)).collect();
+        later.claims.iter().map(|claim| (&*claim.text, claim.is_late, claim.in_sweep)).collect();
     assert_eq!(
         standings,
         [("minimax is better", false, true), ("by far", false, false), ("so", true, true)]
     );
-    let (wire, report) = parts().await;
-    let judgements: Vec<&str> = wire.iter().map(|claim| &*claim.judgement).collect();
-    assert_eq!(judgements, ["supported", "not_shown", "exploratory"]);
-    assert!(wire[0].p_adjusted >= wire[0].p && wire[2].p_adjusted.is_none());
-    assert_eq!(wire[2].reason.as_deref(), Some("stated after the first game was settled"));
-    let band = wire[0].cells[0].band.unwrap();
+    let report = report().await;
+    let claims = report.judged_claims();
+    let judgements: Vec<Judgement> = claims.iter().map(|claim| claim.judged.judgement).collect();
+    assert_eq!(judgements, [Judgement::Supported, Judgement::NotShown, Judgement::Exploratory]);
+    let figures = claims[0].judged.figures.unwrap();
+    assert!(figures.p_adjusted >= Some(figures.p), "{figures:?}");
+    assert_eq!(claims[2].judged.figures.unwrap().p_adjusted, None);
+    let why = claims[2].exploratory.map(|why| why.reason());
+    assert_eq!(why, Some("stated after the first game was settled"));
+    let band = claims[0].judged.cells[0].band.unwrap();
     assert!(band.low > 0.5 && band.high < 1.0, "{band:?}");
     // The claim's player is the cell's second.
-    assert!(wire[0].cells[0].second);
+    assert_eq!(claims[0].claim.cells[0].player, Role::Opponent);
     let file: Report = Readers::open(&site.db())
         .await
         .unwrap()
@@ -65,6 +68,6 @@ async fn a_client_hears_of_claims_what_the_file_has() {
         .unwrap()
         .unwrap();
     assert_eq!(report.claims, file.claims);
-    assert_eq!(report.judged_claims(), file.judged_claims());
+    assert_eq!(claims, file.judged_claims());
     served.stop().await.unwrap();
 }

@@ -1,8 +1,7 @@
-//! Comparisons of cells over real gRPC.
+//! Comparisons of cells over the API.
 
-use spelrum_answers::Comparisons;
-use spelrum_proto::results::ComparisonsReader;
-use spelrum_proto::{Reason, v1};
+use spelrum_answers::{Comparisons, GetComparisons};
+use spelrum_proto::Reason;
 use spelrum_statistics::comparisons::Changed;
 use spelrum_store::Readers;
 use tonic::Status;
@@ -10,13 +9,7 @@ use tonic::Status;
 use spelrum_test_support::{HandWorker, Served, Site, quick_sweep, reason};
 
 async fn comparisons(served: &Served, experiment: &str) -> Result<Comparisons, Status> {
-    let request = v1::GetComparisonsRequest { experiment: experiment.to_owned() };
-    let mut parts = served.results().await.get_comparisons(request).await?.into_inner();
-    let mut comparisons = ComparisonsReader::default();
-    while let Some(part) = parts.message().await? {
-        comparisons.take(part).unwrap();
-    }
-    Ok(comparisons.finish().unwrap())
+    served.call(&GetComparisons { experiment: experiment.to_owned() }).await
 }
 
 /// Two seeds, two depths, two numbers of nodes; the openings of a seed are shared.
@@ -28,7 +21,7 @@ fn sweep(name: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_is_told_over_the_network_is_what_the_file_says() {
+async fn an_answer_over_the_network_equals_that_of_the_file() {
     let site = Site::new();
     let served = site.serve().await;
     served.submit(&sweep("compared")).await;
@@ -59,9 +52,7 @@ async fn an_experiment_without_games_has_nothing_to_compare() {
     served.submit(&sweep("idle")).await;
     let read = comparisons(&served, "idle").await.unwrap();
     assert_eq!((read.differences.len(), read.effects.len(), read.replicates.len()), (0, 0, 0));
-    for (which, expected) in
-        [("nobody", Reason::UnknownExperiment), (&"x".repeat(256), Reason::Malformed)]
-    {
-        assert_eq!(reason(comparisons(&served, which).await), expected);
+    for unknown in ["nobody", &"x".repeat(256)] {
+        assert_eq!(reason(comparisons(&served, unknown).await), Reason::UnknownExperiment);
     }
 }

@@ -1,27 +1,21 @@
-//! Experiments whose results decide which cells they get, over real gRPC: the same course through kills.
+//! Experiments whose results decide which cells they get, over the network: the same course through kills.
 
 use std::sync::Arc;
 
-use spelrum_answers::{Detail, RunResult};
+use spelrum_answers::{Action, Detail, GetRuns, Removing, RunResult};
 use spelrum_coordinator::CourseFactory;
 use spelrum_engine::Value;
-use spelrum_model::{AxisValue, Plan};
-use spelrum_proto::{Reason, v1};
+use spelrum_model::{AxisValue, ExperimentState, Plan};
+use spelrum_proto::Reason;
 use spelrum_scheduling::course::{self, CellOutcome, Course, Decision, NewCell};
 use spelrum_store::Readers;
 use tonic::Status;
 
 use spelrum_test_support::{HandWorker, Served, Site, eventually, quick_sweep, reason, submission};
 
-/// What the runs of an experiment found, by the question of those who watch.
+/// Findings of an experiment's runs, as a viewer asks for them.
 async fn runs(served: &Served, experiment: &str) -> Result<Vec<RunResult>, Status> {
-    let request = v1::GetRunsRequest { experiment: experiment.to_owned() };
-    let mut parts = served.results().await.get_runs(request).await?.into_inner();
-    let mut runs = Vec::new();
-    while let Some(part) = parts.message().await? {
-        runs.extend(part.runs.into_iter().map(|run| RunResult::try_from(run).unwrap()));
-    }
-    Ok(runs)
+    served.call(&GetRuns { experiment: experiment.to_owned() }).await
 }
 
 /// Doubles minimax's depth, or adds one to it, by who won more in the cell before, until it has added so
@@ -94,7 +88,7 @@ fn sweep() -> String {
 
 async fn play_all(served: &Served) {
     HandWorker::new(served).await.work_until_done().await;
-    assert_eq!(served.summary("climb").await.state, "finished");
+    assert_eq!(served.summary("climb").await.state, ExperimentState::Finished);
 }
 
 /// What a course left behind, without ids.
@@ -200,11 +194,11 @@ async fn a_changed_sweep_is_refused() {
     let again = served.submit(&described).await;
     assert_eq!((again.experiment_uuid, again.existed), (uuid.clone(), true));
     let more = sweep().replace("games = 12", "games = 14");
-    let changed = served.experiments().await.submit(submission(&more)).await;
+    let changed = served.call(&submission(&more)).await;
     assert_eq!(reason(changed), Reason::NameTaken);
 
-    served.steer(&uuid, v1::Action::Cancel).await.unwrap();
-    served.remove(&uuid, v1::RemoveWhat::Everything, false).await.unwrap();
+    served.steer(&uuid, Action::Cancel).await.unwrap();
+    served.remove(&uuid, Removing::Everything, false).await.unwrap();
     served.removed().await;
     assert_eq!(served.number("SELECT count(*) FROM cells").await, 0);
     assert_eq!(served.number("SELECT count(*) FROM told_cells").await, 0);
@@ -244,7 +238,7 @@ async fn a_search_for_even_players_is_the_same_through_kills() {
     let served = undisturbed.serve_with_courses(Arc::new(course::course_from_plan)).await;
     served.submit(sweep).await;
     HandWorker::new(&served).await.work_until_done().await;
-    assert_eq!(served.summary("even").await.state, "finished");
+    assert_eq!(served.summary("even").await.state, ExperimentState::Finished);
     served.stop().await.unwrap();
     let expected = found(&undisturbed).await;
     // Cells; beginnings and ends; what was tried and estimated.
@@ -254,7 +248,7 @@ async fn a_search_for_even_players_is_the_same_through_kills() {
     let usual: Arc<CourseFactory> = Arc::new(course::course_from_plan);
     let served = disturbed(&site, &usual, sweep, &[1, 5, 2, 7]).await;
     HandWorker::new(&served).await.work_until_done().await;
-    assert_eq!(served.summary("even").await.state, "finished");
+    assert_eq!(served.summary("even").await.state, ExperimentState::Finished);
     served.stop().await.unwrap();
     assert_eq!(found(&site).await, expected);
 }
@@ -297,14 +291,14 @@ async fn what_is_bred_is_the_same_through_kills() {
     let served = undisturbed.serve_with_courses(Arc::new(course::course_from_plan)).await;
     served.submit(sweep).await;
     HandWorker::new(&served).await.work_until_done().await;
-    assert_eq!(served.summary("bred").await.state, "finished");
+    assert_eq!(served.summary("bred").await.state, ExperimentState::Finished);
     let reported = runs(&served, "bred").await.unwrap();
     assert_eq!(reason(runs(&served, "bread").await), Reason::UnknownExperiment);
     served.stop().await.unwrap();
     let readers = Readers::open(&undisturbed.db()).await.unwrap();
     let report = readers.report("bred", Detail::Cells).await.unwrap().unwrap();
     readers.close().await;
-    assert_eq!(reported, report.runs, "whoever watches is told what a report says");
+    assert_eq!(reported, report.runs, "a viewer gets the runs of a report");
     let expected = bred(&undisturbed).await;
     // Four meet random play at first; then each a champion, too. Individuals and what came of each; generations,
     // estimates, beginnings and ends.

@@ -1,5 +1,7 @@
 //! Games that need external engines go to workers that have them, and `Status` says which are missing.
 
+use spelrum_answers::{Action, AttentionKind, WorkerSummary};
+use spelrum_proto::engines::offers;
 use spelrum_proto::limits::ENGINES_MAX;
 use spelrum_proto::{Reason, v1};
 use spelrum_test_support::{HandWorker, Served, Site, hello, quick_sweep, reason};
@@ -50,11 +52,16 @@ async fn again_with(
     again
 }
 
+/// The workers, as `Status` shows them.
+async fn workers(served: &Served) -> Vec<WorkerSummary> {
+    served.status().await.coordinator.unwrap().workers
+}
+
 /// What is told of engines, and how many cells it is about.
 async fn missing(served: &Served) -> Vec<(String, u64, String)> {
     let items = served.status().await.attention.into_iter();
-    let items = items.filter(|item| item.kind == "missing_engines");
-    items.map(|item| (item.experiment, item.count, item.problem)).collect()
+    let items = items.filter(|item| item.kind == AttentionKind::MissingEngines);
+    items.map(|item| (item.experiment.unwrap_or_default(), item.count, item.problem)).collect()
 }
 
 #[tokio::test]
@@ -81,7 +88,7 @@ async fn games_wait_for_a_worker_that_has_their_engines() {
         "cell 1 (fish against random) needs fish (uci), version \"16\", which no connected worker has: \
          by hand has fish (uci), which calls itself \"Fish 15\""
     );
-    served.steer("other", v1::Action::Pause).await.unwrap();
+    served.steer("other", Action::Pause).await.unwrap();
     assert!(other.lease().await.unwrap().grant.is_none());
 
     // After a restart, too. Whoever says Hello with other engines has these.
@@ -93,8 +100,8 @@ async fn games_wait_for_a_worker_that_has_their_engines() {
     let both = vec![offer("bird", ""), offer("fish", "Fish 16")];
     let mut other = again_with(&served, &other, both.clone()).await;
     assert_eq!(missing(&served).await, []);
-    let status = served.status().await;
-    assert_eq!((status.workers[0].engines.clone(), status.workers[0].engines_total), (both, 2));
+    let shown = workers(&served).await.remove(0);
+    assert_eq!((&shown.engines[..], shown.engines_total), (&offers(&both).unwrap()[..], 2));
     let grant = other.granted().await;
     assert_eq!(grant.games[0].count, 2);
     // What it holds goes back, and it has the engine no more.
@@ -139,11 +146,12 @@ async fn a_status_of_many_engines_is_an_answer() {
         let uuid = Uuid::new_v4().to_string();
         worker_with(&served, &uuid, engines.clone()).await;
     }
-    let status = served.status().await;
-    let engines_shown: usize = status.workers.iter().map(|worker| worker.engines.len()).sum();
+    let workers = workers(&served).await;
+    let engines_shown: usize = workers.iter().map(|worker| worker.engines.len()).sum();
     assert!((1_000..=2_000).contains(&engines_shown), "{engines_shown}");
-    assert!(status.workers.iter().all(|worker| worker.engines_total == ENGINES_MAX as u64));
-    assert!(status.workers.iter().all(|worker| worker.engines[0] == engines[0]));
+    assert!(workers.iter().all(|worker| worker.engines_total == ENGINES_MAX as u64));
+    let first = offers(&engines[..1]).unwrap().remove(0);
+    assert!(workers.iter().all(|worker| worker.engines[0] == first));
     served.stop().await.unwrap();
 }
 
@@ -194,8 +202,8 @@ async fn games_that_an_engine_cannot_play_are_not_leased_and_status_says_why() {
         // The first cell is the one that waited for the build of its engine.
         let expected = format!("no worker can play cell 2 (fish against random): {problem}");
         assert_eq!(*shown, expected);
-        let engines = served.status().await.workers[0].engines.clone();
-        assert_eq!(engines, [offer("fish", "Fish 16")]);
+        let shown = workers(&served).await.remove(0).engines;
+        assert_eq!(shown[..], offers(&[offer("fish", "Fish 16")]).unwrap()[..]);
 
         // After a restart, too.
         served.stop().await.unwrap();

@@ -1,6 +1,8 @@
-//! Excluding workers over real gRPC, with kills in between.
+//! Excluding workers over the real API, with kills in between.
 
-use spelrum_proto::v1::{ExcludeWhat, Verdict};
+use spelrum_answers::{AttentionKind, ExcludeWorkers, ExcludedWorkers, Exclusion};
+use spelrum_model::WorkerId;
+use spelrum_proto::v1::Verdict;
 use spelrum_proto::{Reason, v1};
 use tonic::Status;
 
@@ -11,23 +13,23 @@ use spelrum_test_support::{
 async fn exclude(
     served: &Served,
     worker: &str,
-    experiment: &str,
-    what: ExcludeWhat,
-) -> Result<v1::ExcludeResponse, Status> {
-    let request = v1::ExcludeRequest {
+    experiment: Option<&str>,
+    what: Exclusion,
+) -> Result<ExcludedWorkers, Status> {
+    let exclude = ExcludeWorkers {
         worker: worker.to_owned(),
-        experiment: experiment.to_owned(),
-        what: what.into(),
+        experiment: experiment.map(str::to_owned),
+        what,
         since_unix_us: None,
         engine: None,
     };
-    Ok(served.experiments().await.exclude(request).await?.into_inner())
+    served.call(&exclude).await
 }
 
 /// Waits until all is taken out.
 async fn taken_out(served: &Served, worker: &str) {
     eventually("all is taken out", async || {
-        let preview = exclude(served, worker, "", ExcludeWhat::Preview).await.unwrap();
+        let preview = exclude(served, worker, None, Exclusion::Preview).await.unwrap();
         (!preview.goes_on).then_some(())
     })
     .await;
@@ -68,12 +70,12 @@ async fn an_excluded_workers_games_are_played_by_others() {
     let grant = bad.granted().await;
     let held = bad.play(&grant).await;
 
-    let preview = exclude(&served, "bad", "", ExcludeWhat::Preview).await.unwrap();
+    let preview = exclude(&served, "bad", None, Exclusion::Preview).await.unwrap();
     assert_eq!((preview.games, preview.workers.len()), (results.len() as u64, 1));
-    assert_eq!((preview.workers[0].worker_id, &*preview.workers[0].name), (1, "bad"));
+    assert_eq!((preview.workers[0].worker, &*preview.workers[0].name), (WorkerId(1), "bad"));
     assert!(bad.lease().await.unwrap().grant.is_some(), "a preview changes nothing");
 
-    exclude(&served, "1", "", ExcludeWhat::Out).await.unwrap();
+    exclude(&served, "1", None, Exclusion::Exclude).await.unwrap();
     let answer = bad.lease().await.unwrap();
     assert!(
         answer.grant.is_none() && answer.withheld.contains("spelrum worker readmit 1"),
@@ -105,7 +107,7 @@ async fn a_finished_experiment_runs_again() {
     let mut bad = named(&served, "bad", FIRST).await;
     bad.work_until_done().await;
     served.wait_for_state("done", "finished").await;
-    exclude(&served, "1", "done", ExcludeWhat::Out).await.unwrap();
+    exclude(&served, "1", Some("done"), Exclusion::Exclude).await.unwrap();
     served.wait_for_state("done", "running").await;
     taken_out(&served, "1").await;
     // It is started again on the same machine; and is excluded from this one experiment.
@@ -118,10 +120,10 @@ async fn a_finished_experiment_runs_again() {
     let results = good.play(&grant).await;
     good.report(results).await.unwrap();
     // Both are let in again.
-    let readmitted = exclude(&served, "1", "", ExcludeWhat::In).await.unwrap();
-    assert_eq!(readmitted.readmitted_worker_ids, [1, 2]);
-    let nobody = exclude(&served, "1", "", ExcludeWhat::In).await.unwrap();
-    assert_eq!(nobody.readmitted_worker_ids, [0_i64; 0]);
+    let readmitted = exclude(&served, "1", None, Exclusion::Readmit).await.unwrap();
+    assert_eq!(readmitted.readmitted, [WorkerId(1), WorkerId(2)]);
+    let nobody = exclude(&served, "1", None, Exclusion::Readmit).await.unwrap();
+    assert!(nobody.readmitted.is_empty());
     bad.work_until_done().await;
     served.wait_for_state("done", "finished").await;
     assert_eq!(served.number("SELECT count(*) FROM games WHERE counted = 1").await, 24);
@@ -136,15 +138,15 @@ async fn an_exclusion_goes_on_after_every_restart() {
     let mut bad = named(&served, "bad", FIRST).await;
     bad.work_until_done().await;
     served.wait_for_state("long", "finished").await;
-    exclude(&served, "bad", "", ExcludeWhat::Out).await.unwrap();
+    exclude(&served, "bad", None, Exclusion::Exclude).await.unwrap();
     let mut kills = 0;
-    while exclude(&served, "bad", "", ExcludeWhat::Preview).await.unwrap().goes_on {
+    while exclude(&served, "bad", None, Exclusion::Preview).await.unwrap().goes_on {
         served.kill().await;
         served = site.serve().await;
         kills += 1;
         // Each call is followed by a piece of it.
         for _ in 0..3 {
-            exclude(&served, "bad", "", ExcludeWhat::Preview).await.unwrap();
+            exclude(&served, "bad", None, Exclusion::Preview).await.unwrap();
         }
     }
     assert!(kills > 0, "it was too fast to be killed");
@@ -167,12 +169,12 @@ async fn nobody_is_let_in_while_results_of_the_machine_are_taken_out() {
     served.submit(&quick_sweep("long", 4_000)).await;
     let mut bad = named(&served, "bad", FIRST).await;
     bad.work_until_done().await;
-    exclude(&served, "1", "", ExcludeWhat::Out).await.unwrap();
+    exclude(&served, "1", None, Exclusion::Exclude).await.unwrap();
     let _again = named(&served, "bad", THIRD).await;
     let mut refused = 0;
     for worker in ["2", "1"] {
-        if exclude(&served, worker, "", ExcludeWhat::Preview).await.unwrap().goes_on {
-            let early = exclude(&served, worker, "", ExcludeWhat::In).await;
+        if exclude(&served, worker, None, Exclusion::Preview).await.unwrap().goes_on {
+            let early = exclude(&served, worker, None, Exclusion::Readmit).await;
             // It may have ended between the two.
             if let Err(early) = early {
                 assert_eq!(reason(Err::<(), _>(early)), Reason::WrongState);
@@ -182,8 +184,8 @@ async fn nobody_is_let_in_while_results_of_the_machine_are_taken_out() {
     }
     assert!(refused > 0, "it was too fast to be looked at");
     taken_out(&served, "2").await;
-    let readmitted = exclude(&served, "2", "", ExcludeWhat::In).await.unwrap();
-    assert_eq!(readmitted.readmitted_worker_ids, [1, 2]);
+    let readmitted = exclude(&served, "2", None, Exclusion::Readmit).await.unwrap();
+    assert_eq!(readmitted.readmitted, [WorkerId(1), WorkerId(2)]);
 }
 
 /// A host may be called by a number, as containers are; an id is one first.
@@ -194,8 +196,8 @@ async fn a_name_may_be_a_number() {
     let _first = named(&served, "2", FIRST).await;
     let _second = named(&served, "100", SECOND).await;
     let matching = async |name: &str| {
-        let preview = exclude(&served, name, "", ExcludeWhat::Preview).await.unwrap();
-        preview.workers.iter().map(|worker| worker.worker_id).collect::<Vec<_>>()
+        let preview = exclude(&served, name, None, Exclusion::Preview).await.unwrap();
+        preview.workers.iter().map(|worker| worker.worker.0).collect::<Vec<_>>()
     };
     assert_eq!(matching("2").await, [2]);
     assert_eq!(matching("100").await, [2]);
@@ -209,20 +211,28 @@ async fn what_cannot_be_excluded_is_refused_with_a_reason() {
     served.submit(&quick_sweep("one", 4)).await;
     let mut worker = named(&served, "w", FIRST).await;
     worker.work_until_done().await;
-    for what in [ExcludeWhat::Preview, ExcludeWhat::Out, ExcludeWhat::In] {
-        let unknown = exclude(&served, "nobody", "", what).await;
+    for what in [Exclusion::Preview, Exclusion::Exclude, Exclusion::Readmit] {
+        let unknown = exclude(&served, "nobody", None, what).await;
         assert_eq!(reason(unknown), Reason::UnknownWorker);
-        let unknown = exclude(&served, "w", "nothing", what).await;
+        let unknown = exclude(&served, "w", Some("nothing"), what).await;
         assert_eq!(reason(unknown), Reason::UnknownExperiment);
-        let long = exclude(&served, &"w".repeat(100_000), "", what).await;
+        let long = exclude(&served, &"w".repeat(1_000), None, what).await;
+        assert_eq!(reason(long), Reason::Malformed);
+        // Longer than the head of a call may be.
+        exclude(&served, &"w".repeat(30_000), None, what).await.unwrap_err();
+        let long = exclude(&served, "w", Some(&"x".repeat(100_000)), what).await;
         assert_eq!(reason(long), Reason::Malformed);
     }
-    let unspecified = exclude(&served, "w", "", ExcludeWhat::Unspecified).await;
-    assert_eq!(reason(unspecified), Reason::Malformed);
+    let api = served.api().await;
+    for body in ["{}", r#"{"what": "out"}"#, r#"{"what": 2}"#, r#"{"what": "exclude", "x": 1}"#] {
+        let target = "/api/v1/workers/w/exclusion";
+        let unclear = api.send("POST", target, Some(body.to_owned())).await;
+        assert_eq!(reason(unclear), Reason::Malformed, "{body}");
+    }
     assert_eq!(served.number("SELECT count(*) FROM exclusions").await, 0);
     // Twice is as good as once.
     for _ in 0..2 {
-        exclude(&served, "w", "", ExcludeWhat::Out).await.unwrap();
+        exclude(&served, "w", None, Exclusion::Exclude).await.unwrap();
     }
     taken_out(&served, "w").await;
     assert_eq!(served.number("SELECT count(*) FROM exclusions").await, 1);
@@ -257,14 +267,15 @@ async fn a_worker_that_fails_much_is_quarantined_and_shown() {
     }
     assert!(withheld.contains("were then played by other workers"), "{withheld:?}");
     let status = served.status().await;
-    let quarantine = status.attention.iter().find(|item| item.kind == "quarantined").unwrap();
+    let quarantine =
+        status.attention.iter().find(|item| item.kind == AttentionKind::Quarantined).unwrap();
     assert!(
         quarantine.problem.starts_with("worker 2 (bad on here) is quarantined"),
         "{quarantine:?}"
     );
     assert!(quarantine.remedy.contains("spelrum worker readmit 2"), "{quarantine:?}");
-    let readmitted = exclude(&served, "bad", "", ExcludeWhat::In).await.unwrap();
-    assert_eq!(readmitted.readmitted_worker_ids, [2]);
+    let readmitted = exclude(&served, "bad", None, Exclusion::Readmit).await.unwrap();
+    assert_eq!(readmitted.readmitted, [WorkerId(2)]);
     let answer = bad.lease().await.unwrap();
     assert_eq!(answer.withheld, "");
     let held: Vec<i64> = answer.grant.iter().map(|grant| grant.lease_id).collect();

@@ -1,37 +1,45 @@
-//! The `Experiments` service over real gRPC.
+//! Changes of experiments, queries and the status, over the API.
 
+use axum::body::{Body, to_bytes};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use spelrum_answers::{
+    Action, GetStatus, QUERY_PATH, QueryEnd, QueryHead, RunQuery, SqlValue, SubmitSweep,
+};
+use spelrum_model::ExperimentState;
 use spelrum_proto::limits::{
     NAME_BYTES_MAX, SWEEP_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
 };
-use spelrum_proto::v1::{Action, sql_value::Value};
+use spelrum_proto::problem::Problem;
 use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_test_support::{
-    DEADLINE, HandWorker, Site, eventually, quick_sweep, reason, submission,
+    DEADLINE, HandWorker, Served, Site, eventually, quick_sweep, reason, submission,
 };
 use tokio::time::timeout;
-use tonic::Code;
+use tonic::{Code, Status};
 use uuid::Uuid;
 
 #[tokio::test]
 async fn a_repeated_submit_is_a_no_op() {
     let site = Site::new();
     let served = site.serve().await;
-    let mut client = served.experiments().await;
+    let api = served.api().await;
     let request = submission(&quick_sweep("once", 10));
-    let first = client.submit(request.clone()).await.unwrap().into_inner();
+    let first = api.call(&request).await.unwrap();
     assert_eq!((&*first.name, first.cells, first.games), ("once", 1, 10));
     assert!(!first.existed);
-    assert_eq!(first.experiment_uuid, request.experiment_uuid);
+    assert_eq!(Some(&first.experiment_uuid), request.experiment_uuid.as_ref());
 
-    let again = client.submit(request.clone()).await.unwrap().into_inner();
+    let again = api.call(&request).await.unwrap();
     assert!(again.existed);
     assert_eq!(again.experiment_uuid, first.experiment_uuid);
-    // The same file, submitted anew.
-    let anew = client.submit(submission(&request.sweep_toml)).await.unwrap().into_inner();
-    assert!(anew.existed);
-    assert_eq!(anew.experiment_uuid, first.experiment_uuid);
+    // The same file, submitted anew, also without a UUID.
+    let anew = submission(&request.sweep_toml);
+    for anew in [SubmitSweep { experiment_uuid: None, ..anew.clone() }, anew] {
+        let anew = api.call(&anew).await.unwrap();
+        assert!(anew.existed);
+        assert_eq!(anew.experiment_uuid, first.experiment_uuid);
+    }
     assert_eq!(served.number("SELECT count(*) FROM experiments").await, 1);
     assert_eq!(served.number("SELECT count(*) FROM cells").await, 1);
 
@@ -41,21 +49,21 @@ async fn a_repeated_submit_is_a_no_op() {
 }
 
 /// A sweep whose openings are in a file.
-fn submission_with_openings(name: &str, openings: &str) -> v1::SubmitRequest {
+fn submission_with_openings(name: &str, openings: &str) -> SubmitSweep {
     let listed = "openings = { kind = \"listed\", file = \"../book.txt\" }";
     let drawn = "openings = { kind = \"random\", plies = 1 }";
     let toml = quick_sweep(name, 2).replace(drawn, listed);
-    let file = v1::SweepFile { name: "../book.txt".to_owned(), text: openings.to_owned() };
-    v1::SubmitRequest { files: vec![file], ..submission(&toml) }
+    let files = [("../book.txt".to_owned(), openings.to_owned())].into();
+    SubmitSweep { files, ..submission(&toml) }
 }
 
 #[tokio::test]
 async fn files_are_planned_with_and_kept() {
     let site = Site::new();
     let served = site.serve().await;
-    let mut client = served.experiments().await;
+    let api = served.api().await;
     let request = submission_with_openings("listed", "# corner\nx........\n");
-    let first = client.submit(request.clone()).await.unwrap().into_inner();
+    let first = api.call(&request).await.unwrap();
     assert!(!first.existed);
     let kept = "SELECT count(*) FROM experiment_files AS f JOIN experiments AS e
         ON e.experiment_id = f.experiment_id
@@ -67,14 +75,15 @@ async fn files_are_planned_with_and_kept() {
     assert_eq!(served.number(listed).await, 1);
 
     // The same again, under the same UUID and under another.
-    assert!(client.submit(request.clone()).await.unwrap().into_inner().existed);
-    let anew = v1::SubmitRequest { experiment_uuid: Uuid::new_v4().to_string(), ..request.clone() };
-    assert!(client.submit(anew).await.unwrap().into_inner().existed);
+    assert!(api.call(&request).await.unwrap().existed);
+    let experiment_uuid = Some(Uuid::new_v4().to_string());
+    let anew = SubmitSweep { experiment_uuid, ..request };
+    assert!(api.call(&anew).await.unwrap().existed);
     assert_eq!(served.number("SELECT count(*) FROM experiment_files").await, 1);
 
     // The same text with another file is another sweep.
     let other = submission_with_openings("listed", "....x....\n");
-    assert_eq!(reason(client.submit(other).await), Reason::NameTaken);
+    assert_eq!(reason(api.call(&other).await), Reason::NameTaken);
     assert_eq!(served.number(kept).await, 1);
 }
 
@@ -82,32 +91,29 @@ async fn files_are_planned_with_and_kept() {
 async fn a_wrong_file_is_refused_with_its_line() {
     let site = Site::new();
     let served = site.serve().await;
-    let mut client = served.experiments().await;
+    let api = served.api().await;
     let wrong = submission_with_openings("wrong", ".........\nx......\n");
-    let refusal = Refusal::from_status(&client.submit(wrong).await.unwrap_err()).unwrap();
+    let refusal = Refusal::from_status(&api.call(&wrong).await.unwrap_err()).unwrap();
     assert_eq!(refusal.reason, Reason::BadSweep);
     assert!(refusal.problem.starts_with("../book.txt, line 2: "), "{refusal:?}");
     assert_eq!(refusal.place, None, "that would be a place in the sweep");
 
     // A path that was sent without its file is not opened.
     let missing = submission(&submission_with_openings("missing", "").sweep_toml);
-    let refusal = Refusal::from_status(&client.submit(missing).await.unwrap_err()).unwrap();
+    let refusal = Refusal::from_status(&api.call(&missing).await.unwrap_err()).unwrap();
     assert_eq!(refusal.reason, Reason::BadSweep);
     assert!(refusal.problem.contains("`../book.txt`"), "{refusal:?}");
 
     let good = submission_with_openings("bounds", ".........\n");
-    let file = |name: String, text: String| v1::SweepFile { name, text };
-    let twice = good.files[0].clone();
-    let many = (0..SWEEP_FILES_MAX).map(|number| file(number.to_string(), String::new()));
-    for (files, why) in [
-        (vec![twice], "a file twice"),
+    let many = (0..SWEEP_FILES_MAX).map(|number| (number.to_string(), String::new()));
+    for (more, why) in [
         (many.collect(), "too many files"),
-        (vec![file("a".to_owned(), "#".repeat(SWEEP_FILES_BYTES_MAX))], "too long together"),
-        (vec![file("a".repeat(256), String::new())], "a name too long"),
+        (vec![("a".to_owned(), "#".repeat(SWEEP_FILES_BYTES_MAX))], "too long together"),
+        (vec![("a".repeat(256), String::new())], "a name too long"),
     ] {
-        let files = [good.files.clone(), files].concat();
-        let request = v1::SubmitRequest { files, ..good.clone() };
-        assert_eq!(reason(client.submit(request).await), Reason::Malformed, "{why}");
+        let mut request = good.clone();
+        request.files.extend(more);
+        assert_eq!(reason(api.call(&request).await), Reason::Malformed, "{why}");
     }
     assert_eq!(served.number("SELECT count(*) FROM experiments").await, 0);
 }
@@ -123,7 +129,7 @@ async fn plans_that_wait_to_be_stored_are_few() {
         eventually("a commit waits", async || served.faults.is_stalled().then_some(())).await;
         let submits = (0..5).map(async |number| {
             let request = submission(&quick_sweep(&format!("sweep-{number}"), 2));
-            served.experiments().await.submit(request).await
+            served.call(&request).await
         });
         let mut submits = submits.collect::<FuturesUnordered<_>>();
         for _ in 0..3 {
@@ -142,60 +148,60 @@ async fn plans_that_wait_to_be_stored_are_few() {
 async fn a_changed_sweep_grows_its_experiment() {
     let site = Site::new();
     let served = site.serve().await;
-    let mut client = served.experiments().await;
+    let api = served.api().await;
     served.submit(&quick_sweep("grown", 10)).await;
     let mut worker = HandWorker::new(&served).await;
     let grant = worker.granted().await;
 
     let changed = submission(&quick_sweep("grown", 20));
-    let preview = v1::SubmitRequest { preview: true, ..changed.clone() };
-    let before = client.submit(preview).await.unwrap().into_inner();
+    let preview = SubmitSweep { preview: true, ..changed.clone() };
+    let before = api.call(&preview).await.unwrap();
     let change = before.change.clone().unwrap();
     assert_eq!((change.cells_kept, change.cells_continued, change.games_to_play), (1, 1, 20));
     assert_eq!((before.games, before.games_left), (20, vec![20]));
     assert_eq!(served.summary("grown").await.games_planned, 10, "a preview changes nothing");
-    let grown = client.submit(changed.clone()).await.unwrap().into_inner();
+    let grown = api.call(&changed).await.unwrap();
     assert!(grown.existed);
     assert_eq!(grown.change, Some(change));
     // Its answer was lost.
-    let again = client.submit(changed).await.unwrap().into_inner();
+    let again = api.call(&changed).await.unwrap();
     assert!(again.existed && again.change.is_none());
     assert_eq!(served.number("SELECT count(*) FROM sweep_versions").await, 2);
 
     // Made smaller, it ends with what was leased.
     let leased: u64 = grant.games.iter().map(|games| games.first_number + games.count).sum();
-    client.submit(submission(&quick_sweep("grown", 2))).await.unwrap();
+    served.submit(&quick_sweep("grown", 2)).await;
     assert_eq!(served.summary("grown").await.games_planned, leased.max(2));
     worker.give_back(&[grant.lease_id]).await.unwrap();
     worker.work_until_done().await;
     let finished = served.wait_for_state("grown", "finished").await;
     assert_eq!(finished.games_settled, leased.max(2));
     // Finished, it runs again for more games.
-    client.submit(submission(&quick_sweep("grown", 30))).await.unwrap();
-    assert_eq!(served.summary("grown").await.state, "running");
+    served.submit(&quick_sweep("grown", 30)).await;
+    assert_eq!(served.summary("grown").await.state, ExperimentState::Running);
     worker.work_until_done().await;
     assert_eq!(served.wait_for_state("grown", "finished").await.games_settled, 30);
 
     let other = quick_sweep("grown", 30).replace("seed = ", "seed = 1");
-    assert_eq!(reason(client.submit(submission(&other)).await), Reason::NameTaken);
-    let preview = v1::SubmitRequest { preview: true, ..submission(&other) };
-    assert_eq!(reason(client.submit(preview).await), Reason::NameTaken);
-    let anew = v1::SubmitRequest { new_experiment: true, ..submission(&other) };
-    assert!(!client.submit(anew).await.unwrap().into_inner().existed);
+    assert_eq!(reason(api.call(&submission(&other)).await), Reason::NameTaken);
+    let preview = SubmitSweep { preview: true, ..submission(&other) };
+    assert_eq!(reason(api.call(&preview).await), Reason::NameTaken);
+    let anew = SubmitSweep { new_experiment: true, ..submission(&other) };
+    assert!(!api.call(&anew).await.unwrap().existed);
     served.steer("grown", Action::Cancel).await.unwrap();
     let newest = submission(&other);
     // The newest is over; of those that are, it is still the newest.
-    assert_eq!(reason(client.submit(newest).await), Reason::WrongState);
+    assert_eq!(reason(api.call(&newest).await), Reason::WrongState);
 }
 
 #[tokio::test]
 async fn a_wrong_sweep_is_refused_with_its_place_and_a_remedy() {
     let site = Site::new();
     let served = site.serve().await;
-    let mut client = served.experiments().await;
+    let api = served.api().await;
     let toml =
         quick_sweep("wrong", 10).replace("algorithm = \"minimax\"", "algorithm = \"minmax\"");
-    let status = client.submit(submission(&toml)).await.unwrap_err();
+    let status = api.call(&submission(&toml)).await.unwrap_err();
     assert_eq!(status.code(), Code::InvalidArgument);
     let refusal = Refusal::from_status(&status).unwrap();
     assert_eq!(refusal.reason, Reason::BadSweep);
@@ -206,11 +212,11 @@ async fn a_wrong_sweep_is_refused_with_its_place_and_a_remedy() {
     assert_eq!(place.line, Some(line));
     assert!(toml[place.offset..place.offset + place.length].contains("minmax"), "{place:?}");
 
-    assert_eq!(reason(client.submit(submission("name = ")).await), Reason::BadSweep);
-    let no_uuid = v1::SubmitRequest { experiment_uuid: "1".to_owned(), ..submission(&toml) };
-    assert_eq!(reason(client.submit(no_uuid).await), Reason::Malformed);
+    assert_eq!(reason(api.call(&submission("name = ")).await), Reason::BadSweep);
+    let no_uuid = SubmitSweep { experiment_uuid: Some("1".to_owned()), ..submission(&toml) };
+    assert_eq!(reason(api.call(&no_uuid).await), Reason::Malformed);
     let long = format!("# {}\n", "x".repeat(SWEEP_BYTES_MAX));
-    assert_eq!(reason(client.submit(submission(&long)).await), Reason::Malformed);
+    assert_eq!(reason(api.call(&submission(&long)).await), Reason::Malformed);
     assert_eq!(served.number("SELECT count(*) FROM experiments").await, 0);
 }
 
@@ -224,7 +230,7 @@ async fn an_experiment_is_steered() {
     served.steer("steered", Action::Pause).await.unwrap();
     let idle = worker.lease().await.unwrap();
     assert!(idle.grant.is_none() && idle.retry_after_ms > 0 && idle.all_done);
-    assert_eq!(served.summary("steered").await.state, "paused");
+    assert_eq!(served.summary("steered").await.state, ExperimentState::Paused);
 
     // It is still paused after a restart.
     served.stop().await.unwrap();
@@ -238,14 +244,26 @@ async fn an_experiment_is_steered() {
     served.steer(&uuid, Action::Cancel).await.unwrap();
     assert_eq!(worker.heartbeat(&[grant.lease_id]).await.unwrap(), [grant.lease_id]);
     assert_eq!(reason(served.steer(&uuid, Action::Resume).await), Reason::WrongState);
-    assert_eq!(served.summary(&uuid).await.state, "cancelled");
+    assert_eq!(served.summary(&uuid).await.state, ExperimentState::Cancelled);
     assert!(worker.lease().await.unwrap().grant.is_none());
 
     assert_eq!(reason(served.steer("nobody", Action::Pause).await), Reason::UnknownExperiment);
-    assert_eq!(reason(served.steer(&uuid, Action::Unspecified).await), Reason::Malformed);
-    let unknown = v1::StatusRequest { experiment: Uuid::new_v4().to_string() };
-    let mut client = served.experiments().await;
-    assert_eq!(reason(client.status(unknown).await), Reason::UnknownExperiment);
+    let long = "x".repeat(NAME_BYTES_MAX + 1);
+    assert_eq!(reason(served.steer(&long, Action::Pause).await), Reason::Malformed);
+    let (api, target) = (served.api().await, format!("/api/v1/experiments/{uuid}/steer"));
+    for wrong in [
+        "{}",
+        r#"{"action": null}"#,
+        r#"{"action": "unspecified"}"#,
+        r#"{"action": "priority"}"#,
+        r#"{"action": "pause", "priority": 1}"#,
+        r#"{"action": "pause", "preview": true}"#,
+    ] {
+        let answer = api.send("POST", &target, Some(wrong.to_owned())).await;
+        assert_eq!(reason(answer), Reason::Malformed, "{wrong}");
+    }
+    let unknown = GetStatus { experiment: Some(Uuid::new_v4().to_string()) };
+    assert_eq!(reason(served.call(&unknown).await), Reason::UnknownExperiment);
 }
 
 #[tokio::test]
@@ -260,44 +278,55 @@ async fn a_finished_experiment_cannot_be_steered() {
     }
 }
 
+/// The answer to a query.
+struct Answer {
+    columns: Vec<String>,
+    rows: Vec<Vec<SqlValue>>,
+    truncated: bool,
+}
+
+async fn run(served: &Served, sql: &str, rows_max: Option<u32>) -> Result<Answer, Status> {
+    let query = RunQuery { sql: sql.to_owned(), rows_max };
+    let body = serde_json::to_string(&query).unwrap();
+    let answer = served.api().await.send("POST", QUERY_PATH, Some(body)).await?;
+    let text = to_bytes(Body::new(answer.into_body()), usize::MAX).await.unwrap();
+    let mut lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let head: QueryHead = serde_json::from_slice(lines.next().unwrap()).unwrap();
+    let end: QueryEnd = serde_json::from_slice(lines.next_back().unwrap()).unwrap();
+    match end {
+        QueryEnd::Done { truncated } => {
+            let rows = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
+            Ok(Answer { columns: head.columns, rows, truncated })
+        }
+        QueryEnd::Failed { problem } => {
+            let problem: Problem = serde_json::from_value(problem).unwrap();
+            Err(problem.refusal().unwrap().into())
+        }
+    }
+}
+
 #[tokio::test]
 async fn queries_are_bounded_and_read_only() {
     let site = Site::new();
     let served = site.serve().await;
-    let mut client = served.experiments().await;
-    let mut run = async |sql: &str, rows_max: u32| {
-        let request = v1::QueryRequest { sql: sql.to_owned(), rows_max };
-        let mut stream = client.query(request).await?.into_inner();
-        let mut pages = Vec::new();
-        while let Some(page) = stream.message().await? {
-            pages.push(page);
-        }
-        Ok::<_, tonic::Status>(pages)
-    };
     let counting = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
         SELECT i, 'text ' || i AS t, NULL AS missing, i / 2.0 AS half FROM n";
 
-    let pages = run(counting, 7).await.unwrap();
-    let [head, page, end] = &pages[..] else { panic!("columns, rows, and that there are more") };
-    assert_eq!(head.columns, ["i", "t", "missing", "half"]);
-    assert_eq!(page.rows.len(), 7);
-    assert!(end.truncated);
-    let values: Vec<_> = page.rows[0].values.iter().map(|cell| cell.value.clone()).collect();
+    let answer = run(&served, counting, Some(7)).await.unwrap();
+    assert_eq!(answer.columns, ["i", "t", "missing", "half"]);
+    assert_eq!((answer.rows.len(), answer.truncated), (7, true));
     assert_eq!(
-        values,
+        answer.rows[0],
         [
-            Some(Value::Integer(1)),
-            Some(Value::Text("text 1".to_owned())),
-            None,
-            Some(Value::Real(0.5))
+            SqlValue::Integer(1),
+            SqlValue::Text("text 1".to_owned()),
+            SqlValue::Null,
+            SqlValue::Real(0.5)
         ]
     );
 
-    let pages = run(counting, 60_000).await.unwrap();
-    assert!(pages.len() > 1, "a large answer comes in pages");
-    assert_eq!(pages.iter().map(|page| page.rows.len()).sum::<usize>(), 50_000);
-    assert!(pages.iter().all(|page| !page.truncated));
-    assert!(pages[1..].iter().all(|page| page.columns.is_empty()));
+    let answer = run(&served, counting, Some(60_000)).await.unwrap();
+    assert_eq!((answer.rows.len(), answer.truncated), (50_000, false));
 
     for bad in [
         "DELETE FROM games",
@@ -308,20 +337,29 @@ async fn queries_are_bounded_and_read_only() {
         "PRAGMA journal_mode = DELETE",
         "ATTACH 'other.db' AS other",
     ] {
-        assert_eq!(reason(run(bad, 10).await), Reason::BadQuery, "{bad}");
+        assert_eq!(reason(run(&served, bad, Some(10)).await), Reason::BadQuery, "{bad}");
     }
+    // The last row's integer overflows, long after the first rows are sent.
+    let late = counting.replace("i / 2.0", "abs(-9223372036854725808 - i)");
+    assert_eq!(reason(run(&served, &late, Some(60_000)).await), Reason::BadQuery);
     // As many as there are.
     let all = counting.replace("50000", "300000");
-    let pages = run(&all, u32::MAX).await.unwrap();
-    assert_eq!(pages.iter().map(|page| page.rows.len()).sum::<usize>(), 300_000);
-    let pages = run(&all, 0).await.unwrap();
-    assert_eq!(pages.iter().map(|page| page.rows.len()).sum::<usize>(), 10_000);
-    assert!(pages.last().unwrap().truncated);
-    assert_eq!(reason(run(&format!("SELECT '{}'", "x".repeat(70_000)), 1).await), Reason::BadQuery);
-    assert_eq!(reason(run("SELECT randomblob(3000000)", 1).await), Reason::BadQuery);
+    for rows_max in [0, u32::MAX] {
+        let answer = run(&served, &all, Some(rows_max)).await.unwrap();
+        assert_eq!((answer.rows.len(), answer.truncated), (300_000, false));
+    }
+    let answer = run(&served, &all, None).await.unwrap();
+    assert_eq!((answer.rows.len(), answer.truncated), (10_000, true));
+    let long = format!("SELECT '{}'", "x".repeat(70_000));
+    assert_eq!(reason(run(&served, &long, Some(1)).await), Reason::BadQuery);
+    let answer = run(&served, "SELECT zeroblob(3000000)", Some(1)).await.unwrap();
+    assert!(answer.rows == [[SqlValue::Blob(vec![0; 3_000_000])]]);
+    // A larger one than the database allows.
+    let large = "SELECT randomblob(9000000)";
+    assert_eq!(reason(run(&served, large, Some(1)).await), Reason::BadQuery);
 }
 
-/// Workers with the longest names there may be, and more of them than an answer has: it still fits.
+/// Workers with the longest names there may be, and more of them than an answer has.
 #[tokio::test]
 async fn more_workers_than_an_answer_has_are_counted() {
     const WORKERS: usize = 1_100;
@@ -342,6 +380,6 @@ async fn more_workers_than_an_answer_has_are_counted() {
         }
     };
     futures_util::stream::iter(0..WORKERS).map(introduce).buffer_unordered(50).count().await;
-    let status = served.status().await;
-    assert_eq!((status.workers.len(), status.workers_total), (1_000, WORKERS as u64));
+    let coordinator = served.status().await.coordinator.unwrap();
+    assert_eq!((coordinator.workers.len(), coordinator.workers_total), (1_000, WORKERS as u64));
 }

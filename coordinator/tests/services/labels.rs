@@ -1,5 +1,7 @@
 //! Sweeps that ask for labels go to workers that have them.
 
+use spelrum_answers::AttentionKind;
+use spelrum_model::labels::Label;
 use spelrum_proto::v1;
 use spelrum_test_support::{HandWorker, Served, Site, hello, quick_sweep};
 use uuid::Uuid;
@@ -24,7 +26,7 @@ async fn worker_with(served: &Served, labels: Vec<v1::Label>) -> HandWorker {
 /// What is told of cells that nobody may play.
 async fn unplaced(served: &Served) -> Vec<String> {
     let items = served.status().await.attention.into_iter();
-    items.filter(|item| item.kind == "unplaced").map(|item| item.problem).collect()
+    items.filter(|item| item.kind == AttentionKind::Unplaced).map(|item| item.problem).collect()
 }
 
 #[tokio::test]
@@ -40,8 +42,9 @@ async fn games_wait_for_a_worker_that_has_their_labels() {
     let [problem] = &unplaced(&served).await[..] else { panic!("one") };
     assert!(problem.contains("the label site=lab2, which no connected worker has"), "{problem}");
     let status = served.status().await;
-    let labels = &status.workers[0].labels;
-    assert_eq!(labels, &[label("gpu", ""), label("site", "lab1")], "by name");
+    let labels = status.coordinator.unwrap().workers.remove(0).labels;
+    let shown = |name: &str, value: &str| Label { name: name.to_owned(), value: value.to_owned() };
+    assert_eq!(labels[..], [shown("gpu", ""), shown("site", "lab1")], "by name");
 
     let mut able = worker_with(&served, vec![label("gpu", "1"), label("site", "lab2")]).await;
     let grant = able.granted().await;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use spelrum_answers::{Action, SteerExperiment};
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::{Token, v1};
 use spelrum_test_support::{
@@ -18,9 +19,11 @@ use crate::exposition::Page;
 
 const LEASE: &str = "spelrum.v1.Work/Lease";
 const REPORT: &str = "spelrum.v1.Work/Report";
+const SUBMIT: &str = "POST /api/v1/experiments";
+const STEER: &str = "POST /api/v1/experiments/{experiment}/steer";
 
 /// An answer to a request of HTTP/1, whole.
-async fn answer(address: SocketAddr, request: &str) -> String {
+pub(super) async fn answer(address: SocketAddr, request: &str) -> String {
     let asking = async {
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(request.as_bytes()).await.unwrap();
@@ -41,7 +44,7 @@ async fn text(address: SocketAddr) -> String {
     page.to_owned()
 }
 
-async fn page(served: &Served) -> Page {
+pub(super) async fn page(served: &Served) -> Page {
     Page::read(&text(served.address).await).unwrap()
 }
 
@@ -62,7 +65,7 @@ async fn becomes(served: &Served, name: &str, labels: &[(&str, &str)], number: u
 }
 
 /// What is counted: settled games, results that do not count, what became of calls.
-fn counted(page: &Page) -> [u64; 13] {
+fn counted(page: &Page) -> [u64; 15] {
     let settled = |kind| page.number("spelrum_games_settled_total", &[("kind", kind)]);
     let uncounted = |why| page.number("spelrum_results_uncounted_total", &[("why", why)]);
     let refused = |why| page.number("spelrum_results_refused_total", &[("why", why)]);
@@ -81,6 +84,8 @@ fn counted(page: &Page) -> [u64; 13] {
         page.number("spelrum_transactions_rolled_back_total", &[]),
         calls(LEASE),
         calls(REPORT),
+        calls(SUBMIT),
+        calls(STEER),
     ];
     assert!(numbers.iter().all(|number| !number.is_nan()), "{numbers:?}");
     numbers.map(|number| number as u64)
@@ -90,7 +95,7 @@ fn counted(page: &Page) -> [u64; 13] {
 async fn counters_rise_by_exactly_what_was_done() {
     let site = Site::new();
     let served = site.serve().await;
-    assert_eq!(counted(&page(&served).await), [0; 13]);
+    assert_eq!(counted(&page(&served).await), [0; 15]);
     served.submit(&quick_sweep("numbers", 100)).await;
     becomes(&served, "spelrum_games_queued", &[], 100).await;
     becomes(&served, "spelrum_experiments", &[("state", "running")], 1).await;
@@ -104,31 +109,31 @@ async fn counters_rise_by_exactly_what_was_done() {
     becomes(&served, "spelrum_games_queued", &[], 100 - games).await;
     becomes(&served, "spelrum_leases", &[], 1).await;
     becomes(&served, "spelrum_workers", &[], 1).await;
-    assert_eq!(counted(&page(&served).await), [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0]);
+    assert_eq!(counted(&page(&served).await), [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1, 0]);
 
     // Two results that count, one of them sent again; then one against the rules, and one never leased.
     let results = worker.play(&grant).await;
     assert!(results.len() >= 2, "pairs are leased whole");
     worker.report(results[..2].to_vec()).await.unwrap();
     worker.report(vec![results[0].clone()]).await.unwrap();
-    assert_eq!(counted(&page(&served).await), [2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 2]);
+    assert_eq!(counted(&page(&served).await), [2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 2, 1, 0]);
     let next = worker.granted().await;
     let results = worker.play(&next).await;
     let mut irregular = results[0].clone();
     game_mut(&mut irregular).moves.truncate(1);
     worker.report(vec![irregular]).await.unwrap();
-    assert_eq!(counted(&page(&served).await), [2, 0, 0, 0, 1, 0, 1, 0, 2, 0, 0, 2, 3]);
+    assert_eq!(counted(&page(&served).await), [2, 0, 0, 0, 1, 0, 1, 0, 2, 0, 0, 2, 3, 1, 0]);
     let mut strange = results[1].clone();
     strange.lease_id += 7;
     worker.report(vec![strange]).await.unwrap();
-    assert_eq!(counted(&page(&served).await), [2, 0, 0, 0, 1, 0, 1, 1, 2, 0, 0, 2, 4]);
+    assert_eq!(counted(&page(&served).await), [2, 0, 0, 0, 1, 0, 1, 1, 2, 0, 0, 2, 4, 1, 0]);
     worker.report(vec![failed_result(&results[1], "no")]).await.unwrap();
-    assert_eq!(counted(&page(&served).await), [2, 0, 0, 1, 1, 0, 1, 1, 2, 0, 0, 2, 5]);
+    assert_eq!(counted(&page(&served).await), [2, 0, 0, 1, 1, 0, 1, 1, 2, 0, 0, 2, 5, 1, 0]);
 
     // What comes after a cancel.
-    served.steer("numbers", v1::Action::Cancel).await.unwrap();
+    served.steer("numbers", Action::Cancel).await.unwrap();
     worker.report(vec![results[1].clone()]).await.unwrap();
-    assert_eq!(counted(&page(&served).await), [2, 0, 0, 1, 1, 1, 1, 1, 2, 0, 0, 2, 6]);
+    assert_eq!(counted(&page(&served).await), [2, 0, 0, 1, 1, 1, 1, 1, 2, 0, 0, 2, 6, 1, 1]);
     for name in ["spelrum_games_queued", "spelrum_games_leased", "spelrum_leases"] {
         becomes(&served, name, &[], 0).await;
     }
@@ -155,7 +160,7 @@ async fn experiments_games_and_leases_are_told_as_they_are() {
     served.submit(&quick_sweep("first", 2)).await;
     served.submit(&quick_sweep("second", 4)).await;
     becomes(&served, "spelrum_games_queued", &[], 6).await;
-    served.steer("second", v1::Action::Pause).await.unwrap();
+    served.steer("second", Action::Pause).await.unwrap();
     becomes(&served, "spelrum_games_queued", &[], 2).await;
     becomes(&served, "spelrum_experiments", &[("state", "paused")], 1).await;
     becomes(&served, "spelrum_experiments", &[("state", "running")], 1).await;
@@ -175,12 +180,12 @@ async fn experiments_games_and_leases_are_told_as_they_are() {
     let revision = ENGINE_REVISION.to_string();
     let build = [("version", env!("CARGO_PKG_VERSION")), ("engine_revision", &*revision)];
     assert_eq!(metrics.number("spelrum_build_info", &build) as u64, 1);
-    served.steer("second", v1::Action::Resume).await.unwrap();
+    served.steer("second", Action::Resume).await.unwrap();
     becomes(&served, "spelrum_games_queued", &[], 6).await;
     becomes(&served, "spelrum_experiments", &[("state", "paused")], 0).await;
 }
 
-/// Calls any method, known or not.
+/// Calls any method of gRPC, known or not.
 async fn call(
     channel: &Channel,
     path: &str,
@@ -188,12 +193,35 @@ async fn call(
 ) -> Result<(), Status> {
     let mut grpc = tonic::client::Grpc::new(channel.clone());
     grpc.ready().await.unwrap();
-    let codec = tonic_prost::ProstCodec::<v1::StatusRequest, v1::StatusResponse>::default();
-    let mut request = Request::new(v1::StatusRequest { experiment: "<script>".to_owned() });
+    let codec = tonic_prost::ProstCodec::<v1::HelloRequest, v1::HelloResponse>::default();
+    let hello = v1::HelloRequest { name: "<script>".to_owned(), ..v1::HelloRequest::default() };
+    let mut request = Request::new(hello);
     for (name, value) in more {
         request.metadata_mut().insert(*name, value.parse().unwrap());
     }
     grpc.unary(request, path.parse().unwrap(), codec).await.map(drop)
+}
+
+/// Requests to the API that come to an unknown path, experiment, parameter, field or method. They name this.
+fn hostile_requests(address: SocketAddr, evil: &str) -> Vec<String> {
+    let body = format!("{{\"{evil}\": \"<script>\"}}");
+    [
+        ("GET", format!("/api/v1/{evil}"), ""),
+        ("GET", format!("/api/v1/experiments/{evil}"), ""),
+        ("GET", format!("/api/v1/status?{evil}=1"), ""),
+        ("POST", "/api/v1/experiments".to_owned(), &*body),
+        ("POST", "/api/v1/sql".to_owned(), &*body),
+        ("EVIL", "/api/v1/status".to_owned(), ""),
+    ]
+    .map(|(method, path, body)| {
+        format!(
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
+             Authorization: Bearer {evil}\r\nX-Request-Id: {evil}\r\nX-Evil: \"}} 1\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+    })
+    .into()
 }
 
 /// Whatever strangers call, the page has the same lines, and nothing of what they said.
@@ -207,7 +235,19 @@ async fn hostile_calls_add_nothing() {
         // Without a token they reach services: each answer that these give has its line after the first.
         call(&channel, "/spelrum.v1.Work/Nothing", &[]).await.unwrap_err();
         call(&channel, "/spelrum.v1.Work/Hello", &[]).await.unwrap_err();
+        // So is it with the API.
+        for request in hostile_requests(served.address, "evil") {
+            answer(served.address, &request).await;
+        }
         let before = page(&served).await;
+        for number in 0..40 {
+            for request in hostile_requests(served.address, &format!("evil{number}")) {
+                let answer = answer(served.address, &request).await;
+                let status = answer.split(' ').nth(1).unwrap_or_default();
+                let refused: &[_] = if guarded { &["401"] } else { &["400", "404", "405"] };
+                assert!(refused.contains(&status), "{request}: {answer}");
+            }
+        }
         for number in 0..1_000 {
             let path = match number % 5 {
                 0 => format!("/spelrum.v1.Work/Evil{number}"),
@@ -231,6 +271,20 @@ async fn hostile_calls_add_nothing() {
                  Origin: http://evil{number}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
             );
             answer(served.address, &request).await;
+            // To another host, and what a form of a web page sends.
+            let (method, path) = [("GET", "status"), ("DELETE", "experiments/x")][number % 2];
+            let request = format!(
+                "{method} /api/v1/{path}?evil={number} HTTP/1.1\r\nHost: evil{number}\r\n\
+                 Connection: close\r\n\r\n"
+            );
+            answer(served.address, &request).await;
+            let method = ["POST", "EVIL", "PUT", "OPTIONS"][number % 4];
+            let request = format!(
+                "{method} /api/v1/experiments?evil={number} HTTP/1.1\r\nHost: {}\r\n\
+                 Content-Type: text/plain\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx",
+                served.address
+            );
+            answer(served.address, &request).await;
         }
         let text = text(served.address).await;
         let after = Page::read(&text).unwrap();
@@ -238,9 +292,10 @@ async fn hostile_calls_add_nothing() {
         assert_eq!(after.lines, before.lines);
         assert!(!text.contains("evil") && !text.contains("script"), "{text}");
         let refused = |why| after.number("spelrum_calls_refused_total", &[("why", why)]) as u64;
-        // 800 to our services, and two before them.
-        assert_eq!(refused("token"), if guarded { 802 } else { 0 });
-        assert_eq!(refused("not_grpc"), 50);
+        // 800 to our services, and two before them; 41 of each request to the API.
+        let requests = hostile_requests(served.address, "").len() as u64;
+        assert_eq!(refused("token"), if guarded { 802 + 41 * requests } else { 0 });
+        assert_eq!([refused("not_grpc"), refused("not_json"), refused("host")], [50; 3]);
         drop(channel);
         served.stop().await.unwrap();
     }
@@ -291,14 +346,10 @@ async fn the_page_answers_while_the_database_is_locked() {
     let other = rusqlite::Connection::open(site.db()).unwrap();
     other.busy_timeout(DEADLINE).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let mut experiments = served.experiments().await;
+    let api = served.api().await;
     let steering = tokio::spawn(async move {
-        let request = v1::SteerRequest {
-            experiment: "locked".to_owned(),
-            action: v1::Action::Pause.into(),
-            priority: None,
-        };
-        experiments.steer(request).await
+        let (experiment, action) = ("locked".to_owned(), Action::Pause);
+        api.call(&SteerExperiment { experiment, action, priority: None }).await
     });
     for _ in 0..20 {
         let metrics = page(&served).await;
@@ -311,7 +362,7 @@ async fn the_page_answers_while_the_database_is_locked() {
     // It may have waited for too long.
     let _said = steering.await.unwrap();
     becomes(&served, "spelrum_healthy", &[], 1).await;
-    eventually("it is paused", async || served.steer("locked", v1::Action::Pause).await.ok()).await;
+    eventually("it is paused", async || served.steer("locked", Action::Pause).await.ok()).await;
     becomes(&served, "spelrum_games_queued", &[], 0).await;
 }
 

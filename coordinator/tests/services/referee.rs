@@ -1,10 +1,14 @@
 //! Records that are not of their games: they are kept apart, cost their worker and not the game.
 
+use spelrum_answers::{
+    Detail, GetComparisons, GetGame, GetRatings, GetReport, SqlValue, UsedEngine,
+};
 use spelrum_proto::v1::{self, Verdict};
 
 use spelrum_engine::{Answer, ExternalPlayer, Fault, Host, TextTurn, Timeless};
-use spelrum_model::{GameId, PlayableCell, PlayedGame};
+use spelrum_model::{GameId, PlayableCell, PlayedGame, Task};
 use spelrum_proto::Reason;
+use spelrum_proto::engines::identity_from_wire;
 use spelrum_proto::game::to_wire;
 use spelrum_proto::limits::NUMBER_MAX;
 use spelrum_test_support::{HandWorker, Served, Site, game_mut, quick_sweep, reason};
@@ -33,8 +37,8 @@ const CHANGES: &[(Change, &str)] = &[
 
 async fn refused(served: &Served) -> Vec<String> {
     let rows = served.query("SELECT problem FROM refused_results ORDER BY refused_result_id").await;
-    let text = |value: Option<v1::sql_value::Value>| match value {
-        Some(v1::sql_value::Value::Text(text)) => text,
+    let text = |value: SqlValue| match value {
+        SqlValue::Text(text) => text,
         other => panic!("{other:?}"),
     };
     rows.unwrap().into_iter().map(|mut row| text(row.remove(0))).collect()
@@ -339,22 +343,15 @@ async fn a_game_of_other_programs_than_the_sweeps_is_refused() {
     let sql = "SELECT count(*) FROM engines_used WHERE player = 'fish' AND engine = 'Fish 15.1'
         AND games = 2 AND sha256 = lower(hex(x'0707070707070707070707070707070707070707070707070707070707070707'))";
     assert_eq!(served.number(sql).await, 1);
-    let request = v1::GetGameRequest { which: Some(v1::get_game_request::Which::GameId(1)) };
-    let answer = served.results().await.get_game(request).await.unwrap().into_inner();
-    let engines = [answer.first_engine, answer.second_engine];
-    assert_eq!(engines.into_iter().flatten().collect::<Vec<_>>(), [fish("Fish 15.1", 7)]);
-    assert_eq!(answer.forfeit.unwrap().message, "it crashed");
-    let request = v1::GetReportRequest { experiment: "fish".to_owned(), depths: false };
-    let mut report = served.results().await.get_report(request).await.unwrap().into_inner();
-    let mut used = Vec::new();
-    while let Some(part) = report.message().await.unwrap() {
-        used.extend(part.engines);
-        assert!(part.mixed_cells.is_empty());
-    }
-    let identity = Some(fish("Fish 15.1", 7));
-    let player = "fish".to_owned();
-    let build = Some("01".repeat(32));
-    assert_eq!(used, [v1::UsedEngine { player, engine: identity, cells: 1, games: 2, build }]);
+    let engine = identity_from_wire(&fish("Fish 15.1", 7)).unwrap();
+    let game = served.call(&GetGame { game_id: 1 }).await.unwrap();
+    assert_eq!(game.engines.into_iter().flatten().collect::<Vec<_>>(), [engine.clone()]);
+    assert_eq!(game.forfeit.unwrap().message, "it crashed");
+    let question = GetReport { experiment: "fish".to_owned(), detail: Detail::Cells };
+    let used = served.call(&question).await.unwrap().engines;
+    assert!(used.mixed.is_empty());
+    let (player, build) = ("fish".to_owned(), Some("01".repeat(32)));
+    assert_eq!(used.engines, [UsedEngine { player, engine, build, cells: 1, games: 2 }]);
 }
 
 fn engine_of(game: &mut v1::Game) -> &mut v1::EngineIdentity {
@@ -410,7 +407,7 @@ async fn other_values_than_the_first_are_refused() {
     assert!(last.contains("when it was first reported"), "{last}");
     worker.work_until_done().await;
     let summary = served.wait_for_state("choices", "finished").await;
-    assert_eq!((summary.games_settled, &*summary.kind), (8, "accuracy"));
+    assert_eq!((summary.games_settled, summary.task), (8, Task::Choice));
     let positions = "SELECT count(*) FROM valued_positions";
     assert_eq!(served.number(positions).await, 4);
 }
@@ -423,11 +420,9 @@ async fn nobody_is_rated_by_choices() {
     let site = Site::new();
     let served = site.serve().await;
     served.submit(SWEEP).await;
-    let mut client = served.results().await;
     let experiment = "choices".to_owned();
-    let ratings =
-        client.get_ratings(v1::GetRatingsRequest { experiment: experiment.clone() }).await;
+    let ratings = served.call(&GetRatings { experiment: experiment.clone() }).await;
     assert_eq!(reason(ratings), Reason::WrongState);
-    let compared = client.get_comparisons(v1::GetComparisonsRequest { experiment }).await;
+    let compared = served.call(&GetComparisons { experiment }).await;
     assert_eq!(reason(compared), Reason::WrongState);
 }

@@ -1,6 +1,7 @@
-//! Throwing away and setting priorities over real gRPC, with kills in between.
+//! Removals and priorities over the real API, with kills in between.
 
-use spelrum_proto::v1::{Action, RemoveWhat, Verdict};
+use spelrum_answers::{Action, AttentionKind, Removing, SubmitSweep};
+use spelrum_proto::v1::Verdict;
 use spelrum_proto::{Reason, Refusal, v1};
 
 use spelrum_test_support::{HandWorker, Served, Site, failed_result, quick_sweep, reason};
@@ -32,26 +33,27 @@ async fn a_deleted_experiment_is_gone_at_once_and_its_name_is_free() {
 
     // Not while it runs, or while somebody plays it.
     for preview in [true, false] {
-        let refused = served.remove("gone", RemoveWhat::Everything, preview).await;
+        let refused = served.remove("gone", Removing::Everything, preview).await;
         assert_eq!(reason(refused), Reason::WrongState);
     }
     served.steer("gone", Action::Pause).await.unwrap();
-    let held = served.remove("gone", RemoveWhat::Everything, false).await.unwrap_err();
+    let held = served.remove("gone", Removing::Everything, false).await.unwrap_err();
     let refusal = Refusal::from_status(&held).unwrap();
     assert_eq!(refusal.reason, Reason::WrongState);
     assert!(refusal.retry_after.is_some(), "its leases end: {refusal:?}");
     served.steer("gone", Action::Cancel).await.unwrap();
 
-    let preview = served.remove("gone", RemoveWhat::Everything, true).await.unwrap();
-    assert_eq!(preview.experiment.as_ref().unwrap().experiment_uuid, uuid);
-    assert_eq!((preview.cells, preview.games), (1, results.len() as u64));
-    assert!(preview.moves > 0 && preview.bytes > 0);
+    let preview = served.remove("gone", Removing::Everything, true).await.unwrap();
+    assert_eq!(preview.experiment.uuid, uuid);
+    let removable = preview.removable;
+    assert_eq!((removable.cells, removable.games), (1, results.len() as u64));
+    assert!(removable.moves > 0 && removable.bytes > 0);
     assert_eq!(names(&served).await, ["other", "gone"], "a preview changes nothing");
 
-    let removed = served.remove(&uuid, RemoveWhat::Everything, false).await.unwrap();
+    let removed = served.remove(&uuid, Removing::Everything, false).await.unwrap();
     assert_eq!(removed, preview);
     assert_eq!(names(&served).await, ["other"]);
-    let unknown = served.remove("gone", RemoveWhat::Everything, false).await;
+    let unknown = served.remove("gone", Removing::Everything, false).await;
     assert_eq!(reason(unknown), Reason::UnknownExperiment);
     assert_eq!(reason(served.steer(&uuid, Action::Pause).await), Reason::UnknownExperiment);
 
@@ -69,8 +71,8 @@ async fn a_deleted_experiment_is_gone_at_once_and_its_name_is_free() {
 
     // The same file, and even the same UUID, begin anew.
     let again =
-        v1::SubmitRequest { experiment_uuid: uuid, sweep_toml: sweep, ..Default::default() };
-    let again = served.experiments().await.submit(again).await.unwrap().into_inner();
+        SubmitSweep { experiment_uuid: Some(uuid), sweep_toml: sweep, ..SubmitSweep::default() };
+    let again = served.call(&again).await.unwrap();
     assert!(!again.existed);
     worker.work_until_done().await;
     assert_eq!(served.wait_for_state("gone", "finished").await.games_settled, 1_000);
@@ -87,8 +89,8 @@ async fn a_running_experiment_can_be_pruned() {
     let results = worker.play(&grant).await;
     worker.report(results.clone()).await.unwrap();
     assert!(served.number("SELECT count(*) FROM moves").await > 0);
-    let removed = served.remove("slim", RemoveWhat::Moves, false).await.unwrap();
-    assert_eq!(removed.games, results.len() as u64);
+    let removed = served.remove("slim", Removing::Moves, false).await.unwrap();
+    assert_eq!(removed.removable.games, results.len() as u64);
     worker.work_until_done().await;
     served.removed().await;
     assert_eq!(served.wait_for_state("slim", "finished").await.games_settled, 600);
@@ -101,17 +103,23 @@ async fn a_running_experiment_can_be_pruned() {
         0
     );
     // Nothing is left to prune.
-    let again = served.remove("slim", RemoveWhat::Moves, false).await.unwrap();
+    let again = served.remove("slim", Removing::Moves, false).await.unwrap().removable;
     assert_eq!((again.games, again.moves, again.bytes), (0, 0, 0));
     assert!(served.status().await.removals.is_empty());
-    let unspecified = served.remove("slim", RemoveWhat::Unspecified, false).await;
-    assert_eq!(reason(unspecified), Reason::Malformed);
+    // A removal says what is removed, in a word that is known.
+    let api = served.api().await;
+    for query in ["", "?preview=true", "?what=", "?what=all", "?what=everything&what=moves"] {
+        let target = format!("/api/v1/experiments/slim{query}");
+        let unclear = api.send("DELETE", &target, None).await;
+        assert_eq!(reason(unclear), Reason::Malformed, "{query}");
+    }
+    assert_eq!(names(&served).await, ["slim"]);
 }
 
 /// Kills, and commits that fail, in the middle of removals.
 #[tokio::test]
 async fn a_removal_goes_on_after_every_restart() {
-    for what in [RemoveWhat::Everything, RemoveWhat::Moves] {
+    for what in [Removing::Everything, Removing::Moves] {
         let site = Site::new();
         let mut served = site.serve().await;
         played(&served, "stays", 20).await;
@@ -126,7 +134,7 @@ async fn a_removal_goes_on_after_every_restart() {
             served.faults.fail_commits(1);
         }
         served.removed().await;
-        let goes = i64::from(what == RemoveWhat::Moves);
+        let goes = i64::from(what == Removing::Moves);
         assert_eq!(served.number("SELECT count(*) FROM experiments").await, 1 + goes);
         assert_eq!(served.number("SELECT count(*) FROM cells").await, 1 + goes);
         assert_eq!(served.number("SELECT count(*) FROM games").await, 20 + goes * 4_000);
@@ -177,8 +185,8 @@ async fn status_names_what_needs_somebody() {
     let served = site.serve().await;
     let attention_now = async || -> Vec<(String, String, u64)> {
         let attention = served.status().await.attention;
-        let items = attention.into_iter().filter(|item| item.kind != "little_space");
-        items.map(|item| (item.kind, item.problem, item.count)).collect()
+        let items = attention.into_iter().filter(|item| item.kind != AttentionKind::LittleSpace);
+        items.map(|item| (item.kind.name().to_owned(), item.problem, item.count)).collect()
     };
     assert_eq!(attention_now().await, []);
     served.submit(&quick_sweep("needy", 100)).await;

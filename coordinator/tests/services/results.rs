@@ -1,27 +1,31 @@
-//! The `Results` service over real gRPC.
+//! Questions about results, over the API.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use spelrum_answers::{GameResult, Overview, PhaseUnit, Phases, Report};
-use spelrum_proto::limits::PAGE_SIZE_MAX;
-use spelrum_proto::results::{
-    OverviewReader, PhasesReader, RatingsReader, ReportReader, game_from_wire,
+use axum::body::{Body, to_bytes};
+use spelrum_answers::{
+    CellCursor, Detail, GameCursor, GameResult, GamesFilter, GamesOrder, GetCellGame,
+    GetExperiment, GetGame, GetOverview, GetPhases, GetProgress, GetRatings, GetReport,
+    ListCellGames, ListCells, ListExperiments, ListGames, ListSettledCells, Overview,
+    PAGE_ITEMS_MAX, PhaseUnit, Phases, Report,
 };
-use spelrum_proto::v1::list_games_request::Of;
+use spelrum_model::{CellId, ExperimentState};
+use spelrum_proto::api::content_length;
 use spelrum_proto::{Reason, v1};
 use tonic::Status;
 
-use spelrum_test_support::{HandWorker, Served, Site, failed_result, quick_sweep, reason};
+use spelrum_test_support::{
+    HandWorker, Served, Site, failed_result, quick_sweep, reason, submission,
+};
 
-async fn report(served: &Served, experiment: &str, depths: bool) -> Result<Report, Status> {
-    let request = v1::GetReportRequest { experiment: experiment.to_owned(), depths };
-    let mut parts = served.results().await.get_report(request).await?.into_inner();
-    let mut report = ReportReader::default();
-    while let Some(part) = parts.message().await? {
-        report.take(part).unwrap();
-    }
-    Ok(report.finish().unwrap())
+async fn report(served: &Served, experiment: &str, detail: Detail) -> Result<Report, Status> {
+    served.call(&GetReport { experiment: experiment.to_owned(), detail }).await
+}
+
+/// The reason why a question that has no type of its own is refused.
+async fn refused(served: &Served, target: &str) -> Reason {
+    reason(served.api().await.send("GET", target, None).await)
 }
 
 /// A sweep of so many cells.
@@ -31,7 +35,7 @@ fn wide_sweep(name: &str, cells: usize, games: u64) -> String {
         + &format!("\n[axes]\ndepth = [{}]\n", depths.join(", "))
 }
 
-/// Whatever arrives meanwhile, what a report says of one thing fits what it says of another.
+/// Whatever arrives meanwhile, the parts of a report agree with each other.
 #[tokio::test]
 async fn a_report_is_of_one_moment_while_games_arrive() {
     let site = Site::new();
@@ -46,7 +50,7 @@ async fn a_report_is_of_one_moment_while_games_arrive() {
     let reporting = async {
         let mut seen = Vec::new();
         while !is_done.load(Ordering::Relaxed) {
-            let report = report(&served, "busy", true).await.unwrap();
+            let report = report(&served, "busy", Detail::Depths).await.unwrap();
             let games: u64 = report.cells.iter().map(|cell| cell.games).sum();
             assert_eq!(games, report.experiment.games_settled);
             assert_eq!(report.cells.len(), 6);
@@ -67,49 +71,40 @@ async fn a_report_is_of_one_moment_while_games_arrive() {
     };
     let ((), seen) = futures_util::future::join(working, reporting).await;
     assert!(seen.is_sorted() && seen.len() > 1, "{seen:?}");
-    assert_eq!(report(&served, "busy", false).await.unwrap().experiment.games_settled, 1_200);
+    let report = report(&served, "busy", Detail::Cells).await.unwrap();
+    assert_eq!(report.experiment.games_settled, 1_200);
 }
 
-/// A report beyond one message comes in several, none of them large.
+/// A large report is sent while it is written, so that its text is never in memory as a whole.
 #[tokio::test]
-async fn a_large_report_comes_in_parts() {
+async fn a_large_report_comes_in_pieces() {
     let site = Site::new();
     let served = site.serve().await;
     let sweep = wide_sweep("large", 1_000, 2)
         .replace("depth = \"$depth\"", "depth = \"$depth\"\nnodes = \"$nodes\"")
         + "nodes = [10, 20, 30, 40, 50, 60, 70, 80]\n";
     let uuid = served.submit(&sweep).await.experiment_uuid;
-    let request = v1::GetReportRequest { experiment: uuid.clone(), depths: true };
-    let mut parts = served.results().await.get_report(request).await.unwrap().into_inner();
-    let mut count = 0;
-    while let Some(part) = parts.message().await.unwrap() {
-        assert!(part.experiment.is_some() == (count == 0));
-        assert!(prost::Message::encoded_len(&part) < 300 << 10);
-        count += 1;
-    }
-    assert!(count > 1, "{count}");
-    let report = report(&served, &uuid, true).await.unwrap();
+    let target = format!("/api/v1/experiments/{uuid}/report?detail=depths");
+    let answer = served.api().await.send("GET", &target, None).await.unwrap();
+    assert_eq!(content_length(&answer), None, "its length is not known when it begins");
+    let text = to_bytes(Body::new(answer.into_body()), usize::MAX).await.unwrap();
+    assert!(text.len() > 1 << 20, "{}", text.len());
+    let report: Report = serde_json::from_slice(&text).unwrap();
     assert_eq!((report.axes.len(), report.cells.len()), (2, 8_000));
     let places: BTreeSet<_> = report.cells.iter().map(|cell| &cell.axes).collect();
-    assert_eq!(places.len(), 8_000, "each cell is told once");
+    assert_eq!(places.len(), 8_000, "each cell comes once");
     assert!(report.cells.iter().all(|cell| cell.axes.iter().all(Option::is_some)));
 }
 
-/// What is told over the network is what the file says.
+/// Players are rated at each point of the grid.
 #[tokio::test]
-async fn ratings_are_told_for_each_point() {
+async fn ratings_come_for_each_point() {
     let site = Site::new();
     let served = site.serve().await;
     served.submit(&wide_sweep("rated", 3, 8)).await;
     HandWorker::new(&served).await.work_until_done().await;
     served.wait_for_state("rated", "finished").await;
-    let request = v1::GetRatingsRequest { experiment: "rated".to_owned() };
-    let mut parts = served.results().await.get_ratings(request).await.unwrap().into_inner();
-    let mut ratings = RatingsReader::default();
-    while let Some(part) = parts.message().await.unwrap() {
-        ratings.take(part).unwrap();
-    }
-    let ratings = ratings.finish().unwrap();
+    let ratings = served.call(&GetRatings { experiment: "rated".to_owned() }).await.unwrap();
     assert_eq!(ratings.axes, ["depth"]);
     let points: Vec<_> = ratings.groups.iter().map(|group| group.point[0].as_deref()).collect();
     assert_eq!(points, [Some("1"), Some("2"), Some("3")]);
@@ -118,24 +113,17 @@ async fn ratings_are_told_for_each_point() {
         let lead = group.difference(0, 1).unwrap();
         assert!(lead.elo >= 0.0 && lead.error > Some(0.0), "{lead:?}");
     }
-    let request = v1::GetRatingsRequest { experiment: "none".to_owned() };
-    let refused = served.results().await.get_ratings(request).await;
-    assert_eq!(reason(refused), Reason::UnknownExperiment);
+    let unknown = GetRatings { experiment: "none".to_owned() };
+    assert_eq!(reason(served.call(&unknown).await), Reason::UnknownExperiment);
 }
 
 async fn overview(served: &Served, experiment: &str) -> Result<Overview, Status> {
-    let request = v1::GetOverviewRequest { experiment: experiment.to_owned() };
-    let mut parts = served.results().await.get_overview(request).await?.into_inner();
-    let mut overview = OverviewReader::default();
-    while let Some(part) = parts.message().await? {
-        overview.take(part).unwrap();
-    }
-    Ok(overview.finish().unwrap())
+    served.call(&GetOverview { experiment: experiment.to_owned() }).await
 }
 
-/// Its sums are those of the report, and of who played.
+/// Its sums are those of the report, and of the workers.
 #[tokio::test]
-async fn how_games_were_played_is_told() {
+async fn an_overview_agrees_with_the_report() {
     let site = Site::new();
     let served = site.serve().await;
     served.submit(&wide_sweep("played", 2, 8)).await;
@@ -150,7 +138,7 @@ async fn how_games_were_played_is_told() {
     let [worker] = &read.workers[..] else { panic!("one worker: {read:?}") };
     assert_eq!((worker.games, &*worker.machine.cpu_model), (16, "a processor"));
     assert_eq!((worker.machine.logical_cores, &*worker.host), (Some(4), "here"));
-    let report = report(&served, "played", false).await.unwrap();
+    let report = report(&served, "played", Detail::Cells).await.unwrap();
     assert_eq!(read.cells.len(), report.cells.len());
     for (cell, result) in read.cells.iter().zip(&report.cells) {
         assert_eq!((cell.cell, &cell.axes), (result.cell, &result.axes));
@@ -164,18 +152,12 @@ async fn how_games_were_played_is_told() {
 }
 
 async fn phases(served: &Served, experiment: &str) -> Result<Phases, Status> {
-    let request = v1::GetPhasesRequest { experiment: experiment.to_owned() };
-    let mut parts = served.results().await.get_phases(request).await?.into_inner();
-    let mut phases = PhasesReader::default();
-    while let Some(part) = parts.message().await? {
-        phases.take(part).unwrap();
-    }
-    Ok(phases.finish().unwrap())
+    served.call(&GetPhases { experiment: experiment.to_owned() }).await
 }
 
-/// Their moves are those of the report, told apart; where none are recorded, that is said.
+/// Their moves are those of the report, by phase; an answer without recorded moves says so.
 #[tokio::test]
-async fn phases_are_told_where_moves_are_recorded() {
+async fn phases_come_where_moves_are_recorded() {
     let site = Site::new();
     let served = site.serve().await;
     served.submit(&wide_sweep("recorded", 2, 8)).await;
@@ -188,7 +170,7 @@ async fn phases_are_told_where_moves_are_recorded() {
     let read = phases(&served, "recorded").await.unwrap();
     assert!(read.moves_recorded && read.unit == PhaseUnit::EmptyCells);
     assert_eq!((&*read.axes, read.cells.len()), (&["depth".to_owned()][..], 2));
-    let report = report(&served, "recorded", false).await.unwrap();
+    let report = report(&served, "recorded", Detail::Cells).await.unwrap();
     for cell in &read.cells {
         // One mark is on the board where games begin; the ninth move is the only one.
         let empty: Vec<u32> = cell.phases.iter().map(|times| times.phase).collect();
@@ -218,38 +200,37 @@ async fn progress_and_settled_cells_lead_through_an_experiment() {
     let site = Site::new();
     let served = site.serve().await;
     served.submit(&wide_sweep("watched", 3, 4)).await;
-    let mut client = served.results().await;
-    let request = v1::GetProgressRequest { experiment: "watched".to_owned() };
-    let before = client.get_progress(request.clone()).await.unwrap().into_inner();
-    assert_eq!((&*before.state, before.cells, before.games_planned), ("running", 3, 12));
-    assert_eq!((before.games_settled, before.last_game_id, before.forecast), (0, 0, None));
+    let api = served.api().await;
+    let question = GetProgress { experiment: "watched".to_owned() };
+    let before = api.call(&question).await.unwrap();
+    assert_eq!(before.state, ExperimentState::Running);
+    assert_eq!((before.cells, before.games_planned), (3, 12));
+    assert_eq!((before.games_settled, before.last_game_id), (0, 0));
+    assert_eq!((before.backlog.games_left, before.backlog.seen_cells), (12, 0));
     HandWorker::new(&served).await.work_until_done().await;
     served.wait_for_state("watched", "finished").await;
-    let after = client.get_progress(request).await.unwrap().into_inner();
-    assert_eq!((&*after.state, after.cells_settled, after.games_settled), ("finished", 3, 12));
-    assert_eq!(after.backlog.unwrap().games_left, 0);
-    assert_eq!(after.last_game_id, 12);
+    let after = api.call(&question).await.unwrap();
+    assert_eq!(after.state, ExperimentState::Finished);
+    assert_eq!((after.cells_settled, after.games_settled), (3, 12));
+    assert_eq!((after.backlog.games_left, after.last_game_id), (0, 12));
 
     let mut settled_ids = Vec::new();
-    let mut settled_after = 0;
+    let mut after_game_id = 0;
     loop {
-        let request = v1::ListCellsRequest {
-            experiment: "watched".to_owned(),
-            page_size: 2,
-            page_token: String::new(),
-            settled_after: Some(settled_after),
-        };
-        let answer = client.list_cells(request).await.unwrap().into_inner();
-        assert_eq!((&*answer.axes, &*answer.next_page_token), (&["depth".to_owned()][..], ""));
-        settled_after = answer.last_game_id;
+        let experiment = "watched".to_owned();
+        let question = ListSettledCells { experiment, after_game_id, limit: Some(2) };
+        let answer = api.call(&question).await.unwrap();
+        assert_eq!(answer.axes, ["depth"]);
+        assert!(answer.cells.len() <= 2);
+        after_game_id = answer.last_game_id;
         if answer.cells.is_empty() {
             break;
         }
-        settled_ids.extend(answer.cells.into_iter().map(|cell| cell.cell_id));
+        settled_ids.extend(answer.cells.into_iter().map(|cell| cell.cell));
     }
     settled_ids.sort_unstable();
-    assert_eq!(settled_ids, [1, 2, 3]);
-    assert_eq!(settled_after, 12);
+    assert_eq!(settled_ids, [1, 2, 3].map(CellId));
+    assert_eq!(after_game_id, 12);
 }
 
 #[tokio::test]
@@ -258,57 +239,51 @@ async fn cells_and_games_come_in_pages_across_a_restart() {
     let served = site.serve().await;
     served.submit(&wide_sweep("paged", 5, 4)).await;
     HandWorker::new(&served).await.work_until_done().await;
-    let experiment = "paged".to_owned();
-    let cells = |page_token: String| v1::ListCellsRequest {
-        experiment: experiment.clone(),
-        page_size: 2,
-        page_token,
-        settled_after: None,
+    let cells = |after: Option<CellCursor>| ListCells {
+        experiment: "paged".to_owned(),
+        after,
+        limit: Some(2),
     };
-    let games = |page_token: String, order: v1::GamesOrder| v1::ListGamesRequest {
-        of: Some(Of::Experiment(experiment.clone())),
-        page_size: 7,
-        page_token,
-        filter: 0,
-        order: order.into(),
+    let games = |after: Option<GameCursor>, order: GamesOrder| ListGames {
+        experiment: "paged".to_owned(),
+        filter: GamesFilter::All,
+        order,
+        after,
+        limit: Some(7),
     };
-    let mut client = served.results().await;
-    let first = client.list_cells(cells(String::new())).await.unwrap().into_inner();
+    let first = served.call(&cells(None)).await.unwrap();
     served.stop().await.unwrap();
     let served = site.serve().await;
-    let mut client = served.results().await;
-    let (mut listed_cells, mut token) = (first.cells, first.next_page_token);
-    while !token.is_empty() {
-        let page = client.list_cells(cells(token)).await.unwrap().into_inner();
+    let api = served.api().await;
+    let (mut listed_cells, mut next) = (first.cells, first.next);
+    while next.is_some() {
+        let page = api.call(&cells(next)).await.unwrap();
+        assert!(page.cells.len() <= 2);
         listed_cells.extend(page.cells);
-        token = page.next_page_token;
+        next = page.next;
     }
-    let report = report(&served, "paged", false).await.unwrap();
-    let expected: Vec<_> = report.cells.into_iter().map(v1::CellResult::from).collect();
-    assert_eq!(listed_cells, expected);
+    let report = report(&served, "paged", Detail::Cells).await.unwrap();
+    assert_eq!(listed_cells, report.cells);
 
-    let orders = [v1::GamesOrder::Unspecified, v1::GamesOrder::Number, v1::GamesOrder::Settled];
-    for order in orders {
-        let (mut listed, mut token) = (Vec::new(), String::new());
+    for order in [GamesOrder::Newest, GamesOrder::Number, GamesOrder::Settled] {
+        let (mut listed, mut next) = (Vec::new(), None);
         loop {
-            let page = client.list_games(games(token, order)).await.unwrap().into_inner();
+            let page = api.call(&games(next, order)).await.unwrap();
             assert!(page.games.len() <= 7);
-            // What was settled last tells where the next games will come.
-            let may_go_on = order == v1::GamesOrder::Settled && !page.games.is_empty();
-            assert!(!may_go_on || !page.next_page_token.is_empty());
-            listed.extend(
-                page.games.into_iter().map(|game| (game.game_id, game.cell_id, game.number)),
-            );
-            token = page.next_page_token;
-            if token.is_empty() {
+            // In order of settlement, more games may follow any page.
+            let may_go_on = order == GamesOrder::Settled && !page.games.is_empty();
+            assert!(!may_go_on || page.next.is_some());
+            listed.extend(page.games.into_iter().map(|game| (game.game_id, game.game)));
+            next = page.next;
+            if next.is_none() {
                 break;
             }
         }
         assert_eq!(listed.len(), 20);
         match order {
-            v1::GamesOrder::Unspecified => assert!(listed.is_sorted_by(|a, b| a.0 > b.0)),
-            v1::GamesOrder::Number => assert!(listed.is_sorted_by_key(|game| (game.1, game.2))),
-            v1::GamesOrder::Settled => assert!(listed.is_sorted_by(|a, b| a.0 < b.0)),
+            GamesOrder::Newest => assert!(listed.is_sorted_by(|a, b| a.0 > b.0)),
+            GamesOrder::Number => assert!(listed.is_sorted_by_key(|listed| listed.1)),
+            GamesOrder::Settled => assert!(listed.is_sorted_by(|a, b| a.0 < b.0)),
         }
     }
 }
@@ -318,40 +293,28 @@ async fn cells_and_games_come_in_pages_across_a_restart() {
 async fn more_than_a_thousand_experiments_are_listed() {
     let site = Site::new();
     let served = site.serve().await;
-    let mut clients = served.experiments().await;
+    let api = served.api().await;
     for number in 0..1_010 {
         let name = format!("sweep-{number}");
-        let request = spelrum_test_support::submission(&quick_sweep(&name, 2));
-        clients.submit(request).await.unwrap();
+        api.call(&submission(&quick_sweep(&name, 2))).await.unwrap();
     }
-    let mut client = served.results().await;
-    let (mut names, mut page_token) = (Vec::new(), String::new());
+    let (mut names, mut after) = (Vec::new(), None);
     loop {
-        let request = v1::ListExperimentsRequest {
-            page_size: PAGE_SIZE_MAX,
-            page_token,
-            experiment: String::new(),
-        };
-        let page = client.list_experiments(request).await.unwrap().into_inner();
+        let question = ListExperiments { after, limit: Some(PAGE_ITEMS_MAX) };
+        let page = api.call(&question).await.unwrap();
         names.extend(page.experiments.into_iter().map(|experiment| experiment.name));
-        page_token = page.next_page_token;
-        if page_token.is_empty() {
+        after = page.next;
+        if after.is_none() {
             break;
         }
     }
     let expected: Vec<_> = (0..1_010).map(|number| format!("sweep-{number}")).collect();
     assert_eq!(names, expected);
-    let named = v1::ListExperimentsRequest {
-        experiment: "sweep-7".to_owned(),
-        ..v1::ListExperimentsRequest::default()
-    };
-    let named = client.list_experiments(named).await.unwrap().into_inner();
-    assert_eq!((named.experiments.len(), &*named.experiments[0].name), (1, "sweep-7"));
-    assert_eq!(named.next_page_token, "");
+    assert_eq!(served.summary("sweep-7").await.name, "sweep-7");
 }
 
 #[tokio::test]
-async fn a_game_is_told_with_its_moves_or_why_it_failed() {
+async fn a_game_comes_with_its_moves_or_why_it_failed() {
     let site = Site::new();
     let served = site.serve().await;
     served.submit(&quick_sweep("games", 4)).await;
@@ -367,34 +330,32 @@ async fn a_game_is_told_with_its_moves_or_why_it_failed() {
         }
         worker.report(results).await.unwrap();
     }
-    let mut client = served.results().await;
-    let in_cell = |number| v1::GetGameRequest {
-        which: Some(v1::get_game_request::Which::InCell(v1::GameId { cell_id: 1, number })),
-    };
-    let game = client.get_game(in_cell(1)).await.unwrap().into_inner();
-    let game = game_from_wire(game).unwrap();
+    let api = served.api().await;
+    let in_cell = |number| GetCellGame { cell: CellId(1), number };
+    let game = api.call(&in_cell(1)).await.unwrap();
     let GameResult::Played(played) = &game.summary.result else { panic!("{game:?}") };
     assert_eq!(game.moves.as_ref().map(Vec::len), Some(played.end.plies as usize));
     assert!(game.definition().is_ok());
-    let failed = client.get_game(in_cell(0)).await.unwrap().into_inner();
-    let failed = game_from_wire(failed).unwrap();
+    let by_id = |game_id| GetGame { game_id };
+    assert_eq!(api.call(&by_id(game.summary.game_id)).await.unwrap(), game);
+    let failed = api.call(&in_cell(0)).await.unwrap();
     assert_eq!(failed.summary.result, GameResult::Failed("out of marbles".to_owned()));
-    for filter in [v1::GamesFilter::Uncounted, v1::GamesFilter::Failed] {
-        let request = v1::ListGamesRequest {
-            of: Some(Of::CellId(1)),
-            filter: filter.into(),
-            ..v1::ListGamesRequest::default()
-        };
-        let games = client.list_games(request).await.unwrap().into_inner().games;
-        assert_eq!(games, [v1::GameSummary::from(failed.summary.clone())]);
+    for filter in [GamesFilter::Uncounted, GamesFilter::Failed] {
+        let (order, after, limit) = (GamesOrder::Newest, None, None);
+        let question = ListCellGames { cell: CellId(1), filter, order, after, limit };
+        let page = api.call(&question).await.unwrap();
+        assert_eq!(&page.games[..], std::slice::from_ref(&failed.summary));
     }
-    assert_eq!(reason(client.get_game(in_cell(4)).await), Reason::UnknownGame);
-    assert_eq!(reason(client.get_game(in_cell(1 << 53)).await), Reason::Malformed);
-    let by_id =
-        |game_id| v1::GetGameRequest { which: Some(v1::get_game_request::Which::GameId(game_id)) };
-    assert_eq!(reason(client.get_game(by_id(99)).await), Reason::UnknownGame);
-    assert_eq!(reason(client.get_game(by_id(0)).await), Reason::Malformed);
-    assert_eq!(reason(client.get_game(v1::GetGameRequest::default()).await), Reason::Malformed);
+    for number in [4, 1 << 53, u64::MAX] {
+        assert_eq!(reason(api.call(&in_cell(number)).await), Reason::UnknownGame, "{number}");
+    }
+    for game_id in [99, 0, -1, i64::MIN, i64::MAX] {
+        assert_eq!(reason(api.call(&by_id(game_id)).await), Reason::UnknownGame, "{game_id}");
+    }
+    for wrong in ["cells/1/games/-1", "cells/x/games/1", "games/x", "games/9223372036854775808"] {
+        let target = format!("/api/v1/{wrong}");
+        assert_eq!(refused(&served, &target).await, Reason::Malformed, "{wrong}");
+    }
 }
 
 /// Invariants 9 and 10.
@@ -405,62 +366,77 @@ async fn hostile_questions_are_refused() {
     served.submit(&wide_sweep("a", 3, 2)).await;
     served.submit(&wide_sweep("b", 3, 2)).await;
     HandWorker::new(&served).await.work_until_done().await;
-    let mut client = served.results().await;
-    let cells = |experiment: &str, page_token: &str| v1::ListCellsRequest {
+    let api = served.api().await;
+    let cells = |experiment: &str, after: Option<CellCursor>| ListCells {
         experiment: experiment.to_owned(),
-        page_size: 1,
-        page_token: page_token.to_owned(),
-        settled_after: None,
+        after,
+        limit: Some(1),
     };
-    let token = client.list_cells(cells("a", "")).await.unwrap().into_inner().next_page_token;
-    assert!(!token.is_empty());
-    client.list_cells(cells("a", &token)).await.unwrap();
-    assert_eq!(reason(client.list_cells(cells("b", &token)).await), Reason::Malformed);
-    for hostile in ["x", "' OR 1=1 --", &"9".repeat(10_000), &format!("{token}-1"), "é-1-2"] {
-        assert_eq!(reason(client.list_cells(cells("a", hostile)).await), Reason::Malformed);
-        let games = v1::ListGamesRequest {
-            of: Some(Of::CellId(1)),
-            page_token: hostile.to_owned(),
-            ..v1::ListGamesRequest::default()
-        };
-        assert_eq!(reason(client.list_games(games).await), Reason::Malformed);
-        let experiments = v1::ListExperimentsRequest {
-            page_token: hostile.to_owned(),
-            ..v1::ListExperimentsRequest::default()
-        };
-        assert_eq!(reason(client.list_experiments(experiments).await), Reason::Malformed);
+    let next = api.call(&cells("a", None)).await.unwrap().next;
+    let cursor = String::from(next.unwrap());
+    api.call(&cells("a", next)).await.unwrap();
+    // A cursor is only a place: it leads to no other experiment's cells.
+    let page = api.call(&cells("b", next)).await.unwrap();
+    let report_of_b = report(&served, "b", Detail::Cells).await.unwrap();
+    assert!(page.cells.iter().all(|cell| report_of_b.cells.contains(cell)), "{page:?}");
+    for hostile in
+        ["x", "' OR 1=1 --", &"9".repeat(10_000), &format!("{cursor}-1-1"), "-1-2-3", "é-1-2"]
+    {
+        let after: String = form_urlencoded::byte_serialize(hostile.as_bytes()).collect();
+        for list in ["experiments/a/cells", "experiments/a/games", "cells/1/games", "experiments"] {
+            let target = format!("/api/v1/{list}?after={after}");
+            assert_eq!(refused(&served, &target).await, Reason::Malformed, "{list} {hostile}");
+        }
     }
-    let many = v1::ListCellsRequest { page_size: PAGE_SIZE_MAX + 1, ..cells("a", "") };
-    assert_eq!(reason(client.list_cells(many).await), Reason::Malformed);
-    let negative = v1::ListCellsRequest { settled_after: Some(-1), ..cells("a", "") };
-    assert_eq!(reason(client.list_cells(negative).await), Reason::Malformed);
-    let both = v1::ListCellsRequest { settled_after: Some(0), ..cells("a", &token) };
-    assert_eq!(reason(client.list_cells(both).await), Reason::Malformed);
-    let nobody = v1::ListGamesRequest::default();
-    assert_eq!(reason(client.list_games(nobody).await), Reason::Malformed);
-    let nowhere = v1::ListGamesRequest { of: Some(Of::CellId(99)), ..Default::default() };
-    assert_eq!(reason(client.list_games(nowhere).await), Reason::UnknownCell);
-
-    for (which, expected) in [
-        ("nobody", Reason::UnknownExperiment),
-        ("", Reason::UnknownExperiment),
-        (&"x".repeat(256), Reason::Malformed),
+    for wrong in [
+        "experiments/a/cells?limit=-1",
+        "experiments/a/cells?limit=1&limit=1",
+        "experiments/a/cells?size=1",
+        "experiments/a/settled-cells?after=0-1",
+        "experiments/a/settled-cells?after_game_id=9223372036854775808",
+        "experiments/a/games?filter=none",
+        "experiments/a/games?order=1",
     ] {
-        assert_eq!(reason(report(&served, which, false).await), expected);
-        assert_eq!(reason(client.list_cells(cells(which, "")).await), expected);
-        let progress = v1::GetProgressRequest { experiment: which.to_owned() };
-        assert_eq!(reason(client.get_progress(progress).await), expected);
-        let games = v1::ListGamesRequest {
-            of: Some(Of::Experiment(which.to_owned())),
-            ..v1::ListGamesRequest::default()
+        let target = format!("/api/v1/{wrong}");
+        assert_eq!(refused(&served, &target).await, Reason::Malformed, "{wrong}");
+    }
+    let games = |experiment: &str, limit: Option<u32>| ListGames {
+        experiment: experiment.to_owned(),
+        filter: GamesFilter::All,
+        order: GamesOrder::Newest,
+        after: None,
+        limit,
+    };
+    for limit in [0, PAGE_ITEMS_MAX + 1, u32::MAX].map(Some) {
+        let many = ListCells { limit, ..cells("a", None) };
+        assert_eq!(reason(api.call(&many).await), Reason::Malformed);
+        let many = ListSettledCells { experiment: "a".to_owned(), after_game_id: 0, limit };
+        assert_eq!(reason(api.call(&many).await), Reason::Malformed);
+        let many = ListExperiments { after: None, limit };
+        assert_eq!(reason(api.call(&many).await), Reason::Malformed);
+        assert_eq!(reason(api.call(&games("a", limit)).await), Reason::Malformed);
+    }
+    for cell in [99, 0, -1].map(CellId) {
+        let nowhere = ListCellGames {
+            cell,
+            filter: GamesFilter::All,
+            order: GamesOrder::Newest,
+            after: None,
+            limit: None,
         };
-        assert_eq!(reason(client.list_games(games).await), expected);
-        if !which.is_empty() {
-            let experiments = v1::ListExperimentsRequest {
-                experiment: which.to_owned(),
-                ..v1::ListExperimentsRequest::default()
-            };
-            assert_eq!(reason(client.list_experiments(experiments).await), expected);
+        assert_eq!(reason(api.call(&nowhere).await), Reason::UnknownCell);
+    }
+
+    for unknown in ["nobody", "", &"x".repeat(256), "a/b?c=d&é%00"] {
+        let expected = Reason::UnknownExperiment;
+        assert_eq!(reason(report(&served, unknown, Detail::Cells).await), expected);
+        assert_eq!(reason(api.call(&cells(unknown, None)).await), expected);
+        let progress = GetProgress { experiment: unknown.to_owned() };
+        assert_eq!(reason(api.call(&progress).await), expected);
+        assert_eq!(reason(api.call(&games(unknown, None)).await), expected);
+        if !unknown.is_empty() {
+            let experiment = GetExperiment { experiment: unknown.to_owned() };
+            assert_eq!(reason(api.call(&experiment).await), expected);
         }
     }
 }

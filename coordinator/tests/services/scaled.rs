@@ -1,4 +1,4 @@
-//! Scaled time limits over real gRPC: what is leased, and what is taken in.
+//! Scaled time limits over the network: what is leased, and what is taken in.
 
 use spelrum_proto::v1;
 use spelrum_proto::v1::Verdict;

@@ -1,4 +1,4 @@
-//! One listener for gRPC, health, reflection and pages.
+//! One listener for gRPC, the API, health, reflection and pages.
 
 use std::net::SocketAddr;
 
@@ -25,7 +25,7 @@ async fn get(address: SocketAddr, path: &str) -> String {
 }
 
 #[tokio::test]
-async fn pages_and_grpc_share_a_port() {
+async fn pages_the_api_and_grpc_share_a_port() {
     let site = Site::new();
     let served = site.serve().await;
     let page = get(served.address, "/").await;
@@ -34,16 +34,18 @@ async fn pages_and_grpc_share_a_port() {
     assert!(get(served.address, "/healthz").await.ends_with("\r\n\r\nok\n"));
     assert!(get(served.address, "/nothing").await.starts_with("HTTP/1.1 404"));
     served.submit(&quick_sweep("ports", 2)).await;
+    HandWorker::new(&served).await.work_until_done().await;
 
-    // A method that is none, as gRPC clients understand it.
+    // An unknown method, and those of services that there were once, as gRPC clients understand it.
     let channel = Endpoint::new(served.url()).unwrap().connect().await.unwrap();
     let mut grpc = tonic::client::Grpc::new(channel);
-    grpc.ready().await.unwrap();
-    let path = "/spelrum.v1.Nothing/Nothing".parse().unwrap();
-    let codec = tonic_prost::ProstCodec::<v1::StatusRequest, v1::StatusResponse>::default();
-    let request = tonic::Request::new(v1::StatusRequest::default());
-    let status = grpc.unary(request, path, codec).await.unwrap_err();
-    assert_eq!(status.code(), tonic::Code::Unimplemented);
+    for path in ["/spelrum.v1.Nothing/Nothing", "/spelrum.v1.Experiments/Status"] {
+        grpc.ready().await.unwrap();
+        let codec = tonic_prost::ProstCodec::<v1::HelloRequest, v1::HelloResponse>::default();
+        let request = tonic::Request::new(v1::HelloRequest::default());
+        let status = grpc.unary(request, path.parse().unwrap(), codec).await.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::Unimplemented, "{path}");
+    }
 }
 
 #[tokio::test]
@@ -69,11 +71,13 @@ async fn health_and_reflection_answer() {
     let served = site.serve().await;
     let channel = Endpoint::new(served.url()).unwrap().connect().await.unwrap();
     let mut health = HealthClient::new(channel.clone());
-    for service in ["", "spelrum.v1.Work", "spelrum.v1.Experiments", "spelrum.v1.Results"] {
+    for service in ["", "spelrum.v1.Work"] {
         let request = HealthCheckRequest { service: service.to_owned() };
         let answer = health.check(request).await.unwrap().into_inner();
         assert_eq!(answer.status(), ServingStatus::Serving, "{service}");
     }
+    let unknown = HealthCheckRequest { service: "spelrum.v1.Experiments".to_owned() };
+    assert_eq!(health.check(unknown).await.unwrap_err().code(), tonic::Code::NotFound);
 
     let mut reflection = ServerReflectionClient::new(channel);
     let request = ServerReflectionRequest {
@@ -86,11 +90,9 @@ async fn health_and_reflection_answer() {
         panic!("{answer:?}");
     };
     let names: Vec<_> = list.service.iter().map(|service| &*service.name).collect();
-    for service in
-        ["spelrum.v1.Work", "spelrum.v1.Experiments", "spelrum.v1.Results", "grpc.health.v1.Health"]
-    {
-        assert!(names.contains(&service), "{names:?}");
-    }
+    assert!(names.contains(&"grpc.health.v1.Health"), "{names:?}");
+    let ours = names.iter().filter(|name| name.starts_with("spelrum."));
+    assert_eq!(ours.collect::<Vec<_>>(), [&"spelrum.v1.Work"]);
 }
 
 #[tokio::test]

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use spelrum_answers::{AttentionKind, ExcludeWorkers, Exclusion, WorkerSummary};
+use spelrum_model::WorkerId;
 use spelrum_proto::v1;
-use spelrum_proto::v1::ExcludeWhat;
 use spelrum_test_support::{HandWorker, Served, Site, eventually, hello, quick_sweep};
 
 const KILLED: &str = "11111111-1111-4111-8111-111111111111";
@@ -21,15 +22,23 @@ async fn kill(served: &Served, uuid: &str) -> HandWorker {
 /// What `Status` says of silent workers, once it has these words.
 async fn named(served: &Served, words: &str) -> Option<String> {
     let attention = served.status().await.attention;
-    let silent = attention.into_iter().filter(|item| item.kind == "silent_workers");
+    let silent = attention.into_iter().filter(|item| item.kind == AttentionKind::SilentWorkers);
     silent.map(|item| item.problem).find(|problem| problem.contains(words))
 }
 
-async fn dismiss(served: &Served, worker: &str) -> Vec<i64> {
-    let what = ExcludeWhat::Dismiss.into();
-    let request = v1::ExcludeRequest { worker: worker.to_owned(), what, ..Default::default() };
-    let answer = served.experiments().await.exclude(request).await.unwrap();
-    answer.into_inner().dismissed_worker_ids
+async fn dismiss(served: &Served, worker: &str) -> Vec<WorkerId> {
+    let dismiss = ExcludeWorkers {
+        worker: worker.to_owned(),
+        experiment: None,
+        what: Exclusion::Dismiss,
+        since_unix_us: None,
+        engine: None,
+    };
+    served.call(&dismiss).await.unwrap().dismissed
+}
+
+async fn first_worker(served: &Served) -> WorkerSummary {
+    served.status().await.coordinator.unwrap().workers.remove(0)
 }
 
 #[tokio::test]
@@ -40,10 +49,10 @@ async fn a_killed_worker_is_named_until_it_is_heard_of_again() {
     let mut killed = kill(&served, KILLED).await;
     let problem = named(&served, "went back").await.unwrap();
     assert!(problem.starts_with("worker 1 (frail on "), "{problem}");
-    assert!(served.status().await.workers[0].lost_games > 0);
+    assert!(first_worker(&served).await.lost_games > 0);
     killed.heartbeat(&[]).await.unwrap();
     assert_eq!(named(&served, "went back").await, None);
-    assert_eq!(served.status().await.workers[0].lost_games, 0);
+    assert_eq!(first_worker(&served).await.lost_games, 0);
 }
 
 #[tokio::test]
@@ -55,7 +64,7 @@ async fn a_killed_worker_is_named_until_it_starts_again_or_is_dismissed() {
     let _next = kill(&served, NEXT).await;
     let problem = named(&served, "went back").await.unwrap();
     assert!(problem.starts_with("worker 2 (frail on "), "the first is back: {problem}");
-    assert_eq!(dismiss(&served, "1").await, [0; 0]);
-    assert_eq!(dismiss(&served, "frail").await, [2]);
+    assert!(dismiss(&served, "1").await.is_empty());
+    assert_eq!(dismiss(&served, "frail").await, [WorkerId(2)]);
     assert_eq!(named(&served, "went back").await, None);
 }

@@ -2,12 +2,14 @@
 
 use std::net::SocketAddr;
 
-use spelrum_proto::v1::experiments_client::ExperimentsClient;
-use spelrum_proto::{TrustError, v1};
+use spelrum_answers::GetStatus;
+use spelrum_proto::api::Api;
+use spelrum_proto::v1::work_client::WorkClient;
+use spelrum_proto::{Bearer, TrustError, v1};
 use spelrum_test_support::{Authority, DEADLINE, Served, Site, Validity, quick_sweep, submission};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
+use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
 
 /// The first bytes of a handshake: a record of 512 bytes, with a client's hello that is said to have 508.
 const HALF_A_HELLO: &[u8] = &[22, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3];
@@ -16,18 +18,20 @@ async fn serve(site: &Site, ca: &Authority) -> Served {
     site.serve_with_tls(ca.certify(&["127.0.0.1"], Validity::Now)).await
 }
 
-async fn client(served: &Served, ca: &Authority) -> ExperimentsClient<Channel> {
+async fn client(served: &Served, ca: &Authority) -> Api {
     let tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(ca.pem()));
     let url = format!("https://{}", served.address);
     let endpoint = Endpoint::new(url).unwrap().tls_config(tls).unwrap();
     let connecting = tokio::time::timeout(DEADLINE, endpoint.connect());
-    ExperimentsClient::new(connecting.await.expect("no connection in time").unwrap())
+    let channel = connecting.await.expect("no connection in time").unwrap();
+    Api::new(channel, Bearer::new(None))
 }
 
 async fn assert_serves(served: &Served, ca: &Authority) {
     for _ in 0..10 {
-        let mut client = client(served, ca).await;
-        let call = client.status(v1::StatusRequest::default());
+        let client = client(served, ca).await;
+        let question = GetStatus::default();
+        let call = client.call(&question);
         tokio::time::timeout(DEADLINE, call).await.expect("no answer in time").unwrap();
     }
 }
@@ -53,12 +57,9 @@ async fn answer_to(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
 async fn a_sweep_is_submitted_by_tls() {
     let (site, ca) = (Site::new(), Authority::new());
     let served = serve(&site, &ca).await;
-    let mut client = client(&served, &ca).await;
-    client.submit(submission(&quick_sweep("by-tls", 2))).await.unwrap();
-    assert_eq!(
-        client.status(v1::StatusRequest::default()).await.unwrap().into_inner().experiments.len(),
-        1
-    );
+    let client = client(&served, &ca).await;
+    client.call(&submission(&quick_sweep("by-tls", 2))).await.unwrap();
+    assert_eq!(client.call(&GetStatus::default()).await.unwrap().experiments.len(), 1);
 }
 
 /// They have no connection of others, and lose their own.
@@ -102,16 +103,19 @@ async fn nonsense_is_sent_away() {
 async fn nothing_is_served_without_tls() {
     let (site, ca) = (Site::new(), Authority::new());
     let served = serve(&site, &ca).await;
-    for path in ["/", "/healthz", "/metrics"] {
+    for path in ["/", "/healthz", "/metrics", "/api/v1/status"] {
         let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", served.address);
         let answer = answer_to(served.address, request.as_bytes()).await;
         let answer = String::from_utf8(answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 400 ") && answer.contains("https://"), "{answer}");
     }
-    let mut client = ExperimentsClient::connect(served.url()).await.unwrap();
-    let status = client.status(v1::StatusRequest::default()).await.unwrap_err();
-    let trust_error = TrustError::from_error(&status).unwrap();
-    assert!(trust_error.is_callers && trust_error.problem.contains("speaks TLS"), "{status:?}");
+    let asked = served.call(&GetStatus::default()).await.unwrap_err();
+    let mut worker = WorkClient::connect(served.url()).await.unwrap();
+    let greeted = worker.hello(v1::HelloRequest::default()).await.unwrap_err();
+    for status in [asked, greeted] {
+        let trust_error = TrustError::from_error(&status).unwrap();
+        assert!(trust_error.is_callers && trust_error.problem.contains("speaks TLS"), "{status:?}");
+    }
 }
 
 /// To stop waits for nobody who stalls.

@@ -1,14 +1,16 @@
 //! A coordinator with tokens answers nobody who does not bring one that may, and tells nothing of them.
 
+use std::collections::BTreeSet;
+use std::pin::Pin;
 use std::time::Duration;
 
-use prost::Message as _;
-use prost_types::{FileDescriptorSet, MethodDescriptorProto};
+use http_body::Body as _;
+use spelrum_answers::{GetStatus, QUERY_PATH, QueryEnd, RunQuery};
 use spelrum_coordinator::access::{Role, Roles, TokenBook};
-use spelrum_proto::v1::experiments_client::ExperimentsClient;
-use spelrum_proto::v1::results_client::ResultsClient;
+use spelrum_proto::api::{AnswerBody, Api};
+use spelrum_proto::problem::Problem;
 use spelrum_proto::v1::work_client::WorkClient;
-use spelrum_proto::{Bearer, FILE_DESCRIPTOR_SET, Reason, Refusal, Token, v1};
+use spelrum_proto::{Bearer, Reason, Refusal, Token, v1};
 use tonic::client::Grpc;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
@@ -16,7 +18,9 @@ use tonic::{Code, Request, Status};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use spelrum_test_support::{Served, Site, eventually, quick_sweep, submission};
+use spelrum_test_support::{Served, Site, eventually, quick_sweep, reason, submission};
+
+use crate::metrics;
 
 const SECRET: &str = "a-token-that-nobody-else-has";
 
@@ -24,41 +28,75 @@ async fn channel(served: &Served) -> Channel {
     Endpoint::new(served.url()).unwrap().connect().await.unwrap()
 }
 
-/// A call of every method of all services, empty, with this token.
-async fn every_call(served: &Served, token: Option<&str>) -> Vec<(&'static str, Option<Status>)> {
-    let token: Option<Token> = token.map(|token| token.parse().unwrap());
+/// A call with an empty message, of gRPC or of the API.
+#[derive(Clone, Debug)]
+pub(super) struct EmptyCall {
+    /// As the metrics page names it: `spelrum.v1.Work/Hello`, or `GET /api/v1/status`.
+    pub(super) name: String,
+    /// The method in HTTP.
+    pub(super) method: String,
+    /// The path, with a value for each parameter.
+    pub(super) path: String,
+}
+
+impl EmptyCall {
+    pub(super) fn new(name: &str) -> Self {
+        let (method, path) = match name.split_once(' ') {
+            Some((method, path)) => (method, path.to_owned()),
+            None => ("POST", format!("/{name}")),
+        };
+        let parts = path.split('/').map(|part| if part.starts_with('{') { "1" } else { part });
+        let path = parts.collect::<Vec<_>>().join("/");
+        Self { name: name.to_owned(), method: method.to_owned(), path }
+    }
+
+    pub(super) fn is_grpc(&self) -> bool {
+        !self.name.contains(' ')
+    }
+
+    /// Makes the call; why it is not answered.
+    pub(super) async fn send(&self, channel: Channel, token: Option<&str>) -> Option<Status> {
+        let bearer = Bearer::new(token.map(|token| token.parse().unwrap()).as_ref());
+        if !self.is_grpc() {
+            let body = (self.method == "POST").then(|| "{}".to_owned());
+            return Api::new(channel, bearer).send(&self.method, &self.path, body).await.err();
+        }
+        let mut client = Grpc::new(InterceptedService::new(channel, bearer));
+        if let Err(error) = client.ready().await {
+            return Some(Status::from_error(Box::new(error)));
+        }
+        let codec = tonic_prost::ProstCodec::<(), ()>::default();
+        let path = self.path.parse().unwrap();
+        client.server_streaming(Request::new(()), path, codec).await.err()
+    }
+}
+
+/// Every method of our services and every route of the API, as a metrics page has them.
+pub(super) async fn every_call() -> Vec<EmptyCall> {
+    let site = Site::new();
+    let served = site.serve().await;
+    let series = metrics::page(&served).await.series().into_iter();
+    served.stop().await.unwrap();
+    let calls = series.filter(|(name, _)| name == "spelrum_rpcs_total");
+    let names: BTreeSet<String> =
+        calls.filter_map(|(_, mut labels)| labels.remove("method")).collect();
+    let known = names.iter().filter(|name| *name != "other");
+    known.map(|name| EmptyCall::new(name)).collect()
+}
+
+/// Why each call is refused with this token, and a submission that is not empty.
+async fn refusals(served: &Served, token: Option<&str>) -> Vec<(String, Option<Status>)> {
     let channel = channel(served).await;
-    let bearer = Bearer::new(token.as_ref());
-    let mut work = WorkClient::with_interceptor(channel.clone(), bearer.clone());
-    let mut experiments = ExperimentsClient::with_interceptor(channel.clone(), bearer.clone());
-    let mut results = ResultsClient::with_interceptor(channel, bearer);
-    vec![
-        ("hello", work.hello(v1::HelloRequest::default()).await.err()),
-        ("lease", work.lease(v1::LeaseRequest::default()).await.err()),
-        ("get_cell", work.get_cell(v1::GetCellRequest::default()).await.err()),
-        ("get_openings", work.get_openings(v1::GetOpeningsRequest::default()).await.err()),
-        ("report", work.report(v1::ReportRequest::default()).await.err()),
-        ("heartbeat", work.heartbeat(v1::HeartbeatRequest::default()).await.err()),
-        ("give_back", work.give_back(v1::GiveBackRequest::default()).await.err()),
-        ("submit", experiments.submit(submission(&quick_sweep("x", 2))).await.err()),
-        ("status", experiments.status(v1::StatusRequest::default()).await.err()),
-        ("steer", experiments.steer(v1::SteerRequest::default()).await.err()),
-        ("query", experiments.query(v1::QueryRequest::default()).await.err()),
-        ("get_report", results.get_report(v1::GetReportRequest::default()).await.err()),
-        ("get_progress", results.get_progress(v1::GetProgressRequest::default()).await.err()),
-        (
-            "list_experiments",
-            results.list_experiments(v1::ListExperimentsRequest::default()).await.err(),
-        ),
-        ("list_cells", results.list_cells(v1::ListCellsRequest::default()).await.err()),
-        ("list_games", results.list_games(v1::ListGamesRequest::default()).await.err()),
-        (
-            "export_experiments",
-            results.export_experiments(v1::ExportExperimentsRequest::default()).await.err(),
-        ),
-        ("get_games", results.get_games(v1::GetGamesRequest::default()).await.err()),
-        ("get_game", results.get_game(v1::GetGameRequest::default()).await.err()),
-    ]
+    let mut refusals = Vec::new();
+    for call in every_call().await {
+        let refusal = call.send(channel.clone(), token).await;
+        refusals.push((call.name, refusal));
+    }
+    let token: Option<Token> = token.map(|token| token.parse().unwrap());
+    let api = Api::new(channel, Bearer::new(token.as_ref()));
+    let submitted = api.call(&submission(&quick_sweep("x", 2))).await;
+    refusals.push(("a sweep".to_owned(), submitted.err()));
+    refusals
 }
 
 #[tokio::test]
@@ -66,7 +104,7 @@ async fn without_the_token_no_call_is_answered() {
     let site = Site::new();
     let served = site.serve_with_token(&SECRET.parse().unwrap()).await;
     for token in [None, Some("a-token-that-nobody-else-hat"), Some("guess")] {
-        for (method, status) in every_call(&served, token).await {
+        for (method, status) in refusals(&served, token).await {
             let status = status.unwrap_or_else(|| panic!("{method} was answered"));
             assert_eq!(status.code(), Code::Unauthenticated, "{method}");
             let refusal = Refusal::from_status(&status).unwrap();
@@ -82,7 +120,7 @@ async fn without_the_token_no_call_is_answered() {
 async fn with_the_token_every_call_comes_through() {
     let site = Site::new();
     let served = site.serve_with_token(&SECRET.parse().unwrap()).await;
-    for (method, status) in every_call(&served, Some(SECRET)).await {
+    for (method, status) in refusals(&served, Some(SECRET)).await {
         // The empty messages may be refused, but for what they say.
         let reason =
             status.and_then(|status| Refusal::from_status(&status)).map(|refusal| refusal.reason);
@@ -106,7 +144,7 @@ async fn health_and_the_pages_stay_open() {
 async fn the_token_is_not_in_the_database() {
     let site = Site::new();
     let served = site.serve_with_token(&SECRET.parse().unwrap()).await;
-    every_call(&served, Some(SECRET)).await;
+    refusals(&served, Some(SECRET)).await;
     served.stop().await.unwrap();
     for file in std::fs::read_dir(site.db().parent().unwrap()).unwrap() {
         let bytes = std::fs::read(file.unwrap().path()).unwrap();
@@ -115,35 +153,13 @@ async fn the_token_is_not_in_the_database() {
     }
 }
 
-/// The path of every method of our services, as the descriptors have them.
-pub(super) fn every_path() -> Vec<String> {
-    let files = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap().file;
-    let ours = files.iter().filter(|file| file.package() == "spelrum.v1");
-    let paths = ours.flat_map(|file| &file.service).flat_map(|service| {
-        let describe = |method: &MethodDescriptorProto| {
-            format!("/spelrum.v1.{}/{}", service.name(), method.name())
-        };
-        service.method.iter().map(describe).collect::<Vec<_>>()
-    });
-    paths.collect()
-}
-
-/// Why a call of a path with an empty message is refused, if for its token.
-async fn refused(served: &Served, path: &str, token: &str) -> Option<Reason> {
-    let bearer = Bearer::new(Some(&token.parse().unwrap()));
-    let mut client = Grpc::new(InterceptedService::new(channel(served).await, bearer));
-    client.ready().await.unwrap();
-    let codec = tonic_prost::ProstCodec::<(), ()>::default();
-    let path = path.parse().unwrap();
-    let answer = client.server_streaming(Request::new(()), path, codec).await;
-    // An answer that begins was not refused for who asked.
-    let refusal = answer.err().and_then(|status| {
-        let refusal = Refusal::from_status(&status)?;
-        assert_eq!(refusal.reason.code(), status.code());
-        Some(refusal)
-    });
-    let reason = refusal.map(|refusal| refusal.reason);
-    reason.filter(|reason| matches!(reason, Reason::BadToken | Reason::WrongRole))
+/// Why an empty call is refused, if for its token.
+async fn refused(served: &Served, call: &EmptyCall, token: &str) -> Option<Reason> {
+    let status = call.send(channel(served).await, Some(token)).await?;
+    let refusal = Refusal::from_status(&status)?;
+    assert_eq!(refusal.reason.code(), status.code());
+    let is_for_token = matches!(refusal.reason, Reason::BadToken | Reason::WrongRole);
+    is_for_token.then_some(refusal.reason)
 }
 
 /// What each method needs stands here in full, so that a new one is thought about.
@@ -159,19 +175,57 @@ async fn every_method_is_for_its_role() {
     let [read, submit, work] = [Role::Read, Role::Submit, Role::Work].map(token);
     let served = site.serve_with_tokens(&file).await;
     let mut answers = Vec::new();
-    for path in every_path() {
+    for call in every_call().await {
+        let name = &call.name;
         let mut may = Vec::new();
         for (role, token) in [("read", &read), ("submit", &submit), ("work", &work)] {
-            match refused(&served, &path, token).await {
+            match refused(&served, &call, token).await {
                 None => may.push(role),
-                Some(reason) => assert_eq!(reason, Reason::WrongRole, "{path} {role}"),
+                Some(reason) => assert_eq!(reason, Reason::WrongRole, "{name} {role}"),
             }
         }
-        let stranger = refused(&served, &path, "spelrum_0").await;
-        assert_eq!(stranger, Some(Reason::BadToken), "{path}");
-        answers.push(format!("{path}: {}", may.join(", ")));
+        let stranger = refused(&served, &call, "spelrum_0").await;
+        assert_eq!(stranger, Some(Reason::BadToken), "{name}");
+        answers.push(format!("{name}: {}", may.join(", ")));
     }
-    insta::assert_snapshot!(answers.join("\n"));
+    insta::assert_snapshot!(answers.join("\n"), @r"
+    DELETE /api/v1/experiments/{experiment}: submit
+    GET /api/v1/cells/{cell}/games: read, submit
+    GET /api/v1/cells/{cell}/games/{number}: read, submit
+    GET /api/v1/cells/{cell}/whole-games: read, submit
+    GET /api/v1/experiments: read, submit
+    GET /api/v1/experiments/{experiment}: read, submit
+    GET /api/v1/experiments/{experiment}/cells: read, submit
+    GET /api/v1/experiments/{experiment}/comparisons: read, submit
+    GET /api/v1/experiments/{experiment}/events: read, submit
+    GET /api/v1/experiments/{experiment}/games: read, submit
+    GET /api/v1/experiments/{experiment}/games.jsonl: read, submit
+    GET /api/v1/experiments/{experiment}/overview: read, submit
+    GET /api/v1/experiments/{experiment}/phases: read, submit
+    GET /api/v1/experiments/{experiment}/progress: read, submit
+    GET /api/v1/experiments/{experiment}/ratings: read, submit
+    GET /api/v1/experiments/{experiment}/report: read, submit
+    GET /api/v1/experiments/{experiment}/runs: read, submit
+    GET /api/v1/experiments/{experiment}/settled-cells: read, submit
+    GET /api/v1/experiments/{experiment}/verifications: read, submit
+    GET /api/v1/experiments/{experiment}/whole-games: read, submit
+    GET /api/v1/games/{game_id}: read, submit
+    GET /api/v1/status: read, submit
+    POST /api/v1/experiments: submit
+    POST /api/v1/experiments/{experiment}/steer: submit
+    POST /api/v1/experiments/{experiment}/verifications: submit
+    POST /api/v1/export: read, submit
+    POST /api/v1/sql: read, submit
+    POST /api/v1/workers/{worker}/exclusion: submit
+    spelrum.v1.Work/GetCell: work
+    spelrum.v1.Work/GetNetwork: work
+    spelrum.v1.Work/GetOpenings: work
+    spelrum.v1.Work/GiveBack: work
+    spelrum.v1.Work/Heartbeat: work
+    spelrum.v1.Work/Hello: work
+    spelrum.v1.Work/Lease: work
+    spelrum.v1.Work/Report: work
+    ");
     served.stop().await.unwrap();
 }
 
@@ -186,22 +240,29 @@ async fn a_changed_file_of_tokens_is_heeded() {
     };
     let first = add("first", 1);
     let served = site.serve_with_tokens(&file).await;
-    let path = "/spelrum.v1.Experiments/Status";
-    assert_eq!(refused(&served, path, &first).await, None);
+    let calls = ["GET /api/v1/status", "spelrum.v1.Work/Hello"].map(EmptyCall::new);
+    let both_refused = async |token: &str| {
+        [refused(&served, &calls[0], token).await, refused(&served, &calls[1], token).await]
+    };
+    assert_eq!(both_refused(&first).await, [None; 2]);
     let second = add("second", 2);
     eventually("the second comes in", async || {
-        refused(&served, path, &second).await.is_none().then_some(())
+        (both_refused(&second).await == [None; 2]).then_some(())
     })
     .await;
-    let client = channel(&served).await;
+    let open = channel(&served).await;
     let bearer = Bearer::new(Some(&first.parse().unwrap()));
-    let mut client = ExperimentsClient::with_interceptor(client, bearer);
-    client.status(v1::StatusRequest::default()).await.unwrap();
+    let api = Api::new(open.clone(), bearer.clone());
+    let mut work = WorkClient::with_interceptor(open, bearer);
+    api.call(&GetStatus::default()).await.unwrap();
+    let mut greet = async || reason(work.hello(v1::HelloRequest::default()).await);
+    assert_eq!(greet().await, Reason::Protocol);
     TokenBook::change(&file, |book| book.remove("first")).unwrap();
-    eventually("the first is refused", async || {
-        client.status(v1::StatusRequest::default()).await.err()
-    })
-    .await;
+    let refusal =
+        eventually("the first is refused", async || api.call(&GetStatus::default()).await.err())
+            .await;
+    assert_eq!(Refusal::from_status(&refusal).unwrap().reason, Reason::BadToken);
+    assert_eq!(greet().await, Reason::BadToken);
     // A file that is spoilt, empty or gone changes nothing, nor does a pipe into which nobody writes.
     for spoilt in ["[", ""] {
         std::fs::write(&file, spoilt).unwrap();
@@ -212,15 +273,24 @@ async fn a_changed_file_of_tokens_is_heeded() {
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     std::fs::remove_file(&file).unwrap();
     tokio::time::sleep(Duration::from_millis(1_500)).await;
-    assert_eq!(refused(&served, path, &second).await, None);
-    assert_eq!(refused(&served, path, &first).await, Some(Reason::BadToken));
+    assert_eq!(both_refused(&second).await, [None; 2]);
+    assert_eq!(both_refused(&first).await, [Some(Reason::BadToken); 2]);
     // And its reading goes on.
     let third = add("third", 3);
     eventually("the third comes in", async || {
-        refused(&served, path, &third).await.is_none().then_some(())
+        (both_refused(&third).await == [None; 2]).then_some(())
     })
     .await;
     served.stop().await.unwrap();
+}
+
+/// The next piece of an answer's text; `None` at its end.
+pub(super) async fn next_piece(body: &mut AnswerBody) -> Option<Result<String, Status>> {
+    let frame = std::future::poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await?;
+    let text = |frame: http_body::Frame<axum::body::Bytes>| {
+        String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap()
+    };
+    Some(frame.map(text))
 }
 
 /// What a call has begun ends with the token by which it was let through.
@@ -236,38 +306,38 @@ async fn a_revoked_token_ends_the_query_that_runs() {
     let served = site.serve_with_tokens(&file).await;
     let query = async |token: &str| {
         let bearer = Bearer::new(Some(&token.parse().unwrap()));
-        let mut client = ExperimentsClient::with_interceptor(channel(&served).await, bearer);
+        let api = Api::new(channel(&served).await, bearer);
         let endless = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) ";
         let sql = format!("{endless}SELECT count(*) FROM n");
-        client.query(v1::QueryRequest { sql, rows_max: 1 }).await.unwrap().into_inner()
+        let body = spelrum_proto::api::json(&RunQuery { sql, rows_max: Some(1) }).unwrap();
+        api.send("POST", QUERY_PATH, Some(body)).await.unwrap().into_body()
     };
     // Both run, in all places but the last two.
     let (mut ends, mut goes_on) = (query(&revoked).await, query(&other).await);
     for running in [&mut ends, &mut goes_on] {
-        assert_eq!(running.message().await.unwrap().unwrap().columns, ["count(*)"]);
+        let head = next_piece(running).await.unwrap().unwrap();
+        assert_eq!(head.trim(), r#"{"columns":["count(*)"]}"#);
     }
     TokenBook::change(&file, |book| book.remove("revoked")).unwrap();
-    let refused = loop {
-        match ends.message().await {
-            Ok(part) => assert!(part.unwrap().rows.is_empty(), "it goes on"),
-            Err(status) => break status,
-        }
-    };
-    assert_eq!(Refusal::from_status(&refused).unwrap().reason, Reason::BadToken);
-    // The other one goes on, to be ended by its time.
+    // The answer breaks off, without a last line; the next call is refused with the reason.
     loop {
-        match goes_on.message().await {
-            Ok(part) => assert!(part.unwrap().rows.is_empty()),
-            Err(status) => {
-                assert_eq!(
-                    Refusal::from_status(&status).unwrap().reason,
-                    Reason::BadQuery,
-                    "{status:?}"
-                );
-                break;
-            }
+        match next_piece(&mut ends).await {
+            Some(Ok(piece)) => assert_eq!(piece.trim(), "", "it goes on"),
+            Some(Err(_broken_off)) => break,
+            None => panic!("half an answer ended like a whole one"),
         }
     }
+    let call = EmptyCall::new("POST /api/v1/sql");
+    assert_eq!(refused(&served, &call, &revoked).await, Some(Reason::BadToken));
+    // The other one goes on, to be ended by its time.
+    let mut rest = String::new();
+    while let Some(piece) = next_piece(&mut goes_on).await {
+        rest.push_str(&piece.unwrap());
+    }
+    let end: QueryEnd = serde_json::from_str(rest.trim()).unwrap();
+    let QueryEnd::Failed { problem } = end else { panic!("{rest}") };
+    let problem: Problem = serde_json::from_value(problem).unwrap();
+    assert_eq!(problem.refusal().unwrap().reason, Reason::BadQuery, "{rest}");
     served.stop().await.unwrap();
 }
 
@@ -277,27 +347,65 @@ async fn no_way_of_writing_a_path_leads_past_the_guard() {
     let site = Site::new();
     let served = site.serve_with_token(&SECRET.parse().unwrap()).await;
     for path in [
+        "/spelrum.v1.Work/Hello",
+        "/spelrum.v1.Work/Hello/",
+        "/spelrum.v1.Work//Hello",
+        "//spelrum.v1.Work/Hello",
+        "/./spelrum.v1.Work/Hello",
+        "/x/../spelrum.v1.Work/Hello",
+        "/grpc.health.v1.Health/../spelrum.v1.Work/Hello",
+        "/%73pelrum.v1.Work/Hello",
+        "/spelrum.v1.Work/%48ello",
+        "/spelrum%2Ev1.Work/Hello",
+        "/SPELRUM.v1.Work/Hello",
+        "/spelrum.v1.Work/Hello?x=/grpc.health.v1.Health/Check",
+        "/healthz/spelrum.v1.Work/Hello",
+        "/api/../spelrum.v1.Work/Hello",
+        // Of a service that there was once.
         "/spelrum.v1.Experiments/Status",
-        "/spelrum.v1.Experiments/Status/",
-        "/spelrum.v1.Experiments//Status",
-        "//spelrum.v1.Experiments/Status",
-        "/./spelrum.v1.Experiments/Status",
-        "/x/../spelrum.v1.Experiments/Status",
-        "/grpc.health.v1.Health/../spelrum.v1.Experiments/Status",
-        "/%73pelrum.v1.Experiments/Status",
-        "/spelrum.v1.Experiments/%53tatus",
-        "/spelrum%2Ev1.Experiments/Status",
-        "/SPELRUM.v1.Experiments/Status",
-        "/spelrum.v1.Experiments/Status?x=/grpc.health.v1.Health/Check",
-        "/healthz/spelrum.v1.Experiments/Status",
     ] {
         let mut client = Grpc::new(channel(&served).await);
         client.ready().await.unwrap();
         let codec = tonic_prost::ProstCodec::<(), ()>::default();
         let answer = client.unary(Request::new(()), path.parse().unwrap(), codec).await;
-        let code = answer.err().map(|status| status.code());
-        let refused = [Code::Unauthenticated, Code::Unimplemented];
-        assert!(code.is_some_and(|code| refused.contains(&code)), "{path}: {code:?}");
+        let code = answer.as_ref().err().map(tonic::Status::code);
+        // The API refuses another content type than JSON, which a client of gRPC does not understand.
+        let refused = [Code::Unauthenticated, Code::Unimplemented, Code::Unknown, Code::Internal];
+        assert!(code.is_some_and(|code| refused.contains(&code)), "{path}: {answer:?}");
+    }
+    let address = served.address;
+    let whole = format!("http://{address}/api/v1/status");
+    for path in [
+        "/api/v1/status",
+        "/api/v1/status/",
+        "/api/v1//status",
+        "/api//v1/status",
+        "//api/v1/status",
+        "/./api/v1/status",
+        "/x/../api/v1/status",
+        "/healthz/../api/v1/status",
+        "/%61pi/v1/status",
+        "/api/v1/%73tatus",
+        "/api%2Fv1/status",
+        "/API/v1/status",
+        "/api/v1/status?x=/healthz",
+        "/api/v1/status%3F",
+        "/healthz/api/v1/status",
+        "/metrics/../api/v1/status",
+        "/api/v1/experiments/..%2F..%2Fstatus",
+        "/spelrum.v1.Work/../api/v1/status",
+        &whole,
+    ] {
+        for method in ["GET", "HEAD", "DELETE", "POST"] {
+            let request = format!(
+                "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
+                 Content-Type: application/json\r\nContent-Length: 0\r\n\r\n"
+            );
+            let answer = metrics::answer(address, &request).await;
+            let status = answer.split(' ').nth(1).unwrap_or_default();
+            // 415: a service of gRPC, which is not called so.
+            assert!(["401", "404", "415"].contains(&status), "{method} {path}: {answer}");
+        }
     }
     served.stop().await.unwrap();
 }

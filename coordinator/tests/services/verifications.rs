@@ -1,7 +1,12 @@
-//! Games that are verified by other workers, over real gRPC, with a kill in between and workers that lie.
+//! Games that are verified by other workers, over the network, with a kill in between and workers that lie.
 
+use spelrum_answers::{
+    Action, AttentionKind, GetVerifications, NamedWorker, OrderVerifications, OrderedVerifications,
+    VerificationsStanding,
+};
 use spelrum_model::{
-    CellId, GameId, OpeningsCache, PlayableVerification, PlayedGame, VerificationDefinition,
+    CellId, ExperimentState, GameId, OpeningsCache, PlayableVerification, PlayedGame,
+    VerificationDefinition,
 };
 use spelrum_proto::v1::{self, Verdict, result::What};
 use spelrum_proto::{Reason, game};
@@ -17,15 +22,13 @@ async fn named(served: &Served, name: &str, uuid: &str, verifies: bool) -> HandW
     HandWorker::introduced(served, hello).await
 }
 
-async fn order(served: &Served, games: u32) -> Result<v1::OrderVerificationsResponse, Status> {
+async fn order(served: &Served, games: u32) -> Result<OrderedVerifications, Status> {
     let experiment = "sweep".to_owned();
-    let request = v1::OrderVerificationsRequest { experiment, games, seed: 1 };
-    Ok(served.experiments().await.order_verifications(request).await?.into_inner())
+    served.call(&OrderVerifications { experiment, games, seed: 1 }).await
 }
 
-async fn standing(served: &Served) -> v1::GetVerificationsResponse {
-    let request = v1::GetVerificationsRequest { experiment: "sweep".to_owned() };
-    served.experiments().await.get_verifications(request).await.unwrap().into_inner()
+async fn standing(served: &Served) -> VerificationsStanding {
+    served.call(&GetVerifications { experiment: "sweep".to_owned() }).await.unwrap()
 }
 
 /// What comes of the verification that was granted.
@@ -71,12 +74,12 @@ async fn another_worker_verifies_and_is_believed_of_what_the_rules_allow() {
     assert!(player.lease().await.unwrap().grant.is_none(), "it has played them");
     let mut old = named(&served, "old", "44444444-4444-4444-8444-444444444444", false).await;
     assert!(old.lease().await.unwrap().grant.is_none(), "it does not verify");
-    let waiting = standing(&served).await.waiting;
+    let waiting = standing(&served).await.verifications.waiting;
     assert_eq!((waiting[0].games, waiting[0].has_worker), (4, false));
 
     let mut other = named(&served, "other", SECOND, true).await;
     let grant = other.granted().await;
-    assert!(standing(&served).await.waiting[0].has_worker);
+    assert!(standing(&served).await.verifications.waiting[0].has_worker);
     let same = verify(&served, &grant).await;
     // What the rules do not allow, and what is no verification, is refused and played again.
     let mut cheat = same.clone();
@@ -108,20 +111,19 @@ async fn another_worker_verifies_and_is_believed_of_what_the_rules_allow() {
     let last = verify(&served, &grant).await;
     assert_eq!(other.report(vec![last]).await.unwrap(), [Verdict::Counted]);
     served.wait_for_state("sweep", "finished").await;
-    let state = standing(&served).await;
+    let state = standing(&served).await.verifications;
     let [pair] = &state.pairs[..] else { panic!("{state:?}") };
-    let name = |worker: &Option<v1::NamedWorker>| worker.as_ref().unwrap().name.clone();
-    assert_eq!((name(&pair.played_by), name(&pair.verified_by)), ("player".into(), "other".into()));
+    let name = |worker: &Option<NamedWorker>| worker.as_ref().unwrap().name.clone();
+    assert_eq!((&*name(&pair.played_by), &*pair.verified_by.name), ("player", "other"));
     assert_eq!((pair.same, pair.different), (2, 1));
-    assert_eq!((state.not_played, &*state.not_played_because), (1, "boom"));
+    assert_eq!((state.not_played, state.not_played_because.as_deref()), (1, Some("boom")));
     let [different] = &state.different[..] else { panic!("{state:?}") };
-    assert_eq!((different.ply, &*different.fields[0].name), (Some(0), "nodes"));
+    let difference = &different.difference;
+    assert_eq!((difference.ply, &*difference.fields[0].name), (Some(0), "nodes"));
     let attention = served.status().await.attention;
-    assert!(
-        attention
-            .iter()
-            .any(|item| item.kind == "deviating" && item.problem.contains("(other on "))
-    );
+    assert!(attention.iter().any(|item| {
+        item.kind == AttentionKind::Deviating && item.problem.contains("(other on ")
+    }));
     assert_eq!(served.number("SELECT count(*) FROM games").await, 4);
     assert_eq!(served.number("SELECT count(*) FROM uncounted_games").await, 0);
     // Only what has no verdict is ordered again.
@@ -148,9 +150,10 @@ async fn an_order_outlives_the_coordinator() {
     assert_eq!(other.report(vec![held]).await.unwrap(), [Verdict::Counted]);
     let grant = other.granted().await;
     let late = verify(&served, &grant).await;
-    served.steer("sweep", v1::Action::Cancel).await.unwrap();
+    served.steer("sweep", Action::Cancel).await.unwrap();
     assert_eq!(other.report(vec![late]).await.unwrap(), [Verdict::Uncounted]);
     assert_eq!(reason(order(&served, 100).await), Reason::WrongState);
-    let state = standing(&served).await;
-    assert_eq!((state.pairs[0].same, state.waiting[0].games, &*state.state), (1, 2, "cancelled"));
+    let VerificationsStanding { experiment, verifications } = standing(&served).await;
+    assert_eq!(experiment.state, ExperimentState::Cancelled);
+    assert_eq!((verifications.pairs[0].same, verifications.waiting[0].games), (1, 2));
 }

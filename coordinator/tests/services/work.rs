@@ -4,9 +4,11 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use spelrum_answers::{Action, AttentionKind, Removing, SqlValue};
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_model::ExperimentState;
 use spelrum_proto::limits::{NUMBER_MAX, REPORT_RESULTS_MAX};
-use spelrum_proto::v1::{Action, Verdict};
+use spelrum_proto::v1::Verdict;
 use spelrum_proto::{PROTOCOL, Reason, Refusal, v1};
 use spelrum_store::Readers;
 use spelrum_test_support::{
@@ -185,7 +187,7 @@ async fn a_conflicting_report_is_kept() {
     let verdicts = worker.report(results).await.unwrap();
     assert_eq!(verdicts[..2], [Verdict::Uncounted, Verdict::Uncounted]);
     let reasons = served.query("SELECT reason FROM uncounted_games ORDER BY number").await.unwrap();
-    let text = |text: &str| vec![Some(v1::sql_value::Value::Text(text.to_owned()))];
+    let text = |text: &str| vec![SqlValue::Text(text.to_owned())];
     assert_eq!(reasons, [text("conflict"), text("repeat")]);
     let moves = served.number("SELECT count(*) FROM uncounted_moves").await;
     assert!(moves > 0, "kept whole");
@@ -651,12 +653,13 @@ async fn status_shows_who_works() {
     };
     worker.client.heartbeat(heartbeat).await.unwrap();
     let status = served.status().await;
-    assert_eq!(status.coordinator_epoch, 1);
-    let [summary] = &status.workers[..] else { panic!("{status:?}") };
-    assert_eq!((summary.worker_id, summary.slots), (worker.id, 1));
+    let coordinator = status.coordinator.unwrap();
+    assert_eq!(coordinator.epoch, 1);
+    let [summary] = &coordinator.workers[..] else { panic!("{coordinator:?}") };
+    assert_eq!((summary.worker.0, summary.slots), (worker.id, 1));
     assert_eq!(summary.leased_games, leased - 1);
     assert_eq!((summary.playing_games, summary.reported_games), (1, 1));
-    let _ = Uuid::parse_str(&status.experiments[0].experiment_uuid).unwrap();
+    let _ = Uuid::parse_str(&status.experiments[0].uuid).unwrap();
 }
 
 /// Invariant 2: an experiment is played by one revision of the engine.
@@ -683,17 +686,17 @@ async fn an_experiment_of_another_engine_is_left_alone() {
     HandWorker::new(&served).await.work_until_done().await;
     served.wait_for_state("newer", "finished").await;
     let older = served.summary("older").await;
-    assert_eq!((&*older.state, older.games_settled), ("running", 0));
+    assert_eq!((older.state, older.games_settled), (ExperimentState::Running, 0));
     let mut attention = served.status().await.attention;
-    attention.retain(|item| item.kind != "little_space");
-    let kinds = attention.iter().map(|item| (&*item.kind, &*item.experiment));
-    assert_eq!(kinds.collect::<Vec<_>>(), [("other_engine", "older")]);
+    attention.retain(|item| item.kind != AttentionKind::LittleSpace);
+    let kinds = attention.iter().map(|item| (&item.kind, item.experiment.as_deref()));
+    assert_eq!(kinds.collect::<Vec<_>>(), [(&AttentionKind::OtherEngine, Some("older"))]);
     // This engine does not replay its failed games either.
-    assert_eq!(reason(served.steer("older", v1::Action::Retry).await), Reason::WrongState);
+    assert_eq!(reason(served.steer("older", Action::Retry).await), Reason::WrongState);
 
     // It can be thrown away here, though its lease is nobody's to end.
-    served.steer("older", v1::Action::Pause).await.unwrap();
-    served.remove("older", v1::RemoveWhat::Everything, false).await.unwrap();
+    served.steer("older", Action::Pause).await.unwrap();
+    served.remove("older", Removing::Everything, false).await.unwrap();
     served.removed().await;
     assert_eq!(served.number("SELECT count(*) FROM cells").await, 1);
     assert_eq!(served.number("SELECT count(*) FROM leases WHERE ended_by IS NULL").await, 0);

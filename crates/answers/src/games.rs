@@ -11,7 +11,7 @@ use spelrum_model::{
     CellDefinition, CellId, DefinitionHash, ExperimentId, GameEnd, GameId, WorkerId,
 };
 
-use forms::{GameCursorForm, GamesOfForm, GamesQuestionForm, WhichGameForm};
+use crate::cells::{NotACursor, numbers, unsigned};
 
 /// A game's opening and its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,8 +122,7 @@ impl SettledGame {
 }
 
 /// Ways to identify a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "WhichGameForm", into = "WhichGameForm")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhichGame {
     /// By its id in this database.
     Id(i64),
@@ -132,8 +131,7 @@ pub enum WhichGame {
 }
 
 /// Result of looking for a game.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum FoundGame {
     /// The game is settled.
     Settled(Box<SettledGame>),
@@ -142,8 +140,7 @@ pub enum FoundGame {
 }
 
 /// Why there is no settled game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingGame {
     /// No settled game has this id.
     Id(i64),
@@ -203,8 +200,7 @@ impl fmt::Display for MissingGame {
 }
 
 /// Which games are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "GamesOfForm", into = "GamesOfForm")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GamesOf {
     /// Games of all cells that an experiment's sweep names.
     Experiment(ExperimentId),
@@ -241,8 +237,7 @@ pub enum GamesOrder {
 }
 
 /// A request for a list of settled games.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "GamesQuestionForm", into = "GamesQuestionForm")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GamesQuestion {
     /// Which games.
     pub scope: GamesOf,
@@ -252,14 +247,29 @@ pub struct GamesQuestion {
     pub order: GamesOrder,
 }
 
-/// Position in a list of games, which continues after this game.
+/// Position in a list of games, which continues after this game. Its text is `GAME_ID-CELL-NUMBER`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "GameCursorForm", into = "GameCursorForm")]
+#[serde(try_from = "String", into = "String")]
 pub struct GameCursor {
     /// Its id in this database.
     pub game_id: i64,
     /// Its cell and its number there.
     pub game: GameId,
+}
+
+impl From<GameCursor> for String {
+    fn from(GameCursor { game_id, game: GameId { cell, number } }: GameCursor) -> Self {
+        format!("{game_id}-{cell}-{number}")
+    }
+}
+
+impl TryFrom<String> for GameCursor {
+    type Error = NotACursor;
+
+    fn try_from(text: String) -> Result<Self, NotACursor> {
+        let [game_id, cell, number] = numbers(&text).ok_or(NotACursor)?;
+        Ok(Self { game_id, game: GameId { cell: CellId(cell), number: unsigned(number)? } })
+    }
 }
 
 /// A page of games.

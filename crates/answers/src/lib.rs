@@ -9,6 +9,9 @@
 //!
 //! | file | subject |
 //! |---|---|
+//! | `call` | calls of the coordinator's API: how they are sent |
+//! | `questions` | what can be asked about experiments, and where |
+//! | `changes`, `verifications` | what a coordinator can be asked to do |
 //! | `summary` | experiments and workers at a glance |
 //! | `report`, `cell_result`, `places` | results of every cell, and the cost of a move |
 //! | `runs` | findings of experiments that depend on their own results |
@@ -24,7 +27,7 @@
 //! | `games` | settled games, in lists and complete |
 //! | `engines` | which external engines played |
 //! | `dates` | moments as text |
-//! | `sql_value` | values of a query's result |
+//! | `query`, `sql_value` | users' own queries, and the values of their results |
 //! | `overview`, `machine` | how games were played, and the machines behind results |
 //! | `status`, `attention`, `findings`, `missing_engines`, `unplaced`, `removal` | problems that need attention |
 //!
@@ -44,8 +47,10 @@
 
 mod accuracy;
 mod attention;
+mod call;
 mod cell_result;
 mod cells;
+mod changes;
 mod checked;
 mod claims;
 mod colours;
@@ -64,6 +69,8 @@ mod pace;
 mod phases;
 mod places;
 mod progress;
+mod query;
+mod questions;
 mod ratings;
 mod removal;
 mod report;
@@ -76,14 +83,20 @@ mod status;
 mod summary;
 mod times;
 mod unplaced;
+mod verifications;
 mod worker_effects;
 
 pub use accuracy::{CellAccuracy, Stratum, reference_text, says_who_wins};
 pub use attention::{Attention, AttentionKind};
+pub use call::{Call, Method};
 pub use cell_result::{
     CellMargin, CellResult, CellStop, CellStrength, SprtOutcome, SprtStanding, Stronger,
 };
 pub use cells::{CellCursor, CellsPage, SettledCells};
+pub use changes::{
+    Action, ExcludeWorkers, ExcludedWorkers, Exclusion, KeptResults, Removable, RemoveExperiment,
+    RemovedExperiment, SteerExperiment, SteeredExperiment, SubmitSweep, SubmittedSweep,
+};
 pub use claims::{ClaimAnswer, WhyExploratory};
 pub use colours::{ColourResult, first_mover};
 pub use comparisons::{CellDifference, CellReplicates, CellsToCompare, Comparisons};
@@ -114,6 +127,13 @@ pub use phases::{
 };
 pub use places::{Opponents, Places, places_text};
 pub use progress::Progress;
+pub use query::{QUERY_PATH, QueryEnd, QueryHead, RunQuery};
+pub use questions::{
+    EVENTS_PATH, EXPORT_PATH, ExportExperiments, GAMES_PATH, GetCellGame, GetComparisons,
+    GetExperiment, GetGame, GetOverview, GetPhases, GetProgress, GetRatings, GetReport, GetRuns,
+    GetStatus, ListCellGames, ListCells, ListExperiments, ListGames, ListSettledCells,
+    ListWholeCellGames, ListWholeGames, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, StreamGames,
+};
 pub use ratings::{
     Clusters, GamesToRate, Meeting, RATED_DIFFERENCES_MAX, RATED_GAMES_MAX, RATED_PLAYERS_MAX,
     RatedGroup, RatedPlayer, Ratings, RatingsLimit,
@@ -129,12 +149,16 @@ pub use silent::attention_of_silent;
 pub use sql_value::SqlValue;
 pub use stated::{StatedCell, StatedClaim};
 pub use status::{ClaimOf, CoordinatorStatus, Status, StopsOf};
-pub use summary::{ExperimentSummary, ExperimentsPage, WorkerSummary};
+pub use summary::{ExperimentSummary, ExperimentsPage, NamedWorker, WorkerSummary};
 pub use times::{
     CostedPlayer, MoveTimes, OVERRUN_TOLERANCE, OVERRUNS_WARNED_OF, Overruns, bucket_from_us,
     time_bucket,
 };
 pub use unplaced::{Unplaced, attention_of_placement, bound, lacking_text, unplaced};
+pub use verifications::{
+    DifferentGame, GetVerifications, OrderVerifications, OrderedVerifications, Verifications,
+    VerificationsStanding, VerifiedPair, WaitingVerifications,
+};
 pub use worker_effects::{
     ComparedGame, ComparedMoves, Measure, NamedStart, P_VALUE_WARNED_OF, WorkerEffects,
     are_compared, compared_games, worker_effects,

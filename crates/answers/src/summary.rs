@@ -125,6 +125,17 @@ pub struct WorkerSummary {
     pub credential: Option<String>,
 }
 
+/// A worker with its name and machine, for display.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedWorker {
+    /// The worker.
+    pub worker: WorkerId,
+    /// The worker's name.
+    pub name: String,
+    /// The worker's machine.
+    pub host: String,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,6 +18,6 @@ pub use generated::{assert_generated, cell_text, table};
 #[cfg(feature = "serving")]
 pub use hand_worker::{HandWorker, failed_result, game_mut, hello};
 #[cfg(feature = "serving")]
-pub use serving::{DEADLINE, Served, Site, eventually, quick_sweep, reason, submission};
+pub use serving::{DEADLINE, Served, Site, eventually, query, quick_sweep, reason, submission};
 pub use sources::{Files, cycles};
 pub use tools::{SKIP_NOTHING, Tools, path_of, skip};

@@ -5,19 +5,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use http_body_util::BodyExt as _;
+use spelrum_answers::{
+    self as answers, Action, Call, ExperimentSummary, GetExperiment, GetStatus, QUERY_PATH,
+    QueryEnd, QueryHead, RemoveExperiment, RemovedExperiment, Removing, RunQuery, SqlValue,
+    SteerExperiment, SubmitSweep, SubmittedSweep,
+};
 use spelrum_coordinator::{Config, Coordinator, CoordinatorError, CourseFactory, Faults, TlsFiles};
-use spelrum_proto::v1::experiments_client::ExperimentsClient;
-use spelrum_proto::v1::results_client::ResultsClient;
-use spelrum_proto::v1::sql_value::Value;
+use spelrum_proto::api::Api;
+use spelrum_proto::problem::Problem;
 use spelrum_proto::v1::work_client::WorkClient;
-use spelrum_proto::{Reason, Refusal, Token, v1};
+use spelrum_proto::{Bearer, Reason, Refusal, Token};
 use spelrum_scheduling::course::course_from_plan;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
-use tonic::transport::Channel;
+use tonic::transport::{Channel, Endpoint};
 use uuid::Uuid;
 
 /// Nothing in these tests takes nearly so long, also on a crowded machine.
@@ -230,14 +235,18 @@ impl Served {
         assert!(self.task.await.unwrap_err().is_cancelled());
     }
 
-    /// A client.
-    pub async fn experiments(&self) -> ExperimentsClient<Channel> {
-        ExperimentsClient::connect(self.url()).await.unwrap()
+    /// A client of its API.
+    pub async fn api(&self) -> Api {
+        let channel = Endpoint::new(self.url()).unwrap().connect().await.unwrap();
+        Api::new(channel, Bearer::new(None))
     }
 
-    /// A client for results.
-    pub async fn results(&self) -> ResultsClient<Channel> {
-        ResultsClient::connect(self.url()).await.unwrap()
+    /// Makes a call.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub async fn call<C: Call>(&self, call: &C) -> Result<C::Answer, Status> {
+        self.api().await.call(call).await
     }
 
     /// A client for workers.
@@ -246,19 +255,17 @@ impl Served {
     }
 
     /// Submits a sweep.
-    pub async fn submit(&self, toml: &str) -> v1::SubmitResponse {
-        let request = submission(toml);
-        self.experiments().await.submit(request).await.unwrap().into_inner()
+    pub async fn submit(&self, toml: &str) -> SubmittedSweep {
+        self.call(&submission(toml)).await.unwrap()
     }
 
     /// Steers an experiment.
     ///
     /// # Errors
     /// If it is refused.
-    pub async fn steer(&self, experiment: &str, action: v1::Action) -> Result<(), Status> {
+    pub async fn steer(&self, experiment: &str, action: Action) -> Result<(), Status> {
         let experiment = experiment.to_owned();
-        let request = v1::SteerRequest { experiment, action: action.into(), priority: None };
-        self.experiments().await.steer(request).await.map(drop)
+        self.call(&SteerExperiment { experiment, action, priority: None }).await.map(drop)
     }
 
     /// Gives an experiment another priority.
@@ -266,12 +273,9 @@ impl Served {
     /// # Errors
     /// If it is refused.
     pub async fn prioritize(&self, experiment: &str, priority: i32) -> Result<(), Status> {
-        let request = v1::SteerRequest {
-            experiment: experiment.to_owned(),
-            action: v1::Action::Priority.into(),
-            priority: Some(priority),
-        };
-        self.experiments().await.steer(request).await.map(drop)
+        let (experiment, action) = (experiment.to_owned(), Action::Priority);
+        let steer = SteerExperiment { experiment, action, priority: Some(priority) };
+        self.call(&steer).await.map(drop)
     }
 
     /// Throws an experiment or its moves away, or only says what would go.
@@ -281,18 +285,16 @@ impl Served {
     pub async fn remove(
         &self,
         experiment: &str,
-        what: v1::RemoveWhat,
+        what: Removing,
         preview: bool,
-    ) -> Result<v1::RemoveResponse, Status> {
+    ) -> Result<RemovedExperiment, Status> {
         let experiment = experiment.to_owned();
-        let request = v1::RemoveRequest { experiment, what: what.into(), preview };
-        Ok(self.experiments().await.remove(request).await?.into_inner())
+        self.call(&RemoveExperiment { experiment, what, preview }).await
     }
 
     /// The whole status.
-    pub async fn status(&self) -> v1::StatusResponse {
-        let request = v1::StatusRequest::default();
-        self.experiments().await.status(request).await.unwrap().into_inner()
+    pub async fn status(&self) -> answers::Status {
+        self.call(&GetStatus::default()).await.unwrap()
     }
 
     /// Waits until nothing is left to remove.
@@ -304,16 +306,14 @@ impl Served {
     }
 
     /// One experiment, by name.
-    pub async fn summary(&self, experiment: &str) -> v1::ExperimentSummary {
-        let request = v1::StatusRequest { experiment: experiment.to_owned() };
-        let status = self.experiments().await.status(request).await.unwrap().into_inner();
-        status.experiments.into_iter().next().unwrap()
+    pub async fn summary(&self, experiment: &str) -> ExperimentSummary {
+        self.call(&GetExperiment { experiment: experiment.to_owned() }).await.unwrap()
     }
 
     /// Waits until an experiment is in a state.
-    pub async fn wait_for_state(&self, experiment: &str, state: &str) -> v1::ExperimentSummary {
+    pub async fn wait_for_state(&self, experiment: &str, state: &str) -> ExperimentSummary {
         eventually(state, async || {
-            Some(self.summary(experiment).await).filter(|summary| summary.state == state)
+            Some(self.summary(experiment).await).filter(|summary| summary.state.name() == state)
         })
         .await
     }
@@ -330,23 +330,15 @@ impl Served {
     ///
     /// # Errors
     /// If it is refused.
-    pub async fn query(&self, sql: &str) -> Result<Vec<Vec<Option<Value>>>, Status> {
-        let request = v1::QueryRequest { sql: sql.to_owned(), rows_max: 100_000 };
-        let mut pages = self.experiments().await.query(request).await?.into_inner();
-        let mut rows = Vec::new();
-        while let Some(page) = pages.message().await? {
-            assert!(!page.truncated);
-            let values = |row: v1::Row| row.values.into_iter().map(|value| value.value).collect();
-            rows.extend(page.rows.into_iter().map(values));
-        }
-        Ok(rows)
+    pub async fn query(&self, sql: &str) -> Result<Vec<Vec<SqlValue>>, Status> {
+        query(&self.api().await, &RunQuery { sql: sql.to_owned(), rows_max: Some(100_000) }).await
     }
 
     /// The one integer of a query.
     pub async fn number(&self, sql: &str) -> i64 {
         match &self.query(sql).await.unwrap()[..] {
             [row] => match row[..] {
-                [Some(Value::Integer(number))] => number,
+                [SqlValue::Integer(number)] => number,
                 ref cells => panic!("{cells:?}"),
             },
             rows => panic!("{rows:?}"),
@@ -354,14 +346,35 @@ impl Served {
     }
 }
 
+/// Runs a query; all its rows.
+///
+/// # Errors
+/// If it is refused.
+pub async fn query(api: &Api, query: &RunQuery) -> Result<Vec<Vec<SqlValue>>, Status> {
+    let body = spelrum_proto::api::json(query)?;
+    let answer = api.send("POST", QUERY_PATH, Some(body)).await?;
+    let text = answer.into_body().collect().await?.to_bytes();
+    let mut lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let _head: QueryHead = serde_json::from_slice(lines.next().unwrap()).unwrap();
+    let last: QueryEnd = serde_json::from_slice(lines.next_back().unwrap()).unwrap();
+    match last {
+        QueryEnd::Done { truncated } => assert!(!truncated),
+        QueryEnd::Failed { problem } => {
+            let problem: Problem = serde_json::from_value(problem).unwrap();
+            return Err(problem.refusal().unwrap().into());
+        }
+    }
+    Ok(lines.map(|line| serde_json::from_slice(line).unwrap()).collect())
+}
+
 /// A sweep as a client submits it.
 #[must_use]
-pub fn submission(toml: &str) -> v1::SubmitRequest {
-    v1::SubmitRequest {
-        experiment_uuid: Uuid::new_v4().to_string(),
+pub fn submission(toml: &str) -> SubmitSweep {
+    SubmitSweep {
+        experiment_uuid: Some(Uuid::new_v4().to_string()),
         sweep_toml: toml.to_owned(),
         file_name: "test.toml".to_owned(),
-        ..v1::SubmitRequest::default()
+        ..SubmitSweep::default()
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use spelrum_answers::{CpuQuota, GamesFilter, GamesOrder, Machine};
+use spelrum_answers::{CpuQuota, Machine};
 use spelrum_engine::games::pentago::BOTH_FIVE;
 use spelrum_engine::{
     ENGINE_REVISION, EndedBy, GameRecord, MoveRecord, Outcome, SearchReport, Side,
@@ -17,7 +17,6 @@ use spelrum_proto::limits::{
     FAILURE_BYTES_MAX, LEASES_MAX, LOGICAL_CORES_MAX, MESSAGE_BYTES_MAX, NAME_BYTES_MAX,
     NUMBER_MAX, PLIES_MAX, REPORT_RESULTS_MAX,
 };
-use spelrum_proto::results::{GamesScope, games_request, which_game};
 use spelrum_proto::work::{self, Grant, LeasedGames, ReportedWhat};
 use spelrum_proto::{Fault, WireError, game, v1};
 
@@ -336,39 +335,4 @@ proptest! {
             }
         }
     }
-}
-
-#[test]
-fn malformed_questions_are_refused_by_field() {
-    fn field<T: std::fmt::Debug>(read: Result<T, WireError>) -> String {
-        read.map_or_else(|error| error.field, |read| format!("{read:?} was taken"))
-    }
-    let nameless = v1::GetGameRequest::default();
-    assert_eq!(which_game(&nameless).unwrap_err().fault, Fault::Missing);
-    let by_id =
-        |game_id| v1::GetGameRequest { which: Some(v1::get_game_request::Which::GameId(game_id)) };
-    assert_eq!(field(which_game(&by_id(0))), "game_id");
-    let in_cell = v1::GameId { cell_id: 1, number: 1 << 53 };
-    let in_cell = v1::GetGameRequest { which: Some(v1::get_game_request::Which::InCell(in_cell)) };
-    assert_eq!(field(which_game(&in_cell)), "in_cell.number");
-
-    use v1::list_games_request::Of;
-    let asking = |scope, filter, order| v1::ListGamesRequest {
-        of: Some(scope),
-        filter,
-        order,
-        ..Default::default()
-    };
-    assert_eq!(field(games_request(&v1::ListGamesRequest::default())), "of");
-    assert_eq!(field(games_request(&asking(Of::CellId(-1), 0, 0))), "cell_id");
-    assert_eq!(field(games_request(&asking(Of::CellId(1), 9, 0))), "filter");
-    assert_eq!(field(games_request(&asking(Of::CellId(1), 0, -1))), "order");
-    let request = asking(
-        Of::Experiment("x".to_owned()),
-        v1::GamesFilter::Failed.into(),
-        v1::GamesOrder::Number.into(),
-    );
-    let asked = games_request(&request).unwrap();
-    assert_eq!(asked.scope, GamesScope::Experiment("x"));
-    assert_eq!((asked.filter, asked.order), (GamesFilter::Failed, GamesOrder::Number));
 }

@@ -2,9 +2,5 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
-mod comparisons;
 mod conversions;
-mod overview;
-mod phases;
-mod results;
 mod wire_fuzz;

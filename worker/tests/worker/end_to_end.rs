@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use spelrum_answers::Action;
 use spelrum_proto::Token;
-use spelrum_proto::v1::Action;
 use spelrum_worker::{Build, Config, ExclusiveSlots, Playing, Shutdown, Summary, WorkerError, run};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -279,9 +279,8 @@ async fn a_cancelled_experiments_games_are_aborted() {
     served.submit(&endless_sweep("cancel")).await;
     let working = Working::start(served.url(), 2, true);
     let playing = async || {
-        let request = spelrum_proto::v1::StatusRequest::default();
-        let status = served.experiments().await.status(request).await.unwrap().into_inner();
-        status.workers.iter().map(|worker| worker.playing_games).sum::<u64>()
+        let coordinator = served.status().await.coordinator.unwrap();
+        coordinator.workers.iter().map(|worker| worker.playing_games).sum::<u64>()
     };
     eventually("it plays", async || (playing().await == 2).then_some(())).await;
     served.steer("cancel", Action::Cancel).await.unwrap();

@@ -5,14 +5,19 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
+use spelrum_answers::{
+    DifferentGame, GetVerifications, NamedWorker, OrderVerifications, OrderedVerifications,
+    VerificationsStanding, VerifiedPair, WaitingVerifications,
+};
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_proto::{Refusal, v1};
+use spelrum_model::{Difference, DifferentField, ExperimentState, GameId};
+use spelrum_proto::Refusal;
+use spelrum_proto::api::Api;
 use spelrum_report::text::{Column, TextTable, count};
 
 use crate::error::Result;
 use crate::error::conversions::failed_call;
 use crate::exit::Exit;
-use crate::remote::connection::Client;
 use crate::terminal::interrupt::Interrupts;
 use crate::terminal::notices::notify;
 use crate::terminal::waiting::Waiting;
@@ -32,33 +37,30 @@ pub(super) struct Order {
 /// The result of a verification.
 pub(super) struct Verified {
     seed: u64,
-    ordered: v1::OrderVerificationsResponse,
-    standing: v1::GetVerificationsResponse,
+    ordered: OrderedVerifications,
+    standing: VerificationsStanding,
 }
 
 /// Orders verifications, and waits until all of the experiment have a verdict. If interrupted, returns the exit code.
-pub(super) async fn verify(
-    client: &mut Client,
-    order: Order,
-) -> Result<std::result::Result<Verified, Exit>> {
+pub(super) async fn verify(api: &Api, order: Order) -> Result<std::result::Result<Verified, Exit>> {
     let Order { experiment, name, games, seed } = order;
     let action = format!("verify {name}");
     let failed = |status| failed_call(&action, &status);
     let interrupts = Interrupts::listen(|| {})?;
-    let request = v1::OrderVerificationsRequest { experiment: experiment.clone(), games, seed };
-    let ordered = client.order_verifications(request).await.map_err(failed)?.into_inner();
+    let request = OrderVerifications { experiment: experiment.clone(), games, seed };
+    let ordered = api.call(&request).await.map_err(failed)?;
     let (mut waiting, mut is_noted) = (Waiting::start(), false);
-    let request = v1::GetVerificationsRequest { experiment };
+    let request = GetVerifications { experiment };
     let standing = loop {
         let answer = tokio::select! {
-            answer = client.get_verifications(request.clone()) => answer,
+            answer = api.call(&request) => answer,
             () = interrupts.finish.cancelled() => return Ok(Err(leave(&interrupts, waiting))),
         };
         let mut pause = LOOK_INTERVAL;
         match answer {
-            Ok(answer) => {
-                let standing = answer.into_inner();
-                if standing.waiting.is_empty() || standing.state == "cancelled" {
+            Ok(standing) => {
+                let is_cancelled = standing.experiment.state == ExperimentState::Cancelled;
+                if standing.verifications.waiting.is_empty() || is_cancelled {
                     break standing;
                 }
                 if let Some(note) = missing_verifier(&standing).filter(|_| !is_noted) {
@@ -95,19 +97,21 @@ fn leave(interrupts: &Interrupts, waiting: Waiting) -> Exit {
 }
 
 /// The progress, and what the verifications wait for.
-fn progress_text(standing: &v1::GetVerificationsResponse) -> String {
-    let sum =
-        |field: fn(&v1::WaitingVerifications) -> u64| standing.waiting.iter().map(field).sum();
+fn progress_text(standing: &VerificationsStanding) -> String {
+    let sum = |field: fn(&WaitingVerifications) -> u64| {
+        standing.verifications.waiting.iter().map(field).sum()
+    };
     let (games, leased): (u64, u64) = (sum(|row| row.games), sum(|row| row.leased));
-    let done: u64 = standing.pairs.iter().map(|pair| pair.same + pair.different).sum();
+    let done: u64 =
+        standing.verifications.pairs.iter().map(|pair| pair.same + pair.different).sum();
     let mut text = format!(
         "{} verified, {} different, {} to go ({} with workers)",
         count(done),
-        count(standing.different_total),
+        count(standing.verifications.different_total),
         count(games),
         count(leased)
     );
-    if standing.state == "paused" {
+    if standing.experiment.state == ExperimentState::Paused {
         text += ": the experiment is paused; resume it with spelrum resume";
     } else if let Some(note) = missing_verifier(standing) {
         text += &format!(": {note}");
@@ -116,27 +120,31 @@ fn progress_text(standing: &v1::GetVerificationsResponse) -> String {
 }
 
 /// Workers whose games have no other worker to verify them.
-fn missing_verifier(standing: &v1::GetVerificationsResponse) -> Option<String> {
-    let missing_verifier = standing.waiting.iter().find(|row| !row.has_worker)?;
+fn missing_verifier(standing: &VerificationsStanding) -> Option<String> {
+    let missing_verifier = standing.verifications.waiting.iter().find(|row| !row.has_worker)?;
     let worker = worker_text(missing_verifier.played_by.as_ref());
     Some(format!("games of {worker} wait for another worker, and none is connected"))
 }
 
-fn worker_text(worker: Option<&v1::NamedWorker>) -> String {
+fn worker_text(worker: Option<&NamedWorker>) -> String {
     worker.map_or_else(
         || "an unknown worker".to_owned(),
-        |worker| format!("worker {} ({} on {})", worker.worker_id, worker.name, worker.host),
+        |worker| format!("worker {} ({} on {})", worker.worker, worker.name, worker.host),
     )
 }
 
 impl Verified {
     pub(super) fn exit(&self) -> Exit {
-        if self.standing.different_total > 0 { Exit::Different } else { Exit::Success }
+        if self.standing.verifications.different_total > 0 {
+            Exit::Different
+        } else {
+            Exit::Success
+        }
     }
 
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { ordered, standing, .. } = self;
-        for game in &standing.different {
+        for game in &standing.verifications.different {
             write_different(out, game)?;
         }
         let columns = [
@@ -148,10 +156,10 @@ impl Verified {
         ];
         let mut table = TextTable::new(&columns);
         let (mut same, mut different) = (0, 0);
-        for pair in &standing.pairs {
+        for pair in &standing.verifications.pairs {
             table.row([
                 worker_text(pair.played_by.as_ref()),
-                worker_text(pair.verified_by.as_ref()),
+                worker_text(Some(&pair.verified_by)),
                 count(pair.same + pair.different),
                 count(pair.same),
                 count(pair.different),
@@ -161,22 +169,23 @@ impl Verified {
         }
         table.write(out)?;
         writeln!(out)?;
-        let (name, same, different) = (&standing.experiment, count(same), count(different));
+        let (name, same, different) = (&standing.experiment.name, count(same), count(different));
         writeln!(
             out,
             "{name}, played again by other workers: {same} the same, {different} different"
         )?;
-        if standing.not_played > 0 {
-            let (games, why) = (count(standing.not_played), &standing.not_played_because);
+        if standing.verifications.not_played > 0 {
+            let games = count(standing.verifications.not_played);
+            let why = standing.verifications.not_played_because.as_deref().unwrap_or_default();
             writeln!(out, "{games} could not be played again: {why}")?;
         }
-        let waiting: u64 = standing.waiting.iter().map(|row| row.games).sum();
+        let waiting: u64 = standing.verifications.waiting.iter().map(|row| row.games).sum();
         if waiting > 0 {
             writeln!(
                 out,
                 "{} are not played again: the experiment is {}",
                 count(waiting),
-                standing.state
+                standing.experiment.state.name()
             )?;
         }
         for (games, why) in [
@@ -202,8 +211,8 @@ impl Verified {
     pub(super) fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { seed, ordered, standing } = self;
         let json = Json {
-            experiment: &standing.experiment,
-            experiment_uuid: &standing.experiment_uuid,
+            experiment: &standing.experiment.name,
+            experiment_uuid: &standing.experiment.uuid,
             engine_revision: ENGINE_REVISION,
             seed: *seed,
             ordered: ordered.ordered,
@@ -212,29 +221,35 @@ impl Verified {
             with_engines: ordered.with_engines,
             not_recorded: ordered.not_recorded,
             other_engine: ordered.other_engine,
-            waiting: standing.waiting.iter().map(|row| row.games).sum(),
-            not_played: standing.not_played,
-            different: standing.different_total,
-            pairs: standing.pairs.iter().map(JsonPair::from_pair).collect(),
-            different_games: standing.different.iter().map(JsonGame::from_game).collect(),
+            waiting: standing.verifications.waiting.iter().map(|row| row.games).sum(),
+            not_played: standing.verifications.not_played,
+            different: standing.verifications.different_total,
+            pairs: standing.verifications.pairs.iter().map(JsonPair::from_pair).collect(),
+            different_games: standing
+                .verifications
+                .different
+                .iter()
+                .map(JsonGame::from_game)
+                .collect(),
         };
         serde_json::to_writer_pretty(&mut *out, &json)?;
         writeln!(out)
     }
 }
 
-fn write_different(out: &mut dyn Write, game: &v1::DifferentGame) -> io::Result<()> {
-    let v1::DifferentGame { game_id, cell_id, number, played_by, verified_by, ply, fields } = game;
+fn write_different(out: &mut dyn Write, game: &DifferentGame) -> io::Result<()> {
+    let DifferentGame { game_id, game, played_by, verified_by, difference } = game;
+    let (GameId { cell, number }, Difference { ply, fields }) = (game, difference);
     let label = match game_id {
         Some(id) => format!("Game {id}"),
-        None => format!("Game {number} of cell {cell_id}, whose result was taken out"),
+        None => format!("Game {number} of cell {cell}, whose result was taken out"),
     };
     let at = ply.map_or_else(String::new, |ply| format!(" at ply {ply}"));
     let (played_by, verified_by) =
-        (worker_text(played_by.as_ref()), worker_text(verified_by.as_ref()));
+        (worker_text(played_by.as_ref()), worker_text(Some(verified_by)));
     writeln!(out, "{label}: different{at}; {played_by} played it, {verified_by} verified it")?;
-    for v1::DifferentField { name, recorded_json, played_json } in fields {
-        writeln!(out, "  {name}: recorded {recorded_json}, played again {played_json}")?;
+    for DifferentField { name, recorded, played } in fields {
+        writeln!(out, "  {name}: recorded {recorded}, played again {played}")?;
     }
     writeln!(out)
 }
@@ -268,9 +283,9 @@ struct JsonWorker<'a> {
 }
 
 impl<'a> JsonWorker<'a> {
-    fn from_worker(worker: Option<&'a v1::NamedWorker>) -> Option<Self> {
+    fn from_worker(worker: Option<&'a NamedWorker>) -> Option<Self> {
         let worker = worker?;
-        Some(Self { worker_id: worker.worker_id, name: &worker.name, host: &worker.host })
+        Some(Self { worker_id: worker.worker.0, name: &worker.name, host: &worker.host })
     }
 }
 
@@ -283,10 +298,10 @@ struct JsonPair<'a> {
 }
 
 impl<'a> JsonPair<'a> {
-    fn from_pair(pair: &'a v1::VerifiedPair) -> Self {
+    fn from_pair(pair: &'a VerifiedPair) -> Self {
         Self {
             played_by: JsonWorker::from_worker(pair.played_by.as_ref()),
-            verified_by: JsonWorker::from_worker(pair.verified_by.as_ref()),
+            verified_by: JsonWorker::from_worker(Some(&pair.verified_by)),
             same: pair.same,
             different: pair.different,
         }
@@ -307,26 +322,25 @@ struct JsonGame<'a> {
 #[derive(Serialize)]
 struct JsonField<'a> {
     name: &'a str,
-    recorded: Value,
-    played: Value,
+    recorded: &'a Value,
+    played: &'a Value,
 }
 
 impl<'a> JsonGame<'a> {
-    fn from_game(game: &'a v1::DifferentGame) -> Self {
-        let value = |json: &str| serde_json::from_str(json).unwrap_or_default();
-        let field = |difference: &'a v1::DifferentField| JsonField {
+    fn from_game(game: &'a DifferentGame) -> Self {
+        let field = |difference: &'a DifferentField| JsonField {
             name: &difference.name,
-            recorded: value(&difference.recorded_json),
-            played: value(&difference.played_json),
+            recorded: &difference.recorded,
+            played: &difference.played,
         };
         Self {
             game_id: game.game_id,
-            cell_id: game.cell_id,
-            number: game.number,
+            cell_id: game.game.cell.0,
+            number: game.game.number,
             played_by: JsonWorker::from_worker(game.played_by.as_ref()),
-            verified_by: JsonWorker::from_worker(game.verified_by.as_ref()),
-            ply: game.ply,
-            fields: game.fields.iter().map(field).collect(),
+            verified_by: JsonWorker::from_worker(Some(&game.verified_by)),
+            ply: game.difference.ply,
+            fields: game.difference.fields.iter().map(field).collect(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use spelrum_answers::{CellResult, ExperimentSummary, WholeGame};
+use spelrum_answers::{CellResult, CellsPage, ExperimentSummary, WholeGame, WholeGames};
 use spelrum_model::{CellDefinition, CellId};
 use spelrum_report::games::{GameView, WriteGames, WrittenGames};
 
@@ -34,8 +34,8 @@ pub(crate) async fn follow_games(
         // Queried before the games: so after an end, all games are there.
         let looked = async {
             let has_ended = source.progress(experiment).await?.has_ended();
-            let (games, next) =
-                source.settled_games(experiment, wanted.filter(), from.clone()).await?;
+            let WholeGames { games, next } =
+                source.settled_games(experiment, wanted.filter(), from).await?;
             following.cells.read_missing(source, experiment, &games).await?;
             Ok((has_ended, games, next))
         };
@@ -109,7 +109,7 @@ impl Cells {
     async fn read(&mut self, source: &ResultsSource, experiment: &ExperimentSummary) -> Result<()> {
         let mut from = None;
         loop {
-            let (axes, cells, next) = source.cells(experiment, from).await?;
+            let CellsPage { axes, cells, next } = source.cells(experiment, from).await?;
             self.axes = axes;
             self.cells.extend(cells.into_iter().map(|cell| (cell.cell, cell)));
             if next.is_none() {

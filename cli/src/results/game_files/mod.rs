@@ -5,7 +5,9 @@ mod follow;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use spelrum_answers::{CellResult, ExperimentSummary, GamesFilter, WholeGame};
+use spelrum_answers::{
+    CellResult, CellsPage, ExperimentSummary, GamesFilter, WholeGame, WholeGames,
+};
 use spelrum_model::{CellDefinition, CellId};
 use spelrum_report::games::{GameView, WriteGames, WrittenGames};
 
@@ -13,7 +15,7 @@ pub(crate) use follow::follow_games;
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::results::{PageStart, ResultsSource};
+use crate::results::ResultsSource;
 
 /// A selection of games.
 #[derive(Clone, Debug)]
@@ -89,7 +91,7 @@ pub(crate) async fn write_games(
     let mut is_first = true;
     let mut has_cells = false;
     loop {
-        let (axes, cells, next) = source.cells(experiment, from).await?;
+        let CellsPage { axes, cells, next } = source.cells(experiment, from).await?;
         if std::mem::take(&mut is_first) {
             wanted.check(&axes)?;
             writer.begin(&axes)?;
@@ -145,9 +147,9 @@ impl Cell<'_> {
     ) -> Result<()> {
         let Self { source, experiment, axes, cell } = *self;
         let mut definition: Option<CellDefinition> = None;
-        let mut from: Option<PageStart<_>> = None;
+        let mut from = None;
         loop {
-            let (games, next) = source.whole_games(cell.cell, filter, from).await?;
+            let WholeGames { games, next } = source.whole_games(cell.cell, filter, from).await?;
             for whole in &games {
                 let definition = match &mut definition {
                     Some(definition) => definition,

@@ -7,12 +7,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use spelrum_answers::{
     Attention, AttentionKind, CellCursor, CellGames, CellPhases, CellsPage, ClaimOf, Clusters,
-    Comparisons, CoordinatorStatus, CpuQuota, Detail, ExperimentsPage, FoundGame, GameCursor,
-    GamesFilter, GamesOf, GamesOrder, GamesPage, GamesQuestion, Lengths, Machine, Measure, Meeting,
-    MissingGame, OpeningCursor, OpeningResults, OpeningSums, OpeningsPage, Overview, PhaseMoves,
-    PhaseTimes, PhaseUnit, Phases, Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing,
-    SettledCells, SqlValue, Status, StopsOf, WhichGame, WholeGame, WholeGames, WorkerEffects,
-    WorkerShare,
+    Comparisons, CoordinatorStatus, CpuQuota, Detail, ExperimentsPage, GameCursor, GamesFilter,
+    GamesOrder, GamesPage, Lengths, Machine, Measure, Meeting, OpeningCursor, OpeningResults,
+    OpeningSums, OpeningsPage, Overview, PhaseMoves, PhaseTimes, PhaseUnit, Phases, Progress,
+    RatedGroup, RatedPlayer, Ratings, Removal, Removing, SettledCells, SqlValue, Status, StopsOf,
+    WholeGame, WholeGames, WorkerEffects, WorkerShare,
 };
 use spelrum_model::change::{BuildChange, CellChange, CellExample, Change};
 use spelrum_model::claims::ClaimStanding;
@@ -321,15 +320,8 @@ fn games() {
         worker_name: Some("fast".to_owned()),
         started_unix_us: Some(1_700_000_000_000_000),
     };
-    let missing = [
-        MissingGame::Id(9),
-        MissingGame::Cell(CellId(7)),
-        MissingGame::Unsettled(GAME),
-        MissingGame::Beyond { game: GAME, games_planned: 2 },
-    ];
     let answers = [
-        pretty(&FoundGame::Settled(Box::new(played))),
-        pretty(&missing.map(FoundGame::Missing)),
+        pretty(&played),
         pretty(&page),
         pretty(&WholeGames { games: vec![whole.clone(), whole], next }),
     ];
@@ -339,14 +331,10 @@ fn games() {
 /// Flat, so that a query string can hold them.
 #[test]
 fn requests() {
-    let question =
-        |scope| GamesQuestion { scope, filter: GamesFilter::Uncounted, order: GamesOrder::Settled };
     let json = [
         serde_json::to_string(&[Detail::Cells, Detail::Depths]).unwrap(),
-        serde_json::to_string(&WhichGame::Id(9)).unwrap(),
-        serde_json::to_string(&WhichGame::InCell(GAME)).unwrap(),
-        serde_json::to_string(&question(GamesOf::Experiment(ExperimentId(1)))).unwrap(),
-        serde_json::to_string(&question(GamesOf::Cell(CellId(7)))).unwrap(),
+        serde_json::to_string(&[GamesFilter::All, GamesFilter::Uncounted]).unwrap(),
+        serde_json::to_string(&[GamesOrder::Newest, GamesOrder::Settled]).unwrap(),
         serde_json::to_string(&GameCursor { game_id: 402, game: GAME }).unwrap(),
         serde_json::to_string(&CellCursor { number: 4, cell: CellId(7) }).unwrap(),
     ];

@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use spelrum_answers::{
-    CellsPage, Comparisons, FoundGame, GamesQuestion, OpeningsPage, Overview, Phases, Progress,
-    Ratings, Report, SettledCells, SqlValue, Status, WhichGame, WholeGames,
+    CellsPage, Comparisons, GamesPage, OpeningsPage, Overview, Phases, Progress, Ratings, Report,
+    SettledCells, SqlValue, Status, WholeGames,
 };
 use spelrum_model::change::Change;
 use spelrum_model::labels::Label;
@@ -19,7 +19,7 @@ use spelrum_statistics::comparisons::Changed;
 
 use crate::arbitrary::changes::change;
 use crate::arbitrary::comparisons::comparisons;
-use crate::arbitrary::games::{found_game, games_question, whole_games};
+use crate::arbitrary::games::{games_page, whole_games};
 use crate::arbitrary::openings::openings_page;
 use crate::arbitrary::overview::overview;
 use crate::arbitrary::phases::phases;
@@ -217,20 +217,18 @@ proptest! {
     fn other_damaged_answers_never_panic(
         status in status(),
         progress in progress(),
-        found in found_game(),
+        page in games_page(),
         whole_games in whole_games(),
         openings in openings_page(),
         change in change(),
-        question in games_question(),
         damage in damage(),
     ) {
         let _ = read(&status, damage.clone());
         let _ = read(&progress, damage.clone());
-        let _ = read(&found, damage.clone());
+        let _ = read(&page, damage.clone());
         let _ = read(&whole_games, damage.clone());
         let _ = read(&openings, damage.clone());
-        let _ = read(&change, damage.clone());
-        let _ = read(&question, damage);
+        let _ = read(&change, damage);
     }
 
     #[test]
@@ -238,7 +236,7 @@ proptest! {
         let _ = serde_json::from_str::<Report>(&text);
         let _ = serde_json::from_str::<Status>(&text);
         let _ = serde_json::from_str::<Progress>(&text);
-        let _ = serde_json::from_str::<FoundGame>(&text);
+        let _ = serde_json::from_str::<GamesPage>(&text);
         let _ = serde_json::from_str::<WholeGames>(&text);
         let _ = serde_json::from_str::<OpeningsPage>(&text);
         let _ = serde_json::from_str::<SettledCells>(&text);
@@ -327,9 +325,6 @@ fn inconsistent_answers_are_refused() {
     let later: Overview = serde_json::from_value(later).unwrap();
     assert_eq!(later.worker_effects, viewed.worker_effects[1..]);
 
-    lines.push(serde_json::from_str::<WhichGame>(r#"{"cell":1}"#).unwrap_err().to_string());
-    let question = r#"{"cell":1,"experiment":2,"filter":"all","order":"newest"}"#;
-    lines.push(serde_json::from_str::<GamesQuestion>(question).unwrap_err().to_string());
     lines.push(serde_json::from_str::<Label>(r#""a b""#).unwrap_err().to_string());
     lines.push(serde_json::from_str::<SqlValue>(r#"{"blob":"0"}"#).unwrap_err().to_string());
     insta::assert_snapshot!(lines.join("\n"));

@@ -11,10 +11,10 @@ use spelrum_scheduling::stopping::Prefix;
 
 use super::{Settled, State, Uncounted};
 use crate::error::StoreError;
-use crate::write::exclusion::{Excludable, KeptResults, TakenOut};
+use crate::write::exclusion::{Excludable, TakenOut};
 use crate::write::retry::Retry;
 use crate::write::uncounted_games::Reason;
-use crate::write::workers::NamedWorker;
+use spelrum_answers::{KeptResults, NamedWorker};
 
 /// The exclusion of a worker.
 #[derive(Clone, Debug, PartialEq)]

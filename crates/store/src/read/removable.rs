@@ -1,6 +1,6 @@
 //! Space that a removal would free, and the progress of running removals.
 
-use spelrum_answers::{Removal, Removing};
+use spelrum_answers::{Removable, Removal, Removing};
 
 use crate::error::StoreError;
 use crate::read::readers::Readers;
@@ -17,19 +17,6 @@ const DEPTHS_BYTES: f64 = 150.0;
 
 /// Bytes per cell: indexes, axes, rollups.
 const CELL_BYTES: u64 = 1_500;
-
-/// Data that a removal frees.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Removable {
-    /// Removed cells, or cells that lose moves.
-    pub cells: u64,
-    /// Removed games, or games that lose moves.
-    pub games: u64,
-    /// Removed moves.
-    pub moves: u64,
-    /// Approximate bytes.
-    pub bytes: u64,
-}
 
 impl Readers {
     /// Estimates what removing an experiment (by UUID) or its moves would free, from the rollups.

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_answers::{FoundGame, SettledGame, WhichGame};
+use spelrum_answers::{
+    DifferentGame, FoundGame, NamedWorker, SettledGame, Verifications, VerifiedPair,
+    WaitingVerifications, WhichGame,
+};
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_model::{CellId, Difference, ExperimentId, GameId, WorkerId};
 
@@ -10,69 +13,12 @@ use crate::error::StoreError;
 use crate::read::readers::Readers;
 use crate::schema::encoding::rows;
 use crate::write::verifications::VERIFICATION_NUMBER;
-use crate::write::workers::NamedWorker;
 
 /// Maximum number of worker pairs and of waiting workers in an answer.
 const NAMED_MAX: i64 = 1_000;
 
 /// Maximum number of differing games in an answer: each may name two openings.
 const DIFFERENT_MAX: i64 = 100;
-
-/// Results of an experiment's verifications.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Verifications {
-    /// Pairs of player and verifier, with counts of identical and differing games.
-    pub pairs: Vec<VerifiedPair>,
-    /// Verifications without a verdict, by original player: how many, and how many of them are being played.
-    pub waiting: Vec<WaitingVerifications>,
-    /// Differing games, oldest verdict first; cut off if there are very many.
-    pub different: Vec<DifferentGame>,
-    /// Total number of differing games.
-    pub different_total: u64,
-    /// Games that could not be replayed.
-    pub not_played: u64,
-    /// The most frequent reason for `not_played`.
-    pub not_played_because: Option<String>,
-}
-
-/// Games of one worker that another worker verified.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VerifiedPair {
-    /// The worker that played; `None` if unknown.
-    pub played_by: Option<NamedWorker>,
-    /// The worker that replayed.
-    pub verified_by: NamedWorker,
-    /// Identical games.
-    pub same: u64,
-    /// Differing games.
-    pub different: u64,
-}
-
-/// Games of one worker that wait for verification.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WaitingVerifications {
-    /// The worker that played.
-    pub played_by: Option<NamedWorker>,
-    /// Number of games.
-    pub games: u64,
-    /// Games of these that are leased.
-    pub leased: u64,
-}
-
-/// A game whose replay differed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DifferentGame {
-    /// Id of the game; `None` once its result was discarded.
-    pub game_id: Option<i64>,
-    /// Its cell and its number there.
-    pub game: GameId,
-    /// The worker that played.
-    pub played_by: Option<NamedWorker>,
-    /// The worker that replayed.
-    pub verified_by: NamedWorker,
-    /// The first difference.
-    pub difference: Difference,
-}
 
 impl Readers {
     /// The cells named by an experiment's sweep in grid order, each with its number of planned games. Cells of retired
@@ -253,6 +199,8 @@ impl Readers {
                     played_by: row.played_by.map(name),
                     games: row.games,
                     leased: row.leased,
+                    // A file does not know who is connected.
+                    has_worker: false,
                 })
                 .collect(),
             different: different

@@ -26,8 +26,8 @@ use crate::schema::experiment_states::state_of;
 use crate::schema::numbers::{count, integer};
 use crate::write::removal_walk::{CellsAhead, ExclusionWalk};
 use crate::write::transaction::Transaction;
-use crate::write::workers::NamedWorker;
 use crate::write::{barred_workers, checked_games, removal, scheduling, stop_readings, stops};
+use spelrum_answers::{KeptResults, NamedWorker};
 
 /// Games examined per step.
 const GAMES_AHEAD: i64 = 500;
@@ -54,17 +54,6 @@ pub struct Excludable {
     pub kept: Vec<KeptResults>,
     /// Whether results of these workers, or of workers with the same names and hosts, are being discarded.
     pub goes_on: bool,
-}
-
-/// An experiment that keeps an excluded worker's results.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptResults {
-    /// The experiment's name.
-    pub experiment: String,
-    /// Whether a course has used the results for its decisions; otherwise they are choices.
-    pub has_course: bool,
-    /// Number of results.
-    pub games: u64,
 }
 
 /// Discarded results of one cell, whose games must be replayed.

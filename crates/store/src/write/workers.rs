@@ -48,17 +48,6 @@ pub struct WorkerProof {
     pub credential: Option<String>,
 }
 
-/// A worker with its name and machine, for display.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedWorker {
-    /// The worker.
-    pub worker: WorkerId,
-    /// The worker's name.
-    pub name: String,
-    /// The worker's machine.
-    pub host: String,
-}
-
 /// Stores or finds a worker by its UUID.
 ///
 /// # Errors

@@ -13,15 +13,15 @@ use std::time::Duration;
 
 use clap::Parser;
 use serde::Serialize;
+use spelrum_answers::{Action, SteerExperiment, SubmitSweep};
 use spelrum_engine::parse_duration_us;
-use spelrum_proto::v1::experiments_client::ExperimentsClient;
-use spelrum_proto::{Bearer, Token, TrustError, v1};
+use spelrum_proto::api::Api;
+use spelrum_proto::{Bearer, Token, TrustError};
 use spelrum_report::data::write_json;
 use spelrum_report::text::{Column, TextTable, count, duration_us};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tonic::service::interceptor::InterceptedService;
-use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
+use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
 use uuid::Uuid;
 
 use crate::fleet::{Working, connections_max};
@@ -93,8 +93,6 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 type Failure = Box<dyn Error>;
 
-type Client = ExperimentsClient<InterceptedService<Channel, Bearer>>;
-
 #[derive(Serialize)]
 struct Json<'m> {
     workers: u64,
@@ -157,8 +155,7 @@ impl Arguments {
         let endpoint = self.endpoint()?;
         let connected = endpoint.connect().await;
         let channel = connected.map_err(|error| unreachable(&endpoint, &error))?;
-        let mut client =
-            ExperimentsClient::with_interceptor(channel, Bearer::new(self.token.as_ref()));
+        let api = Api::new(channel, Bearer::new(self.token.as_ref()));
         let interrupted = CancellationToken::new();
         let interrupt = interrupted.clone();
         tokio::spawn(async move {
@@ -166,7 +163,7 @@ impl Arguments {
                 interrupt.cancel();
             }
         });
-        let experiment = submit(&mut client, self.sweep.as_deref()).await?;
+        let experiment = submit(&api, self.sweep.as_deref()).await?;
         let fleet = Fleet {
             coordinator: endpoint,
             token: self.token.clone(),
@@ -179,7 +176,7 @@ impl Arguments {
         let joined = working.joined();
         let gave_up = working.gave_up();
         working.end().await;
-        cancel(&mut client, &experiment).await?;
+        cancel(&api, &experiment).await?;
         if let Some(problem) = gave_up {
             return Err(format!("a simulated worker gave up: {problem}").into());
         }
@@ -363,7 +360,7 @@ fn default_sweep() -> String {
 }
 
 /// Submits the sweep as a new experiment; returns its UUID.
-async fn submit(client: &mut Client, sweep: Option<&Path>) -> Result<String, Failure> {
+async fn submit(api: &Api, sweep: Option<&Path>) -> Result<String, Failure> {
     let (sweep_toml, file_name) = match sweep {
         None => (default_sweep(), "load-test.toml".to_owned()),
         Some(path) => {
@@ -372,25 +369,20 @@ async fn submit(client: &mut Client, sweep: Option<&Path>) -> Result<String, Fai
             (text.map_err(|error| format!("cannot read the sweep {name}: {error}"))?, name)
         }
     };
-    let request = v1::SubmitRequest {
-        experiment_uuid: Uuid::new_v4().to_string(),
-        sweep_toml,
-        file_name,
-        new_experiment: true,
-        ..v1::SubmitRequest::default()
-    };
-    let answer = client.submit(request).await;
+    let request =
+        SubmitSweep { sweep_toml, file_name, new_experiment: true, ..SubmitSweep::default() };
+    let answer = api.call(&request).await;
     let answer = answer.map_err(|status| format!("submit the sweep: {}", status.message()))?;
-    Ok(answer.into_inner().experiment_uuid)
+    Ok(answer.experiment_uuid)
 }
 
-async fn cancel(client: &mut Client, experiment: &str) -> Result<(), Failure> {
-    let request = v1::SteerRequest {
+async fn cancel(api: &Api, experiment: &str) -> Result<(), Failure> {
+    let request = SteerExperiment {
         experiment: experiment.to_owned(),
-        action: v1::Action::Cancel.into(),
+        action: Action::Cancel,
         priority: None,
     };
-    let cancelled = client.steer(request).await;
+    let cancelled = api.call(&request).await;
     cancelled.map_err(|status| format!("cancel the experiment: {}", status.message()))?;
     Ok(())
 }

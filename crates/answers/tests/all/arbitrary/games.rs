@@ -3,17 +3,15 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use proptest::sample::select;
 use spelrum_answers::{
-    DisturbedGames, FoundGame, GameCursor, GameResult, GameSummary, GamesFilter, GamesOf,
-    GamesOrder, GamesPage, GamesQuestion, MissingGame, Played, ReplayedGames, Scaled, ScaledGames,
-    SettledGame, WhichGame, WholeGame, WholeGames,
+    DisturbedGames, GameCursor, GameResult, GameSummary, GamesPage, Played, ReplayedGames, Scaled,
+    ScaledGames, SettledGame, WholeGame, WholeGames,
 };
 use spelrum_engine::games::pentago::BOTH_FIVE;
 use spelrum_engine::{EndedBy, MoveRecord, Outcome, SearchReport, Side, Termination};
 use spelrum_model::GameEnd;
 use spelrum_model::speed::Scaling;
-use spelrum_model::{CellId, DefinitionHash, ExperimentId, GameId, WorkerId};
+use spelrum_model::{CellId, DefinitionHash, GameId, WorkerId};
 
 use super::engines::{forfeit, identity};
 use super::{count, id, name};
@@ -142,36 +140,4 @@ pub(crate) fn whole_games() -> impl Strategy<Value = WholeGames> {
 pub(crate) fn games_page() -> impl Strategy<Value = GamesPage> {
     (vec(game_summary(), 0..3), option::of(game_cursor()))
         .prop_map(|(games, next)| GamesPage { games, next })
-}
-
-pub(crate) fn missing_game() -> impl Strategy<Value = MissingGame> {
-    prop_oneof![
-        id().prop_map(MissingGame::Id),
-        id().prop_map(|cell| MissingGame::Cell(CellId(cell))),
-        game_id().prop_map(MissingGame::Unsettled),
-        (game_id(), count())
-            .prop_map(|(game, games_planned)| MissingGame::Beyond { game, games_planned }),
-    ]
-}
-
-pub(crate) fn found_game() -> impl Strategy<Value = FoundGame> {
-    prop_oneof![
-        settled_game().prop_map(|game| FoundGame::Settled(Box::new(game))),
-        missing_game().prop_map(FoundGame::Missing),
-    ]
-}
-
-pub(crate) fn which_game() -> impl Strategy<Value = WhichGame> {
-    prop_oneof![id().prop_map(WhichGame::Id), game_id().prop_map(WhichGame::InCell)]
-}
-
-pub(crate) fn games_question() -> impl Strategy<Value = GamesQuestion> {
-    let scope = prop_oneof![
-        id().prop_map(|experiment| GamesOf::Experiment(ExperimentId(experiment))),
-        id().prop_map(|cell| GamesOf::Cell(CellId(cell))),
-    ];
-    use {GamesFilter as Filter, GamesOrder as Order};
-    let filter = select(vec![Filter::All, Filter::Uncounted, Filter::Failed, Filter::Counted]);
-    let order = select(vec![Order::Newest, Order::Number, Order::Settled]);
-    (scope, filter, order).prop_map(|(scope, filter, order)| GamesQuestion { scope, filter, order })
 }

@@ -1,0 +1,216 @@
+//! The JSON API, for people and programs: a route for each call of `spelrum_answers`.
+
+mod changes;
+mod events;
+mod exports;
+mod games;
+mod parameters;
+mod query;
+mod questions;
+mod reply;
+
+mod status;
+mod verifications;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, RawPathParams, State};
+use axum::http::{Method as HttpMethod, Request, Uri};
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
+use axum::routing::{MethodFilter, MethodRouter, any, on};
+use spelrum_answers::{Call, EVENTS_PATH, EXPORT_PATH, GAMES_PATH, GetStatus, Method, QUERY_PATH};
+use spelrum_proto::limits::MESSAGE_BYTES_MAX;
+use spelrum_proto::{Reason, Refusal};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use self::reply::problem;
+use crate::dispatcher::{Clock, Dispatch};
+use crate::server::Passed;
+use crate::services::{BUSY_RETRY_AFTER, Planner};
+use spelrum_store::Readers;
+
+/// What the paths of the API begin with.
+pub(crate) const PREFIX: &str = "/api/";
+
+/// Paths of questions that are too long for a query string, and are asked by POST.
+pub(crate) const LONG_QUESTIONS: [&str; 2] = [QUERY_PATH, EXPORT_PATH];
+
+/// The content type of lines of JSON.
+const LINES_CONTENT_TYPE: &str = "application/x-ndjson";
+
+/// Reports and ratings that can be in memory at once.
+const REPORTS_MAX: usize = 2;
+
+/// Queries whose rows can be in memory at once.
+const QUERIES_MAX: usize = 4;
+
+/// Clients that can follow events at once: each looks at the database every second.
+const EVENTS_MAX: usize = 32;
+
+/// What answers the calls.
+pub(crate) struct Api {
+    pub(crate) dispatch: Dispatch,
+    pub(crate) readers: Readers,
+    pub(crate) epoch: i64,
+    pub(crate) clock: Clock,
+    pub(crate) heartbeat_interval: Duration,
+    pub(crate) planner: Planner,
+    /// Ends answers that have no end of their own.
+    stopping: CancellationToken,
+    reports: Arc<Semaphore>,
+    queries: Arc<Semaphore>,
+    events: Arc<Semaphore>,
+    /// Each export takes space on the disk until its client has it.
+    exports: Arc<Semaphore>,
+}
+
+/// An answer to a call.
+enum Reply<T> {
+    /// Of at most some megabytes.
+    Small(T),
+    /// Of any size, with the place that it holds until it is sent.
+    Large(T, OwnedSemaphorePermit),
+}
+
+/// A coordinator's answer to a call.
+trait Answers<C: Call>: Send + Sync + 'static {
+    /// Answers it.
+    fn answer(&self, call: C) -> impl Future<Output = Result<Reply<C::Answer>, Refusal>> + Send;
+}
+
+impl Api {
+    pub(crate) fn new(
+        dispatch: Dispatch,
+        readers: Readers,
+        epoch: i64,
+        clock: Clock,
+        heartbeat_interval: Duration,
+        planner: Planner,
+        stopping: CancellationToken,
+    ) -> Self {
+        let [reports, queries, events, exports] =
+            [REPORTS_MAX, QUERIES_MAX, EVENTS_MAX, 1].map(|max| Arc::new(Semaphore::new(max)));
+        Self {
+            dispatch,
+            readers,
+            epoch,
+            clock,
+            heartbeat_interval,
+            planner,
+            stopping,
+            reports,
+            queries,
+            events,
+            exports,
+        }
+    }
+}
+
+/// A place among a few, kept until its permit is dropped.
+fn place(places: &Arc<Semaphore>, taken: &str) -> Result<OwnedSemaphorePermit, Refusal> {
+    Arc::clone(places).try_acquire_owned().map_err(|_| Refusal::busy(taken, BUSY_RETRY_AFTER))
+}
+
+/// The API's routes, and the names by which calls are counted, such as `GET /api/v1/status`.
+pub(crate) struct Routes {
+    pub(crate) router: Router<Arc<Api>>,
+    pub(crate) names: Vec<String>,
+}
+
+impl Routes {
+    /// All of them.
+    pub(crate) fn new() -> Self {
+        let mut routes = Self { router: Router::new(), names: Vec::new() };
+        routes.add::<GetStatus>();
+        questions::add(&mut routes);
+        changes::add(&mut routes);
+        routes.add_raw(Method::Post, QUERY_PATH, on(MethodFilter::POST, query::run));
+        routes.add_raw(Method::Get, EVENTS_PATH, on(MethodFilter::GET, events::events));
+        routes.add_raw(Method::Get, GAMES_PATH, on(MethodFilter::GET, games::stream_games));
+        routes.add_raw(Method::Post, EXPORT_PATH, on(MethodFilter::POST, exports::export));
+        routes.router = routes
+            .router
+            .route("/api/{*rest}", any(unknown_path))
+            .method_not_allowed_fallback(wrong_method)
+            // The gate bounds what comes.
+            .layer(DefaultBodyLimit::disable())
+            .layer(from_fn(only_passed));
+        routes
+    }
+
+    /// Adds the route of a call.
+    fn add<C: Call>(&mut self)
+    where
+        Api: Answers<C>,
+    {
+        let filter = match C::METHOD {
+            Method::Get => MethodFilter::GET,
+            Method::Post => MethodFilter::POST,
+            Method::Delete => MethodFilter::DELETE,
+        };
+        self.add_raw(C::METHOD, C::PATH, on(filter, handle::<C>));
+    }
+
+    fn add_raw(&mut self, method: Method, path: &str, route: MethodRouter<Arc<Api>>) {
+        self.names.push(format!("{method} {path}"));
+        self.router = std::mem::take(&mut self.router).route(path, route);
+    }
+}
+
+async fn handle<C: Call>(
+    State(api): State<Arc<Api>>,
+    path: RawPathParams,
+    uri: Uri,
+    body: Bytes,
+) -> Response
+where
+    Api: Answers<C>,
+{
+    let path: Vec<(String, String)> =
+        path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let call = match parameters::read::<C>(&path, &uri, &body) {
+        Ok(call) => call,
+        Err(refusal) => return problem(refusal),
+    };
+    match api.answer(call).await {
+        Ok(Reply::Small(answer)) => reply::json(&answer),
+        Ok(Reply::Large(answer, place)) => reply::large_json(answer, place),
+        Err(refusal) => problem(refusal),
+    }
+}
+
+/// Refuses a call that has not passed the gate, in case a path that leads here is not recognised there as the API's.
+async fn only_passed(request: Request<Body>, next: Next) -> Response {
+    match request.extensions().get::<Passed>() {
+        Some(Passed) => next.run(request).await,
+        None => problem(Refusal::bad_token("the call has not passed the gate")),
+    }
+}
+
+async fn unknown_path(method: HttpMethod, uri: Uri) -> Response {
+    let problem_text = format!("there is no call {method} {}", uri.path());
+    problem(Refusal::new(Reason::UnknownCall, problem_text, "docs/api.md lists the calls"))
+}
+
+async fn wrong_method(method: HttpMethod, uri: Uri) -> Response {
+    let problem_text = format!("{} is not called by {method}", uri.path());
+    problem(Refusal::new(Reason::WrongMethod, problem_text, "docs/api.md lists the calls"))
+}
+
+/// Refuses a body that is larger than a message may be, or of unknown length.
+pub(crate) fn check_length(length: Option<u64>) -> Result<usize, Refusal> {
+    let Some(length) = length else {
+        let problem = "the call does not say how long its body is";
+        return Err(Refusal::new(Reason::Malformed, problem, "send a Content-Length"));
+    };
+    usize::try_from(length).ok().filter(|&length| length <= MESSAGE_BYTES_MAX).ok_or_else(|| {
+        let problem =
+            format!("the call's body has {length} bytes, and may have {MESSAGE_BYTES_MAX}");
+        Refusal::new(Reason::Malformed, problem, "send less")
+    })
+}

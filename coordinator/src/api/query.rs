@@ -1,0 +1,91 @@
+//! Users' own queries: rows as they come, a line of JSON for each.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::response::Response;
+use futures_util::{StreamExt as _, stream};
+use spelrum_answers::{QueryEnd, QueryHead, RunQuery, SqlValue};
+use spelrum_proto::limits::{QUERY_ROWS_DEFAULT, SQL_BYTES_MAX};
+use spelrum_proto::problem::Problem;
+use spelrum_proto::{Reason, Refusal};
+
+use super::reply::line;
+use super::{Api, LINES_CONTENT_TYPE, parameters, place, reply};
+use crate::services::reading_failed;
+use spelrum_store::StoreError;
+
+/// An empty line is sent when a query has found no rows for this long: an answer without progress is treated as one
+/// that its client does not read (`server/answer.rs`).
+const QUIET: Duration = Duration::from_secs(5);
+
+/// Answers a query.
+pub(super) async fn run(State(api): State<Arc<Api>>, body: Bytes) -> Response {
+    match start(&api, &body).await {
+        Ok(answer) => answer,
+        Err(refusal) => super::problem(refusal),
+    }
+}
+
+async fn start(api: &Api, body: &[u8]) -> Result<Response, Refusal> {
+    let RunQuery { sql, rows_max } = parameters::from_body(&[], body)?;
+    if sql.len() > SQL_BYTES_MAX {
+        return Err(query_failed(StoreError::LongQuery {
+            bytes: sql.len(),
+            bytes_max: SQL_BYTES_MAX,
+        }));
+    }
+    // The place is kept until the last row is sent or the client is gone.
+    let place = place(&api.queries, "too many other queries are running")?;
+    // 0 means no limit.
+    let rows_max = match rows_max {
+        None => QUERY_ROWS_DEFAULT.into(),
+        Some(0) => u64::MAX,
+        Some(rows_max) => rows_max.into(),
+    };
+    let rows = api.readers.query_rows(&sql, rows_max).await.map_err(query_failed)?;
+    let head = line(&QueryHead { columns: rows.columns().to_vec() });
+    let lines = stream::unfold(Some((rows, place)), async |running| {
+        let (mut rows, place) = running?;
+        let next = match tokio::time::timeout(QUIET, rows.next()).await {
+            // A sign of life: the query goes on.
+            Err(_) => Ok(Some(Vec::new())),
+            Ok(next) => next,
+        };
+        Some(match next {
+            Ok(Some(next)) => {
+                let lines = next.iter().map(|row: &Vec<SqlValue>| line(row)).collect::<String>();
+                // An empty line means nothing.
+                let lines = if lines.is_empty() { "\n".to_owned() } else { lines };
+                (lines, Some((rows, place)))
+            }
+            Ok(None) => (line(&QueryEnd::Done { truncated: rows.truncated() }), None),
+            Err(error) => {
+                let problem = serde_json::to_value(Problem::from(query_failed(error)));
+                (line(&QueryEnd::Failed { problem: problem.unwrap_or_default() }), None)
+            }
+        })
+    });
+    let lines = stream::iter([head]).chain(lines);
+    let body = Body::from_stream(lines.map(Ok::<_, std::convert::Infallible>));
+    Ok(reply::named(body, LINES_CONTENT_TYPE))
+}
+
+/// An error in a query is the client's; an error of the disk is not.
+fn query_failed(error: StoreError) -> Refusal {
+    if matches!(
+        error,
+        StoreError::NotAQuery { .. }
+            | StoreError::WrongQuery { .. }
+            | StoreError::SlowQuery { .. }
+            | StoreError::SlowReader { .. }
+            | StoreError::LargeQuery { .. }
+            | StoreError::LongQuery { .. }
+    ) {
+        Refusal::new(Reason::BadQuery, error.to_string(), error.remedy())
+    } else {
+        reading_failed(error)
+    }
+}
