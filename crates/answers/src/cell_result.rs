@@ -6,7 +6,10 @@ use spelrum_statistics::{
     GameCounts, OpeningSpread, OverGames, PairCounts, ScoreInterval, StopRule, Tally, Verdict,
 };
 
-use crate::checked::{Inconsistent, check_counts, checked_on_reading};
+use crate::checked::{
+    Inconsistent, check_counts, checked_on_reading, written_with_figures,
+};
+use crate::derived::CellFigures;
 use crate::colours::ColourResult;
 
 /// Result of one cell from the view of its first player ("the player"; the other is "the opponent").
@@ -69,7 +72,8 @@ pub struct CellResult {
     pub margin: Option<CellMargin>,
 }
 
-checked_on_reading!(CellResult);
+checked_on_reading!(@read CellResult);
+written_with_figures!(CellResult, CellFigures);
 
 impl CellResult {
     fn check(&self) -> Result<(), Inconsistent> {
@@ -112,7 +116,7 @@ pub struct CellStop {
 }
 
 /// State of an SPRT.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SprtStanding {
     /// Log-likelihood ratio, over the counted games; over openings where they repeat.
     pub llr: f64,
@@ -123,13 +127,20 @@ pub struct SprtStanding {
 }
 
 /// Outcome of an SPRT (sequential probability ratio test).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(into = "&'static str")]
 pub enum SprtOutcome {
     /// The test accepted one of its two strengths.
     Taken(Verdict),
     /// The cell ended without a verdict: all further games would repeat earlier ones, which is no evidence; or an
     /// earlier release mistook its state for a verdict.
     NotJudged,
+}
+
+impl From<SprtOutcome> for &'static str {
+    fn from(outcome: SprtOutcome) -> Self {
+        outcome.name()
+    }
 }
 
 impl SprtOutcome {
@@ -144,7 +155,7 @@ impl SprtOutcome {
 }
 
 /// Strength implied by a cell's interval; a figure is absent where the games give no bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct CellStrength {
     /// The score as a difference in Elo.
     pub elo: Option<f64>,
@@ -161,7 +172,8 @@ pub struct CellStrength {
 }
 
 /// Which player of a cell is stronger, judging by its games.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Stronger {
     /// The interval lies above one half.
     Player,

@@ -22,6 +22,9 @@ macro_rules! checked_on_reading {
             }
         }
 
+        $crate::checked::checked_on_reading!(@read $answer);
+    )+};
+    (@read $answer:ty) => {
         impl<'de> serde::Deserialize<'de> for $answer {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let answer = Self::deserialize(deserializer)?;
@@ -29,10 +32,41 @@ macro_rules! checked_on_reading {
                 Ok(answer)
             }
         }
-    )+};
+    };
 }
 
 pub(super) use checked_on_reading;
+
+/// Writes a type by what it derives with `#[serde(remote = "Self")]`, and after it the figures that follow from it.
+macro_rules! written_with_figures {
+    ($answer:ty, $figures:ty) => {
+        impl serde::Serialize for $answer {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                #[derive(serde::Serialize)]
+                struct Whole<'a> {
+                    #[serde(flatten, serialize_with = "write")]
+                    answer: &'a $answer,
+                    #[serde(flatten)]
+                    figures: $figures,
+                }
+
+                fn write<S: serde::Serializer>(
+                    answer: &&$answer,
+                    serializer: S,
+                ) -> Result<S::Ok, S::Error> {
+                    <$answer>::serialize(answer, serializer)
+                }
+
+                serde::Serialize::serialize(
+                    &Whole { answer: self, figures: self.into() },
+                    serializer,
+                )
+            }
+        }
+    };
+}
+
+pub(super) use written_with_figures;
 
 impl Inconsistent {
     pub(super) fn new(problem: impl fmt::Display) -> Self {

@@ -27,6 +27,7 @@
 //! | `games` | settled games, in lists and complete |
 //! | `engines` | which external engines played |
 //! | `dates` | moments as text |
+//! | `derived` | figures that are written with answers, though they follow from them |
 //! | `query`, `sql_value` | users' own queries, and the values of their results |
 //! | `overview`, `machine` | how games were played, and the machines behind results |
 //! | `status`, `attention`, `findings`, `missing_engines`, `unplaced`, `removal` | problems that need attention |
@@ -56,6 +57,7 @@ mod claims;
 mod colours;
 mod comparisons;
 mod dates;
+mod derived;
 mod engines;
 mod evolution;
 mod findings;

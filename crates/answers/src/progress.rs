@@ -1,13 +1,16 @@
 //! Progress of an experiment and the work left, as sums over its cells.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use spelrum_model::ExperimentState;
 use spelrum_statistics::forecast::{Backlog, GameSpread};
 
+use crate::checked::written_with_figures;
+use crate::derived::ProgressFigures;
 use crate::forfeits::PlayerForfeits;
 
 /// Progress of an experiment, independent in size of its number of cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Progress {
     /// Its state.
     pub state: ExperimentState,
@@ -44,6 +47,14 @@ pub struct Progress {
     /// Id of the latest game of any experiment; 0 without one. Ids of settled games grow, but the greatest may be
     /// deleted.
     pub last_game_id: i64,
+}
+
+written_with_figures!(Progress, ProgressFigures);
+
+impl<'de> Deserialize<'de> for Progress {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(deserializer)
+    }
 }
 
 impl Progress {

@@ -9,7 +9,10 @@ use spelrum_statistics::{OverGames, ScoreInterval};
 
 use crate::accuracy::CellAccuracy;
 use crate::cell_result::CellResult;
-use crate::checked::{Inconsistent, check_places, checked_on_reading};
+use crate::checked::{
+    Inconsistent, check_places, checked_on_reading, written_with_figures,
+};
+use crate::derived::ReportFigures;
 use crate::engines::EnginesUsed;
 use crate::places::{Opponents, Places};
 use crate::runs::RunResult;
@@ -69,7 +72,8 @@ pub struct Report {
     pub runs: Vec<RunResult>,
 }
 
-checked_on_reading!(Report);
+checked_on_reading!(@read Report);
+written_with_figures!(Report, ReportFigures);
 
 impl Report {
     fn check(&self) -> Result<(), Inconsistent> {
