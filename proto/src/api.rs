@@ -13,8 +13,8 @@ use tonic::transport::Channel;
 use tonic::{Code, Status};
 use tower::{Service as _, ServiceExt as _};
 
+use crate::Bearer;
 use crate::problem::{PROBLEM_CONTENT_TYPE, Problem};
-use crate::{Bearer, Refusal};
 
 /// The header in which a coordinator names its version.
 pub const VERSION_HEADER: &str = "spelrum-version";
@@ -45,7 +45,7 @@ impl Api {
     /// Makes a call.
     ///
     /// # Errors
-    /// A status with the [`Refusal`], or without one if the connection failed or the answer is not the coordinator's.
+    /// A status with the [`Refusal`](crate::Refusal), or without one if the connection failed or the answer is not the coordinator's.
     pub async fn call<C: Call>(&self, call: &C) -> Result<C::Answer, Status> {
         let (target, body) = request_of(C::METHOD.name(), C::PATH, C::METHOD.has_body(), call)?;
         let answer = self.send(C::METHOD.name(), &target, body).await?;
@@ -185,14 +185,12 @@ async fn refusal_of(answer: Response<AnswerBody>) -> Status {
     let is_problem =
         kind.is_some_and(|kind| kind.as_bytes().starts_with(PROBLEM_CONTENT_TYPE.as_bytes()));
     let body = http_body_util::Limited::new(answer.into_body(), PROBLEM_BYTES_MAX);
-    let refusal = match body.collect().await {
-        Ok(body) if is_problem => {
-            serde_json::from_slice::<Problem>(&body.to_bytes()).ok().and_then(Problem::refusal)
-        }
+    let problem = match body.collect().await {
+        Ok(body) if is_problem => serde_json::from_slice::<Problem>(&body.to_bytes()).ok(),
         Ok(_) | Err(_) => None,
     };
-    match (refusal, version) {
-        (Some(refusal), _) => refusal.into(),
+    match (problem, version) {
+        (Some(problem), _) => problem.into(),
         (None, Some(version)) => Status::new(
             Code::Unimplemented,
             format!(
@@ -205,14 +203,6 @@ async fn refusal_of(answer: Response<AnswerBody>) -> Status {
             // As tonic says it of an answer that is not gRPC's.
             Status::unknown(format!("error while receiving response with status {status}"))
         }
-    }
-}
-
-impl Refusal {
-    /// The refusal as the body of an answer.
-    #[must_use]
-    pub fn into_problem(self) -> Problem {
-        self.into()
     }
 }
 
@@ -238,5 +228,41 @@ mod tests {
             "/api/v1/experiments/a%2Fb%20%3F%26%3D%C3%A9%25/report?detail=depths"
         );
         assert_eq!(target(&GetCellGame { cell: CellId(3), number: 5 }), "/api/v1/cells/3/games/5");
+    }
+
+    /// The message of an answer with this status, content type, version and body.
+    async fn message(status: u16, kind: &str, version: Option<&str>, body: &'static str) -> String {
+        let mut answer = Response::builder().status(status).header(header::CONTENT_TYPE, kind);
+        if let Some(version) = version {
+            answer = answer.header(VERSION_HEADER, version);
+        }
+        let body = Body::new(http_body_util::Full::from(body));
+        refusal_of(answer.body(body).unwrap()).await.message().to_owned()
+    }
+
+    #[tokio::test]
+    async fn what_a_server_answers_is_told_as_what_it_is() {
+        let problem =
+            r#"{"type":"urn:spelrum:problem:busy","title":"","status":503,"detail":"full"}"#;
+        let later =
+            r#"{"type":"urn:spelrum:problem:tired","title":"","status":503,"detail":"zzz"}"#;
+        let messages = [
+            message(503, PROBLEM_CONTENT_TYPE, Some("0.1.0"), problem).await,
+            message(503, PROBLEM_CONTENT_TYPE, Some("9.0.0"), later).await,
+            message(404, "text/plain", Some("9.0.0"), "no such page").await,
+            message(404, "text/html", None, "<html>").await,
+            message(502, PROBLEM_CONTENT_TYPE, None, "not JSON").await,
+            unreadable(&serde_json::from_str::<u8>("{}").unwrap_err(), Some("9.0.0"))
+                .message()
+                .to_owned(),
+        ];
+        insta::assert_snapshot!(messages.join("\n").replace(env!("CARGO_PKG_VERSION"), "OURS"), @"
+        full
+        zzz
+        the coordinator of version 9.0.0 does not know this call (HTTP 404 Not Found); this program has version OURS
+        error while receiving response with status 404 Not Found
+        error while receiving response with status 502 Bad Gateway
+        the answer cannot be read (the coordinator has version 9.0.0, this program OURS): invalid type: map, expected u8 at line 1 column 0
+        ");
     }
 }

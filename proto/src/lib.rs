@@ -1,10 +1,11 @@
-//! The gRPC contract `spelrum.v1`, and its conversions from and to the project's own types.
+//! The workers' gRPC contract `spelrum.v1` with its conversions from and to the project's own types, and the client of
+//! the coordinator's JSON API ([`api`]).
 //!
 //! It depends on the types that travel (model, answers) and must never know how they are stored, decided or shown.
 //! Wire types stay within this crate: the coordinator and the worker convert at the edge. Messages are parsed
-//! once, in [`work`], [`speeds`], [`game`] and [`results`], into types that cannot be malformed; a malformed
-//! one is a [`WireError`] that names the field. Refusals that a program must distinguish travel as a
-//! [`Refusal`]:
+//! once, in [`work`], [`speeds`], [`game`] and [`training`], into types that cannot be malformed; a malformed
+//! one is a [`WireError`] that names the field. The API's calls and answers are types of `spelrum_answers`. Refusals
+//! that a program must distinguish travel as a [`Refusal`], in a gRPC status or in a [`problem`]:
 //!
 //! ```
 //! use spelrum_proto::{Reason, Refusal};

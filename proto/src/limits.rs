@@ -60,15 +60,6 @@ pub const SQL_BYTES_MAX: usize = 64 << 10;
 /// Rows of one query by default.
 pub const QUERY_ROWS_DEFAULT: u32 = 10_000;
 
-/// Items in one page of a list.
-pub const PAGE_SIZE_MAX: u32 = 1_000;
-
-/// Items in one page of a list by default.
-pub const PAGE_SIZE_DEFAULT: u32 = 100;
-
-/// A page token, in bytes.
-pub const PAGE_TOKEN_BYTES_MAX: usize = 128;
-
 /// Experiments in one export.
 pub const EXPORT_EXPERIMENTS_MAX: usize = 1_000;
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tonic::Status;
 
 use crate::{Place, Reason, Refusal};
 
@@ -64,6 +65,17 @@ impl Problem {
             retry_after: self.retry_after_ms.map(Duration::from_millis),
             place: self.place,
         })
+    }
+}
+
+impl From<Problem> for Status {
+    /// With the refusal, or of a kind that this version does not know with its words alone.
+    fn from(problem: Problem) -> Self {
+        match problem.clone().refusal() {
+            Some(refusal) => refusal.into(),
+            None if problem.remedy.is_empty() => Self::unknown(problem.detail),
+            None => Self::unknown(format!("{}; {}", problem.detail, problem.remedy)),
+        }
     }
 }
 

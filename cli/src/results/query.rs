@@ -158,12 +158,9 @@ fn read<T: DeserializeOwned>(line: &[u8]) -> Result<T> {
 
 /// The status of a query that failed after its first rows.
 fn problem_of(problem: &serde_json::Value) -> WireStatus {
-    let problem = serde_json::from_value::<Problem>(problem.clone());
-    match problem.ok().and_then(Problem::refusal) {
-        Some(refusal) => refusal.into(),
-        None => {
-            WireStatus::unknown("the query failed for a reason that this version does not know")
-        }
+    match serde_json::from_value::<Problem>(problem.clone()) {
+        Ok(problem) => problem.into(),
+        Err(error) => api::unreadable(&error, None),
     }
 }
 

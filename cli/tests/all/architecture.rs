@@ -18,10 +18,7 @@ const DEPENDENCIES: [(&str, &[&str]); 15] = [
     ("proto", &["answers", "engine", "model"]),
     ("report", &["answers", "engine", "model", "statistics"]),
     ("store", &["answers", "engine", "model", "scheduling", "statistics", "sweep"]),
-    (
-        "coordinator",
-        &["answers", "engine", "model", "proto", "scheduling", "store", "sweep"],
-    ),
+    ("coordinator", &["answers", "engine", "model", "proto", "scheduling", "store", "sweep"]),
     ("worker", &["answers", "engine", "external", "model", "proto", "scheduling"]),
     ("tools", &["answers", "engine", "model", "proto", "report", "scheduling", "store"]),
     // For tests only: no other crate has it here.

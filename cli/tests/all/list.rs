@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use spelrum_proto::limits::PAGE_SIZE_MAX;
+use spelrum_answers::PAGE_ITEMS_MAX;
 use spelrum_store::contract::WriteTransaction as _;
 use spelrum_store::{Sweep, Writer};
 use spelrum_sweep::{SweepText, plan_sweep};
@@ -38,7 +38,7 @@ async fn submit_all(db: &Path, names: &[String]) {
 #[test]
 fn more_experiments_than_a_page_holds_are_listed() {
     let sandbox = Sandbox::new();
-    let experiments = PAGE_SIZE_MAX + 3;
+    let experiments = PAGE_ITEMS_MAX + 3;
     let names: Vec<_> = (0..experiments).map(|number| format!("many-{number}")).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(submit_all(&sandbox.path("many.db"), &names));

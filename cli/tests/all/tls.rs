@@ -353,7 +353,8 @@ fn the_operator_s_check_sees_a_refusal() {
     let page = std::fs::read_to_string(root().join("docs/operating.md")).unwrap();
     let (_, check) = page.split_once("$ curl ").expect("the page has the command");
     let (check, _) = check.split_once("```").unwrap();
-    let (command, answer) = check.rsplit_once("\n200 ").unwrap();
+    let (command, answer) = check.split_once("\n{").unwrap();
+    let (problem, status) = answer.trim_end().rsplit_once('\n').unwrap();
     let sandbox = Sandbox::new();
     let coordinator = coordinator(&sandbox, &Authority::new(), &["127.0.0.1"], Validity::Now);
     let command =
@@ -362,6 +363,7 @@ fn the_operator_s_check_sees_a_refusal() {
     let mut shell = shell.command("sh");
     let ran = shell.args(["-c", &command]).current_dir(sandbox.path(".")).output().unwrap();
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
-    let promised = format!("200 {}", answer.trim_end().trim_end_matches('…'));
+    let promised = format!("{{{}", problem.trim_end_matches('…'));
     assert!(said.starts_with(&promised), "{said}, and the page has {promised}");
+    assert_eq!(said.lines().last(), Some(status), "{said}");
 }

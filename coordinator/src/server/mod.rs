@@ -436,11 +436,12 @@ async fn index() -> String {
     format!(
         "This is a Spelrum coordinator, version {}.\n\
          \n\
-         Workers and clients reach it over gRPC on this port:\n\
+         Workers (by gRPC) and clients (by HTTP) reach it on this port:\n\
          \n\
          \x20   spelrum worker --coordinator URL\n\
          \x20   spelrum submit FILE --coordinator URL\n\
          \x20   spelrum status --coordinator URL\n\
+         \x20   curl URL/api/v1/status\n\
          \n\
          GET /healthz answers \"ok\" while it runs and its disk takes what it writes,\n\
          GET /metrics numbers for monitoring.\n",

@@ -6,11 +6,9 @@ use spelrum_statistics::{
     GameCounts, OpeningSpread, OverGames, PairCounts, ScoreInterval, StopRule, Tally, Verdict,
 };
 
-use crate::checked::{
-    Inconsistent, check_counts, checked_on_reading, written_with_figures,
-};
-use crate::derived::CellFigures;
+use crate::checked::{Inconsistent, check_counts, checked_on_reading, written_with_figures};
 use crate::colours::ColourResult;
+use crate::derived::CellFigures;
 
 /// Result of one cell from the view of its first player ("the player"; the other is "the opponent").
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -9,9 +9,7 @@ use spelrum_statistics::{OverGames, ScoreInterval};
 
 use crate::accuracy::CellAccuracy;
 use crate::cell_result::CellResult;
-use crate::checked::{
-    Inconsistent, check_places, checked_on_reading, written_with_figures,
-};
+use crate::checked::{Inconsistent, check_places, checked_on_reading, written_with_figures};
 use crate::derived::ReportFigures;
 use crate::engines::EnginesUsed;
 use crate::places::{Opponents, Places};

@@ -1,11 +1,11 @@
 //! The store: a results database, which is one SQLite file, and all the SQL of the project.
 //!
 //! A [`Writer`] holds the only writing connection; the coordinator's dispatcher drives it, one [`Transaction`] at a
-//! time, as [`contract`] defines. [`Readers`] answer all other queries. The schema is in `migrations/`, its reference
-//! in `docs/sql.md`.
+//! time, as [`contract`] defines. [`Readers`] answer all other queries: a [`Question`] asks a file and a coordinator's
+//! database alike. The schema is in `migrations/`, its reference in `docs/sql.md`.
 //!
 //! The store depends on the engine and on the types of experiments and results. It must stay independent of the wire
-//! protocol (gRPC), the scheduler's decisions, and the presentation of answers.
+//! (gRPC, HTTP), the scheduler's decisions, and the presentation of answers.
 //!
 //! ```
 //! use spelrum_store::Writer;

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
+use spelrum_answers::PAGE_ITEMS_MAX;
 use spelrum_answers::{CellResult, ExperimentSummary, Pace, Progress, SprtOutcome, places_text};
 use spelrum_model::ExperimentState;
 use spelrum_model::{CellId, Task};
-use spelrum_proto::limits::PAGE_SIZE_MAX;
 use spelrum_report::data::write_json_line;
 use spelrum_report::tables::Forfeits;
 use spelrum_report::text::{count, counted, optional, percent};
@@ -273,7 +273,7 @@ impl Watching {
                 }
                 self.print_cell(&settled_cell(&self.experiment.name, &settled.axes, cell))?;
             }
-            if cells < PAGE_SIZE_MAX as usize {
+            if cells < PAGE_ITEMS_MAX as usize {
                 return Ok(());
             }
         }
