@@ -1,12 +1,13 @@
-//! The coordinator: owns the scheduler and the store's only writer, and serves workers over gRPC, and people and programs
-//! in JSON over HTTP.
+//! The coordinator: owns the scheduler and the store's only writer, and serves workers over gRPC, and people and
+//! programs in JSON over HTTP.
 //!
 //! The path of a call: `server` accepts the connection, `access` determines its role, `services` or `api` checks the
 //! message (invariants 9, 10), and the dispatcher answers inside a transaction and sends the answer after the commit
 //! (invariants 4, 5). Questions about results go to the store's readers instead.
 //!
 //! The coordinator depends on the store, the scheduler, the wire, the API's calls (`spelrum_answers`) and the sweep
-//! language, since it plans each submitted sweep again. It must never contain SQL, play a game with a search, or decide what a report looks like.
+//! language, since it plans each submitted sweep again. It must never contain SQL, play a game with a search, or decide
+//! what a report looks like.
 //!
 //! | module | subject |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! Questions about experiments, changes of them, and the answers, as types, with the arithmetic over an answer.
 //!
 //! A store makes answers, a coordinator's JSON API carries them and reports show them; the three share these types and
-//! nothing else. So a file, a coordinator on another machine and a database in memory give identical answers. A type with
+//! nothing else. So a file, a coordinator on another machine and a database in memory give identical answers. Each
 //! [`Call`] has its path in the API and the type of its answer.
 //!
 //! The crate depends on the model, on statistics, and on the engine's and optimize's types in definitions and notes.
