@@ -140,7 +140,9 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-fn version_of<B>(answer: &Response<B>) -> Option<String> {
+/// The version of the coordinator that an answer comes from.
+#[must_use]
+pub fn version_of<B>(answer: &Response<B>) -> Option<String> {
     let version = answer.headers().get(VERSION_HEADER)?.to_str().ok()?;
     Some(version.to_owned())
 }
@@ -189,6 +191,7 @@ async fn refusal_of(answer: Response<AnswerBody>) -> Status {
         Ok(body) if is_problem => serde_json::from_slice::<Problem>(&body.to_bytes()).ok(),
         Ok(_) | Err(_) => None,
     };
+    let problem = problem.filter(|problem| !problem.is_unknown_call());
     match (problem, version) {
         (Some(problem), _) => problem.into(),
         (None, Some(version)) => Status::new(
@@ -246,9 +249,12 @@ mod tests {
             r#"{"type":"urn:spelrum:problem:busy","title":"","status":503,"detail":"full"}"#;
         let later =
             r#"{"type":"urn:spelrum:problem:tired","title":"","status":503,"detail":"zzz"}"#;
+        let unknown =
+            r#"{"type":"urn:spelrum:problem:unknown-call","title":"","status":404,"detail":"?"}"#;
         let messages = [
             message(503, PROBLEM_CONTENT_TYPE, Some("0.1.0"), problem).await,
             message(503, PROBLEM_CONTENT_TYPE, Some("9.0.0"), later).await,
+            message(404, PROBLEM_CONTENT_TYPE, Some("9.0.0"), unknown).await,
             message(404, "text/plain", Some("9.0.0"), "no such page").await,
             message(404, "text/html", None, "<html>").await,
             message(502, PROBLEM_CONTENT_TYPE, None, "not JSON").await,
@@ -259,6 +265,7 @@ mod tests {
         insta::assert_snapshot!(messages.join("\n").replace(env!("CARGO_PKG_VERSION"), "OURS"), @"
         full
         zzz
+        the coordinator of version 9.0.0 does not know this call (HTTP 404 Not Found); this program has version OURS
         the coordinator of version 9.0.0 does not know this call (HTTP 404 Not Found); this program has version OURS
         error while receiving response with status 404 Not Found
         error while receiving response with status 502 Bad Gateway

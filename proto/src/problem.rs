@@ -54,6 +54,12 @@ impl From<Refusal> for Problem {
 }
 
 impl Problem {
+    /// Whether the coordinator does not know the call.
+    #[must_use]
+    pub fn is_unknown_call(&self) -> bool {
+        self.kind.strip_prefix(TYPE_PREFIX) == Some("unknown-call")
+    }
+
     /// The refusal; `None` for a kind that this version does not know.
     #[must_use]
     pub fn refusal(self) -> Option<Refusal> {

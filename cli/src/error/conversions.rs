@@ -112,7 +112,7 @@ pub(crate) fn failed_call(action: &str, status: &Status) -> CliError {
             .because("the server at that address is a web server, not a spelrum coordinator")
             .help("check the address and its port; a proxy in between must pass gRPC on"),
         None if status.code() == Code::Unimplemented => CliError::new(Exit::Network, action)
-            .because("the server at that address does not speak this protocol")
+            .because(status.message().to_owned())
             .help("use the same version of spelrum on both sides"),
         // The exact error depends on which side noticed first.
         None if status.source().is_some() => CliError::new(Exit::Network, action)
@@ -240,13 +240,15 @@ mod tests {
     }
 
     #[test]
-    fn another_protocol_is_named_as_such() {
-        let error = failed_call("list the experiments", &Status::unimplemented("no such service"));
+    fn another_version_is_named_as_such() {
+        let status =
+            Status::unimplemented("the coordinator of version 9.0.0 does not know this call");
+        let error = failed_call("list the experiments", &status);
         assert_eq!(
             error.message(MessageStyle::Plain).as_deref(),
             Some(
-                "error: failed to list the experiments: the server at that address does not speak this \
-                 protocol\nhelp: use the same version of spelrum on both sides\n"
+                "error: failed to list the experiments: the coordinator of version 9.0.0 does not know this \
+                 call\nhelp: use the same version of spelrum on both sides\n"
             )
         );
     }

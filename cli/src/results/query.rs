@@ -39,12 +39,14 @@ impl ResultsSource {
         let rows_max = Some(rows_max.map_or(0, |most| most.max(1)));
         let body = api::json(&RunQuery { sql: sql.to_owned(), rows_max }).map_err(query_failed)?;
         let ask = async || api.send("POST", QUERY_PATH, Some(body.clone())).await;
-        let body = take_turn(ask).await.map_err(query_failed)?.into_body();
+        let found = take_turn(ask).await.map_err(query_failed)?;
+        let version = api::version_of(&found);
         let mut answer = RemoteAnswer {
             columns: Vec::new(),
             rows: Vec::new(),
             end: None,
-            body,
+            body: found.into_body(),
+            version,
             partial: Vec::new(),
             time_left: time_max,
             time_max: time_max.unwrap_or_default(),
@@ -98,6 +100,8 @@ pub(crate) struct RemoteAnswer {
     rows: Vec<Vec<SqlValue>>,
     end: Option<QueryEnd>,
     body: AnswerBody,
+    /// The coordinator's version.
+    version: Option<String>,
     /// The beginning of a line.
     partial: Vec<u8>,
     time_left: Option<Duration>,
@@ -112,7 +116,8 @@ impl RemoteAnswer {
                 None => self.receive().await?,
                 Some(QueryEnd::Done { .. }) => return Ok(None),
                 Some(QueryEnd::Failed { problem }) => {
-                    return Err(query_failed(problem_of(problem)));
+                    let problem: Problem = self.read(problem.to_string().as_bytes())?;
+                    return Err(query_failed(problem.into()));
                 }
             }
         }
@@ -141,26 +146,19 @@ impl RemoteAnswer {
         self.partial = received.split_off(whole);
         for line in received.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
             if self.columns.is_empty() {
-                self.columns = read::<QueryHead>(line)?.columns;
+                self.columns = self.read::<QueryHead>(line)?.columns;
             } else if line.starts_with(b"[") {
-                self.rows.push(read(line)?);
+                self.rows.push(self.read(line)?);
             } else {
-                self.end = Some(read(line)?);
+                self.end = Some(self.read(line)?);
             }
         }
         Ok(())
     }
-}
 
-fn read<T: DeserializeOwned>(line: &[u8]) -> Result<T> {
-    serde_json::from_slice(line).map_err(|error| query_failed(api::unreadable(&error, None)))
-}
-
-/// The status of a query that failed after its first rows.
-fn problem_of(problem: &serde_json::Value) -> WireStatus {
-    match serde_json::from_value::<Problem>(problem.clone()) {
-        Ok(problem) => problem.into(),
-        Err(error) => api::unreadable(&error, None),
+    fn read<T: DeserializeOwned>(&self, line: &[u8]) -> Result<T> {
+        serde_json::from_slice(line)
+            .map_err(|error| query_failed(api::unreadable(&error, self.version.as_deref())))
     }
 }
 

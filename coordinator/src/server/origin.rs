@@ -147,6 +147,12 @@ pub(super) fn check_sender(
         ours = Some(authority.clone());
     }
     let Some(ours) = ours else { return Err(Foreign::Host(String::new())) };
+    // What a page asks for without being able to read it, such as an image, has no origin.
+    for site in headers.get_all("sec-fetch-site") {
+        if !matches!(site.as_bytes(), b"same-origin" | b"none") {
+            return Err(Foreign::Origin(text(site)));
+        }
+    }
     for origin in headers.get_all(header::ORIGIN) {
         // The origin of a page that we served ourselves.
         let page = origin.to_str().ok().and_then(|origin| {

@@ -380,6 +380,9 @@ async fn a_web_page_can_neither_steer_nor_remove() {
     for (method, host, more, expected) in [
         ("OPTIONS", &own, evil_page, "403"),
         ("DELETE", &own, evil_page, "403"),
+        ("DELETE", &own, "Sec-Fetch-Site: cross-site\r\n", "403"),
+        ("GET", &own, "Sec-Fetch-Site: cross-site\r\n", "403"),
+        ("GET", &own, "Sec-Fetch-Site: same-site\r\n", "403"),
         ("DELETE", &own, "Origin: null\r\n", "403"),
         ("DELETE", &rebound, "", "421"),
         ("DELETE", &rebound, &*rebound_page, "421"),
