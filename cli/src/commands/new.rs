@@ -281,7 +281,10 @@ mod tests {
                 let plan = plan_sweep(&SweepText::new(template.name, text.clone()));
                 let plan = plan.unwrap_or_else(|error| panic!("{}: {error}", template.name));
                 assert_eq!(plan.name, name);
-                assert!(!plan.description.is_empty() && plan.description == template.description());
+                assert!(
+                    !plan.settings.description.is_empty()
+                        && plan.settings.description == template.description()
+                );
                 assert!(text.starts_with("#:schema ./"), "{text}");
                 assert!(text.contains("spelrum run dir/other.toml"), "{text}");
                 assert!(!text.contains(&format!(" {}.toml", template.name)), "{text}");

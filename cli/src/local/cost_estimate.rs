@@ -231,7 +231,7 @@ pub(crate) fn estimate(plan: &Plan, file: Option<&EngineFile>) -> Result<Estimat
         game_memory_bytes,
         game_slots,
         bytes: finished.as_ref().map(|cost| {
-            let moves = match plan.record {
+            let moves = match plan.settings.record {
                 Record::Moves => cost.plies as f64 / cost.finished as f64 * MOVE_BYTES,
                 Record::Games => 0.0,
             };

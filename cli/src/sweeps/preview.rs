@@ -1,5 +1,6 @@
 //! The effects of a changed sweep on its experiment, shown before they happen.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -36,7 +37,7 @@ pub(crate) struct Change<'a> {
     games_dropped: u64,
     axes_changed: bool,
     rules_changed: bool,
-    settings_changed: &'a [&'static str],
+    settings_changed: &'a [Cow<'static, str>],
     builds_changed: Vec<BuildChange<'a>>,
     examples: Vec<Example<'a>>,
 }
@@ -139,12 +140,12 @@ fn lines(games_asked: u64, change: &change::Change) -> Vec<String> {
     }
     let axes = change.axes_changed.then_some("axes");
     let rules = change.rules_changed.then_some("rules, openings or sides");
-    let settings = change.settings_changed.iter().copied();
+    let settings = change.settings_changed.iter().map(|setting| &**setting);
     let also: Vec<_> = axes.into_iter().chain(rules).chain(settings).collect();
     if !also.is_empty() {
         add_line("changed", also.join(", "));
     }
-    if change.settings_changed.contains(&GAME_TIMEOUT) {
+    if change.has_changed(GAME_TIMEOUT) {
         add_line("again", "games that failed".to_owned());
     }
     add_line("reused", games(change.games_kept));
@@ -414,7 +415,7 @@ mod tests {
             games_dropped: 3_600,
             axes_changed: true,
             rules_changed: true,
-            settings_changed: vec!["description", "priority"],
+            settings_changed: vec!["description".into(), "priority".into()],
             cells_superseded: 2,
             builds_changed: Vec::new(),
             examples: vec![

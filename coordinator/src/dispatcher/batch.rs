@@ -386,14 +386,14 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         let Stored { experiment, uuid, existed, change, tell, cells, attempts, games, claims } =
             stored;
         let is_timeout_other =
-            change.as_ref().is_some_and(|change| change.settings_changed.contains(&GAME_TIMEOUT));
+            change.as_ref().is_some_and(|change| change.has_changed(GAME_TIMEOUT));
         if !existed || change.is_some() {
             let name = &plan.name;
             let is_changed = change.is_some();
             tracing::info!(name, uuid, games, is_changed, "an experiment was submitted");
         }
         if tell {
-            let (priority, allocation) = (plan.priority, plan.allocation);
+            let settings = plan.settings.scheduling;
             // A course of a new experiment only: a later sweep never changes it.
             let course = if existed { None } else { self.new_course(plan) };
             let open = course.is_some();
@@ -402,8 +402,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 let ids: Vec<CellId> = games.map(|state| state.cell).collect();
                 (course, ids)
             });
-            let event =
-                Event::Submitted { experiment, priority, open, allocation, cells, attempts };
+            let event = Event::Submitted { experiment, settings, open, cells, attempts };
             self.handle(event, now).await?;
             if let Some((course, ids)) = course {
                 self.transaction.open_course(experiment).await?;
@@ -482,7 +481,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             }
             Err(error) => return Err(error.into()),
         };
-        let Retry { games, cells, attempts, priority, allocation } = retried;
+        let Retry { games, cells, attempts, settings } = retried;
         let count = games.len() as u64;
         if count == 0 {
             return Ok(0);
@@ -496,7 +495,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             let readings = cells.into_iter().filter_map(reading).collect();
             Event::Reopened { experiment, games, readings, played }
         } else {
-            Event::Submitted { experiment, priority, open: false, allocation, cells, attempts }
+            Event::Submitted { experiment, settings, open: false, cells, attempts }
         };
         self.handle(event, now).await?;
         tracing::info!(uuid, games = count, "failed games are played again");

@@ -208,9 +208,9 @@ impl<T: WriteTransaction> Batch<'_, T> {
             let readings = reading.into_iter().map(|reading| (cell, *reading)).collect();
             Event::Reopened { experiment, games, readings, played: vec![(cell, played)] }
         } else {
-            let Retry { cells, attempts, priority, allocation, .. } =
+            let Retry { cells, attempts, settings, .. } =
                 self.transaction.reload_experiment(experiment).await?;
-            Event::Submitted { experiment, priority, open: false, allocation, cells, attempts }
+            Event::Submitted { experiment, settings, open: false, cells, attempts }
         };
         self.handle(event, now).await?;
         Ok(())

@@ -34,12 +34,12 @@ impl<T: WriteTransaction> Batch<'_, T> {
         }
         let knows = self.scheduler.knows(experiment);
         let open = self.scheduler.is_open(experiment);
-        let Retry { cells, attempts, priority, allocation, .. } =
+        let Retry { cells, attempts, settings, .. } =
             self.transaction.reload_experiment(experiment).await?;
         // The cells that the scheduler knows have not changed.
         let cells = if knows { ordered } else { cells };
         let attempts = if knows { Vec::new() } else { attempts };
-        let event = Event::Submitted { experiment, priority, open, allocation, cells, attempts };
+        let event = Event::Submitted { experiment, settings, open, cells, attempts };
         self.handle(event, now).await?;
         tracing::info!(uuid, games = count, "games are to be verified");
         Ok(count)

@@ -3,27 +3,19 @@
 //!
 //! A store passes in the experiment a bounded number of cells at a time; this module compares them with the plan.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
-use crate::allocation::Allocation;
 use crate::builds::{former_name, without_build};
 use crate::definition::{DefinitionHash, DefinitionJson};
-use crate::disturbance::Timing;
 use crate::engines::NeededEngine;
 use crate::ids::CellId;
-use crate::placement::Placement;
-use crate::plan::{AxisValue, Plan, PlannedCell, Record};
+use crate::plan::{AxisValue, Plan, PlannedCell};
+use crate::settings::ExperimentSettings;
 
-/// The setting that decides the order in which cells are served.
-pub const ALLOCATE: &str = "allocate";
-
-/// The name, among the settings, of the workers that a sweep requires.
-pub const PLACEMENT: &str = "placement";
-
-/// The setting whose change causes failed games to be replayed.
-pub const GAME_TIMEOUT: &str = "game_timeout";
+pub use crate::settings::{ALLOCATE, GAME_TIMEOUT, PLACEMENT};
 
 /// Most cells of an experiment, including those that its sweep no longer names (invariant 9).
 pub const CELLS_EVER_MAX: u64 = 1_000_000;
@@ -58,37 +50,18 @@ pub struct Change {
     pub axes_changed: bool,
     /// Whether the rules, the openings, the limit of plies, the side that moves first or the seed differ in any cell.
     pub rules_changed: bool,
-    /// Other settings that differ: `description`, `priority`, `allocate`, `record`, `game_timeout`, `forfeits`,
-    /// `timing`, `placement`, `stop`, `anchors`.
-    #[serde(deserialize_with = "read_settings")]
-    pub settings_changed: Vec<&'static str>,
+    /// Other settings that differ, by key of the sweep file: [`ExperimentSettings`], `stop`, `anchors`.
+    pub settings_changed: Vec<Cow<'static, str>>,
     /// A few cells of each kind.
     pub examples: Vec<CellExample>,
 }
 
-/// Names of settings that [`Change`] reports.
-const SETTINGS: [&str; 10] = [
-    "description",
-    "priority",
-    ALLOCATE,
-    "record",
-    GAME_TIMEOUT,
-    "forfeits",
-    "timing",
-    PLACEMENT,
-    "stop",
-    "anchors",
-];
-
-/// The name shown for settings of later versions.
-const OTHER_SETTING: &str = "other settings";
-
-fn read_settings<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Vec<&'static str>, D::Error> {
-    let names: Vec<String> = Vec::deserialize(deserializer)?;
-    let known = |name: &String| SETTINGS.into_iter().find(|setting| setting == name);
-    Ok(names.iter().map(|name| known(name).unwrap_or(OTHER_SETTING)).collect())
+impl Change {
+    /// Whether the setting with this key of the sweep file differs.
+    #[must_use]
+    pub fn has_changed(&self, setting: &str) -> bool {
+        self.settings_changed.iter().any(|changed| changed == setting)
+    }
 }
 
 /// A cell described for people.
@@ -162,25 +135,11 @@ pub struct StoredCell {
     pub has_plans_rule: bool,
 }
 
-/// An experiment's settings apart from its cells, as stored.
+/// An experiment apart from its cells, as stored.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
-    /// The description, for people.
-    pub description: String,
-    /// The priority; larger goes first.
-    pub priority: i64,
-    /// The order in which cells are served.
-    pub allocation: Allocation,
-    /// The part of each game that is stored.
-    pub record: Record,
-    /// How long a game may take, in microseconds.
-    pub game_timeout_us: Option<u64>,
-    /// The experiment is paused after more forfeits than this by one player.
-    pub forfeits_max: Option<u64>,
-    /// The rules for its timed games.
-    pub timing: Timing,
-    /// The workers allowed to play it.
-    pub placement: Placement,
+pub struct StoredExperiment {
+    /// Its settings.
+    pub settings: ExperimentSettings,
     /// The names of its axes, in order.
     pub axes: Vec<String>,
     /// The players that anchor the rating scale, in order.
@@ -455,7 +414,7 @@ impl<'p> Comparison<'p> {
     }
 
     /// Adds the experiment's settings apart from its cells.
-    pub fn see_settings(&mut self, before: &Settings) {
+    pub fn see_settings(&mut self, before: &StoredExperiment) {
         let plan = self.plan;
         let now: BTreeSet<String> = plan
             .conditions
@@ -466,21 +425,11 @@ impl<'p> Comparison<'p> {
         let change = &mut self.change;
         change.rules_changed = before.definition_prefixes != now;
         change.axes_changed |= !before.axes.iter().eq(plan.axes.iter().map(|axis| &axis.name));
-        change.settings_changed = [
-            ("description", before.description != plan.description),
-            ("priority", before.priority != i64::from(plan.priority)),
-            (ALLOCATE, before.allocation != plan.allocation),
-            ("record", before.record != plan.record),
-            (GAME_TIMEOUT, before.game_timeout_us != plan.game_timeout_us),
-            ("forfeits", before.forfeits_max != plan.forfeits_max),
-            ("timing", before.timing != plan.timing),
-            (PLACEMENT, before.placement != plan.placement),
-            ("stop", stop_differs),
-            ("anchors", before.anchors != plan.anchors),
-        ]
-        .into_iter()
-        .filter_map(|(what, differs)| differs.then_some(what))
-        .collect();
+        change.settings_changed =
+            before.settings.differences(&plan.settings).map(Cow::Borrowed).collect();
+        change.settings_changed.extend(stop_differs.then_some(Cow::Borrowed("stop")));
+        let anchors_differ = before.anchors != plan.anchors;
+        change.settings_changed.extend(anchors_differ.then_some(Cow::Borrowed("anchors")));
         change.examples.sort_by_key(|example| example.change);
     }
 

@@ -76,6 +76,7 @@ mod plan;
 mod played;
 pub mod repeat;
 pub mod seeds;
+mod settings;
 pub mod speed;
 mod split_definition;
 mod training;
@@ -93,10 +94,11 @@ pub use game_end::GameEnd;
 pub use ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 pub use openings::{OPENING_PLIES_MAX, Openings, OpeningsCache, OpeningsError};
 pub use plan::{
-    AxisValue, MergedPairing, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record, RepeatedGames,
-    Role, SkippedEntries,
+    AxisValue, MergedPairing, Plan, PlannedAxis, PlannedCell, PlannedPlayer, RepeatedGames, Role,
+    SkippedEntries,
 };
 pub use played::PlayedGame;
+pub use settings::{ExperimentSettings, Record, SchedulingSettings};
 pub use split_definition::{ListedPositions, SplitDefinition};
 pub use training::{FinishedTraining, TrainedNetwork, TrainingDefinition};
 pub use verification::{

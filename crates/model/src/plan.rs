@@ -14,43 +14,27 @@ use spelrum_statistics::{FIRST_CHECKPOINT, Precision, StopRule};
 
 pub use cell::{AxisValue, PlannedCell, PlannedPlayer, Role};
 
-use crate::allocation::Allocation;
 use crate::capabilities::{EngineRequest, GameRequest};
 use crate::claims::Claim;
 use crate::conditions::{Conditions, Task};
 use crate::course::planned::{CoursePlan, Meeting};
 use crate::definition::{CellDefinition, DefinitionJson};
 use crate::demands::Demands;
-use crate::disturbance::Timing;
 use crate::engines::{NeededEngine, OfferedEngine};
-use crate::placement::{Placement, TimedGames};
+use crate::placement::TimedGames;
+use crate::settings::ExperimentSettings;
 
 /// A checked sweep, ready to be stored: the parsed form of `Submit`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// The experiment's name.
     pub name: String,
-    /// The author's description; may be empty.
-    pub description: String,
     /// The game's name.
     pub game: String,
     /// The sweep's seed; the first of them if an axis gives several.
     pub seed: u64,
-    /// Larger goes first; experiments of equal priority share fairly.
-    pub priority: i32,
-    /// The order in which cells are served. Not part of a cell's definition.
-    pub allocation: Allocation,
-    /// The part of each game that is stored.
-    pub record: Record,
-    /// A game that takes longer than this, in microseconds of wall time, fails.
-    pub game_timeout_us: Option<u64>,
-    /// The experiment is paused after more forfeits than this by one player; `None`: never. Not part of a cell's
-    /// definition.
-    pub forfeits_max: Option<u64>,
-    /// The rules for timed games. Not part of a cell's definition.
-    pub timing: Timing,
-    /// The workers allowed to play it. Not part of a cell's definition.
-    pub placement: Placement,
+    /// The experiment's settings.
+    pub settings: ExperimentSettings,
     /// The rule that ends a cell before all its games are played. Not part of a cell's definition.
     pub stop: Option<StopRule>,
     /// Whether engines may be rebuilt and continue in the same cells.
@@ -204,16 +188,6 @@ pub struct PlannedAxis {
     pub values: Vec<AxisValue>,
 }
 
-/// The part of each game that is stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Record {
-    /// The game with all its moves.
-    #[default]
-    Moves,
-    /// The game without moves.
-    Games,
-}
-
 impl Plan {
     /// A cell's self-contained definition.
     #[must_use]
@@ -318,7 +292,7 @@ impl Plan {
         let of_cell = |cell: &PlannedCell| {
             let limits = cell.players.iter().filter_map(|player| limits[&**player]);
             let timed = TimedGames { game: &self.game, move_limit_us: limits.min() };
-            self.placement.demands(Vec::new(), cell.timed.then_some(timed))
+            self.settings.placement.demands(Vec::new(), cell.timed.then_some(timed))
         };
         self.all_cells().map(of_cell).collect()
     }

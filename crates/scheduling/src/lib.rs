@@ -19,15 +19,14 @@
 //!
 //! ```
 //! use spelrum_model::demands::Offer;
-//! use spelrum_model::{Allocation, CellId, ExperimentId, WorkerId};
+//! use spelrum_model::{CellId, ExperimentId, SchedulingSettings, WorkerId};
 //! use spelrum_scheduling::scheduler::{CellState, Effect, Event, Policy, Scheduler, Snapshot, Time};
 //!
 //! let mut scheduler = Scheduler::restore(Snapshot::default(), Policy::default(), Time(0));
 //! let submitted = Event::Submitted {
 //!     experiment: ExperimentId(1),
-//!     priority: 0,
+//!     settings: SchedulingSettings::default(),
 //!     open: false,
-//!     allocation: Allocation::Grid,
 //!     cells: vec![CellState::new(CellId(10), 100)],
 //!     attempts: Vec::new(),
 //! };

@@ -63,7 +63,7 @@ impl AdjudicationInFile {
 pub(super) fn read(node: &Node) -> Result<AdjudicationInFile, Fault> {
     let example = format!("adjudication = {{ {RESIGN_EXAMPLE} }}");
     let table = node.table("`adjudication`", &example)?;
-    keys::check(table, "`adjudication`", &ADJUDICATION)?;
+    keys::check(table, "`adjudication`", ADJUDICATION)?;
     let rule = |key: &str| table.get(key).map(|entry| &entry.value);
     let resign = rule("resign").map(read_resign).transpose()?;
     let draw = rule("draw").map(read_draw).transpose()?;
@@ -89,7 +89,7 @@ pub(super) fn read(node: &Node) -> Result<AdjudicationInFile, Fault> {
 
 fn read_resign(node: &Node) -> Result<ResignRule, Fault> {
     let table = node.table("`resign`", RESIGN_EXAMPLE)?;
-    keys::check(table, "`resign`", &RESIGN)?;
+    keys::check(table, "`resign`", RESIGN)?;
     let rule = Rule { name: "resign", example: RESIGN_EXAMPLE, node, table };
     Ok(ResignRule {
         score: rule.positive("score", None, SCORE_MAX)?,
@@ -103,7 +103,7 @@ fn read_resign(node: &Node) -> Result<ResignRule, Fault> {
 
 fn read_draw(node: &Node) -> Result<DrawRule, Fault> {
     let table = node.table("`draw`", DRAW_EXAMPLE)?;
-    keys::check(table, "`draw`", &DRAW)?;
+    keys::check(table, "`draw`", DRAW)?;
     let rule = Rule { name: "draw", example: DRAW_EXAMPLE, node, table };
     Ok(DrawRule {
         score: rule.number("score", None, 0, SCORE_MAX)?.0,

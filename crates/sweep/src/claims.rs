@@ -127,7 +127,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, node: &Node) -> Result<ClaimInFile, Fault> {
         let table = node.table("a claim", EXAMPLE)?;
-        keys::check(table, "the claim", &keys::CLAIM)?;
+        keys::check(table, "the claim", keys::CLAIM)?;
         let required = |key: &str| {
             table.get(key).ok_or_else(|| {
                 let remedy = format!("write, for example, {EXAMPLE}");

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use spelrum_engine::parse_duration_us;
 use spelrum_model::builds::Builds;
-use spelrum_model::disturbance::Timing;
-use spelrum_model::placement::Placement;
-use spelrum_model::{Allocation, Record, Task};
+use spelrum_model::{Allocation, ExperimentSettings, Record, SchedulingSettings, Task};
 use spelrum_statistics::StopRule;
 
 use crate::accuracy;
@@ -33,7 +31,7 @@ use crate::tree::{Node, Table};
 #[derive(Debug)]
 pub(super) struct SweepFile {
     pub(super) name: String,
-    pub(super) description: String,
+    pub(super) settings: ExperimentSettings,
     /// The task of its cells.
     pub(super) task: Task,
     /// Absent: [`DEFAULT_SEED`](super::limits::DEFAULT_SEED).
@@ -54,14 +52,6 @@ pub(super) struct SweepFile {
     pub(super) adjudication: Option<AdjudicationInFile>,
     /// Whether the sweep asks for times, so that every cell is timed.
     pub(super) measures_time: bool,
-    pub(super) record: Record,
-    pub(super) priority: i32,
-    pub(super) allocation: Allocation,
-    pub(super) game_timeout_us: Option<u64>,
-    /// Absent: forfeits are losses like others.
-    pub(super) forfeits_max: Option<u64>,
-    pub(super) timing: Timing,
-    pub(super) placement: Placement,
     pub(super) axes: Vec<Axis>,
     /// Absent: the whole grid.
     pub(super) sample: Option<Sample>,
@@ -84,7 +74,7 @@ const GAME_TIMEOUT_US_MAX: u64 = 10_000 * 3_600 * 1_000_000;
 
 /// Reads the file's keys; `files` came with it.
 pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> {
-    keys::check(root, "the sweep", &keys::SWEEP)?;
+    keys::check(root, "the sweep", keys::SWEEP)?;
     let name = read_name(required(root, "name", "name = \"my-sweep\"")?)?;
     let game = required(root, "game", "game = \"pentago\"")?.clone();
     let kinds = Task::ALL.map(|task| (task.experiments(), task));
@@ -115,13 +105,14 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
     if task == Task::Choice {
         accuracy::check_overrides(&overrides)?;
     }
+    let course = course::read(root, task, swap_sides, &axes, &players, &pairing)?;
+    let description = match value(root, "description") {
+        Some(node) => node.text("`description`", "description = \"What it asks\"")?.to_owned(),
+        None => String::new(),
+    };
     Ok(SweepFile {
         name,
-        course: course::read(root, task, swap_sides, &axes, &players, &pairing)?,
-        description: match value(root, "description") {
-            Some(node) => node.text("`description`", "description = \"What it asks\"")?.to_owned(),
-            None => String::new(),
-        },
+        course,
         task,
         seed: value(root, "seed").cloned(),
         swap_sides,
@@ -141,19 +132,27 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         },
         adjudication: value(root, "adjudication").map(adjudication::read).transpose()?,
         measures_time: word(root, "measure", &[("score", false), ("time", true)])?.unwrap_or(false),
-        record: word(root, "record", &[("moves", Record::Moves), ("games", Record::Games)])?
-            .unwrap_or(Record::Moves),
-        priority: priority(value(root, "priority"))?,
-        allocation: word(
-            root,
-            "allocate",
-            &Allocation::ALL.map(|allocation| (allocation.name(), allocation)),
-        )?
-        .unwrap_or_default(),
-        game_timeout_us: game_timeout_us(value(root, "game_timeout"))?,
-        forfeits_max: forfeits_max(root)?,
-        timing: value(root, "timing").map_or(Ok(Timing::default()), timing::read)?,
-        placement: value(root, "placement").map(placement::read).transpose()?.unwrap_or_default(),
+        settings: ExperimentSettings {
+            description,
+            record: word(root, "record", &[("moves", Record::Moves), ("games", Record::Games)])?
+                .unwrap_or_default(),
+            scheduling: SchedulingSettings {
+                priority: priority(value(root, "priority"))?,
+                allocation: word(
+                    root,
+                    "allocate",
+                    &Allocation::ALL.map(|allocation| (allocation.name(), allocation)),
+                )?
+                .unwrap_or_default(),
+            },
+            game_timeout_us: game_timeout_us(value(root, "game_timeout"))?,
+            forfeits_max: forfeits_max(root)?,
+            timing: value(root, "timing").map(timing::read).transpose()?.unwrap_or_default(),
+            placement: value(root, "placement")
+                .map(placement::read)
+                .transpose()?
+                .unwrap_or_default(),
+        },
         sample: value(root, "sample").map(|node| sample::read(node, &axes)).transpose()?,
         overrides,
         claims: claims::read(value(root, "claims"), value(root, "error_rate"), &axes, &players)?,

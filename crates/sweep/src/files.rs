@@ -74,12 +74,12 @@ impl Files {
         let Some((table, kind, entry)) = in_file(&openings) else { return Ok(openings) };
         let (kind_name, name) = (kind.value.text("", "").unwrap_or_default(), &entry.value);
         let nodes = if kind_name == BOOK {
-            keys::check(table, "\"book\" openings", &keys::OPENINGS_BOOK)?;
+            keys::check(table, "\"book\" openings", keys::OPENINGS_BOOK)?;
             let book = self.book(table, name, rules, seeds)?;
             skipped.extend(book.skipped.filter(|book| !skipped.contains(book)));
             book.nodes
         } else {
-            keys::check(table, "\"listed\" openings", &keys::OPENINGS_LISTED)?;
+            keys::check(table, "\"listed\" openings", keys::OPENINGS_LISTED)?;
             if let Some(positions) = table.get("positions") {
                 return Err(Fault::at(
                     &positions.key_place,

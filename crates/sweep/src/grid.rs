@@ -446,16 +446,9 @@ impl Planner<'_> {
         });
         Plan {
             name: file.name.clone(),
-            description: file.description.clone(),
             game: conditions[0].rules.name().to_owned(),
             seed,
-            priority: file.priority,
-            allocation: file.allocation,
-            record: file.record,
-            game_timeout_us: file.game_timeout_us,
-            forfeits_max: file.forfeits_max,
-            timing: file.timing,
-            placement: file.placement.clone(),
+            settings: file.settings.clone(),
             stop: file.stop,
             any_build: file.any_build,
             names_builds: file.builds.is_some(),

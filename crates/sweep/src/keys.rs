@@ -86,7 +86,7 @@ pub(super) enum Composite {
 }
 
 /// The keys of a sweep.
-pub(super) static SWEEP: [Key; 36] = [
+pub(super) const SWEEP: &[Key] = &[
     Key::new(
         "name",
         "Name",
@@ -255,14 +255,14 @@ pub(super) static SWEEP: [Key; 36] = [
         "Timing",
         "[Which timed games count as disturbed](#timing), and whether time limits are scaled by the speed of \
          workers.",
-        Kind::Table(&timing::TIMING),
+        Kind::Table(timing::TIMING),
     ),
     Key::new(
         "placement",
         "Placement",
         "[Which workers play](#placement) the sweep, by their labels, their speed and their quota of CPU \
          time. Changes who plays, never what.",
-        Kind::Table(&placement::PLACEMENT),
+        Kind::Table(placement::PLACEMENT),
     ),
     Key::new(
         "pairing",
@@ -287,7 +287,7 @@ pub(super) static SWEEP: [Key; 36] = [
         "sample",
         "Sample",
         "[Some points of the grid](#sample) instead of all, drawn by the seed.",
-        Kind::Table(&SAMPLE),
+        Kind::Table(SAMPLE),
     ),
     Key::new(
         "players",
@@ -316,21 +316,21 @@ pub(super) static SWEEP: [Key; 36] = [
         "Finds [the value of a parameter](#find) at which two players are even, such as the time that makes \
          one the other's equal: `{ player = \"genetic\", parameter = \"move_time\", from = \"1ms\", to = \
          \"1s\" }`.",
-        Kind::Table(&course::find::FIND),
+        Kind::Table(course::find::FIND),
     ),
     Key::new(
         "tune",
         "Tune",
         "Finds [the best settings](#tune) of a player, and confirms them: `{ player = \"genetic\", parameters \
          = { crossover_rate = { from = 0.0, to = 1.0 } } }`.",
-        Kind::Table(&course::tune::TUNE),
+        Kind::Table(course::tune::TUNE),
     ),
     Key::new(
         "evolve",
         "Evolve",
         "[Breeds the formula](#evolve) by which a player evaluates positions, by genetic programming: `{ \
          player = \"evolved\", population = 25, generations = 50, fitness = \"score\" }`.",
-        Kind::Table(&course::evolve::EVOLVE),
+        Kind::Table(course::evolve::EVOLVE),
     ),
     Key::new(
         "override",
@@ -354,7 +354,7 @@ pub(super) static SWEEP: [Key; 36] = [
 ];
 
 /// The keys of `stop`, exactly one of which is given.
-pub(super) static STOP: [Key; 2] = [
+pub(super) const STOP: &[Key] = &[
     Key::new(
         "precision",
         "Precision",
@@ -366,12 +366,12 @@ pub(super) static STOP: [Key; 2] = [
         "Sequential test",
         "A cell ends when an SPRT (sequential probability ratio test) accepts H0 (Elo difference `elo0`) or \
          H1 (`elo1`) for its first player.",
-        Kind::Table(&SPRT),
+        Kind::Table(SPRT),
     ),
 ];
 
 /// The keys of `sprt`.
-pub(super) static SPRT: [Key; 5] = [
+pub(super) const SPRT: &[Key] = &[
     Key::new(
         "elo0",
         "",
@@ -410,7 +410,7 @@ pub(super) static SPRT: [Key; 5] = [
 ];
 
 /// The forms of `pairing` as a table, exactly one of which is given.
-pub(super) static PAIRING_FORMS: [Key; 4] = [
+pub(super) const PAIRING_FORMS: &[Key] = &[
     Key::new("round_robin", "", "These players meet each other.", Kind::Own(forms::player_names))
         .required(),
     Key::new(
@@ -437,7 +437,7 @@ pub(super) static PAIRING_FORMS: [Key; 4] = [
 ];
 
 /// Keys that any of these forms may have besides.
-pub(super) static PAIRING_BESIDES: [Key; 1] = [Key::new(
+pub(super) const PAIRING_BESIDES: &[Key] = &[Key::new(
     "self_play",
     "Self-play",
     "Whether every player that plays also plays against itself.",
@@ -445,7 +445,7 @@ pub(super) static PAIRING_BESIDES: [Key; 1] = [Key::new(
 )];
 
 /// The keys of `sample`.
-pub(super) static SAMPLE: [Key; 3] = [
+pub(super) const SAMPLE: &[Key] = &[
     Key::new(
         "method",
         "Method",
@@ -471,7 +471,7 @@ pub(super) static SAMPLE: [Key; 3] = [
 ];
 
 /// The keys of an override.
-pub(super) static OVERRIDE: [Key; 3] = [
+pub(super) const OVERRIDE: &[Key] = &[
     Key::new(
         "where",
         "Where",
@@ -490,7 +490,7 @@ pub(super) static OVERRIDE: [Key; 3] = [
 ];
 
 /// The keys of a claim.
-pub(super) static CLAIM: [Key; 7] = [
+pub(super) const CLAIM: &[Key] = &[
     Key::new(
         "text",
         "Text",
@@ -535,7 +535,7 @@ pub(super) static CLAIM: [Key; 7] = [
 ];
 
 /// The keys of a range.
-pub(super) static RANGE: [Key; 6] = [
+pub(super) const RANGE: &[Key] = &[
     Key::new("from", "", "The first value.", Kind::Own(forms::range_end)).required(),
     Key::new(
         "to",
@@ -566,7 +566,7 @@ pub(super) static RANGE: [Key; 6] = [
 ];
 
 /// The keys of `from` of a player.
-pub(super) static FOUND: [Key; 4] = [
+pub(super) const FOUND: &[Key] = &[
     Key::new("experiment", "", "Its name or UUID. The run must be finished.", Kind::Text)
         .required(),
     Key::new(
@@ -593,7 +593,7 @@ pub(super) static FOUND: [Key; 4] = [
 ];
 
 /// The keys of a player that are not parameters. The schema lists for each algorithm the keys of `vary`.
-pub(super) static PLAYER: [Key; 4] = [
+pub(super) const PLAYER: &[Key] = &[
     Key::new(
         "like",
         "Like",
@@ -605,7 +605,7 @@ pub(super) static PLAYER: [Key; 4] = [
         "From",
         "Starts from what a run of another experiment with find, tune or evolve found: from = { experiment = \
          \"othello-gp\", run = 2, best = true }. Keys here replace what it says.",
-        Kind::Table(&FOUND),
+        Kind::Table(FOUND),
     ),
     Key::new(
         "use",

@@ -219,7 +219,7 @@ fn plan_with(sweep: &SweepText, files: &Arc<Files>) -> Result<Plan, Fault> {
 
 /// The keys of a sweep, in the order of its reference.
 pub fn sweep_keys() -> impl Iterator<Item = &'static str> {
-    keys::names(&keys::SWEEP)
+    keys::names(keys::SWEEP)
 }
 
 /// Checks that an experiment may have this name.

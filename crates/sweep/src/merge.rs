@@ -97,7 +97,7 @@ fn check_key<'a>(
     let Entry { key, key_place, .. } = entry;
     let name = &template.name;
     let fault = |problem, remedy: &str| Err(Fault::at(key_place, problem, remedy));
-    if keys::names(&keys::PLAYER).any(|reserved| reserved == key) {
+    if keys::names(keys::PLAYER).any(|reserved| reserved == key) {
         return fault(
             format!("`{key}` of the player `{name}` cannot come from an axis"),
             "write it in the player itself",

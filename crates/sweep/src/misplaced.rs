@@ -47,7 +47,7 @@ pub(super) fn explain_misplaced(fault: Fault, root: &Table) -> Fault {
 
 /// Whether the key exists for sweeps but is missing in this file.
 fn is_missing_sweep_key(key: &str, root: &Table) -> bool {
-    keys::names(&keys::SWEEP).any(|name| name == key) && root.get(key).is_none()
+    keys::names(keys::SWEEP).any(|name| name == key) && root.get(key).is_none()
 }
 
 /// The first such entry of a table and the tables below it: its key, its header, and the key's place.

@@ -85,7 +85,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, node: &Node) -> Result<Override, Fault> {
         let table = node.table("an override", EXAMPLE)?;
-        keys::check(table, "the override", &keys::OVERRIDE)?;
+        keys::check(table, "the override", keys::OVERRIDE)?;
         let Some(condition) = table.get("where") else {
             let problem = "this override does not say which cells it means";
             return Err(Fault::at(&node.place, problem, format!("write, for example, {EXAMPLE}")));

@@ -66,9 +66,9 @@ impl Draw<'_> {
             };
         };
         let known_keys: Vec<&str> =
-            keys::names(&PAIRING_FORMS).chain(keys::names(&PAIRING_BESIDES)).collect();
+            keys::names(PAIRING_FORMS).chain(keys::names(PAIRING_BESIDES)).collect();
         check_keys(table, "`pairing`", &known_keys)?;
-        let is_form = |key: &str| keys::names(&PAIRING_FORMS).any(|form| form == key);
+        let is_form = |key: &str| keys::names(PAIRING_FORMS).any(|form| form == key);
         let mut forms = table.entries.iter().filter(|entry| is_form(&entry.key));
         let (Some(form), None) = (forms.next(), forms.next()) else {
             let problem = "`pairing` takes exactly one form";

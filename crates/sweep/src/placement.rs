@@ -16,7 +16,7 @@ const BOUNDS: &str =
 /// Reads `placement`.
 pub(super) fn read(node: &Node) -> Result<Placement, Fault> {
     let table = node.table("`placement`", EXAMPLE)?;
-    keys::check(table, "`placement`", &PLACEMENT)?;
+    keys::check(table, "`placement`", PLACEMENT)?;
     Ok(Placement {
         require: labels(table, "require")?,
         prefer: labels(table, "prefer")?,

@@ -16,7 +16,7 @@ const EXAMPLE: &str = "such as { from = 10, to = 50, step = 10 }, \
 
 /// The values of a range. All have the range's place.
 pub(super) fn expand(table: &Table, place: &Span) -> Result<Vec<Node>, Fault> {
-    keys::check(table, "this range", &keys::RANGE)?;
+    keys::check(table, "this range", keys::RANGE)?;
     let end = |key: &str| {
         table.get(key).map(|entry| &entry.value).ok_or_else(|| {
             let problem = format!("this range has no `{key}`");

@@ -114,23 +114,23 @@ pub(super) fn openings(node: &Node) -> Result<OpeningsRule, Fault> {
                     Fault::at(&node.place, problem, format!("add, for example, {example}"))
                 })
             };
-            let needed_plies = || needed(&keys::OPENINGS_PLIES, "plies", "plies = 2");
+            let needed_plies = || needed(keys::OPENINGS_PLIES, "plies", "plies = 2");
             match name {
-                "start" => keys::check(table, &owner, &keys::OPENINGS_START)
+                "start" => keys::check(table, &owner, keys::OPENINGS_START)
                     .map(|()| OpeningsRule::Start {}),
                 "random" => drawn(needed_plies()?),
                 "all" => Ok(OpeningsRule::All { plies: plies(needed_plies()?)? }),
                 "listed" => listed(needed(
-                    &keys::OPENINGS_LISTED,
+                    keys::OPENINGS_LISTED,
                     "positions",
                     "positions = [\"…\", \"…\"], or file = \"openings.txt\"",
                 )?),
                 // A `file` has been read by now, and become a list.
-                "book" => listed(needed(&keys::OPENINGS_BOOK, "file", "file = \"openings.epd\"")?),
+                "book" => listed(needed(keys::OPENINGS_BOOK, "file", "file = \"openings.epd\"")?),
                 "ending" => ending(
                     node,
                     table,
-                    needed(&keys::OPENINGS_ENDING, "ending", "ending = \"KRK\"")?,
+                    needed(keys::OPENINGS_ENDING, "ending", "ending = \"KRK\"")?,
                 ),
                 _ => Err(unknown_openings(name, &kind.value.place)),
             }

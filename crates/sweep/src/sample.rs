@@ -51,7 +51,7 @@ const EXAMPLE: &str = "sample = { method = \"latin-hypercube\", points = 64 }";
 /// Reads `sample`.
 pub(super) fn read(node: &Node, axes: &[Axis]) -> Result<Sample, Fault> {
     let table = node.table("`sample`", EXAMPLE)?;
-    keys::check(table, "`sample`", &keys::SAMPLE)?;
+    keys::check(table, "`sample`", keys::SAMPLE)?;
     let needed = |key: &str| {
         table.get(key).map(|entry| &entry.value).ok_or_else(|| {
             let problem = format!("`sample` has no `{key}`");

@@ -21,7 +21,7 @@ use crate::keys::{self, Composite, Key, Kind};
 /// The schema (JSON Schema, draft 7, which every TOML editor reads).
 #[must_use]
 pub fn sweep_schema() -> Json {
-    let mut schema = object(&keys::SWEEP);
+    let mut schema = object(keys::SWEEP);
     let members = json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "Spelrum sweep",
@@ -234,7 +234,7 @@ fn object(keys: &'static [Key]) -> Json {
 
 /// One of its keys.
 fn stop() -> Json {
-    let mut schema = object(&keys::STOP);
+    let mut schema = object(keys::STOP);
     schema["minProperties"] = 1.into();
     schema["maxProperties"] = 1.into();
     schema
@@ -242,7 +242,7 @@ fn stop() -> Json {
 
 /// One of its keys, or both.
 fn adjudication() -> Json {
-    let mut schema = object(&keys::adjudication::ADJUDICATION);
+    let mut schema = object(keys::adjudication::ADJUDICATION);
     schema["minProperties"] = 1.into();
     schema
 }
@@ -277,11 +277,11 @@ fn openings() -> Json {
         form
     };
     // An axis as the kind may name one that needs no plies.
-    let mut swept = object(&keys::OPENINGS_PLIES);
+    let mut swept = object(keys::OPENINGS_PLIES);
     swept["required"] = json!(["kind"]);
-    let positions = object(&keys::OPENINGS_LISTED)["properties"]["positions"].take();
-    let mut listed_here = form(&keys::OPENINGS_LISTED, &listed, &["kind", "positions"]);
-    let mut listed_there = form(&keys::OPENINGS_LISTED, &listed, &["kind", "file"]);
+    let positions = object(keys::OPENINGS_LISTED)["properties"]["positions"].take();
+    let mut listed_here = form(keys::OPENINGS_LISTED, &listed, &["kind", "positions"]);
+    let mut listed_there = form(keys::OPENINGS_LISTED, &listed, &["kind", "file"]);
     for (form, other) in [(&mut listed_here, "file"), (&mut listed_there, "positions")] {
         if let Some(properties) = form["properties"].as_object_mut() {
             properties.remove(other);
@@ -293,13 +293,13 @@ fn openings() -> Json {
             start,
             reference(),
             positions,
-            form(&keys::OPENINGS_START, &start, &["kind"]),
-            form(&keys::OPENINGS_PLIES, &random, &["kind", "plies"]),
-            form(&keys::OPENINGS_PLIES, &all, &["kind", "plies"]),
+            form(keys::OPENINGS_START, &start, &["kind"]),
+            form(keys::OPENINGS_PLIES, &random, &["kind", "plies"]),
+            form(keys::OPENINGS_PLIES, &all, &["kind", "plies"]),
             listed_here,
             listed_there,
-            form(&keys::OPENINGS_BOOK, &book, &["kind", "file"]),
-            form(&keys::OPENINGS_ENDING, &ending, &["kind", "ending"]),
+            form(keys::OPENINGS_BOOK, &book, &["kind", "file"]),
+            form(keys::OPENINGS_ENDING, &ending, &["kind", "ending"]),
             swept,
         ],
     })
@@ -312,7 +312,7 @@ fn reference_player() -> Json {
         let mut form = player(name, &parameters(&[algorithm]));
         form["required"] = json!(["algorithm"]);
         if let Some(properties) = form["properties"].as_object_mut() {
-            keys::names(&keys::PLAYER).for_each(|key| drop(properties.remove(key)));
+            keys::names(keys::PLAYER).for_each(|key| drop(properties.remove(key)));
         }
         form
     };
@@ -323,7 +323,7 @@ fn reference_player() -> Json {
 /// A word, or one form with optional additions.
 fn pairing() -> Json {
     let form = |key: &'static Key| {
-        let mut form = object(&keys::PAIRING_BESIDES);
+        let mut form = object(keys::PAIRING_BESIDES);
         form["required"] = json!([key.name]);
         form["properties"][key.name] = key_schema(key);
         form
@@ -338,20 +338,20 @@ fn pairing() -> Json {
 
 /// Each has either `games` or `skip`.
 fn overrides() -> Json {
-    let mut item = object(&keys::OVERRIDE);
+    let mut item = object(keys::OVERRIDE);
     item["oneOf"] = json!([{ "required": ["games"] }, { "required": ["skip"] }]);
     json!({ "type": "array", "items": item })
 }
 
 /// Each has either bound of the score.
 fn claims() -> Json {
-    let mut item = object(&keys::CLAIM);
+    let mut item = object(keys::CLAIM);
     item["oneOf"] = json!([{ "required": ["score_above"] }, { "required": ["score_below"] }]);
     json!({ "type": "array", "minItems": 1, "maxItems": CLAIMS_MAX, "items": item })
 }
 
 fn range_definition() -> Json {
-    let mut range = object(&keys::RANGE);
+    let mut range = object(keys::RANGE);
     range["title"] = "Range".into();
     range["description"] =
         "{ from, to, step }, { from, to, factor } or { from, to, count }.".into();
@@ -401,7 +401,7 @@ fn tuned_parameters() -> Json {
         "type": "object",
         "minProperties": 1,
         "maxProperties": PARAMETERS_MAX,
-        "additionalProperties": object(&TUNED),
+        "additionalProperties": object(TUNED),
     })
 }
 
@@ -431,7 +431,7 @@ fn player(algorithm: Json, parameters: &[Parameter]) -> Json {
     let names = [ALGORITHMS, EXTERNAL_ALGORITHMS].concat();
     let algorithms = json!({ "type": "array", "minItems": 1, "items": { "enum": names } });
     varied.insert("algorithm".into(), algorithms);
-    for key in &keys::PLAYER {
+    for key in keys::PLAYER {
         let mut schema = key_schema(key);
         if key.name == "vary" {
             schema["properties"] = Json::Object(std::mem::take(&mut varied));

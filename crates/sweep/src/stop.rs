@@ -15,7 +15,7 @@ const SPRT_ERROR: f64 = 0.05;
 /// Reads `stop`.
 pub(super) fn read(node: &Node) -> Result<StopRule, Fault> {
     let table = node.table("`stop`", PRECISION_EXAMPLE)?;
-    keys::check(table, "`stop`", &keys::STOP)?;
+    keys::check(table, "`stop`", keys::STOP)?;
     match (table.get("precision"), table.get("sprt")) {
         (Some(precision), None) => read_precision(&precision.value),
         (None, Some(sprt)) => read_sprt(&sprt.value).map(StopRule::Sprt),
@@ -46,7 +46,7 @@ fn read_precision(node: &Node) -> Result<StopRule, Fault> {
 
 fn read_sprt(node: &Node) -> Result<Sprt, Fault> {
     let table = node.table("`sprt`", SPRT_EXAMPLE)?;
-    keys::check(table, "`sprt`", &keys::SPRT)?;
+    keys::check(table, "`sprt`", keys::SPRT)?;
     let strength = |key: &str| {
         let Some(entry) = table.get(key) else {
             let remedy = format!("write both strengths, for example {SPRT_EXAMPLE}");

@@ -144,7 +144,10 @@ fn axes(cell: &SpeltCell) -> Vec<(&str, &str)> {
 fn the_designs_example_is_planned() {
     let plan = planned(PENTAGO_DEPTH);
     assert_eq!((plan.name.as_str(), plan.game.as_str()), ("pentago-depth", "pentago"));
-    assert_eq!((plan.seed, plan.priority, plan.record), (2014, 0, Record::Moves));
+    assert_eq!(
+        (plan.seed, plan.settings.scheduling.priority, plan.settings.record),
+        (2014, 0, Record::Moves)
+    );
     assert_eq!(plan.axes, ["depth"]);
     assert_eq!(plan.cells.len(), 4);
     for (depth, cell) in (1..).zip(&plan.cells) {
@@ -169,8 +172,11 @@ fn the_designs_example_is_planned() {
 #[test]
 fn defaults_are_as_documented() {
     let plan = planned(&tic_tac_toe("", RANDOM_PLAYERS));
-    assert_eq!((plan.seed, plan.priority, plan.record), (1, 0, Record::Moves));
-    assert!(plan.axes.is_empty() && plan.description.is_empty());
+    assert_eq!(
+        (plan.seed, plan.settings.scheduling.priority, plan.settings.record),
+        (1, 0, Record::Moves)
+    );
+    assert!(plan.axes.is_empty() && plan.settings.description.is_empty());
     let [cell] = plan.cells.as_slice() else { panic!("{:?}", plan.cells) };
     assert_eq!(cell.definition.openings, OpeningsRule::Start {});
     assert_eq!((cell.definition.max_plies, cell.timed, cell.games), (None, false, 2));
@@ -181,8 +187,8 @@ fn every_key_is_taken() {
     let head = "description = \"d\"\nseed = 9007199254740991\npriority = -3\nrecord = \"games\"\n\
                 measure = \"score\"\nmax_plies = 7\nopenings = \"start\"";
     let plan = planned(&tic_tac_toe(head, RANDOM_PLAYERS));
-    assert_eq!((plan.description.as_str(), plan.seed), ("d", (1 << 53) - 1));
-    assert_eq!((plan.priority, plan.record), (-3, Record::Games));
+    assert_eq!((plan.settings.description.as_str(), plan.seed), ("d", (1 << 53) - 1));
+    assert_eq!((plan.settings.scheduling.priority, plan.settings.record), (-3, Record::Games));
     assert_eq!(plan.cells[0].definition.max_plies, Some(7));
     assert!(!plan.cells[0].timed && !plan.has_timed());
     let plan = planned(&tic_tac_toe("max_plies = \"unlimited\"", RANDOM_PLAYERS));
@@ -462,7 +468,7 @@ fn the_example_sweeps_are_planned() {
         let stem = file.file_stem().unwrap().to_str().unwrap().to_owned();
         let plan = planned(&text);
         assert_eq!(plan.name, stem);
-        assert!(!plan.description.is_empty(), "{stem}");
+        assert!(!plan.settings.description.is_empty(), "{stem}");
         let (cells, players) = (plan.cells.len(), plan.plan.players.len());
         summary += &format!("{stem}: {cells} cells, {players} players, {} games\n", plan.games());
         names.push(stem);

@@ -13,7 +13,7 @@ const EXAMPLE: &str = "timing = { disturbed_above = 0.05, disturbed = \"replay\"
 /// Reads `timing`.
 pub(super) fn read(node: &Node) -> Result<Timing, Fault> {
     let table = node.table("`timing`", EXAMPLE)?;
-    keys::check(table, "`timing`", &TIMING)?;
+    keys::check(table, "`timing`", TIMING)?;
     let usual = Timing::default();
     let disturbed_above = match table.get("disturbed_above") {
         None => usual.disturbed_above,

@@ -14,7 +14,7 @@ const VARIANT_NAME_BYTES_MAX: usize = 256;
 pub(super) fn read(node: &Node, owner: &str) -> Result<Vec<Varied>, Fault> {
     let varied = |entry: &Entry| {
         let key = &entry.key;
-        if keys::names(&keys::PLAYER).any(|reserved| reserved == key) {
+        if keys::names(keys::PLAYER).any(|reserved| reserved == key) {
             return Err(Fault::at(
                 &entry.key_place,
                 format!("`{key}` cannot be varied"),

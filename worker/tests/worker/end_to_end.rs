@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use spelrum_answers::Action;
+use spelrum_answers::{Action, SqlValue};
 use spelrum_proto::Token;
 use spelrum_worker::{Build, Config, ExclusiveSlots, Playing, Shutdown, Summary, WorkerError, run};
 use tokio::task::JoinHandle;
@@ -86,7 +86,7 @@ fn mixed_sweep(name: &str, games: u64) -> String {
 }
 
 /// The parts of all games that do not depend on time or on the worker, in order.
-async fn games(served: &Served) -> Vec<Vec<Option<spelrum_proto::v1::sql_value::Value>>> {
+async fn games(served: &Served) -> Vec<Vec<SqlValue>> {
     served
         .query(
             "SELECT c.definition_hash, g.number, o.position, g.outcome, g.termination, g.plies,

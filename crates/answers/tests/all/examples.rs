@@ -356,7 +356,7 @@ fn a_change() {
             games: 10,
         }],
         axes_changed: true,
-        settings_changed: vec!["description", "game_timeout"],
+        settings_changed: vec!["description".into(), "game_timeout".into()],
         examples: vec![CellExample {
             change: CellChange::Added,
             axes: "depth=3, rules=old".to_owned(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use spelrum_model::demands::{Demands, Offer};
 use spelrum_model::withheld::{Barred, Withheld};
 use spelrum_model::{
-    Allocation, CellId, ExperimentId, ExperimentState, GameId, GameRange, LeaseId, WorkerId,
+    CellId, ExperimentId, ExperimentState, GameId, GameRange, LeaseId, SchedulingSettings, WorkerId,
 };
 use spelrum_statistics::GameCounts;
 
@@ -55,7 +55,7 @@ pub struct CellState {
     /// other slots stand idle.
     pub timed: bool,
     /// Its first player's results in the games that count. Only used if its experiment's allocation is
-    /// [`Allocation::Informative`].
+    /// [`Allocation::Informative`](spelrum_model::Allocation::Informative).
     pub played: GameCounts,
 }
 
@@ -152,13 +152,11 @@ pub enum Event {
     Submitted {
         /// The experiment.
         experiment: ExperimentId,
-        /// Larger goes first.
-        priority: i32,
+        /// Its sweep's settings. A changed allocation comes with all of its cells.
+        settings: SchedulingSettings,
         /// Whether its owner may still add cells ([`Event::Extended`]): then it is not finished when its
         /// games are.
         open: bool,
-        /// Which of its cells go first. A changed allocation comes with all of its cells.
-        allocation: Allocation,
         /// Its cells.
         cells: Vec<CellState>,
         /// Attempts of games without a result in cells unknown to the scheduler.
@@ -455,14 +453,12 @@ pub enum LeaseEnd {
 pub struct ExperimentSnapshot {
     /// The experiment.
     pub experiment: ExperimentId,
-    /// Larger goes first.
-    pub priority: i32,
+    /// Its sweep's settings, with its current priority.
+    pub settings: SchedulingSettings,
     /// `Running` or `Paused`.
     pub state: ExperimentState,
     /// Whether its owner may still add cells.
     pub open: bool,
-    /// Which of its cells go first.
-    pub allocation: Allocation,
     /// Its cells, in the grid's order.
     pub cells: Vec<CellState>,
 }

@@ -80,7 +80,7 @@ impl Scheduler {
 
         let mut with_work = WithWork::default();
         for (&id, cell) in cells.iter().filter(|(_, cell)| cell.has_work()) {
-            with_work.insert(Turn::new(cell, experiment.allocation), id, cell);
+            with_work.insert(Turn::new(cell, experiment.settings.allocation), id, cell);
         }
         assert_eq!(with_work, experiment.with_work, "cells with work of {id}");
         let apart = |next| {

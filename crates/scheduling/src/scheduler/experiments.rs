@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use spelrum_model::{Allocation, CellId, ExperimentId, ExperimentState, GameId};
+use spelrum_model::{
+    Allocation, CellId, ExperimentId, ExperimentState, GameId, SchedulingSettings,
+};
 
 use super::allocation::Turn;
 use super::attempts::Next;
@@ -20,8 +22,8 @@ pub(super) struct Experiment {
     pub(super) open: bool,
     /// All its cells.
     pub(super) cells: Vec<CellId>,
-    /// Which of its cells go first.
-    pub(super) allocation: Allocation,
+    /// Its sweep's settings, with its current priority.
+    pub(super) settings: SchedulingSettings,
     /// Cells with games for any batch. Ids are given in the order of the grid.
     pub(super) with_work: WithWork,
     /// Games to be leased alone.
@@ -47,7 +49,7 @@ impl Experiment {
             state,
             open: false,
             cells: Vec::new(),
-            allocation: Allocation::Grid,
+            settings: SchedulingSettings::default(),
             with_work: WithWork::default(),
             alone: BTreeSet::new(),
             suspects: BTreeSet::new(),
@@ -73,7 +75,7 @@ impl Experiment {
     /// Accounts for a new or changed cell. `before` is its earlier sum, if any.
     pub(super) fn account(&mut self, id: CellId, before: Option<CellSum>, cell: &Cell) {
         let before = before.unwrap_or_default();
-        let after = CellSum::new(cell, self.allocation);
+        let after = CellSum::new(cell, self.settings.allocation);
         self.unsettled =
             self.unsettled - u128::from(before.unsettled) + u128::from(after.unsettled);
         self.waiting = self.waiting - u128::from(before.waiting) + u128::from(after.waiting);

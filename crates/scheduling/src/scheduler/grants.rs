@@ -189,7 +189,8 @@ impl Scheduler {
         let mut recent_workers = None;
         let mut workers =
             || *recent_workers.get_or_insert_with(|| self.conduct.count_recent_workers(self.now));
-        let mut share = |cell: &Cell| lease_share(cell, experiment.allocation, &mut workers);
+        let mut share =
+            |cell: &Cell| lease_share(cell, experiment.settings.allocation, &mut workers);
         room.fill(cells.map(|(id, cell)| (id, cell, share(cell))))
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spelrum_model::{Allocation, CellId, ExperimentId, ExperimentState, GameId, LeaseId};
+use spelrum_model::{CellId, ExperimentId, ExperimentState, GameId, LeaseId, SchedulingSettings};
 use spelrum_statistics::GameCounts;
 
 use super::allocation::Turn;
@@ -62,13 +62,6 @@ pub(super) struct Facts {
     pub(super) leased: bool,
 }
 
-/// A sweep's settings for an experiment as a whole.
-struct SubmittedSettings {
-    priority: i32,
-    open: bool,
-    allocation: Allocation,
-}
-
 impl Scheduler {
     /// Begins the owner's turn of processing events. Leases granted or renewed from here on live from `now`:
     /// however long their workers' calls waited, the answers go out no earlier.
@@ -89,9 +82,8 @@ impl Scheduler {
         let mut effects = std::mem::take(&mut self.pending);
         self.expire(&mut effects);
         match event {
-            Event::Submitted { experiment, priority, open, allocation, cells, attempts } => {
-                let settings = SubmittedSettings { priority, open, allocation };
-                self.submitted(experiment, settings, cells, attempts, &mut effects);
+            Event::Submitted { experiment, settings, open, cells, attempts } => {
+                self.submitted(experiment, settings, open, cells, attempts, &mut effects);
             }
             Event::Extended { experiment, cells, open } => {
                 self.extended(experiment, cells, open, &mut effects);
@@ -183,7 +175,7 @@ impl Scheduler {
     ) -> Option<R> {
         let cell = self.cells.get_mut(&id)?;
         let experiment = self.experiments.get_mut(&cell.experiment())?;
-        let before = CellSum::new(cell, experiment.allocation);
+        let before = CellSum::new(cell, experiment.settings.allocation);
         let result = change(cell);
         experiment.account(id, Some(before), cell);
         if cell.take_changed() {
@@ -296,7 +288,8 @@ impl Scheduler {
     fn submitted(
         &mut self,
         id: ExperimentId,
-        SubmittedSettings { priority, open, allocation }: SubmittedSettings,
+        settings: SchedulingSettings,
+        open: bool,
         cells: Vec<CellState>,
         attempts: Vec<Attempts>,
         effects: &mut Vec<Effect>,
@@ -305,17 +298,16 @@ impl Scheduler {
         if known_state == Some(ExperimentState::Cancelled) {
             return; // Final.
         }
-        self.shares.set_priority(id, priority);
         if known_state.is_none() {
             self.experiments.insert(id, Experiment::new(ExperimentState::Paused));
         }
+        self.set_settings(id, settings);
         if known_state.is_none_or(|state| state == ExperimentState::Finished) {
             self.run_again(id, effects);
         }
         if let Some(experiment) = self.experiments.get_mut(&id) {
             experiment.open = open;
         }
-        self.allocate(id, allocation);
         for attempts in attempts {
             if !self.cells.contains_key(&attempts.game.cell) {
                 self.attempts.restore(attempts);
@@ -332,13 +324,15 @@ impl Scheduler {
         effects.retain(|effect| *effect != Effect::Finished { experiment: id });
     }
 
-    /// Reorders an experiment's cells under another allocation.
-    pub(super) fn allocate(&mut self, id: ExperimentId, allocation: Allocation) {
+    /// Sets an experiment's settings; reorders its cells under another allocation.
+    pub(super) fn set_settings(&mut self, id: ExperimentId, settings: SchedulingSettings) {
+        self.shares.set_priority(id, settings.priority);
         let Some(experiment) = self.experiments.get_mut(&id) else { return };
-        if experiment.allocation == allocation {
+        let before = std::mem::replace(&mut experiment.settings, settings);
+        let allocation = settings.allocation;
+        if before.allocation == allocation {
             return;
         }
-        experiment.allocation = allocation;
         for id in std::mem::take(&mut experiment.with_work).ids() {
             if let Some(cell) = self.cells.get(&id) {
                 experiment.with_work.insert(Turn::new(cell, allocation), id, cell);
@@ -394,7 +388,7 @@ impl Scheduler {
             && let Some(experiment) = self.experiments.get_mut(&cell.experiment())
         {
             // It returns among cells with the same demands.
-            let turn = Turn::new(cell, experiment.allocation);
+            let turn = Turn::new(cell, experiment.settings.allocation);
             experiment.with_work.remove(turn, state.cell, cell);
         }
         self.change_cell(state.cell, |cell| cell.set_planned(state));
@@ -469,8 +463,8 @@ impl Scheduler {
     }
 
     fn prioritized(&mut self, id: ExperimentId, priority: i32) {
-        if self.experiments.get(&id).is_some_and(|experiment| !experiment.is_over()) {
-            self.shares.set_priority(id, priority);
+        if let Some(experiment) = self.experiments.get(&id).filter(|known| !known.is_over()) {
+            self.set_settings(id, SchedulingSettings { priority, ..experiment.settings });
         }
     }
 

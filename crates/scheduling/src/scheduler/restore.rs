@@ -45,9 +45,8 @@ impl Scheduler {
         };
         let mut experiments = BTreeMap::new();
         for stored in snapshot.experiments {
-            let ExperimentSnapshot { experiment, priority, state, open, allocation, cells } =
-                stored;
-            experiments.insert(experiment, (priority, state, open, allocation));
+            let ExperimentSnapshot { experiment, settings, state, open, cells } = stored;
+            experiments.insert(experiment, (settings, state, open));
             for state in cells {
                 scheduler.cells.insert(state.cell, Cell::new(experiment, &state));
             }
@@ -58,11 +57,10 @@ impl Scheduler {
             }
         }
         scheduler.restore_leases(snapshot.leases);
-        for (experiment, (priority, state, open, allocation)) in experiments {
-            let restored =
-                Experiment { open, allocation, ..Experiment::new(ExperimentState::Paused) };
+        for (experiment, (settings, state, open)) in experiments {
+            let restored = Experiment { open, ..Experiment::new(ExperimentState::Paused) };
             scheduler.experiments.insert(experiment, restored);
-            scheduler.shares.set_priority(experiment, priority);
+            scheduler.set_settings(experiment, settings);
             scheduler.set_state(experiment, state);
         }
         let cells: Vec<_> = scheduler.cells.keys().copied().collect();

@@ -1,6 +1,6 @@
 //! What the scheduler does, one rule at a time.
 
-use spelrum_model::{Allocation, CellId, ExperimentId, ExperimentState, WorkerId};
+use spelrum_model::{CellId, ExperimentId, ExperimentState, SchedulingSettings, WorkerId};
 use spelrum_scheduling::scheduler::{
     CellState, Effect, Event, ExperimentSnapshot, Policy, Scheduler, Snapshot, Time,
 };
@@ -643,8 +643,7 @@ mod restarts {
         let snapshot = Snapshot {
             experiments: vec![ExperimentSnapshot {
                 experiment,
-                priority: 0,
-                allocation: Allocation::Grid,
+                settings: SchedulingSettings::default(),
                 state: ExperimentState::Running,
                 open: false,
                 cells: vec![cell],

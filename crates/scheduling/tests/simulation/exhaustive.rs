@@ -7,7 +7,9 @@
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use spelrum_model::{Allocation, CellId, ExperimentId, ExperimentState, GameId, LeaseId, WorkerId};
+use spelrum_model::{
+    CellId, ExperimentId, ExperimentState, GameId, LeaseId, SchedulingSettings, WorkerId,
+};
 use spelrum_scheduling::scheduler::{Effect, Event, Policy, Report, Verdict};
 use spelrum_scheduling::stopping::Points;
 
@@ -97,7 +99,8 @@ impl Model {
     fn new(mutant: Option<Mutant>) -> Self {
         let mut desk = Desk::open(Policy::default(), <_>::default(), mutant);
         let cells = [(CELL, GAMES)];
-        let event = desk.staged_mut().submit(EXPERIMENT, 0, Allocation::Grid, &cells, None);
+        let event =
+            desk.staged_mut().submit(EXPERIMENT, SchedulingSettings::default(), &cells, None);
         desk.submitted(event, EXPERIMENT, 0);
         desk.commit();
         let budget = Budget { kills: 1, restarts: 1, waits: 2, unheard: 1, failures: 1 };

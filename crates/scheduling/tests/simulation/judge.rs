@@ -12,7 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use spelrum_model::demands::Offer;
-use spelrum_model::{Allocation, CellId, ExperimentId, ExperimentState, GameId, LeaseId, WorkerId};
+use spelrum_model::{
+    CellId, ExperimentId, ExperimentState, GameId, LeaseId, SchedulingSettings, WorkerId,
+};
 use spelrum_scheduling::scheduler::{
     Attempts, CellState, Changes, Effect, Event, LeaseEnd, LeaseState, Policy, Report, Tasks, Time,
     Verdict,
@@ -51,8 +53,7 @@ pub(crate) struct Judge {
     now: u64,
     /// When the coordinator last began to work through what had come.
     turn: u64,
-    experiments: BTreeMap<ExperimentId, (i32, ExperimentState)>,
-    allocations: BTreeMap<ExperimentId, Allocation>,
+    experiments: BTreeMap<ExperimentId, (SchedulingSettings, ExperimentState)>,
     /// Experiments to which cells may be added.
     open: BTreeSet<ExperimentId>,
     cells: BTreeMap<CellId, Rc<Cell>>,
@@ -91,7 +92,6 @@ impl Judge {
             now: 0,
             turn: 0,
             experiments: BTreeMap::new(),
-            allocations: BTreeMap::new(),
             open: BTreeSet::new(),
             cells: BTreeMap::new(),
             live: BTreeMap::new(),
@@ -146,15 +146,14 @@ impl Judge {
         let mut expected = Vec::new();
         self.expire(&mut expected);
         match event {
-            Event::Submitted { experiment, priority, open, allocation, cells, .. } => {
-                self.allocations.insert(*experiment, *allocation);
+            Event::Submitted { experiment, settings, open, cells, .. } => {
                 let stored = *self
                     .experiments
                     .entry(*experiment)
-                    .and_modify(|stored| stored.0 = *priority)
-                    .or_insert((*priority, ExperimentState::Running));
+                    .and_modify(|stored| stored.0 = *settings)
+                    .or_insert((*settings, ExperimentState::Running));
                 if stored.1 == ExperimentState::Finished {
-                    self.experiments.insert(*experiment, (*priority, ExperimentState::Running));
+                    self.experiments.insert(*experiment, (*settings, ExperimentState::Running));
                     let finished = Effect::Finished { experiment: *experiment };
                     expected.retain(|effect| *effect != finished);
                 }
@@ -172,7 +171,7 @@ impl Judge {
                 if let Some(stored) = self.experiments.get_mut(experiment)
                     && !is_over(stored.1)
                 {
-                    stored.0 = *priority;
+                    stored.0.priority = *priority;
                 }
             }
             Event::Removed { experiment } => self.remove(*experiment),

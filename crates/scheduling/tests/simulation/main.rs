@@ -162,7 +162,8 @@ fn games_are_verified() {
 #[test]
 fn every_mistake_is_noticed() {
     let unnoticed: Vec<_> = Mutant::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .filter(|&mutant| {
             (0..SEEDS_FOR_A_MISTAKE).all(|seed| run(seed, Some(mutant), None).is_ok())
         })

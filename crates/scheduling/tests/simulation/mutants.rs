@@ -179,7 +179,7 @@ pub(crate) enum Mutant {
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 78] = [
+    pub(crate) const ALL: &[Self] = &[
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -442,8 +442,8 @@ impl Subject {
             | (Some(Mutant::IgnoresReadmissions), Event::Readmitted { .. })
             | (Some(Mutant::IgnoresReopened), Event::Reopened { .. }) => event = Event::Tick,
             (Some(Mutant::IgnoresOpen), Event::Submitted { open, .. }) => *open = false,
-            (Some(Mutant::IgnoresAllocation), Event::Submitted { allocation, .. }) => {
-                *allocation = Allocation::Grid;
+            (Some(Mutant::IgnoresAllocation), Event::Submitted { settings, .. }) => {
+                settings.allocation = Allocation::Grid;
             }
             (Some(Mutant::IgnoresEngines), Event::LeaseWanted { offer, .. }) => {
                 offer.engines = everything().engines;

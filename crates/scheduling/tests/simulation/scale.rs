@@ -1,7 +1,7 @@
 //! What must not grow with games or cells.
 
 use spelrum_model::demands::Offer;
-use spelrum_model::{Allocation, CellId, ExperimentId, GameId, WorkerId};
+use spelrum_model::{CellId, ExperimentId, GameId, SchedulingSettings, WorkerId};
 use spelrum_scheduling::scheduler::{
     CellState, Effect, Event, Policy, Report, Scheduler, Snapshot, Time,
 };
@@ -15,9 +15,8 @@ fn a_hundred_million_games_are_durable_in_a_few_ranges() {
     let cells = (0..100_000).map(|id| CellState::new(CellId(id), 1_000)).collect();
     let submit = Event::Submitted {
         experiment: ExperimentId(1),
-        priority: 0,
+        settings: SchedulingSettings::default(),
         open: false,
-        allocation: Allocation::Grid,
         cells,
         attempts: Vec::new(),
     };

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use spelrum_model::demands::{Demands, Offer};
 use spelrum_model::placement::Placement;
-use spelrum_model::{Allocation, CellId, ExperimentId, ExperimentState, GameId, WorkerId};
+use spelrum_model::{
+    Allocation, CellId, ExperimentId, ExperimentState, GameId, SchedulingSettings, WorkerId,
+};
 use spelrum_scheduling::scheduler::Policy;
 use spelrum_scheduling::stopping::Points;
 use spelrum_statistics::{EloModel, Sprt, StopRule};
@@ -34,8 +36,7 @@ pub(crate) enum Request {
     /// An experiment, or more of it.
     Submit {
         experiment: ExperimentId,
-        priority: i32,
-        allocation: Allocation,
+        settings: SchedulingSettings,
         cells: Vec<(CellId, u64)>,
         rule: Option<StopRule>,
     },
@@ -415,9 +416,10 @@ impl Scenario {
         // Its own dice, so that the seeds tell the same stories as before there was a choice.
         let mut of_allocation = Dice::new(at ^ experiment.0.cast_unsigned());
         let choices = [Allocation::Grid, Allocation::Grid, Allocation::Informative];
+        let mut settings = SchedulingSettings { priority, ..SchedulingSettings::default() };
         let mut submit = |cells, rule| {
-            let allocation = of_allocation.pick(&choices);
-            Request::Submit { experiment, priority, allocation, cells, rule }
+            settings.allocation = of_allocation.pick(&choices);
+            Request::Submit { experiment, settings, cells, rule }
         };
         self.requests.push((at, submit(cells.clone(), draw_rule(dice))));
 
@@ -529,8 +531,8 @@ impl Scenario {
             let percent = dice.pick(&[4, 6, 9, 100]);
             let rule = if percent == 100 { test(dice) } else { precision(percent) };
             let cells = cells.clone();
-            let allocation = Allocation::Grid;
-            let submit = Request::Submit { experiment, priority: 0, allocation, cells, rule };
+            let settings = SchedulingSettings::default();
+            let submit = Request::Submit { experiment, settings, cells, rule };
             scenario.requests.push((at, submit));
         }
         for (cell, games) in cells {

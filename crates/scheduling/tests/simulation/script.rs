@@ -46,7 +46,8 @@ use spelrum_model::labels::{Label, WantedLabel};
 use spelrum_model::placement::Placement;
 use spelrum_model::withheld::Withheld;
 use spelrum_model::{
-    Allocation, CellId, ExperimentId, ExperimentState, GameId, GameRange, LeaseId, WorkerId,
+    Allocation, CellId, ExperimentId, ExperimentState, GameId, GameRange, LeaseId,
+    SchedulingSettings, WorkerId,
 };
 use spelrum_scheduling::scheduler::{Effect, Event, Policy, Report, Verdict};
 use spelrum_scheduling::stopping::Points;
@@ -119,47 +120,24 @@ impl Stage {
                 self.desk.begin_turn(self.now, milliseconds(time));
                 Event::Tick
             }
-            ["submit", experiment, ref cells @ .., "priority", priority] => {
-                let cells: Vec<_> = cells.iter().map(|text| cell_and_games(text)).collect();
-                self.desk.drain();
-                let priority = priority.parse().unwrap();
-                let allocation = Allocation::Grid;
-                self.desk.staged_mut().submit(
-                    experiment_id(experiment),
-                    priority,
-                    allocation,
-                    &cells,
-                    None,
-                )
-            }
-            ["submit", experiment, ref cells @ .., "informative"] => {
-                let cells: Vec<_> = cells.iter().map(|text| cell_and_games(text)).collect();
-                self.desk.drain();
-                let allocation = Allocation::Informative;
-                self.desk.staged_mut().submit(
-                    experiment_id(experiment),
-                    0,
-                    allocation,
-                    &cells,
-                    None,
-                )
-            }
             ["submit", experiment, ref cells @ ..] => {
+                let mut settings = SchedulingSettings::default();
                 let (rule, cells) = match *cells {
                     [ref cells @ .., "to", precision] => (precision.parse().ok(), cells),
+                    [ref cells @ .., "priority", priority] => {
+                        settings.priority = priority.parse().unwrap();
+                        (None, cells)
+                    }
+                    [ref cells @ .., "informative"] => {
+                        settings.allocation = Allocation::Informative;
+                        (None, cells)
+                    }
                     _ => (None, cells),
                 };
                 let rule = rule.and_then(StopRule::from_precision);
                 let cells: Vec<_> = cells.iter().map(|text| cell_and_games(text)).collect();
                 self.desk.drain();
-                let allocation = Allocation::Grid;
-                self.desk.staged_mut().submit(
-                    experiment_id(experiment),
-                    0,
-                    allocation,
-                    &cells,
-                    rule,
-                )
+                self.desk.staged_mut().submit(experiment_id(experiment), settings, &cells, rule)
             }
             [how @ ("pause" | "resume" | "cancel"), experiment] => {
                 let state = match how {

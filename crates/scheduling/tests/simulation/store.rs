@@ -7,7 +7,8 @@ use std::sync::Arc;
 use spelrum_model::demands::Demands;
 use spelrum_model::placement::Placement;
 use spelrum_model::{
-    Allocation, CellId, ExperimentId, ExperimentState, GameId, GameRange, LeaseId, Plan, WorkerId,
+    CellId, ExperimentId, ExperimentState, GameId, GameRange, LeaseId, Plan, SchedulingSettings,
+    WorkerId,
 };
 use spelrum_scheduling::course::{CellOutcome, NewCell, StoredCell};
 use spelrum_scheduling::scheduler::{
@@ -26,7 +27,7 @@ const VERIFICATIONS: i64 = 1_000_000;
 /// The tables. Whatever breaks a constraint of the real ones panics.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Store {
-    pub(crate) experiments: BTreeMap<ExperimentId, (i32, ExperimentState)>,
+    pub(crate) experiments: BTreeMap<ExperimentId, (SchedulingSettings, ExperimentState)>,
     pub(crate) cells: BTreeMap<CellId, (ExperimentId, CellState)>,
     /// Every lease there ever was.
     pub(crate) leases: BTreeMap<LeaseId, (Rc<LeaseState>, Option<LeaseEnd>)>,
@@ -36,8 +37,6 @@ pub(crate) struct Store {
     pub(crate) rules: BTreeMap<CellId, StopRule>,
     /// The cells of experiments that have a course, in order, and what it asked for and was told.
     pub(crate) courses: BTreeMap<ExperimentId, Vec<StoredCell>>,
-    /// Which cells go first.
-    pub(crate) allocations: BTreeMap<ExperimentId, Allocation>,
     /// Experiments whose course goes on.
     pub(crate) open: BTreeSet<ExperimentId>,
     /// The memory that a game of these cells takes; none of all others.
@@ -89,13 +88,10 @@ impl Store {
     pub(crate) fn submit(
         &mut self,
         id: ExperimentId,
-        priority: i32,
-        allocation: Allocation,
+        settings: SchedulingSettings,
         cells: &[(CellId, u64)],
         rule: Option<StopRule>,
     ) -> Event {
-        let is_other =
-            self.allocations.insert(id, allocation).is_some_and(|before| before != allocation);
         let before: BTreeMap<CellId, CellState> = self.cells_of(id).collect();
         let named: BTreeMap<CellId, u64> = cells.iter().copied().collect();
         let mut reread = Vec::new();
@@ -148,12 +144,14 @@ impl Store {
                 && (0..end).any(|number| !self.games.contains_key(&GameId { cell, number }))
         };
         let more = !reread.is_empty() || self.cells_of(id).any(unsettled);
-        let entry = self.experiments.entry(id).or_insert((priority, ExperimentState::Running));
-        entry.0 = priority;
+        let entry = self.experiments.entry(id).or_insert((settings, ExperimentState::Running));
+        let is_other = entry.0.allocation != settings.allocation;
         let was_finished = entry.1 == ExperimentState::Finished;
         if was_finished && !more {
+            // The twin does not learn of its settings.
             return Event::Tick;
         }
+        entry.0 = settings;
         if was_finished {
             entry.1 = ExperimentState::Running;
         }
@@ -168,7 +166,7 @@ impl Store {
             .collect();
         let attempts = if was_finished { self.unsettled_attempts(id) } else { Vec::new() };
         let open = self.open.contains(&id);
-        Event::Submitted { experiment: id, priority, open, allocation, cells, attempts }
+        Event::Submitted { experiment: id, settings, open, cells, attempts }
     }
 
     /// Lets one in so many of an experiment's games be verified that have a result, but a few at most. One that was
@@ -177,7 +175,7 @@ impl Store {
         const GAMES_MAX: usize = 4;
         let stored =
             self.experiments.get(&id).filter(|stored| stored.1 != ExperimentState::Cancelled);
-        let Some(&(priority, state)) = stored else { return Event::Tick };
+        let Some(&(settings, state)) = stored else { return Event::Tick };
         let is_selected = |(game, result): &(&GameId, &Settled)| {
             let is_game = !self.trainings.contains(&game.cell) && !self.is_verification(game.cell);
             let is_its = self.cells[&game.cell].0 == id;
@@ -201,16 +199,15 @@ impl Store {
             self.cells.insert(cell, (id, state.clone()));
             ordered.push(state);
         }
-        let allocation = self.allocations[&id];
         let open = self.open.contains(&id);
         let (mut cells, mut attempts) = (ordered, Vec::new());
         if state == ExperimentState::Finished {
-            self.experiments.insert(id, (priority, ExperimentState::Running));
+            self.experiments.insert(id, (settings, ExperimentState::Running));
             let all = self.cells_of(id);
             cells = all.map(|(_, state)| self.with_played(self.with_reading(state))).collect();
             attempts = self.unsettled_attempts(id);
         }
-        Event::Submitted { experiment: id, priority, open, allocation, cells, attempts }
+        Event::Submitted { experiment: id, settings, open, cells, attempts }
     }
 
     /// The attempts at games of an experiment that have no result.
@@ -303,7 +300,7 @@ impl Store {
     pub(crate) fn prioritize(&mut self, experiment: ExperimentId, priority: i32) -> Event {
         let entry = self.experiments.get_mut(&experiment).expect("prioritizes what is there");
         if matches!(entry.1, ExperimentState::Running | ExperimentState::Paused) {
-            entry.0 = priority;
+            entry.0.priority = priority;
         }
         Event::Prioritized { experiment, priority }
     }
@@ -535,7 +532,7 @@ impl Store {
 
     /// What a scheduler starts from.
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let live = |&(_, (_, state)): &(&ExperimentId, &(i32, ExperimentState))| {
+        let live = |&(_, (_, state)): &(&ExperimentId, &(SchedulingSettings, ExperimentState))| {
             matches!(state, ExperimentState::Running | ExperimentState::Paused)
         };
         let cells_of = |id| {
@@ -547,12 +544,11 @@ impl Store {
                 .experiments
                 .iter()
                 .filter(live)
-                .map(|(&experiment, &(priority, state))| ExperimentSnapshot {
+                .map(|(&experiment, &(settings, state))| ExperimentSnapshot {
                     experiment,
-                    priority,
+                    settings,
                     state,
                     open: self.open.contains(&experiment),
-                    allocation: self.allocations.get(&experiment).copied().unwrap_or_default(),
                     cells: cells_of(experiment),
                 })
                 .collect(),

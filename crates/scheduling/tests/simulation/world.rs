@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use spelrum_model::{ExperimentId, ExperimentState, GameId, WorkerId};
+use spelrum_model::{ExperimentId, ExperimentState, GameId, SchedulingSettings, WorkerId};
 use spelrum_scheduling::scheduler::{CellState, Effect, Tasks, Verdict};
 use spelrum_scheduling::worker::{Answer, CallId, Event, Failure};
 
@@ -421,7 +421,7 @@ impl World {
     // The end.
 
     fn done(&self) -> bool {
-        let over = |&(_, state): &(i32, ExperimentState)| {
+        let over = |&(_, state): &(SchedulingSettings, ExperimentState)| {
             matches!(state, ExperimentState::Finished | ExperimentState::Cancelled)
         };
         let disk = self.desk.disk();

@@ -128,7 +128,7 @@ impl State {
 
     fn too_many_forfeits(&self, id: ExperimentId) -> Option<StoppedForForfeits> {
         let experiment = self.experiments.get(&id)?;
-        let forfeits_max = experiment.forfeits_max?;
+        let forfeits_max = experiment.settings.forfeits_max?;
         if experiment.state != ExperimentState::Running {
             return None;
         }

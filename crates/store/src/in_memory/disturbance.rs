@@ -12,7 +12,7 @@ impl State {
     /// Timing data of a cell's games, if they are timed.
     pub(super) fn timed(&self, id: CellId) -> Option<TimedCell> {
         let cell = self.cells.get(&id).filter(|cell| cell.timed)?;
-        let timing = self.experiments.get(&cell.experiment)?.timing;
+        let timing = self.experiments.get(&cell.experiment)?.settings.timing;
         let known = cell.players.each_ref().map(|json| {
             let parameters: Value = serde_json::from_str(json).unwrap_or_default();
             parameters["algorithm"].as_str().is_some_and(is_cpu_time_known)

@@ -322,8 +322,7 @@ impl State {
             games: Vec::new(),
             cells,
             attempts: self.open_attempts(|experiment| experiment == id),
-            priority: experiment.priority,
-            allocation: experiment.allocation,
+            settings: experiment.settings.scheduling,
         })
     }
 

@@ -26,14 +26,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use spelrum_answers::StatedClaim;
 use spelrum_engine::Outcome;
 use spelrum_model::course::Noted;
-use spelrum_model::disturbance::Timing;
-use spelrum_model::placement::Placement;
 use spelrum_model::speed::Speed;
 use spelrum_model::withheld::Barred;
-use spelrum_model::{Allocation, ExperimentState};
 use spelrum_model::{
-    AxisValue, CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, GameRange, LeaseId,
-    Plan, PlayedGame, PlayedVerification, Record, Task, TrainingDefinition, WorkerId,
+    AxisValue, CellId, DefinitionHash, ExperimentId, ExperimentSettings, ExperimentState,
+    FinishedTraining, GameId, GameRange, LeaseId, Plan, PlayedGame, PlayedVerification, Task,
+    TrainingDefinition, WorkerId,
 };
 use spelrum_scheduling::course::CellOutcome;
 use spelrum_scheduling::scheduler::{Attempts, CellState, Changes, LeaseEnd, Snapshot};
@@ -128,19 +126,12 @@ struct Experiment {
     name: String,
     game: String,
     task: Task,
-    description: String,
     state: ExperimentState,
-    priority: i32,
-    allocation: Allocation,
-    record: Record,
-    game_timeout_us: Option<u64>,
-    forfeits_max: Option<u64>,
+    settings: ExperimentSettings,
     /// Forfeits of games with greater ids pause the experiment.
     forfeits_after: i64,
     /// The player with too many forfeits, while the experiment is paused for that.
     stopped_for: Option<String>,
-    timing: Timing,
-    placement: Placement,
     engine_revision: u32,
     toml: String,
     files: BTreeMap<String, String>,
@@ -411,7 +402,7 @@ impl WriteTransaction for Pending<'_> {
         priority: i32,
     ) -> Result<(), StoreError> {
         if let Some(stored) = self.state.experiments.get_mut(&experiment) {
-            stored.priority = priority;
+            stored.settings.scheduling.priority = priority;
         }
         Ok(())
     }

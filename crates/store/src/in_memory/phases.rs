@@ -10,7 +10,7 @@ impl State {
     pub(super) fn phases(&self, id: ExperimentId) -> Phases {
         let experiment = &self.experiments[&id];
         let unit = PhaseUnit::from_game_name(&experiment.game);
-        let moves_recorded = experiment.record == Record::Moves;
+        let moves_recorded = experiment.settings.record == Record::Moves;
         let places = self.places(id);
         let mut cells = Vec::new();
         for (cell, its) in self.cells_of(id) {

@@ -259,7 +259,7 @@ impl State {
             game: experiment.game.clone(),
             task: experiment.task,
             state: experiment.state,
-            priority: experiment.priority,
+            priority: experiment.settings.scheduling.priority,
             cells: cells.len() as u64,
             games_planned: cells.iter().map(|(_, cell)| cell.games_wanted()).sum(),
             games_settled: counted as u64 + failed,
@@ -561,9 +561,9 @@ impl State {
         });
         let mut replayed: Vec<_> = replayed.filter(|replayed| replayed.games > 0).collect();
         replayed.sort_by_key(|replayed| replayed.cell);
-        let Experiment { description, engine_revision, claims, notes, timing, .. } =
+        let Experiment { settings, engine_revision, claims, notes, .. } =
             self.experiments[&id].clone();
-        let scaled = self.scaled_of(&own_cells, timing.scaling);
+        let scaled = self.scaled_of(&own_cells, settings.timing.scaling);
         let played_on = cells.iter().any(|cell| cell.is_timed).then(|| self.played_on(id));
         for cost in moves.iter_mut().chain(&mut depths) {
             let overruns = cost.costs.overruns.take();
@@ -571,7 +571,7 @@ impl State {
         }
         Report {
             experiment: self.summary(id, &self.experiments[&id]),
-            description,
+            description: settings.description,
             engine_revision: Some(engine_revision),
             axes: places.into_axes(),
             first_mover,

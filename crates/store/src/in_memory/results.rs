@@ -32,7 +32,8 @@ impl State {
         }
         let experiment =
             self.cells.get(&game.game.cell).and_then(|cell| self.experiments.get(&cell.experiment));
-        let has_moves = experiment.is_some_and(|experiment| experiment.record == Record::Moves);
+        let has_moves =
+            experiment.is_some_and(|experiment| experiment.settings.record == Record::Moves);
         let is_disturbed = self.is_disturbed(game);
         self.last_game += 1;
         let (id, game) = (self.last_game, game.clone());
@@ -63,7 +64,7 @@ impl State {
             let (name, revision) = (experiment.name.clone(), experiment.engine_revision);
             return Err(StoreError::OtherEngine { name, revision });
         }
-        let (priority, allocation) = (experiment.priority, experiment.allocation);
+        let settings = experiment.settings.scheduling;
         let named = |game: &GameId| {
             self.cells.get(&game.cell).is_some_and(|cell| {
                 cell.experiment == id
@@ -95,7 +96,7 @@ impl State {
         }
         let (cells, attempts) =
             (self.cell_states(id), self.open_attempts(|experiment| experiment == id));
-        Ok(Retry { games, cells, attempts, priority, allocation })
+        Ok(Retry { games, cells, attempts, settings })
     }
 
     pub(super) fn keep_uncounted(

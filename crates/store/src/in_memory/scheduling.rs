@@ -34,10 +34,9 @@ impl State {
             experiments: open
                 .map(|(&id, experiment)| ExperimentSnapshot {
                     experiment: id,
-                    priority: experiment.priority,
+                    settings: experiment.settings.scheduling,
                     state: experiment.state,
                     open: experiment.course == Some(CourseState::Open),
-                    allocation: experiment.allocation,
                     cells: self.cell_states(id),
                 })
                 .collect(),
@@ -76,7 +75,7 @@ impl State {
         let nothing = Placement::default();
         let experiment_row = self.experiments.get(&experiment);
         let (placement, game) = experiment_row.map_or((&nothing, ""), |experiment_row| {
-            (&experiment_row.placement, &*experiment_row.game)
+            (&experiment_row.settings.placement, &*experiment_row.game)
         });
         let game = GameRequest::from_game_name(game);
         let state = |(&id, cell): (&CellId, &super::Cell)| CellState {
@@ -110,7 +109,9 @@ impl State {
     /// The results of a cell's games, if its experiment's allocation needs them.
     fn played(&self, id: CellId, cell: &super::Cell) -> GameCounts {
         let mut played = GameCounts::default();
-        if self.experiments[&cell.experiment].allocation == Allocation::Informative {
+        if self.experiments[&cell.experiment].settings.scheduling.allocation
+            == Allocation::Informative
+        {
             for (_, game) in self.counted_of(id) {
                 played.0[cell.half_points(game)] += 1;
             }
@@ -237,11 +238,16 @@ impl State {
             (Some(cell), Some(experiment)) => Ok(LeasedCell {
                 definition: cell.hash,
                 game_timeout: experiment
+                    .settings
                     .game_timeout_us
                     .filter(|_| !cell.is_training)
                     .map(Duration::from_micros),
                 timed: cell.timed,
-                scaling: experiment.timing.scaling.filter(|_| cell.timed && cell.has_time_limit()),
+                scaling: experiment
+                    .settings
+                    .timing
+                    .scaling
+                    .filter(|_| cell.timed && cell.has_time_limit()),
             }),
             _ => Err(StoreError::Missing { what: "a cell" }),
         }
@@ -394,7 +400,7 @@ impl State {
                 experiment_row.state = ExperimentState::Cancelled;
             }
             Removing::Moves => {
-                experiment_row.record = spelrum_model::Record::Games;
+                experiment_row.settings.record = spelrum_model::Record::Games;
                 experiment_row.is_pruned = true;
             }
         }

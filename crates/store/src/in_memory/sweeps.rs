@@ -6,15 +6,15 @@ use spelrum_answers::{StatedCell, StatedClaim};
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_model::capabilities::GameRequest;
 use spelrum_model::change::{
-    ALLOCATE, Change, Comparison, DroppedCell, PLACEMENT, Settings, StoredCell, StoredDefinition,
-    place_mark,
+    ALLOCATE, Change, Comparison, DroppedCell, PLACEMENT, StoredCell, StoredDefinition,
+    StoredExperiment, place_mark,
 };
 use spelrum_model::claims::{ClaimStanding, ClaimedCell, KnownClaim, Restated, Restatement};
-use spelrum_model::disturbance::Timing;
 use spelrum_model::engines::is_deterministic;
-use spelrum_model::placement::Placement;
-use spelrum_model::{Allocation, ExperimentState};
-use spelrum_model::{CellId, DefinitionHash, DefinitionJson, ExperimentId, Plan, Record};
+use spelrum_model::{
+    CellId, DefinitionHash, DefinitionJson, ExperimentId, ExperimentSettings, ExperimentState,
+    Plan, Record,
+};
 use spelrum_scheduling::scheduler::CellState;
 
 use super::{Cell, Experiment, State};
@@ -89,17 +89,10 @@ impl State {
             name: plan.name.clone(),
             game: plan.game.clone(),
             task: plan.task(),
-            description: String::new(),
             state: ExperimentState::Running,
-            priority: 0,
-            allocation: Allocation::Grid,
-            record: Record::Moves,
-            game_timeout_us: None,
-            forfeits_max: None,
+            settings: ExperimentSettings::default(),
             forfeits_after: 0,
             stopped_for: None,
-            timing: Timing::default(),
-            placement: Placement::default(),
             engine_revision: ENGINE_REVISION,
             toml: String::new(),
             files: BTreeMap::new(),
@@ -135,7 +128,7 @@ impl State {
         let comparison = self.compare(id, plan);
         sweep_changes::check(&comparison, &plan.name)?;
         let mut touched = Vec::new();
-        let is_all = comparison.change.settings_changed.contains(&ALLOCATE);
+        let is_all = comparison.change.has_changed(ALLOCATE);
         for known in &comparison.known {
             safe("a cell's games", known.games)?;
             let new = &plan.cells[known.number];
@@ -190,7 +183,7 @@ impl State {
         let uuid = experiment.uuid.clone();
         let (mut cells, mut attempts) = (Vec::new(), Vec::new());
         if !was_finished {
-            let is_all = change.settings_changed.contains(&PLACEMENT);
+            let is_all = change.has_changed(PLACEMENT);
             cells = if is_all { self.cell_states(id) } else { self.states_of(id, &touched) };
             // The scheduler already has their returned games.
             cells.iter_mut().for_each(|cell| cell.returned.clear());
@@ -329,15 +322,8 @@ impl State {
             }
         }
         let experiment = &self.experiments[&id];
-        comparison.see_settings(&Settings {
-            description: experiment.description.clone(),
-            priority: experiment.priority.into(),
-            allocation: experiment.allocation,
-            record: experiment.record,
-            game_timeout_us: experiment.game_timeout_us,
-            forfeits_max: experiment.forfeits_max,
-            timing: experiment.timing,
-            placement: experiment.placement.clone(),
+        comparison.see_settings(&StoredExperiment {
+            settings: experiment.settings.clone(),
             axes: experiment.axes.clone(),
             anchors: experiment.anchors.clone(),
             definition_prefixes: its
@@ -413,15 +399,11 @@ impl Experiment {
     fn become_what(&mut self, toml: &str, files: &BTreeMap<String, String>, plan: &Plan) {
         toml.clone_into(&mut self.toml);
         self.files.clone_from(files);
-        self.description.clone_from(&plan.description);
-        self.priority = plan.priority;
-        self.allocation = plan.allocation;
-        // An experiment whose moves were deleted stores no further moves.
-        self.record = if self.is_pruned { Record::Games } else { plan.record };
-        self.game_timeout_us = plan.game_timeout_us;
-        self.forfeits_max = plan.forfeits_max;
-        self.timing = plan.timing;
-        self.placement = plan.placement.clone();
+        self.settings.clone_from(&plan.settings);
+        if self.is_pruned {
+            // An experiment whose moves were deleted stores no further moves.
+            self.settings.record = Record::Games;
+        }
         self.axes = plan.axes.iter().map(|axis| axis.name.clone()).collect();
         self.anchors.clone_from(&plan.anchors);
     }

@@ -9,7 +9,6 @@ mod claims;
 mod course_notes;
 mod engines;
 mod error;
-mod fields;
 mod games_without_moves;
 mod networks;
 mod plan;

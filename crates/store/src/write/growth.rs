@@ -28,7 +28,7 @@ pub(crate) async fn grow_cells(
         move_cells(tx, plan, cells).await?;
     }
     // Another allocation changes the turn of each cell.
-    let is_all = comparison.change.settings_changed.contains(&ALLOCATE);
+    let is_all = comparison.change.has_changed(ALLOCATE);
     let differ = known.iter().filter(|cell| is_all || cell.work_differs);
     states.extend(differ.map(|known| CellState {
         swap_sides: known.swap_sides,

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_model::Allocation;
-use spelrum_model::{CellId, ExperimentId, GameId};
+use spelrum_model::{CellId, ExperimentId, GameId, SchedulingSettings};
 use spelrum_scheduling::scheduler::{Attempts, CellState};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;
+use crate::schema::settings;
 use crate::write::transaction::Transaction;
 use crate::write::{networks, requirements, rollups, scheduling, stop_readings, verifications};
 
@@ -21,10 +21,8 @@ pub struct Retry {
     pub cells: Vec<CellState>,
     /// Attempts of the experiment's unsettled games.
     pub attempts: Vec<Attempts>,
-    /// The experiment's priority.
-    pub priority: i32,
-    /// Which of the experiment's cells go first.
-    pub allocation: Allocation,
+    /// The experiment's settings for the scheduler.
+    pub settings: SchedulingSettings,
 }
 
 /// Withdraws the results of an experiment's failed games: those that count, in cells that its sweep names. Clears
@@ -127,13 +125,6 @@ pub(crate) async fn reload(
     tx: &mut Transaction<'_>,
     experiment: ExperimentId,
 ) -> Result<Retry, StoreError> {
-    let found = sqlx::query!(
-        r#"SELECT priority, allocation
-        FROM experiments WHERE experiment_id = ?"#,
-        experiment.0
-    )
-    .fetch_one(tx.connection())
-    .await?;
     let mut cells = scheduling::cell_states(tx, experiment.0).await?;
     requirements::add_to_cells(tx, experiment.0, &mut cells).await?;
     stop_readings::add_to_cells(tx, experiment.0, &mut cells).await?;
@@ -144,7 +135,6 @@ pub(crate) async fn reload(
         games: Vec::new(),
         cells,
         attempts: scheduling::open_attempts(tx, Some(experiment.0)).await?,
-        priority: found.priority,
-        allocation: Allocation::named(&found.allocation).unwrap_or_default(),
+        settings: settings::read(tx.connection(), experiment.0).await?.scheduling,
     })
 }

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use spelrum_model::{Allocation, ExperimentState};
-use spelrum_model::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+use spelrum_model::{CellId, ExperimentId, ExperimentState, GameId, GameRange, LeaseId, WorkerId};
 use spelrum_scheduling::scheduler::{
     Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, LeaseEnd, LeaseState, Snapshot,
 };
@@ -14,6 +13,7 @@ use crate::error::StoreError;
 use crate::open::writer::Writer;
 use crate::schema::encoding::rows;
 use crate::schema::numbers::integer;
+use crate::schema::settings;
 use crate::write::requirements::{self, ends};
 use crate::write::transaction::Transaction;
 use crate::write::{
@@ -78,8 +78,8 @@ pub(crate) async fn snapshot(writer: &mut Writer) -> Result<Snapshot, StoreError
 async fn unfinished(tx: &mut Transaction<'_>) -> Result<Vec<ExperimentSnapshot>, StoreError> {
     let mut experiments = Vec::new();
     let found = sqlx::query!(
-        r#"SELECT experiment_id AS "experiment_id!", priority,
-            state = 'paused' AS "paused!: bool", course IS 'open' AS "open!: bool", allocation
+        r#"SELECT experiment_id AS "experiment_id!", state = 'paused' AS "paused!: bool",
+            course IS 'open' AS "open!: bool"
         FROM experiments WHERE state IN ('running', 'paused') ORDER BY experiment_id"#
     )
     .fetch_all(tx.connection())
@@ -95,10 +95,9 @@ async fn unfinished(tx: &mut Transaction<'_>) -> Result<Vec<ExperimentSnapshot>,
         verifications::add_to_cells(tx, experiment.experiment_id, &mut cells).await?;
         experiments.push(ExperimentSnapshot {
             experiment: ExperimentId(experiment.experiment_id),
-            priority: experiment.priority,
+            settings: settings::read(tx.connection(), experiment.experiment_id).await?.scheduling,
             state,
             open: experiment.open,
-            allocation: Allocation::named(&experiment.allocation).unwrap_or_default(),
             cells,
         });
     }

@@ -7,10 +7,7 @@ use spelrum_model::builds;
 use spelrum_model::builds::AWAITED_BUILD;
 use spelrum_model::change::{Change, PLACEMENT};
 use spelrum_model::claims::{ClaimStanding, Restatement};
-use spelrum_model::disturbance::Timing;
-use spelrum_model::placement::Placement;
-use spelrum_model::{Allocation, ExperimentState};
-use spelrum_model::{ExperimentId, Plan};
+use spelrum_model::{ExperimentId, ExperimentState, Plan};
 use spelrum_scheduling::scheduler::{Attempts, CellState};
 use spelrum_sweep::{SweepText, plan_sweep};
 use sqlx::{Connection as _, SqliteConnection};
@@ -20,8 +17,9 @@ use crate::read::readers::Readers;
 use crate::schema::encoding::rows;
 use crate::schema::experiment_states::state_of;
 use crate::schema::experiment_views;
-use crate::schema::numbers::{integer, safe, scaling, scaling_columns};
-use crate::write::sweep_changes::{Subject, check, compare, record_name};
+use crate::schema::numbers::{integer, safe};
+use crate::schema::settings;
+use crate::write::sweep_changes::{check, compare};
 use crate::write::sweep_files::{self, files};
 use crate::write::transaction::Transaction;
 use crate::write::{
@@ -99,7 +97,6 @@ struct Existing {
     experiment: i64,
     uuid: String,
     candidate: Candidate,
-    subject: Subject,
 }
 
 /// An experiment that a submit could apply to.
@@ -155,7 +152,7 @@ impl Sweep<'_> {
     pub(crate) fn asks_what_did(&self, toml: &str, files: BTreeMap<String, String>) -> bool {
         let plan = plan_sweep(&SweepText { files, ..SweepText::new(&self.plan.name, toml) });
         plan.is_ok_and(|mut plan| {
-            plan.description.clone_from(&self.plan.description);
+            plan.settings.description.clone_from(&self.plan.settings.description);
             plan == *self.plan
         })
     }
@@ -182,11 +179,7 @@ impl Sweep<'_> {
         let fills = self.fills;
         let found = sqlx::query!(
             r#"SELECT e.experiment_id AS "experiment_id!", e.uuid, e.state, e.sweep_toml,
-                e.engine_revision, e.description, e.priority AS "priority: i64", e.record,
-                e.allocation,
-                e.game_timeout_us, e.forfeits_max, e.disturbed_above, e.replays_max,
-                e.reference_speed, e.factor_max_permille, e.placement_json,
-                e.course IS NOT NULL AS "has_course!: bool",
+                e.engine_revision, e.course IS NOT NULL AS "has_course!: bool",
                 v.uuid IS NOT NULL AS "repeated!: bool"
             FROM experiments AS e
             LEFT JOIN sweep_versions AS v ON v.experiment_id = e.experiment_id AND v.uuid = ?1
@@ -217,21 +210,6 @@ impl Sweep<'_> {
                 engine_revision: row.engine_revision,
                 has_course: row.has_course,
             },
-            subject: Subject {
-                experiment: row.experiment_id,
-                description: row.description,
-                priority: row.priority,
-                allocation: Allocation::named(&row.allocation).unwrap_or_default(),
-                record: row.record,
-                game_timeout_us: row.game_timeout_us,
-                forfeits_max: row.forfeits_max,
-                timing: Timing {
-                    disturbed_above: row.disturbed_above,
-                    replays_max: row.replays_max,
-                    scaling: scaling(row.reference_speed, row.factor_max_permille),
-                },
-                placement: Placement::from_json(row.placement_json.as_deref()),
-            },
         }))
     }
 }
@@ -257,7 +235,7 @@ impl Readers {
                 ..Preview::default()
             }),
             Decision::Leave(found) => {
-                let compared = compare(&mut reading, &found.subject, sweep.plan).await?;
+                let compared = compare(&mut reading, found.experiment, sweep.plan).await?;
                 Ok(Preview {
                     existing: Some((found.uuid, found.candidate.state)),
                     change: None,
@@ -266,7 +244,7 @@ impl Readers {
                 })
             }
             Decision::Grow(found) => {
-                let compared = compare(&mut reading, &found.subject, sweep.plan).await?;
+                let compared = compare(&mut reading, found.experiment, sweep.plan).await?;
                 check(&compared, &sweep.plan.name)?;
                 Ok(Preview {
                     existing: Some((found.uuid, found.candidate.state)),
@@ -354,9 +332,9 @@ async fn grow(
     sweep: Sweep<'_>,
     found: Existing,
 ) -> Result<Submitted, StoreError> {
-    let Existing { experiment, uuid, candidate, subject } = found;
+    let Existing { experiment, uuid, candidate } = found;
     let plan = sweep.plan;
-    let compared = compare(tx.connection(), &subject, plan).await?;
+    let compared = compare(tx.connection(), experiment, plan).await?;
     check(&compared, &plan.name)?;
     let mut cells = growth::grow_cells(tx, experiment, plan, &compared).await?;
     update_experiment(tx, experiment, sweep.toml, plan).await?;
@@ -373,7 +351,7 @@ async fn grow(
     let was_finished = candidate.state == ExperimentState::Finished;
     // Only the scheduler determines where cells end by another rule.
     let tell = !was_finished || change.games_to_play > 0 || rules_differ;
-    if change.settings_changed.contains(&PLACEMENT) && !was_finished {
+    if change.has_changed(PLACEMENT) && !was_finished {
         // The rules of all cells changed. The scheduler already has the games returned to them.
         cells = scheduling::cell_states(tx, experiment).await?;
         cells.iter_mut().for_each(|cell| cell.returned.clear());
@@ -419,87 +397,44 @@ pub(crate) async fn insert_experiment(
     plan: &Plan,
 ) -> Result<i64, StoreError> {
     let seed = safe("the sweep's seed", plan.seed)?;
-    let record = record_name(plan.record);
-    let game_timeout_us = game_timeout_us(plan)?;
-    let forfeits_max = forfeits_max(plan)?;
-    let allocation = plan.allocation.name();
-    let placement = plan.placement.to_json();
     let kind = plan.task().experiments();
-    let (reference_speed, factor_max_permille) = scaling_columns(plan.timing.scaling);
     let now = tx.now_unix_us;
     let id = sqlx::query_scalar!(
         r#"INSERT INTO experiments (uuid, name, description, game, seed, state, priority,
-            record, sweep_toml, engine_revision, submitted_unix_us, results_view, times_view,
-            game_timeout_us, allocation, kind, disturbed_above, replays_max,
-            reference_speed, factor_max_permille, placement_json, forfeits_max)
-        VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11, ?12, ?13, ?14,
-            ?15, ?16, ?17, ?18, ?19)
+            record, sweep_toml, engine_revision, submitted_unix_us, results_view, times_view, kind)
+        VALUES (?1, ?2, '', ?3, ?4, 'running', 0, 'moves', '', ?5, ?6, '', '', ?7)
         RETURNING experiment_id AS "experiment_id!""#,
         uuid,
         plan.name,
-        plan.description,
         plan.game,
         seed,
-        plan.priority,
-        record,
-        toml,
         ENGINE_REVISION,
         now,
-        game_timeout_us,
-        allocation,
         kind,
-        plan.timing.disturbed_above,
-        plan.timing.replays_max,
-        reference_speed,
-        factor_max_permille,
-        placement,
-        forfeits_max,
     )
     .fetch_one(tx.connection())
     .await?;
+    update_experiment(tx, id, toml, plan).await?;
     experiment_views::name_views(tx, id, &plan.name).await?;
     Ok(id)
 }
 
-/// Updates the settings of an experiment as a whole to a changed sweep.
+/// Updates the text and the settings of an experiment as a whole to a sweep. With another game or seed, no cell would
+/// be in common.
 pub(crate) async fn update_experiment(
     tx: &mut Transaction<'_>,
     experiment: i64,
     toml: &str,
     plan: &Plan,
 ) -> Result<(), StoreError> {
-    let record = record_name(plan.record);
-    let game_timeout_us = game_timeout_us(plan)?;
-    let forfeits_max = forfeits_max(plan)?;
-    let allocation = plan.allocation.name();
-    let (reference_speed, factor_max_permille) = scaling_columns(plan.timing.scaling);
-    let placement = plan.placement.to_json();
-    // With another game or seed, no cell would be in common. An experiment whose moves were dropped stores no more
-    // moves.
     sqlx::query!(
-        "UPDATE experiments SET description = ?2, priority = ?3, sweep_toml = ?5,
-            record = CASE WHEN pruned_unix_us IS NULL THEN ?4 ELSE 'games' END,
-            game_timeout_us = ?6, allocation = ?7, disturbed_above = ?8,
-            replays_max = ?9, reference_speed = ?10, factor_max_permille = ?11,
-            placement_json = ?12, forfeits_max = ?13
-        WHERE experiment_id = ?1",
+        "UPDATE experiments SET sweep_toml = ?2 WHERE experiment_id = ?1",
         experiment,
-        plan.description,
-        plan.priority,
-        record,
-        toml,
-        game_timeout_us,
-        allocation,
-        plan.timing.disturbed_above,
-        plan.timing.replays_max,
-        reference_speed,
-        factor_max_permille,
-        placement,
-        forfeits_max
+        toml
     )
     .execute(tx.connection())
     .await?;
-    Ok(())
+    settings::write(tx.connection(), experiment, &plan.settings).await
 }
 
 /// Stores an experiment's axes and anchors.
@@ -598,12 +533,4 @@ impl Submitted {
             claims,
         }
     }
-}
-
-fn forfeits_max(plan: &Plan) -> Result<Option<i64>, StoreError> {
-    plan.forfeits_max.map(|games| safe("the sweep's forfeits_max", games)).transpose()
-}
-
-fn game_timeout_us(plan: &Plan) -> Result<Option<i64>, StoreError> {
-    plan.game_timeout_us.map(|us| safe("the sweep's game_timeout", us)).transpose()
 }

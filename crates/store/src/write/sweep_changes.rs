@@ -2,34 +2,19 @@
 //! the writer.
 
 use serde::Deserialize;
-use spelrum_model::Allocation;
 use spelrum_model::change::{
-    CELLS_EVER_MAX, CannotGrow, Comparison, DroppedCell, Settings, StoredCell, StoredDefinition,
+    CELLS_EVER_MAX, CannotGrow, Comparison, DroppedCell, StoredCell, StoredDefinition,
+    StoredExperiment,
 };
-use spelrum_model::disturbance::Timing;
-use spelrum_model::placement::Placement;
-use spelrum_model::{CellId, Plan, PlannedCell, Record};
+use spelrum_model::{CellId, Plan, PlannedCell};
 use spelrum_statistics::StopRule;
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;
+use crate::schema::settings;
 use crate::write::cells::ROWS_AT_ONCE;
 use crate::write::stop_rules;
-
-/// An experiment that a plan can change.
-#[derive(Clone, Debug)]
-pub(crate) struct Subject {
-    pub(crate) experiment: i64,
-    pub(crate) description: String,
-    pub(crate) priority: i64,
-    pub(crate) allocation: Allocation,
-    pub(crate) record: String,
-    pub(crate) game_timeout_us: Option<u64>,
-    pub(crate) forfeits_max: Option<u64>,
-    pub(crate) timing: Timing,
-    pub(crate) placement: Placement,
-}
 
 /// Ids start at 1: no cell has this rule.
 const NO_RULES_ID: i64 = 0;
@@ -45,21 +30,21 @@ struct NamedRow(i64, u64, u64, u64, u8, u8, u8, Option<[String; 3]>);
 /// Compares a plan with the rows of an experiment, a bounded number of cells at a time.
 pub(crate) async fn compare<'p>(
     connection: &mut SqliteConnection,
-    subject: &Subject,
+    experiment: i64,
     plan: &'p Plan,
 ) -> Result<Comparison<'p>, StoreError> {
     let mut comparison = Comparison::new(plan);
     for cells in plan.cells.chunks(ROWS_AT_ONCE) {
         let mut there = vec![None; cells.len()];
-        for row in find_cells(connection, subject.experiment, cells, plan.stop).await? {
+        for row in find_cells(connection, experiment, cells, plan.stop).await? {
             if let Some(place) = there.get_mut(row.0) {
                 *place = Some(row.into());
             }
         }
         comparison.see(there);
     }
-    find_dropped(&mut comparison, connection, subject.experiment).await?;
-    comparison.see_settings(&settings(connection, subject).await?);
+    find_dropped(&mut comparison, connection, experiment).await?;
+    comparison.see_settings(&stored_experiment(connection, experiment).await?);
     Ok(comparison)
 }
 
@@ -222,21 +207,10 @@ async fn find_dropped(
     Ok(())
 }
 
-async fn settings(
+async fn stored_experiment(
     connection: &mut SqliteConnection,
-    subject: &Subject,
-) -> Result<Settings, StoreError> {
-    let Subject {
-        experiment,
-        description,
-        priority,
-        allocation,
-        record,
-        game_timeout_us,
-        forfeits_max,
-        timing,
-        placement,
-    } = subject;
+    experiment: i64,
+) -> Result<StoredExperiment, StoreError> {
     let axes = sqlx::query_scalar!(
         "SELECT axis FROM experiment_axes WHERE experiment_id = ? ORDER BY number",
         experiment
@@ -256,25 +230,10 @@ async fn settings(
     )
     .fetch_all(&mut *connection)
     .await?;
-    Ok(Settings {
-        description: description.clone(),
-        priority: *priority,
-        allocation: *allocation,
-        record: if record == record_name(Record::Moves) { Record::Moves } else { Record::Games },
-        game_timeout_us: *game_timeout_us,
-        forfeits_max: *forfeits_max,
-        timing: *timing,
-        placement: placement.clone(),
+    Ok(StoredExperiment {
+        settings: settings::read(connection, experiment).await?,
         axes,
         anchors,
         definition_prefixes: conditions.into_iter().collect(),
     })
-}
-
-/// The stored name of a recording mode.
-pub(crate) fn record_name(record: Record) -> &'static str {
-    match record {
-        Record::Moves => "moves",
-        Record::Games => "games",
-    }
 }

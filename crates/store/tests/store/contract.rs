@@ -213,12 +213,12 @@ fn engines_of_kinds() -> BTreeMap<DefinitionHash, [bool; 2]> {
 /// Some of a few cells: some with fixed sides, some where the clock decides, some with external engines.
 fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
     let mut plan = empty_plan(["one", "two", "three"][usize::from(name % 3)]);
-    plan.record = if games_only { Record::Games } else { Record::Moves };
-    plan.priority = i32::from(cells.len() as u8);
-    plan.timing.disturbed_above = [0.0, 0.4, 1.0][cells.len() % 3];
-    plan.forfeits_max = [None, Some(0), Some(1)][cells.len() % 3];
-    plan.placement = placement_of(cells.len());
-    plan.allocation =
+    plan.settings.record = if games_only { Record::Games } else { Record::Moves };
+    plan.settings.scheduling.priority = i32::from(cells.len() as u8);
+    plan.settings.timing.disturbed_above = [0.0, 0.4, 1.0][cells.len() % 3];
+    plan.settings.forfeits_max = [None, Some(0), Some(1)][cells.len() % 3];
+    plan.settings.placement = placement_of(cells.len());
+    plan.settings.scheduling.allocation =
         if cells.len().is_multiple_of(2) { Allocation::Informative } else { Allocation::Grid };
     let cells: BTreeMap<u8, u8> = cells.iter().copied().collect();
     for (kind, games) in cells {

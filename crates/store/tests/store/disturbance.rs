@@ -59,7 +59,7 @@ const MARKS: &str = "SELECT printf('%d %s %s', number, coalesce(round(robbed_sha
 #[tokio::test]
 async fn timed_games_are_marked_by_what_their_players_were_robbed_of() {
     let mut plan = empty_plan("disturbed");
-    plan.timing.disturbed_above = 0.25;
+    plan.settings.timing.disturbed_above = 0.25;
     add_cell(&mut plan, ["quick", "shallow"], [timed(10_000), alpha_beta(1)], 1, 20).timed = true;
     add_cell(&mut plan, ["deep", "shallow"], [alpha_beta(2), alpha_beta(1)], 2, 20);
     add_cell(&mut plan, ["quick", "fish"], [timed(10_000), fish(&[])], 3, 20).timed = true;
@@ -95,7 +95,7 @@ async fn timed_games_are_marked_by_what_their_players_were_robbed_of() {
     store.assert_recount().await;
 
     // Another share is for the games that come after it.
-    plan.timing.disturbed_above = 0.0;
+    plan.settings.timing.disturbed_above = 0.0;
     let mut transaction = store.writer.begin().await.unwrap();
     let toml = "another";
     let submitted = transaction.submit(sweep("another", toml, &plan)).await.unwrap();
@@ -120,7 +120,7 @@ async fn results_are_kept_while_their_games_are_played_again<S: contract::Store>
     reading: &impl Reading,
 ) -> Vec<String> {
     let mut plan = empty_plan("again");
-    plan.timing.replays_max = 2;
+    plan.settings.timing.replays_max = 2;
     add_cell(&mut plan, ["quick", "shallow"], [timed(10_000), alpha_beta(1)], 1, 20).timed = true;
     add_cell(&mut plan, ["deep", "shallow"], [alpha_beta(2), alpha_beta(1)], 2, 20);
     let mut lines = Vec::new();
@@ -195,7 +195,7 @@ async fn both_stores_keep_results_while_their_games_are_played_again() {
 async fn shares_are_bounded() {
     let mut plan = empty_plan("bounds");
     add_cell(&mut plan, ["a", "b"], [alpha_beta(1), alpha_beta(2)], 1, 2);
-    plan.timing.disturbed_above = 1.5;
+    plan.settings.timing.disturbed_above = 1.5;
     let mut store = Store::new().await;
     let mut transaction = store.writer.begin().await.unwrap();
     assert!(transaction.submit(sweep("bounds", "bounds", &plan)).await.is_err());

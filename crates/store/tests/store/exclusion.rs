@@ -17,7 +17,8 @@ use crate::fixture::{
 
 /// Some cells: of pairs, of self-play, of fixed sides, with openings that come again.
 fn cells(record: Record) -> Plan {
-    let mut plan = Plan { record, ..plan("random") };
+    let mut plan = plan("random");
+    plan.settings.record = record;
     add_cell(&mut plan, ["ab", "ab"], [alpha_beta(1), alpha_beta(1)], 3, 20);
     add_cell_of(&mut plan, false, ["ab", "gm"], [alpha_beta(3), genetic(3)], 4, 19);
     plan.conditions[0].openings_count = Some(3);

@@ -17,8 +17,8 @@ use spelrum_model::engines::{EngineIdentity, Forfeit};
 use spelrum_model::labels::WantedLabel;
 use spelrum_model::placement::Placement;
 use spelrum_model::{
-    AxisValue, CellDefinition, CellId, FinishedTraining, GameId, OpeningsRule, Plan, PlannedCell,
-    PlayedGame, Role, Task, TrainedNetwork, WorkerId,
+    AxisValue, CellDefinition, CellId, ExperimentSettings, FinishedTraining, GameId, OpeningsRule,
+    Plan, PlannedCell, PlayedGame, Role, SchedulingSettings, Task, TrainedNetwork, WorkerId,
 };
 use spelrum_statistics::claims::{Bound, Quantifier};
 use spelrum_store::contract::WriteTransaction as _;
@@ -343,10 +343,13 @@ pub(crate) fn add_cell_of<'p>(
 pub(crate) fn empty_plan(name: &str) -> Plan {
     Plan {
         name: name.to_owned(),
-        description: "what it asks".to_owned(),
         game: "pentago".to_owned(),
         seed: 7,
-        priority: 3,
+        settings: ExperimentSettings {
+            description: "what it asks".to_owned(),
+            scheduling: SchedulingSettings { priority: 3, ..SchedulingSettings::default() },
+            ..ExperimentSettings::default()
+        },
         ..Plan::default()
     }
 }

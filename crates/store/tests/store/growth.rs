@@ -9,10 +9,9 @@ use proptest::test_runner::TestCaseError;
 use spelrum_engine::Parameters;
 use spelrum_model::change::{CellChange, Change};
 use spelrum_model::demands::Offer;
-use spelrum_model::{Allocation, ExperimentState};
 use spelrum_model::{
-    AxisValue, CellDefinition, CellId, DefinitionHash, GameId, GameRange, LeaseId, OpeningsRule,
-    Plan, PlannedAxis, Task, WorkerId,
+    Allocation, AxisValue, CellDefinition, CellId, DefinitionHash, ExperimentState, GameId,
+    GameRange, LeaseId, OpeningsRule, Plan, PlannedAxis, Task, WorkerId,
 };
 use spelrum_scheduling::scheduler::{
     CellProgress, CellState, Changes, Effect, Event, Policy, Report, Scheduler, Time, Verdict,
@@ -78,7 +77,7 @@ async fn a_changed_sweep_keeps_what_it_still_names() {
         store.store(&games).await;
     }
     let mut changed = with_cells(&[(4, 10), (2, 30), (1, 20)]);
-    changed.description = "another question".to_owned();
+    changed.settings.description = "another question".to_owned();
     changed.anchors = vec!["gm".to_owned()];
     let readers = store.writer.readers();
     let preview = readers.preview(sweep("uuid-2", "text 2", &changed)).await.unwrap();
@@ -116,7 +115,7 @@ async fn a_changed_sweep_keeps_what_it_still_names() {
         games_kept: 8,
         games_to_play: 52,
         games_dropped: 4,
-        settings_changed: vec!["description", "anchors"],
+        settings_changed: vec!["description".into(), "anchors".into()],
         examples: change.examples.clone(),
         ..Change::default()
     };
@@ -428,9 +427,8 @@ impl Desk {
         if submitted.tell {
             let event = Event::Submitted {
                 experiment: submitted.experiment,
-                priority: plan.priority,
+                settings: plan.settings.scheduling,
                 open: false,
-                allocation: plan.allocation,
                 cells: submitted.cells,
                 attempts: submitted.attempts,
             };
@@ -635,8 +633,9 @@ fn policy() -> Policy {
 /// Cells of a pool; how they are named and placed depends on the look, what they play does not.
 fn pool_plan(cells: &[(usize, u64)], look: u8) -> Plan {
     let mut plan = empty_plan("pool");
-    plan.priority = i32::from(look);
-    plan.allocation = if look == 1 { Allocation::Informative } else { Allocation::Grid };
+    plan.settings.scheduling.priority = i32::from(look);
+    plan.settings.scheduling.allocation =
+        if look == 1 { Allocation::Informative } else { Allocation::Grid };
     for &(index, pairs) in cells {
         let depth = i64::try_from(index).unwrap();
         let player = |parameters: Parameters| std::sync::Arc::new(parameters);

@@ -15,7 +15,7 @@ use crate::fixture::{
 /// Two cells with one network, and one without.
 fn plan(name: &str) -> Plan {
     let mut plan = empty_plan(name);
-    plan.game_timeout_us = Some(1_000_000);
+    plan.settings.game_timeout_us = Some(1_000_000);
     for depth in 1..=2 {
         add_cell(&mut plan, ["net", "gm"], [networked(depth), genetic(depth)], depth, 4);
     }

@@ -214,7 +214,7 @@ async fn a_timed_game_may_differ() {
 #[tokio::test]
 async fn an_experiment_may_record_games_alone() {
     let mut plan = plan("games alone");
-    plan.record = Record::Games;
+    plan.settings.record = Record::Games;
     let mut store = Store::with(&plan).await;
     let settled = game(store.cell(0), 0, 4);
     store.store(std::slice::from_ref(&settled)).await;

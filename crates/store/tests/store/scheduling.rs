@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use spelrum_engine::Protocol;
 use spelrum_model::engines::NeededEngine;
-use spelrum_model::{Allocation, ExperimentState};
-use spelrum_model::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+use spelrum_model::{
+    CellId, ExperimentId, ExperimentState, GameId, GameRange, LeaseId, SchedulingSettings, WorkerId,
+};
 use spelrum_scheduling::scheduler::{
     Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, LeaseEnd, LeaseState, Snapshot,
 };
@@ -34,10 +35,9 @@ async fn a_new_experiment_is_all_there_is() {
         Snapshot {
             experiments: vec![ExperimentSnapshot {
                 experiment: store.submitted.experiment,
-                priority: 3,
+                settings: SchedulingSettings { priority: 3, ..SchedulingSettings::default() },
                 state: ExperimentState::Running,
                 open: false,
-                allocation: Allocation::Grid,
                 cells: store.submitted.cells.clone(),
             }],
             leases: vec![],

@@ -232,7 +232,7 @@ async fn the_file_has_the_views_of_the_hundred_latest_experiments() {
     let same = transaction.submit(sweep("again", "x-1", &plan("x-1"))).await.unwrap();
     assert!(same.existed && same.change.is_none());
     let mut changed = plan("x-2");
-    changed.description = "another".to_owned();
+    changed.settings.description = "another".to_owned();
     transaction.submit(sweep("changed", "changed", &changed)).await.unwrap();
     transaction.commit().await.unwrap();
     let views = results_views(&store).await;
@@ -253,13 +253,11 @@ async fn views_that_are_too_many_go_bit_by_bit() {
         SqliteConnectOptions::new().filename(store.path()).connect().await.unwrap();
     for number in 1..=10 {
         let sql = format!(
-            "INSERT INTO experiments SELECT * FROM (
-                SELECT NULL, 'uuid ' || {number}, 'old', description, game, seed, state, priority, record,
-                    sweep_toml, engine_revision, submitted_unix_us, finished_unix_us, 'results_old_{number}',
-                    'times_old_{number}', game_timeout_us, course, pruned_unix_us, allocation, kind,
-                    disturbed_above, replays_max, reference_speed, factor_max_permille, forfeits_max,
-                    forfeits_after_game_id, forfeits_player, placement_json
-                FROM experiments WHERE experiment_id = 1);
+            "INSERT INTO experiments (uuid, name, description, game, seed, state, priority, record, sweep_toml,
+                engine_revision, submitted_unix_us, results_view, times_view)
+            SELECT 'uuid ' || {number}, 'old', description, game, seed, state, priority, record, sweep_toml,
+                engine_revision, submitted_unix_us, 'results_old_{number}', 'times_old_{number}'
+            FROM experiments WHERE experiment_id = 1;
             CREATE VIEW results_old_{number} AS SELECT 1; CREATE VIEW times_old_{number} AS SELECT 1"
         );
         connection.execute(sqlx::AssertSqlSafe(sql)).await.unwrap();

@@ -19,7 +19,7 @@ fn scaled(game: PlayedGame, factor_permille: u32) -> PlayedGame {
 #[tokio::test]
 async fn overruns_are_those_of_the_limit_that_a_game_had() {
     let mut plan = empty_plan("scaled");
-    plan.timing.scaling = Some(SCALING);
+    plan.settings.timing.scaling = Some(SCALING);
     add_cell(&mut plan, ["quick", "shallow"], [timed(150), alpha_beta(1)], 1, 4).timed = true;
     let mut store = Store::with(&plan).await;
     let cell = store.cell(0);
@@ -45,7 +45,7 @@ async fn limits_are_scaled_as_the_sweep_says<S: contract::Store>(
     reading: &impl Reading,
 ) -> Vec<String> {
     let mut plan = empty_plan("scaled");
-    plan.timing.scaling = Some(SCALING);
+    plan.settings.timing.scaling = Some(SCALING);
     add_cell(&mut plan, ["quick", "shallow"], [timed(10_000), alpha_beta(1)], 1, 20).timed = true;
     // Timed, and nothing to scale.
     add_cell(&mut plan, ["deep", "shallow"], [alpha_beta(2), alpha_beta(1)], 2, 20).timed = true;
@@ -96,7 +96,7 @@ async fn limits_are_scaled_as_the_sweep_says<S: contract::Store>(
     );
 
     // What a changed sweep says is for the next lease.
-    plan.timing.scaling = None;
+    plan.settings.timing.scaling = None;
     let mut transaction = store.begin().await.unwrap();
     let submitted = transaction.submit(sweep("not", "not", &plan)).await.unwrap();
     lines.push(format!("{:?}", submitted.change.unwrap().settings_changed));

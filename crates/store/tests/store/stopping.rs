@@ -60,7 +60,8 @@ proptest::proptest! {
 }
 
 async fn run(steps: Vec<Step>, record: Record) -> Result<(), proptest::test_runner::TestCaseError> {
-    let mut plan = Plan { record, ..plan("random") };
+    let mut plan = plan("random");
+    plan.settings.record = record;
     // One cell of self-play among them, and one of fixed sides.
     add_cell(&mut plan, ["ab", "ab"], [alpha_beta(1), alpha_beta(1)], 3, 20);
     add_cell_of(&mut plan, false, ["ab", "gm"], [alpha_beta(3), genetic(3)], 4, 19);
@@ -159,7 +160,9 @@ async fn stop(store: &mut Store, decided_number: u64, stop_number: Option<u64>) 
 #[tokio::test]
 async fn a_sum_that_lost_its_digits_is_summed_up_again() {
     for record in [Record::Moves, Record::Games] {
-        let mut store = Store::with(&Plan { record, ..plan("digits") }).await;
+        let mut plan = plan("digits");
+        plan.settings.record = record;
+        let mut store = Store::with(&plan).await;
         let mut games: Vec<_> = (0..20).map(|number| game(store.cell(0), number, 1)).collect();
         games[19].record.moves[0].wall_us = 3_600_000_000;
         store.store(&games).await;

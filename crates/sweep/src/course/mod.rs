@@ -129,9 +129,9 @@ struct Course<'a> {
 
 fn course_keys(kind: CourseKind) -> &'static [Key] {
     match kind {
-        CourseKind::Find => &FIND,
-        CourseKind::Tune => &TUNE,
-        CourseKind::Evolve => &EVOLVE,
+        CourseKind::Find => FIND,
+        CourseKind::Tune => TUNE,
+        CourseKind::Evolve => EVOLVE,
     }
 }
 

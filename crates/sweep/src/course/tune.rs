@@ -137,7 +137,7 @@ fn parameter(rules: &Rules, player: &Parameters, entry: &Entry) -> Result<TunedP
     let label = format!("`{name}` of `parameters`");
     let example = format!("{name} = {{ from = 0, to = 8 }}");
     let table = entry.value.table(&label, &example)?;
-    keys::check(table, &label, &TUNED)?;
+    keys::check(table, &label, TUNED)?;
     let [from, to] = ["from", "to"].map(|key| table.get(key).map(|entry| &entry.value));
     match (from, to, player.get(name)) {
         (Some(from), Some(to), _) if table.get("choices").is_none() => {

@@ -17,19 +17,19 @@ pub(crate) const RESIGN_MOVES: i64 = 3;
 pub(crate) const DRAW_MOVES: i64 = 8;
 
 /// The keys of `adjudication`, at least one of which is given.
-pub(crate) static ADJUDICATION: [Key; 3] = [
+pub(crate) const ADJUDICATION: &[Key] = &[
     Key::new(
         "resign",
         "Lost by scores",
         "A side loses whose last scores are all this bad: `{ score = 600, moves = 3, both = true }`.",
-        Kind::Table(&RESIGN),
+        Kind::Table(RESIGN),
     ),
     Key::new(
         "draw",
         "Drawn by scores",
         "A game is drawn if the last scores of both sides are all this near to 0: `{ score = 10, moves = 8, \
          after = 40 }`.",
-        Kind::Table(&DRAW),
+        Kind::Table(DRAW),
     ),
     Key::new(
         "tables",
@@ -41,7 +41,7 @@ pub(crate) static ADJUDICATION: [Key; 3] = [
 ];
 
 /// The keys of `resign`.
-pub(crate) static RESIGN: [Key; 3] = [
+pub(crate) const RESIGN: &[Key] = &[
     Key::new(
         "score",
         "",
@@ -66,7 +66,7 @@ pub(crate) static RESIGN: [Key; 3] = [
 ];
 
 /// The keys of `draw`.
-pub(crate) static DRAW: [Key; 4] = [
+pub(crate) const DRAW: &[Key] = &[
     Key::new(
         "score",
         "",

@@ -8,9 +8,9 @@ use crate::books::COUNT_MAX;
 use crate::forms;
 
 /// The keys of openings written as a table: those of every kind, and then of each.
-pub(crate) static OPENINGS_START: [Key; 1] = [OPENINGS_KIND];
+pub(crate) const OPENINGS_START: &[Key] = &[OPENINGS_KIND];
 /// The keys of openings that are this many plies from the start.
-pub(crate) static OPENINGS_PLIES: [Key; 2] = [
+pub(crate) const OPENINGS_PLIES: &[Key] = &[
     OPENINGS_KIND,
     Key::new(
         "plies",
@@ -34,7 +34,7 @@ pub(crate) static OPENINGS_PLIES: [Key; 2] = [
     .required(),
 ];
 /// The keys of openings that are listed, here or in a file.
-pub(crate) static OPENINGS_LISTED: [Key; 3] = [
+pub(crate) const OPENINGS_LISTED: &[Key] = &[
     OPENINGS_KIND,
     Key::new(
         "positions",
@@ -51,7 +51,7 @@ pub(crate) static OPENINGS_LISTED: [Key; 3] = [
 ];
 
 /// The keys of openings from a book.
-pub(crate) static OPENINGS_BOOK: [Key; 6] = [
+pub(crate) const OPENINGS_BOOK: &[Key] = &[
     OPENINGS_KIND,
     Key::new(
         "file",
@@ -108,7 +108,7 @@ pub(crate) static OPENINGS_BOOK: [Key; 6] = [
 ];
 
 /// The keys of openings from the table of an ending.
-pub(crate) static OPENINGS_ENDING: [Key; 5] = [
+pub(crate) const OPENINGS_ENDING: &[Key] = &[
     OPENINGS_KIND,
     Key::new(
         "ending",

@@ -8,7 +8,7 @@ use spelrum_model::speed::Scaling;
 use super::{Key, Kind};
 
 /// The keys of `placement`.
-pub(crate) static PLACEMENT: [Key; 5] = [
+pub(crate) const PLACEMENT: &[Key] = &[
     Key::new(
         "require",
         "Required labels",

@@ -7,7 +7,7 @@ use spelrum_model::speed::Scaling;
 use super::{Key, Kind};
 
 /// The keys of `timing`.
-pub(crate) static TIMING: [Key; 5] = [
+pub(crate) const TIMING: &[Key] = &[
     Key::new(
         "disturbed_above",
         "Disturbed above",

@@ -14,7 +14,7 @@ fn what_becomes_of_forfeits_is_no_part_of_a_cell() {
         ("forfeits = \"stop\"\nforfeits_max = 50", Some(50)),
     ] {
         let with = plan(head);
-        assert_eq!(with.forfeits_max, forfeits_max, "{head}");
+        assert_eq!(with.settings.forfeits_max, forfeits_max, "{head}");
         assert_eq!(with.plan.cells, without.plan.cells, "{head}");
     }
 }

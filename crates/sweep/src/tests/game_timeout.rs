@@ -6,7 +6,7 @@ use super::{RANDOM_PLAYERS, planned, tic_tac_toe};
 fn a_game_timeout_is_no_part_of_a_cell() {
     let plan = |head: &str| planned(&tic_tac_toe(head, RANDOM_PLAYERS));
     let without = plan("");
-    assert_eq!(without.game_timeout_us, None);
+    assert_eq!(without.settings.game_timeout_us, None);
     for (text, us) in [
         ("1ms", 1_000),
         ("1500ms", 1_500_000),
@@ -17,8 +17,8 @@ fn a_game_timeout_is_no_part_of_a_cell() {
         ("10000h", 36_000_000_000_000),
     ] {
         let with = plan(&format!("game_timeout = \"{text}\""));
-        assert_eq!(with.game_timeout_us, Some(us), "{text}");
+        assert_eq!(with.settings.game_timeout_us, Some(us), "{text}");
         assert_eq!(with.plan.cells, without.plan.cells, "{text}");
     }
-    assert_eq!(plan("game_timeout = \"unlimited\"").game_timeout_us, None);
+    assert_eq!(plan("game_timeout = \"unlimited\"").settings.game_timeout_us, None);
 }

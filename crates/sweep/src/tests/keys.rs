@@ -26,7 +26,7 @@ fn table_with(entries: &[(&str, &str)], key: &Key) -> String {
 #[test]
 fn every_key_of_a_sweep_is_read() {
     let base = [("name", "\"x\""), ("game", "\"tic-tac-toe\""), ("games", "2")];
-    for key in &keys::SWEEP {
+    for key in keys::SWEEP {
         let other_entries = base.iter().filter(|(name, _)| *name != key.name);
         let other_entries: Vec<String> =
             other_entries.map(|(name, value)| format!("{name} = {value}\n")).collect();
@@ -38,41 +38,41 @@ fn every_key_of_a_sweep_is_read() {
 #[test]
 fn every_key_of_its_tables_is_read() {
     let head = |line: String| assert_is_read(&tic_tac_toe(&line, RANDOM_PLAYERS));
-    for key in &keys::OPENINGS_START {
+    for key in keys::OPENINGS_START {
         head(format!("openings = {}", table_with(&[("kind", "\"start\"")], key)));
     }
-    for key in &keys::OPENINGS_PLIES {
+    for key in keys::OPENINGS_PLIES {
         let openings = [("kind", "\"random\""), ("plies", "2")];
         head(format!("openings = {}", table_with(&openings, key)));
     }
-    for key in &keys::OPENINGS_LISTED {
+    for key in keys::OPENINGS_LISTED {
         let openings = [("kind", "\"listed\""), ("positions", "[\".........\"]")];
         let openings = if key.name == "file" { &openings[..1] } else { &openings };
         head(format!("openings = {}", table_with(openings, key)));
     }
-    for key in &keys::OPENINGS_BOOK {
+    for key in keys::OPENINGS_BOOK {
         let openings = [("kind", "\"book\""), ("file", "\"book.pgn\"")];
         head(format!("openings = {}", table_with(&openings, key)));
     }
-    for key in &keys::OPENINGS_ENDING {
+    for key in keys::OPENINGS_ENDING {
         let openings = [("kind", "\"ending\""), ("ending", "\"KRK\"")];
         head(format!("openings = {}", table_with(&openings, key)));
     }
-    for key in &keys::adjudication::ADJUDICATION {
+    for key in keys::adjudication::ADJUDICATION {
         head(format!("adjudication = {}", table_with(&[], key)));
     }
-    for key in &keys::adjudication::RESIGN {
+    for key in keys::adjudication::RESIGN {
         let rule = table_with(&[("score", "600")], key);
         head(format!("adjudication = {{ resign = {rule} }}"));
     }
-    for key in &keys::adjudication::DRAW {
+    for key in keys::adjudication::DRAW {
         let rule = table_with(&[("score", "10")], key);
         head(format!("adjudication = {{ draw = {rule} }}"));
     }
-    for key in &keys::PAIRING_FORMS {
+    for key in keys::PAIRING_FORMS {
         head(format!("pairing = {}", table_with(&[], key)));
     }
-    for key in &keys::PAIRING_BESIDES {
+    for key in keys::PAIRING_BESIDES {
         head(format!("pairing = {}", table_with(&[("pairs", "[[\"a\", \"b\"]]")], key)));
     }
     let axis = |line: &str, range: &str| {
@@ -80,21 +80,21 @@ fn every_key_of_its_tables_is_read() {
                        algorithm = \"random\"";
         assert_is_read(&tic_tac_toe(line, &format!("[axes]\nx = {range}\n{players}")));
     };
-    for key in &keys::SAMPLE {
+    for key in keys::SAMPLE {
         let sample = [("method", "\"random\""), ("points", "1")];
         axis(&format!("sample = {}", table_with(&sample, key)), "[1, 2, 3]");
     }
-    for key in &keys::OVERRIDE {
+    for key in keys::OVERRIDE {
         let entries = [("where", "{ x = 1 }"), ("games", "2")];
         let entries = if key.name == "skip" { &entries[..1] } else { &entries };
         axis(&format!("override = [{}]", table_with(entries, key)), "[1, 2, 3]");
     }
-    for key in &keys::CLAIM {
+    for key in keys::CLAIM {
         let entries = [("text", "\"x\""), ("player", "\"a\""), ("score_above", "0.5")];
         let entries = if key.name == "score_below" { &entries[..2] } else { &entries };
         axis(&format!("claims = [{}]", table_with(entries, key)), "[1, 2, 3]");
     }
-    for key in &keys::RANGE {
+    for key in keys::RANGE {
         let ends = [("from", "1"), ("to", "3")];
         let by: &[(&str, &str)] = match key.name {
             "step" | "factor" | "count" => &[],
@@ -103,7 +103,7 @@ fn every_key_of_its_tables_is_read() {
         };
         axis("", &table_with(&[&ends, by].concat(), key));
     }
-    for key in &keys::PLAYER {
+    for key in keys::PLAYER {
         let players = format!("[players.a]\nalgorithm = \"random\"\n{} = {NOTHING}\n", key.name);
         assert_is_read(&tic_tac_toe("", &format!("{players}[players.b]\nalgorithm = \"random\"")));
     }

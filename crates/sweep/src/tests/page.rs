@@ -146,17 +146,17 @@ fn the_pages_tables_are_those_of_the_keys_and_parameters() {
     parts.insert("sweep".to_owned(), key_table(&sweep));
     parts.insert("accuracy".to_owned(), key_table(&accuracy));
     for (name, keys) in [
-        ("timing", &timing::TIMING[..]),
-        ("placement", &placement::PLACEMENT),
-        ("adjudication", &adjudication::ADJUDICATION),
-        ("sprt", &keys::SPRT),
-        ("ending", &keys::OPENINGS_ENDING),
-        ("sample", &keys::SAMPLE),
-        ("claims", &keys::CLAIM),
-        ("find", &course::find::FIND),
-        ("tune", &course::tune::TUNE),
-        ("evolve", &course::evolve::EVOLVE),
-        ("found", &keys::FOUND),
+        ("timing", timing::TIMING),
+        ("placement", placement::PLACEMENT),
+        ("adjudication", adjudication::ADJUDICATION),
+        ("sprt", keys::SPRT),
+        ("ending", keys::OPENINGS_ENDING),
+        ("sample", keys::SAMPLE),
+        ("claims", keys::CLAIM),
+        ("find", course::find::FIND),
+        ("tune", course::tune::TUNE),
+        ("evolve", course::evolve::EVOLVE),
+        ("found", keys::FOUND),
     ] {
         // The forms of openings share it, each with another value.
         let keys: Vec<&Key> = keys.iter().filter(|key| key.name != "kind").collect();

@@ -9,22 +9,22 @@ use super::{RANDOM_PLAYERS, planned, tic_tac_toe};
 fn what_is_asked_of_workers_is_no_part_of_a_cell() {
     let plan = |head: &str| planned(&tic_tac_toe(head, RANDOM_PLAYERS));
     let without = plan("");
-    assert_eq!(without.placement, Placement::default());
-    assert_eq!(plan("placement = {}").placement, Placement::default());
+    assert_eq!(without.settings.placement, Placement::default());
+    assert_eq!(plan("placement = {}").settings.placement, Placement::default());
     let with =
         plan("placement = { require = [\"site=lab2\", \"gpu\", \"gpu\"], prefer = [\"fast\"] }");
     let texts = |labels: &[spelrum_model::labels::WantedLabel]| -> Vec<String> {
         labels.iter().map(ToString::to_string).collect()
     };
-    assert_eq!(texts(&with.placement.require), ["gpu", "site=lab2"]);
-    assert_eq!(texts(&with.placement.prefer), ["fast"]);
+    assert_eq!(texts(&with.settings.placement.require), ["gpu", "site=lab2"]);
+    assert_eq!(texts(&with.settings.placement.prefer), ["fast"]);
     assert_eq!(with.plan.cells, without.plan.cells);
 }
 
 #[test]
 fn what_is_asked_of_workers_is_kept_as_a_text() {
     let head = "placement = { require = [\"site=lab2\", \"gpu=\"] }";
-    let placement = planned(&tic_tac_toe(head, RANDOM_PLAYERS)).placement.clone();
+    let placement = planned(&tic_tac_toe(head, RANDOM_PLAYERS)).settings.placement.clone();
     let json = placement.to_json().unwrap();
     assert_eq!(json, r#"{"require":["gpu=","site=lab2"]}"#);
     assert_eq!(Placement::from_json(Some(&json)), placement);
@@ -42,7 +42,7 @@ const TIMED_PLAYERS: &str = "[players.a]\nalgorithm = \"alpha-beta\"\ndepth = 9\
 fn bounds_are_for_timed_cells_by_the_shortest_limit_of_each() {
     let head = "placement = { speed_min = 1_000, noise_max = 0.0214, quota_period_max = 0.25 }";
     let plan = planned(&tic_tac_toe(head, TIMED_PLAYERS));
-    let placement = &plan.placement;
+    let placement = &plan.settings.placement;
     let json = placement.to_json().unwrap();
     let kept = r#"{"speed_min":1000,"noise_max_permille":21,"quota_period_max_permille":250}"#;
     assert_eq!(json, kept);

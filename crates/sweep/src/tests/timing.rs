@@ -8,11 +8,11 @@ use super::{RANDOM_PLAYERS, planned, tic_tac_toe};
 fn what_is_said_of_timing_is_no_part_of_a_cell() {
     let plan = |head: &str| planned(&tic_tac_toe(head, RANDOM_PLAYERS));
     let without = plan("");
-    assert_eq!(without.timing.disturbed_above, 0.05);
-    assert_eq!(plan("timing = {}").timing, without.timing);
+    assert_eq!(without.settings.timing.disturbed_above, 0.05);
+    assert_eq!(plan("timing = {}").settings.timing, without.settings.timing);
     for (text, share) in [("0", 0.0), ("0.125", 0.125), ("1", 1.0)] {
         let with = plan(&format!("timing = {{ disturbed_above = {text} }}"));
-        assert_eq!(with.timing.disturbed_above, share);
+        assert_eq!(with.settings.timing.disturbed_above, share);
         assert_eq!(with.plan.cells, without.plan.cells, "{text}");
     }
     for (text, replays) in [
@@ -21,7 +21,7 @@ fn what_is_said_of_timing_is_no_part_of_a_cell() {
         ("disturbed = \"replay\", replays_max = 10", 10),
     ] {
         let with = plan(&format!("timing = {{ {text} }}"));
-        assert_eq!(with.timing.replays_max, replays, "{text}");
+        assert_eq!(with.settings.timing.replays_max, replays, "{text}");
         assert_eq!(with.plan.cells, without.plan.cells, "{text}");
     }
     for (text, reference, factor_max_permille) in [
@@ -31,7 +31,7 @@ fn what_is_said_of_timing_is_no_part_of_a_cell() {
     ] {
         let with = plan(&format!("timing = {{ {text} }}"));
         let scaling = Scaling { reference, factor_max_permille };
-        assert_eq!(with.timing.scaling, Some(scaling), "{text}");
+        assert_eq!(with.settings.timing.scaling, Some(scaling), "{text}");
         assert_eq!(with.plan.cells, without.plan.cells, "{text}");
     }
 }

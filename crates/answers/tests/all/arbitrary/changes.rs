@@ -53,7 +53,8 @@ prop_compose! {
         Change {
             cells_kept, cells_continued, cells_added, cells_returned, cells_dropped, games_kept,
             games_to_play, games_dropped, cells_superseded, builds_changed, axes_changed,
-            rules_changed, settings_changed, examples,
+            rules_changed, examples,
+            settings_changed: settings_changed.into_iter().map(Into::into).collect(),
         }
     }
 }

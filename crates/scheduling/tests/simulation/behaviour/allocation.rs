@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 
 use spelrum_model::demands::Offer;
-use spelrum_model::{Allocation, CellId, ExperimentId, GameId, LeaseId, WorkerId};
+use spelrum_model::{
+    Allocation, CellId, ExperimentId, GameId, LeaseId, SchedulingSettings, WorkerId,
+};
 use spelrum_scheduling::scheduler::{
     CellState, Effect, Event, Policy, Report, Scheduler, Snapshot, Time,
 };
@@ -70,11 +72,9 @@ fn half_of_a_sweep(allocation: Allocation) -> Vec<(f64, u64)> {
     let experiment = ExperimentId(1);
     let cells = (0..CELLS).map(|cell| CellState::new(CellId(cell), GAMES)).collect();
     let attempts = Vec::new();
-    let (priority, open) = (0, false);
-    scheduler.handle(
-        Event::Submitted { experiment, priority, open, allocation, cells, attempts },
-        Time(0),
-    );
+    let settings = SchedulingSettings { allocation, ..SchedulingSettings::default() };
+    scheduler
+        .handle(Event::Submitted { experiment, settings, open: false, cells, attempts }, Time(0));
     let (mut dice, worker) = (Dice::new(1), WorkerId(1));
     let mut played = vec![0; CELLS as usize];
     let mut leased: VecDeque<(LeaseId, GameId)> = VecDeque::new();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use spelrum_model::demands::Demands;
 use spelrum_model::wanted::Wanted;
-use spelrum_model::{Allocation, CellId, ExperimentId, ExperimentState, WorkerId};
+use spelrum_model::{CellId, ExperimentId, ExperimentState, SchedulingSettings, WorkerId};
 use spelrum_scheduling::scheduler::{
     CellState, Event, ExperimentSnapshot, Policy, Scheduler, Snapshot, Time,
 };
@@ -103,8 +103,7 @@ fn scheduler(cells: &[(i64, &Needs, u64)]) -> Scheduler {
     };
     let experiment = ExperimentSnapshot {
         experiment: ExperimentId(1),
-        priority: 0,
-        allocation: Allocation::Grid,
+        settings: SchedulingSettings::default(),
         state: ExperimentState::Running,
         open: false,
         cells: cells.iter().map(state).collect(),

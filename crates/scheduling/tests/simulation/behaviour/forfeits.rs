@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use spelrum_model::demands::{Demands, Offer};
 use spelrum_model::withheld::{Barred, Withheld};
-use spelrum_model::{Allocation, CellId, ExperimentId, ExperimentState, GameId, LeaseId, WorkerId};
+use spelrum_model::{
+    CellId, ExperimentId, ExperimentState, GameId, LeaseId, SchedulingSettings, WorkerId,
+};
 use spelrum_scheduling::scheduler::{
     CellState, Effect, Event, ExperimentSnapshot, FORFEITS_EVIDENCE, Policy, Report, Scheduler,
     Snapshot, Time, Verdict,
@@ -63,8 +65,7 @@ fn scheduler(games: u64, barred: Vec<(WorkerId, Barred)>) -> Scheduler {
     let demands = Some(Arc::new(demands));
     let experiment = ExperimentSnapshot {
         experiment: EXPERIMENT,
-        priority: 0,
-        allocation: Allocation::Grid,
+        settings: SchedulingSettings::default(),
         state: ExperimentState::Running,
         open: false,
         cells: vec![CellState { demands, ..CellState::new(CELL, games) }],

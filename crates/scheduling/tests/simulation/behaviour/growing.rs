@@ -27,9 +27,8 @@ fn an_experiment_that_goes_on_was_never_finished() {
     let (experiment, worker) = (ExperimentId(1), WorkerId(1));
     let submitted = |cells| Event::Submitted {
         experiment,
-        priority: 0,
+        settings: SchedulingSettings::default(),
         open: false,
-        allocation: Allocation::Grid,
         cells,
         attempts: Vec::new(),
     };

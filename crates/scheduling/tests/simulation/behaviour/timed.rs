@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use spelrum_model::demands::Offer;
-use spelrum_model::{Allocation, CellId, ExperimentId, ExperimentState, GameId, LeaseId, WorkerId};
+use spelrum_model::{
+    CellId, ExperimentId, ExperimentState, GameId, LeaseId, SchedulingSettings, WorkerId,
+};
 use spelrum_scheduling::scheduler::{
     CellState, Effect, Event, ExperimentSnapshot, Policy, Report, Scheduler, Snapshot, Time,
 };
@@ -18,8 +20,7 @@ fn scheduler(timed: bool) -> Scheduler {
 fn scheduler_with_cells(cells: Vec<CellState>) -> Scheduler {
     let experiment = ExperimentSnapshot {
         experiment: ExperimentId(1),
-        priority: 0,
-        allocation: Allocation::Grid,
+        settings: SchedulingSettings::default(),
         state: ExperimentState::Running,
         open: false,
         cells,

@@ -1,7 +1,7 @@
 //! Calls that wait, since the coordinator stands still or cannot keep up.
 
 use spelrum_model::demands::Offer;
-use spelrum_model::{Allocation, CellId, ExperimentId, ExperimentState, LeaseId, WorkerId};
+use spelrum_model::{CellId, ExperimentId, ExperimentState, LeaseId, SchedulingSettings, WorkerId};
 use spelrum_scheduling::scheduler::{
     CellState, Effect, Event, ExperimentSnapshot, Policy, Scheduler, Snapshot, Time,
 };
@@ -15,8 +15,7 @@ fn scheduler() -> Scheduler {
     let cell = CellState::new(CellId(10), 2);
     let experiment = ExperimentSnapshot {
         experiment: ExperimentId(1),
-        priority: 0,
-        allocation: Allocation::Grid,
+        settings: SchedulingSettings::default(),
         state: ExperimentState::Running,
         open: false,
         cells: vec![cell],

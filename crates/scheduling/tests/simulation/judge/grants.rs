@@ -33,7 +33,7 @@ impl Judge {
         let ids: Vec<_> = self.experiments.keys().copied().collect();
         let waits = |id: &&ExperimentId| self.waits_for_speed(**id, worker);
         let waiting: Vec<_> = ids.iter().filter(waits).copied().collect();
-        let priority = |id: &ExperimentId| self.experiments[id].0;
+        let priority = |id: &ExperimentId| self.experiments[id].0.priority;
         let first = waiting.iter().map(priority).max();
         let first = first.expect("somebody waits for a speed that is not known");
         for id in ids.iter().filter(|id| self.has_games_for(**id, worker)) {
@@ -138,18 +138,19 @@ impl Judge {
         assert!((1..=self.policy.games_per_lease_max).contains(&count), "invariant 9: {count}");
 
         let experiment = self.cells[&ranges[0].cell].experiment;
-        let (priority, state) = self.experiments[&experiment];
+        let (settings, state) = self.experiments[&experiment];
         assert_eq!(state, ExperimentState::Running);
         assert_eq!(self.quarantined(worker), None, "{worker} is quarantined");
         assert!(!self.is_excluded(worker, experiment), "{worker} is excluded from {experiment}");
-        for (&waiting, &(larger, _)) in &self.experiments {
-            let waits = larger > priority && self.has_games_for(waiting, worker);
+        for (&waiting, (other, _)) in &self.experiments {
+            let is_larger = other.priority > settings.priority;
+            let waits = is_larger && self.has_games_for(waiting, worker);
             assert!(!waits, "{waiting} has a larger priority than {experiment}");
-            let waits = larger > priority && self.waits_for_speed(waiting, worker);
+            let waits = is_larger && self.waits_for_speed(waiting, worker);
             assert!(!waits, "{waiting} waits for a speed, and has a larger priority");
         }
         let suspect = self.judge_choice(experiment, worker, &granted);
-        if self.allocations[&experiment] == Allocation::Informative
+        if settings.allocation == Allocation::Informative
             && self.manner(*granted.first().unwrap()) == Manner::Shared
         {
             self.judge_turn(experiment, ranges[0].cell);
@@ -246,7 +247,7 @@ impl Judge {
                     let partner = GameId { number: game.number ^ 1, ..game };
                     let split = granted.contains(&partner) && !granted.contains(&game);
                     assert!(!split, "the pair of {game:?} is split");
-                    let in_grid = self.allocations[&experiment] == Allocation::Grid;
+                    let in_grid = self.experiments[&experiment].0.allocation == Allocation::Grid;
                     let of_cell = granted.iter().filter(|leased| leased.cell == game.cell);
                     let leased_count = of_cell.count() as u64;
                     // With a game whose partner is settled there may be no room for one more pair.

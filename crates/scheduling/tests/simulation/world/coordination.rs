@@ -295,12 +295,12 @@ impl World {
         let staged = self.desk.staged_mut();
         let event = match &requests[index].1 {
             Request::Submit { .. } if state == Some(ExperimentState::Cancelled) => Event::Tick,
-            Request::Submit { priority, allocation, cells, rule, .. } => {
+            Request::Submit { settings, cells, rule, .. } => {
                 if has_course && !staged.experiments.contains_key(&experiment) {
                     staged.begin_course(experiment, cells);
                 }
                 staged.placements.insert(experiment, placement);
-                staged.submit(experiment, *priority, *allocation, cells, *rule)
+                staged.submit(experiment, *settings, cells, *rule)
             }
             Request::Reopen { one_in, .. }
                 if matches!(state, Some(ExperimentState::Running | ExperimentState::Paused)) =>

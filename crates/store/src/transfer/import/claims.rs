@@ -4,9 +4,9 @@ use rusqlite::Connection;
 use spelrum_model::Role;
 use spelrum_model::claims::{CLAIM_TEXT_BYTES_MAX, Statement, cells_of_definition, claim_hash};
 
-use super::fields::{NAME_BYTES_MAX, TEXT_BYTES_MAX, text};
 use crate::error::StoreError;
 use crate::schema::encoding::rows;
+use crate::schema::file_fields::{NAME_BYTES_MAX, TEXT_BYTES_MAX, text};
 use crate::write::transaction::Transaction;
 
 /// A claim, with its cells by the hashes of their definitions.

@@ -3,8 +3,8 @@
 use spelrum_model::course::{Note, Noted};
 
 use super::error::ImportError;
-use super::fields::{NAME_BYTES_MAX, TEXT_BYTES_MAX, number, text};
 use super::source::{Source, SourceExperiment};
+use crate::schema::file_fields::{NAME_BYTES_MAX, TEXT_BYTES_MAX, number, text};
 
 impl Source {
     /// The course notes of an experiment.

@@ -5,7 +5,7 @@ use spelrum_model::engines::{
     ENGINE_NAME_BYTES_MAX, EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit,
 };
 
-use super::fields::text;
+use crate::schema::file_fields::text;
 use crate::write::game_engines::Engines;
 
 /// The engines that played a settled game; `None` for players that are not external.

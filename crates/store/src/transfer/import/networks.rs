@@ -9,9 +9,9 @@ use spelrum_model::{
 };
 
 use super::error::ImportError;
-use super::fields::number;
 use super::source::{Source, SourceExperiment};
 use super::workers::{MetWorkers, meet};
+use crate::schema::file_fields::number;
 use crate::write::networks;
 use crate::write::transaction::Transaction;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use spelrum_engine::{Parameters, Value};
 use spelrum_model::{
     AxisValue, CellDefinition, Conditions, DefinitionJson, Plan, PlannedAxis, PlannedCell,
-    PlannedPlayer, Record,
+    PlannedPlayer,
 };
 
 use super::source::{SourceCell, SourceExperiment};
@@ -32,16 +32,9 @@ pub(super) fn definition(cell: &SourceCell) -> Result<CellDefinition, String> {
 pub(super) fn plan(exported: &SourceExperiment, cells: &[&SourceCell]) -> Result<Plan, String> {
     let mut plan = Plan {
         name: exported.name.clone(),
-        description: exported.description.clone(),
         game: exported.game.clone(),
         seed: exported.seed,
-        priority: exported.priority,
-        allocation: exported.allocation,
-        record: if exported.record_moves { Record::Moves } else { Record::Games },
-        game_timeout_us: exported.game_timeout_us,
-        forfeits_max: exported.forfeits_max,
-        timing: exported.timing,
-        placement: exported.placement.clone(),
+        settings: exported.settings.clone(),
         stop: cells.first().and_then(|cell| cell.rule),
         anchors: exported.anchors.clone(),
         axes: exported
@@ -49,15 +42,9 @@ pub(super) fn plan(exported: &SourceExperiment, cells: &[&SourceCell]) -> Result
             .iter()
             .map(|name| PlannedAxis { name: name.clone(), values: Vec::new() })
             .collect(),
-        conditions: Vec::new(),
-        players: Vec::new(),
         cells: Vec::with_capacity(cells.len()),
-        course: None,
-        merged: Vec::new(),
-        claims: Vec::new(),
-        skipped: Vec::new(),
-        any_build: false,
         names_builds: true,
+        ..Plan::default()
     };
     let mut conditions: BTreeMap<&str, (usize, DefinitionJson)> = BTreeMap::new();
     let mut players: BTreeMap<&str, Arc<PlannedPlayer>> = BTreeMap::new();

@@ -9,21 +9,22 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Row};
 use spelrum_engine::{MoveRecord, MoveValue, SearchReport};
-use spelrum_model::Allocation;
-use spelrum_model::placement::Placement;
 use spelrum_model::{PlayableCell, Task, names};
 use sqlx::migrate::Migrator;
 
 use super::claims;
+use super::engines;
 use super::error::ImportError;
-use super::fields::{NAME_BYTES_MAX, TEXT_BYTES_MAX, number, optional, text};
-use super::{engines, fields};
 use crate::error::{StoreError, code, primary_code};
 use crate::open::at_rest::AtRest;
 use crate::open::connection::BUSY_TIMEOUT;
 use crate::open::database::require_ours;
 use crate::query::queries::{immutable_uri, uri};
+use crate::schema::file_fields::{
+    NAME_BYTES_MAX, TEXT_BYTES_MAX, VALUE_BYTES_MAX, number, optional, shown, text,
+};
 use crate::schema::numbers::scaled;
+use crate::schema::settings;
 use crate::write::stop_rules::RuleRow;
 
 pub(super) use super::source_rows::{
@@ -105,7 +106,7 @@ impl Source {
     fn bound(&self) -> rusqlite::Result<()> {
         let connection = &self.connection;
         connection.busy_timeout(BUSY_TIMEOUT)?;
-        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, fields::VALUE_BYTES_MAX)?;
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX)?;
         connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -150,7 +151,7 @@ impl Source {
         match theirs.symmetric_difference(ours).find(differs) {
             None => Ok(()),
             Some((kind, name, _)) => {
-                Err(self.wrong(format!("its {kind} {} is not ours", fields::shown(name))))
+                Err(self.wrong(format!("its {kind} {} is not ours", shown(name))))
             }
         }
     }
@@ -166,35 +167,25 @@ impl Source {
     /// The experiments of the file, except for those being removed.
     pub(super) fn experiments(&self) -> Result<Vec<SourceExperiment>, ImportError> {
         let mut experiments = self.all(
-            "SELECT experiment_id, uuid, name, description, game, seed, state, priority, record, sweep_toml,
-                engine_revision, submitted_unix_us, finished_unix_us, game_timeout_us, course, pruned_unix_us,
-                allocation, disturbed_above, replays_max, reference_speed, factor_max_permille, placement_json, forfeits_max
-            FROM experiments AS e
+            "SELECT * FROM experiments AS e
             WHERE NOT EXISTS (SELECT 1 FROM removals AS r WHERE r.experiment_id = e.experiment_id)
             ORDER BY experiment_id",
             [],
             |row| {
                 Ok(SourceExperiment {
-                    id: row.get(0)?,
-                    uuid: text(row, 1, NAME_BYTES_MAX)?,
-                    name: text(row, 2, NAME_BYTES_MAX)?,
-                    description: text(row, 3, TEXT_BYTES_MAX)?,
-                    game: text(row, 4, NAME_BYTES_MAX)?,
-                    seed: number(row, 5)?,
-                    state: row.get(6)?,
-                    priority: row.get(7)?,
-                    record_moves: row.get::<_, String>(8)? == "moves",
-                    sweep_toml: text(row, 9, TEXT_BYTES_MAX)?,
-                    engine_revision: row.get(10)?,
-                    submitted_unix_us: row.get(11)?,
-                    finished_unix_us: row.get(12)?,
-                    game_timeout_us: optional(row, 13)?,
-                    forfeits_max: optional(row, 22)?,
-                    timing: fields::timing(row, 17)?,
-                    placement: Placement::from_json(row.get::<_, Option<String>>(21)?.as_deref()),
-                    course: row.get(14)?,
-                    pruned_unix_us: row.get(15)?,
-                    allocation: Allocation::named(&row.get::<_, String>(16)?).unwrap_or_default(),
+                    id: row.get("experiment_id")?,
+                    uuid: text(row, "uuid", NAME_BYTES_MAX)?,
+                    name: text(row, "name", NAME_BYTES_MAX)?,
+                    game: text(row, "game", NAME_BYTES_MAX)?,
+                    seed: number(row, "seed")?,
+                    state: row.get("state")?,
+                    settings: settings::read_imported(row)?,
+                    sweep_toml: text(row, "sweep_toml", TEXT_BYTES_MAX)?,
+                    engine_revision: row.get("engine_revision")?,
+                    submitted_unix_us: row.get("submitted_unix_us")?,
+                    finished_unix_us: row.get("finished_unix_us")?,
+                    course: row.get("course")?,
+                    pruned_unix_us: row.get("pruned_unix_us")?,
                     axes: Vec::new(),
                     anchors: Vec::new(),
                     files: BTreeMap::new(),

@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 
 use spelrum_engine::{MoveRecord, MoveValue};
-use spelrum_model::Allocation;
+use spelrum_model::ExperimentSettings;
 use spelrum_model::course::Noted;
-use spelrum_model::disturbance::Timing;
 use spelrum_model::engines::Forfeit;
-use spelrum_model::placement::Placement;
 use spelrum_model::speed::ScaledTime;
 use spelrum_statistics::StopRule;
 
@@ -18,21 +16,14 @@ pub(super) struct SourceExperiment {
     pub(super) id: i64,
     pub(super) uuid: String,
     pub(super) name: String,
-    pub(super) description: String,
     pub(super) game: String,
     pub(super) seed: u64,
     pub(super) state: String,
-    pub(super) priority: i32,
-    pub(super) allocation: Allocation,
-    pub(super) record_moves: bool,
+    pub(super) settings: ExperimentSettings,
     pub(super) sweep_toml: String,
     pub(super) engine_revision: u32,
     pub(super) submitted_unix_us: i64,
     pub(super) finished_unix_us: Option<i64>,
-    pub(super) game_timeout_us: Option<u64>,
-    pub(super) forfeits_max: Option<u64>,
-    pub(super) timing: Timing,
-    pub(super) placement: Placement,
     pub(super) course: Option<String>,
     pub(super) pruned_unix_us: Option<i64>,
     pub(super) axes: Vec<String>,

@@ -7,9 +7,9 @@ use spelrum_answers::Machine;
 use spelrum_model::WorkerId;
 
 use super::error::ImportError;
-use super::fields::{NAME_BYTES_MAX, optional, text};
 use super::source::Source;
 use crate::error::StoreError;
+use crate::schema::file_fields::{NAME_BYTES_MAX, optional, text};
 use crate::schema::machine_columns::{labels_column, labels_of, quota_columns, quota_of};
 use crate::write::transaction::Transaction;
 

@@ -34,7 +34,7 @@ pub(crate) const TOURNAMENT_SIZE: i64 = 3;
 pub(crate) const RUNS_EACH_MAX: i64 = 100;
 
 /// The keys of `evolve`.
-pub(crate) static EVOLVE: [Key; 26] = [
+pub(crate) const EVOLVE: &[Key] = &[
     Key::new("player", "Player", "The player whose formula is bred. Every other player in the `pairing` meets it, all in one run.", Kind::Text).required(),
     Key::new(
         "parameter",

@@ -11,7 +11,7 @@ pub(crate) const FIND_STEPS: i64 = 50;
 pub(crate) const FIND_AT_ONCE: i64 = 2;
 
 /// The keys of `find`.
-pub(crate) static FIND: [Key; 7] = [
+pub(crate) const FIND: &[Key] = &[
     Key::new(
         "player",
         "Player",

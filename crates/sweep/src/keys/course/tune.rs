@@ -25,7 +25,7 @@ pub(crate) const TUNE_AT_ONCE: i64 = 2;
 pub(crate) const TUNE_CONFIRM: i64 = 400;
 
 /// The keys of `tune`.
-pub(crate) static TUNE: [Key; 9] = [
+pub(crate) const TUNE: &[Key] = &[
     Key::new(
         "player",
         "Player",
@@ -90,7 +90,7 @@ pub(crate) static TUNE: [Key; 9] = [
 ];
 
 /// The keys of a parameter of `tune`.
-pub(crate) static TUNED: [Key; 5] = [
+pub(crate) const TUNED: &[Key] = &[
     Key::new("from", "From", "The least value.", Kind::Own(forms::led_end)),
     Key::new("to", "To", "The greatest.", Kind::Own(forms::led_end)),
     Key::new("start", "Start", "Where it begins.", Kind::Own(|| json!({})))

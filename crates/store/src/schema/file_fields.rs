@@ -1,30 +1,31 @@
 //! Reads fields of rows in an untrusted file.
 
-use rusqlite::Row;
-use spelrum_model::disturbance::Timing;
-
-use crate::schema::numbers::scaling;
+use rusqlite::{Row, RowIndex};
 
 /// Longest name, in bytes.
-pub(super) const NAME_BYTES_MAX: usize = 4 << 10;
+pub(crate) const NAME_BYTES_MAX: usize = 4 << 10;
 /// Longest text written by a person.
-pub(super) const TEXT_BYTES_MAX: usize = 2 << 20;
+pub(crate) const TEXT_BYTES_MAX: usize = 2 << 20;
 /// Longest text or blob of any kind.
-pub(super) const VALUE_BYTES_MAX: i32 = 8 << 20;
+pub(crate) const VALUE_BYTES_MAX: i32 = 8 << 20;
 
 /// Reads a text of limited length.
-pub(super) fn text(row: &Row<'_>, column: usize, bytes_max: usize) -> rusqlite::Result<String> {
+pub(crate) fn text(
+    row: &Row<'_>,
+    column: impl RowIndex,
+    bytes_max: usize,
+) -> rusqlite::Result<String> {
     let text: String = row.get(column)?;
     if text.len() <= bytes_max { Ok(text) } else { Err(rusqlite::Error::InvalidQuery) }
 }
 
 /// Reads a number from 0 up, below 2^53.
-pub(super) fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+pub(crate) fn number(row: &Row<'_>, column: impl RowIndex) -> rusqlite::Result<u64> {
     optional(row, column)?.ok_or(rusqlite::Error::InvalidQuery)
 }
 
 /// Reads an optional number from 0 up, below 2^53.
-pub(super) fn optional(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
+pub(crate) fn optional(row: &Row<'_>, column: impl RowIndex) -> rusqlite::Result<Option<u64>> {
     let value: Option<i64> = row.get(column)?;
     let read = value.map(|value| u64::try_from(value).ok().filter(|value| *value < 1 << 53));
     match read {
@@ -34,17 +35,8 @@ pub(super) fn optional(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<
     }
 }
 
-/// An experiment's settings for timed games, in four columns from this one on.
-pub(super) fn timing(row: &Row<'_>, first: usize) -> rusqlite::Result<Timing> {
-    Ok(Timing {
-        disturbed_above: row.get(first)?,
-        replays_max: row.get(first + 1)?,
-        scaling: scaling(optional(row, first + 2)?, row.get(first + 3)?),
-    })
-}
-
 /// A name from an untrusted file, made safe to print.
-pub(super) fn shown(name: &str) -> String {
+pub(crate) fn shown(name: &str) -> String {
     name.chars()
         .take(60)
         .map(|character| if character.is_control() { '?' } else { character })
