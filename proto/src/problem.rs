@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tonic::Status;
 
@@ -14,7 +15,7 @@ pub const PROBLEM_CONTENT_TYPE: &str = "application/problem+json";
 const TYPE_PREFIX: &str = "urn:spelrum:problem:";
 
 /// A refusal as the body of an answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Problem {
     /// The kind, such as `urn:spelrum:problem:unknown-experiment`.
     #[serde(rename = "type")]

@@ -1,12 +1,13 @@
 //! Accuracy experiments: how well players choose, compared with a reference.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::{Parameters, Value, values_decide_winner};
 use spelrum_model::CellId;
 use spelrum_statistics::choice::{Accuracy, AccuracySums};
 
 /// Accuracy of a player over the positions of one cell, or over those at one distance from the start.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellAccuracy {
     /// The cell, which defines the choosing player.
     pub cell: CellId,

@@ -1,9 +1,10 @@
 //! Problems that need attention, in words, with remedies.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A problem that does not resolve itself, or that the user should know about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Attention {
     /// Kind of problem.
     pub kind: AttentionKind,
@@ -18,7 +19,7 @@ pub struct Attention {
 }
 
 /// Kinds of problems.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
 pub enum AttentionKind {
     /// Differing results of one deterministic game (invariant 2).

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -44,13 +45,13 @@ impl fmt::Display for Method {
 /// A call: its parameters are the fields. Fields of the names in the path's braces are sent there.
 ///
 /// Parameters of a call without a body are numbers, texts and names of variants: a query string has no structure.
-pub trait Call: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
+pub trait Call: Clone + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// How the call is sent.
     const METHOD: Method;
     /// The path, such as `/api/v1/experiments/{experiment}/report`.
     const PATH: &'static str;
     /// The answer.
-    type Answer: Serialize + DeserializeOwned + Send + 'static;
+    type Answer: Serialize + DeserializeOwned + JsonSchema + Send + 'static;
 }
 
 /// Implements [`Call`]: `call!(GetReport: Get "/api/v1/experiments/{experiment}/report" -> Report);`
@@ -70,7 +71,7 @@ pub(crate) use call;
 macro_rules! experiment_question {
     ($(#[$doc:meta])* $call:ident: $path:literal -> $answer:ty) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $call {
             /// The experiment's UUID or name: among several of a name the newest that is not over, else the newest.

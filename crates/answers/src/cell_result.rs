@@ -1,5 +1,6 @@
 //! Result of a cell: which player is stronger, and with what confidence.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::CellId;
 use spelrum_statistics::{
@@ -11,7 +12,7 @@ use crate::colours::ColourResult;
 use crate::derived::CellFigures;
 
 /// Result of one cell from the view of its first player ("the player"; the other is "the opponent").
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 pub struct CellResult {
     /// The cell.
@@ -94,7 +95,7 @@ impl CellResult {
 
 /// How far a cell's player was ahead at the end of its games, in the game's own unit
 /// ([`GameInfo::margin`](spelrum_engine::GameInfo)), such as discs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellMargin {
     /// Counted games with a margin: excludes games ended by an arbiter's rule or a fault.
     pub games: u64,
@@ -103,7 +104,7 @@ pub struct CellMargin {
 }
 
 /// A cell's stop rule and its state.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellStop {
     /// When the cell ends.
     pub rule: StopRule,

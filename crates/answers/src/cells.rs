@@ -1,5 +1,6 @@
 //! Pages of cells' results, and of cells settled since a moment.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::CellId;
 
@@ -8,8 +9,9 @@ use crate::checked::{Inconsistent, check_places, checked_on_reading};
 
 /// Position in a list of cells, which continues after this cell. Cells are in the grid's order. Its text is
 /// `NUMBER-CELL`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^[0-9]+-[0-9]+$"))]
 pub struct CellCursor {
     /// The cell's number in the grid.
     pub number: u64,
@@ -18,7 +20,7 @@ pub struct CellCursor {
 }
 
 /// A page of an experiment's cells, in the grid's order, from one snapshot.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 pub struct CellsPage {
     /// The axes' names, in the sweep's order.
@@ -30,7 +32,7 @@ pub struct CellsPage {
 }
 
 /// Cells without a game to play, in the order of their last game.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 pub struct SettledCells {
     /// The axes' names, in the sweep's order.

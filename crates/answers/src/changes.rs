@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::WorkerId;
 use spelrum_model::change::Change;
@@ -12,7 +13,7 @@ use crate::removal::Removing;
 use crate::summary::{ExperimentSummary, NamedWorker};
 
 /// Submits a sweep as an experiment, or updates the experiment of its name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SubmitSweep {
     /// The UUID of a new experiment, made by the client, so that a repeated submit changes nothing. Without one the
@@ -37,7 +38,7 @@ pub struct SubmitSweep {
 call!(SubmitSweep: Post "/api/v1/experiments" -> SubmittedSweep);
 
 /// What a submit did, or would do.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SubmittedSweep {
     /// The experiment's UUID: that of the existing one, if it existed.
     pub experiment_uuid: String,
@@ -59,7 +60,7 @@ pub struct SubmittedSweep {
 }
 
 /// A change of what is done for an experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     /// Hand out no more games.
@@ -75,7 +76,7 @@ pub enum Action {
 }
 
 /// Pauses, resumes, cancels or retries an experiment, or sets its priority.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SteerExperiment {
     /// The experiment's UUID or name.
@@ -89,7 +90,7 @@ pub struct SteerExperiment {
 call!(SteerExperiment: Post "/api/v1/experiments/{experiment}/steer" -> SteeredExperiment);
 
 /// A steered experiment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SteeredExperiment {
     /// Its state now.
     pub experiment: ExperimentSummary,
@@ -98,7 +99,7 @@ pub struct SteeredExperiment {
 }
 
 /// Deletes an experiment, or only its moves.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RemoveExperiment {
     /// The experiment's UUID or name.
@@ -112,7 +113,7 @@ pub struct RemoveExperiment {
 call!(RemoveExperiment: Delete "/api/v1/experiments/{experiment}" -> RemovedExperiment);
 
 /// What a removal deletes, or would delete: it goes on after the answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RemovedExperiment {
     /// The experiment's state before.
     pub experiment: ExperimentSummary,
@@ -122,7 +123,7 @@ pub struct RemovedExperiment {
 }
 
 /// What is deleted with an experiment, or with its moves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Removable {
     /// Removed cells, or cells that lose moves.
     pub cells: u64,
@@ -135,7 +136,7 @@ pub struct Removable {
 }
 
 /// A change of whether workers' results count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Exclusion {
     /// None: only say what excluding them would do.
@@ -149,7 +150,7 @@ pub enum Exclusion {
 }
 
 /// Excludes workers, readmits them, or no longer reports silent ones.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExcludeWorkers {
     /// The id of a worker, or the name of one or more.
@@ -170,7 +171,7 @@ pub struct ExcludeWorkers {
 call!(ExcludeWorkers: Post "/api/v1/workers/{worker}/exclusion" -> ExcludedWorkers);
 
 /// What the exclusion of workers did, or would do.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExcludedWorkers {
     /// The matching workers.
     pub workers: Vec<NamedWorker>,
@@ -187,7 +188,7 @@ pub struct ExcludedWorkers {
 }
 
 /// An experiment that keeps an excluded worker's results.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KeptResults {
     /// The experiment's name.
     pub experiment: String,

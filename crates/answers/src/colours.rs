@@ -1,5 +1,6 @@
 //! Scores by first mover from the opening.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_statistics::{GameCounts, OpeningCounts, ScoreInterval};
 
@@ -19,7 +20,7 @@ pub fn first_mover(by_opening: &OpeningCounts, games: u64, draws: u64) -> Option
 }
 
 /// Results of a cell's first player in its games of one colour: as first mover from the opening, or as second mover.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ColourResult {
     /// Games won.
     pub wins: u64,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use foldhash::fast::FixedState;
 use indexmap::IndexSet;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::{CellId, DefinitionJson, Role};
 use spelrum_statistics::comparisons::{
@@ -23,7 +24,7 @@ pub type CellDifference = Difference<CellId>;
 pub type CellReplicates = Replicates<CellId>;
 
 /// Changes between an experiment's cells, from one snapshot.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 pub struct Comparisons {
     /// The experiment.

@@ -1,5 +1,6 @@
 //! External engines that an experiment's players used.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::CellId;
 use spelrum_model::engines::EngineIdentity;
@@ -7,7 +8,7 @@ use spelrum_model::engines::EngineIdentity;
 use crate::forfeits::PlayerForfeits;
 
 /// The external engines that played counted games.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EnginesUsed {
     /// Sorted by player, then by the engine's own name, then by build.
     pub engines: Vec<UsedEngine>,
@@ -21,7 +22,7 @@ pub struct EnginesUsed {
 pub const MIXED_CELLS_MAX: usize = 1_000;
 
 /// A program that played as a player.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UsedEngine {
     /// The player's name in the sweep.
     pub player: String,
@@ -36,7 +37,7 @@ pub struct UsedEngine {
 }
 
 /// A cell in which one player was several programs, so that its result is of a mixture.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MixedCell {
     /// The cell.
     pub cell: CellId,

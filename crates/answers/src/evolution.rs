@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::course::{Generation, Individual, Note, Scored};
 use spelrum_optimize::genetic_programming::breeding::Operator;
@@ -13,7 +14,7 @@ pub const FAMILY_MAX: usize = 64;
 pub const ELITE: &str = Operator::Elite.name();
 
 /// The state of an `[evolve]` run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evolution {
     /// Measured generations, in order.
     pub generations: Vec<Generation>,
@@ -23,7 +24,7 @@ pub struct Evolution {
 }
 
 /// An individual in a family.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Relative {
     /// Its generation, from 0.
     pub generation: u64,

@@ -1,5 +1,6 @@
 //! Games that players lost by failing, not by their play.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::Termination;
 
@@ -23,7 +24,7 @@ pub enum ForfeitKind {
 }
 
 /// Counted games that a player forfeited.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "PlayerForfeitsForm", into = "PlayerForfeitsForm")]
 pub struct PlayerForfeits {
     /// The player's name in the sweep.
@@ -35,7 +36,7 @@ pub struct PlayerForfeits {
 }
 
 /// Forfeits in JSON, by the names of their kinds.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct PlayerForfeitsForm {
     player: String,
     games: u64,

@@ -4,6 +4,7 @@ mod forms;
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::MoveRecord;
 use spelrum_model::engines::{EngineIdentity, Forfeit};
@@ -14,7 +15,7 @@ use spelrum_model::{
 use crate::cells::{NotACursor, numbers, unsigned};
 
 /// A game's opening and its result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Played {
     /// The opening position, in the game's notation.
     pub opening: String,
@@ -25,7 +26,7 @@ pub struct Played {
 }
 
 /// Outcome of a settled game.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GameResult {
     /// The game was played.
@@ -35,7 +36,7 @@ pub enum GameResult {
 }
 
 /// A settled game without its moves.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GameSummary {
     /// Identifies the game in this database; later games have greater ids.
     pub game_id: i64,
@@ -54,7 +55,7 @@ pub struct GameSummary {
 }
 
 /// A complete settled game.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SettledGame {
     /// All but its moves.
     pub summary: GameSummary,
@@ -76,7 +77,7 @@ pub struct SettledGame {
 }
 
 /// A complete settled game, with its worker and times.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WholeGame {
     /// The game.
     pub game: SettledGame,
@@ -87,10 +88,11 @@ pub struct WholeGame {
 }
 
 /// A page of complete games.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WholeGames {
     /// The games: fewer than requested if they are long.
     #[serde(with = "forms::whole_games")]
+    #[schemars(with = "Vec<WholeGame>")]
     pub games: Vec<WholeGame>,
     /// Cursor of the next page, if there is one.
     pub next: Option<GameCursor>,
@@ -209,7 +211,7 @@ pub enum GamesOf {
 }
 
 /// Filter of listed games.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GamesFilter {
     /// All settled games.
@@ -224,7 +226,7 @@ pub enum GamesFilter {
 }
 
 /// Order of listed games.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GamesOrder {
     /// Latest settled first.
@@ -248,8 +250,9 @@ pub struct GamesQuestion {
 }
 
 /// Position in a list of games, which continues after this game. Its text is `GAME_ID-CELL-NUMBER`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^[0-9]+-[0-9]+-[0-9]+$"))]
 pub struct GameCursor {
     /// Its id in this database.
     pub game_id: i64,
@@ -273,7 +276,7 @@ impl TryFrom<String> for GameCursor {
 }
 
 /// A page of games.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GamesPage {
     /// The games.
     pub games: Vec<GameSummary>,

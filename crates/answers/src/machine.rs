@@ -1,10 +1,13 @@
 //! Machines and builds that results come from.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::labels::Label;
 
 /// A worker's machine and program. Each text is empty if the worker does not report it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Machine {
     /// The processor's model name.
     pub cpu_model: String,
@@ -39,8 +42,11 @@ impl Machine {
 }
 
 /// A limit on the CPU time of a worker's process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "CpuQuotaForm")]
+#[schemars(!try_from)]
 pub struct CpuQuota {
     /// CPU time of all threads together in each period, in microseconds; at least 1.
     pub quota_us: u64,

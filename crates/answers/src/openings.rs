@@ -1,5 +1,6 @@
 //! Results of cells by opening.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::CellId;
 use spelrum_statistics::{GameTimes, OpeningCounts};
@@ -7,7 +8,7 @@ use spelrum_statistics::{GameTimes, OpeningCounts};
 use crate::cells::CellCursor;
 
 /// Results of a cell's counted games from one opening. Points are half points: a win is 2, a draw 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpeningSums {
     /// Identifies the opening: equal numbers are equal openings in all cells with the same conditions. Where openings
     /// repeat, the number of its first pair, or of its first game where sides are fixed.
@@ -39,7 +40,7 @@ pub struct OpeningSums {
 }
 
 /// Position in a list of results by opening, which continues after this one. Cells are in the grid's order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "OpeningCursorForm", into = "OpeningCursorForm")]
 pub struct OpeningCursor {
     /// The cell.
@@ -49,7 +50,7 @@ pub struct OpeningCursor {
 }
 
 /// A cursor in JSON: flat, so that it fits into a query string.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct OpeningCursorForm {
     number: u64,
     cell: CellId,
@@ -71,7 +72,7 @@ impl From<OpeningCursor> for OpeningCursorForm {
 
 /// Results of a cell by opening, in the order of the openings' numbers; partial if the page begins or ends within the
 /// cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpeningResults {
     /// The cell.
     pub cell: CellId,
@@ -81,7 +82,7 @@ pub struct OpeningResults {
 
 /// A page of an experiment's results by opening, for the cells that its sweep names, in the grid's order, from one
 /// snapshot. Cells without a counted game are absent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpeningsPage {
     /// The cells.
     pub cells: Vec<OpeningResults>,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::{CellId, WorkerId};
 
@@ -12,7 +13,7 @@ use crate::summary::ExperimentSummary;
 use crate::worker_effects::{NamedStart, WorkerEffects, read_known_effects};
 
 /// Overview of how an experiment's games were played, from one snapshot.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 pub struct Overview {
     /// The experiment.
@@ -40,7 +41,7 @@ impl Overview {
 }
 
 /// One worker's share of an experiment, and its machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerShare {
     /// The worker.
     pub worker: WorkerId,
@@ -65,7 +66,7 @@ pub struct WorkerShare {
 }
 
 /// Lengths and endings of one cell's games.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellGames {
     /// The cell.
     pub cell: CellId,
@@ -82,7 +83,7 @@ pub struct CellGames {
 }
 
 /// Numbers of games by their plies after the opening; only lengths that occur.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Lengths(pub BTreeMap<u32, u64>);
 

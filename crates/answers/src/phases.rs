@@ -7,6 +7,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::{Game, Rules, with_game};
 use spelrum_model::{CellDefinition, CellId, DefinitionJson, OpeningsRule};
@@ -15,7 +16,7 @@ use crate::checked::{Inconsistent, check_places, checked_on_reading};
 use crate::summary::ExperimentSummary;
 
 /// Time per move by phase, from one snapshot.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 pub struct Phases {
     /// The experiment.
@@ -39,7 +40,7 @@ impl Phases {
 }
 
 /// Unit of phases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseUnit {
     /// The number of empty cells before the move: in games where every move fills one.
@@ -49,7 +50,7 @@ pub enum PhaseUnit {
 }
 
 /// Time per move in one cell, by phase.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellPhases {
     /// The cell.
     pub cell: CellId,
@@ -64,7 +65,7 @@ pub struct CellPhases {
 }
 
 /// Time per move in one phase.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseTimes {
     /// The phase, as a number of the [`PhaseUnit`].
     pub phase: u32,
@@ -73,7 +74,7 @@ pub struct PhaseTimes {
 }
 
 /// A player's searched moves in one phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseMoves {
     /// Number of moves.
     pub searched_moves: u64,

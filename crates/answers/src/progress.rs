@@ -1,5 +1,6 @@
 //! Progress of an experiment and the work left, as sums over its cells.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use spelrum_model::ExperimentState;
 use spelrum_statistics::forecast::{Backlog, GameSpread};
@@ -9,7 +10,7 @@ use crate::derived::ProgressFigures;
 use crate::forfeits::PlayerForfeits;
 
 /// Progress of an experiment, independent in size of its number of cells.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 pub struct Progress {
     /// Its state.

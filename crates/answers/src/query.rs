@@ -1,5 +1,6 @@
 //! Users' own queries.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The path of queries: `POST` with a [`RunQuery`] as JSON. The answer is lines of JSON: a [`QueryHead`], an array for
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub const QUERY_PATH: &str = "/api/v1/sql";
 
 /// Runs one read-only SQL statement.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunQuery {
     /// The statement.
@@ -18,14 +19,14 @@ pub struct RunQuery {
 }
 
 /// The first line of an answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QueryHead {
     /// The columns' names.
     pub columns: Vec<String>,
 }
 
 /// The last line of an answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum QueryEnd {
     /// All rows have come, or as many as were asked for.

@@ -1,5 +1,6 @@
 //! The questions about experiments: what is asked, where, and what the answer is.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::{CellId, ExperimentId};
 
@@ -22,8 +23,14 @@ pub const PAGE_ITEMS_DEFAULT: u32 = 100;
 /// Most items of a page.
 pub const PAGE_ITEMS_MAX: u32 = 1_000;
 
+/// This description of the API (OpenAPI 3.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GetOpenapi {}
+call!(GetOpenapi: Get "/api/v1/openapi.json" -> serde_json::Value);
+
 /// Progress of experiments, workers, and problems that need attention.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetStatus {
     /// Only this experiment, by its UUID or name.
@@ -33,7 +40,7 @@ pub struct GetStatus {
 call!(GetStatus: Get "/api/v1/status" -> Status);
 
 /// All experiments, oldest first, in pages.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListExperiments {
     /// The id of the experiment after which the page begins.
@@ -41,6 +48,7 @@ pub struct ListExperiments {
     pub after: Option<ExperimentId>,
     /// Most experiments of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = PAGE_ITEMS_MAX))]
     pub limit: Option<u32>,
 }
 call!(ListExperiments: Get "/api/v1/experiments" -> ExperimentsPage);
@@ -51,7 +59,7 @@ experiment_question! {
 }
 
 /// Results of every cell of an experiment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetReport {
     /// The experiment's UUID or name.
@@ -93,7 +101,7 @@ experiment_question! {
 }
 
 /// Results of an experiment's cells in the grid's order, in pages.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListCells {
     /// The experiment's UUID or name.
@@ -103,12 +111,13 @@ pub struct ListCells {
     pub after: Option<CellCursor>,
     /// Most cells of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = PAGE_ITEMS_MAX))]
     pub limit: Option<u32>,
 }
 call!(ListCells: Get "/api/v1/experiments/{experiment}/cells" -> CellsPage);
 
 /// Cells without a game to play, in the order of their last game.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListSettledCells {
     /// The experiment's UUID or name.
@@ -118,6 +127,7 @@ pub struct ListSettledCells {
     pub after_game_id: i64,
     /// Most cells of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = PAGE_ITEMS_MAX))]
     pub limit: Option<u32>,
 }
 call!(ListSettledCells: Get "/api/v1/experiments/{experiment}/settled-cells" -> SettledCells);
@@ -126,7 +136,7 @@ call!(ListSettledCells: Get "/api/v1/experiments/{experiment}/settled-cells" -> 
 macro_rules! games_question {
     ($(#[$doc:meta])* $call:ident of $of:ident: $of_type:ty, $path:literal -> $answer:ty) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $call {
             /// Whose games.
@@ -142,7 +152,8 @@ macro_rules! games_question {
             pub after: Option<GameCursor>,
             /// Most games of the page.
             #[serde(skip_serializing_if = "Option::is_none")]
-            pub limit: Option<u32>,
+            #[schemars(range(min = 1, max = PAGE_ITEMS_MAX))]
+    pub limit: Option<u32>,
         }
         call!($call: Get $path -> $answer);
     };
@@ -169,7 +180,7 @@ games_question! {
 }
 
 /// A settled game with its moves, by its id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetGame {
     /// The game's id.
@@ -178,7 +189,7 @@ pub struct GetGame {
 call!(GetGame: Get "/api/v1/games/{game_id}" -> SettledGame);
 
 /// A settled game with its moves, by its cell and its number there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetCellGame {
     /// The cell.
@@ -192,7 +203,7 @@ call!(GetCellGame: Get "/api/v1/cells/{cell}/games/{number}" -> SettledGame);
 pub const EXPORT_PATH: &str = "/api/v1/export";
 
 /// Copies experiments with all their data into a results database of its own.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExportExperiments {
     /// The experiments' UUIDs or names.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::fast::FixedState;
 use indexmap::{IndexMap, IndexSet};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::Outcome;
 use spelrum_model::Role;
@@ -21,7 +22,7 @@ pub const RATED_GAMES_MAX: u64 = 4_000_000;
 pub const RATED_DIFFERENCES_MAX: usize = 4_000_000;
 
 /// Ratings of an experiment's players, from one snapshot.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 pub struct Ratings {
     /// The experiment.
@@ -33,7 +34,7 @@ pub struct Ratings {
 }
 
 /// Players that met at one point of the grid, directly or through others, on a scale of their own.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 pub struct RatedGroup {
     /// The point: its values on the axes; `None` on an axis that applies to none of its cells.
@@ -90,7 +91,7 @@ impl RatedGroup {
 }
 
 /// Ways to cluster games.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Clusters {
     /// The opening from which they started.
@@ -100,7 +101,7 @@ pub enum Clusters {
 }
 
 /// A player, with its rating.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RatedPlayer {
     /// Its name in the sweep.
     pub name: String,
@@ -120,7 +121,7 @@ pub struct RatedPlayer {
 }
 
 /// Results of the games between two players.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Meeting {
     /// The stronger player, by its place in the group.
     pub player: u32,

@@ -1,9 +1,10 @@
 //! Removals in progress.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Parts of an experiment that can be removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Removing {
     /// The whole experiment.
@@ -13,7 +14,7 @@ pub enum Removing {
 }
 
 /// A removal at work.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Removal {
     /// The experiment's name, which may no longer be its own.
     pub experiment: String,

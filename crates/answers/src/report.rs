@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::CellId;
 use spelrum_model::speed::Scaling;
@@ -19,7 +20,7 @@ use crate::summary::ExperimentSummary;
 use crate::times::Overruns;
 
 /// Level of detail of a report.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Detail {
     /// Strength and cost of moves.
@@ -30,7 +31,7 @@ pub enum Detail {
 }
 
 /// Results of an experiment, from one snapshot.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 pub struct Report {
     /// The experiment.
@@ -82,7 +83,7 @@ impl Report {
 }
 
 /// A cell's games that count, but not from their first attempt: their workers vanished, or they failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayedGames {
     /// The cell.
     pub cell: CellId,
@@ -91,7 +92,7 @@ pub struct ReplayedGames {
 }
 
 /// Counted timed games of an experiment by the kind of slot that played them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlayedOn {
     /// Games of workers with exclusive slots.
     pub quiet: u64,
@@ -102,7 +103,7 @@ pub struct PlayedOn {
 }
 
 /// Scaling of an experiment's time limits by the speed of workers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Scaled {
     /// The sweep's setting, if there is one.
     pub scaling: Option<Scaling>,
@@ -140,7 +141,7 @@ impl Scaled {
 }
 
 /// Games of a cell in which time limits were scaled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScaledGames {
     /// The cell.
     pub cell: CellId,
@@ -155,7 +156,7 @@ pub struct ScaledGames {
 }
 
 /// Games of a cell that were disturbed ([`spelrum_model::disturbance`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DisturbedGames {
     /// The cell.
     pub cell: CellId,
@@ -181,7 +182,7 @@ pub struct CellFailures<'a> {
 }
 
 /// Cost of one player's searched moves in one cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MoveCost {
     /// The cell.
     pub cell: CellId,
@@ -197,7 +198,7 @@ pub struct MoveCost {
 
 /// Cost of moves that were searched and had alternatives. Quantiles lie in their true bucket, whose width is at most
 /// an eighth of its time ([`super::MoveTimes::quantile_us`]).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Costs {
     /// Number of moves.
     pub searched_moves: u64,
@@ -236,7 +237,7 @@ pub struct Costs {
 }
 
 /// Processor time of searched moves: as the wall time fields of [`Costs`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuTimes {
     /// The mean over all moves, in microseconds.
     pub us_mean: f64,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::course::{
     Begun, Confirmed, CourseKind, Ended, Estimate, Estimated, Note, Noted,
@@ -11,7 +12,7 @@ use spelrum_model::seeds::canonical_json;
 use crate::evolution::{Evolution, KnownEvolution};
 
 /// The state of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunResult {
     /// Its number, from 0, in the order of the grid.
     pub run: u64,

@@ -1,7 +1,9 @@
 //! Values of a query's result, as stored in a database.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, MapAccess, Visitor};
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -41,6 +43,34 @@ impl Serialize for SqlValue {
             Self::Text(text) => serializer.serialize_str(text),
             Self::Blob(bytes) => serialize_pair(serializer, "blob", &hexadecimal(bytes)),
         }
+    }
+}
+
+impl JsonSchema for SqlValue {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("SqlValue")
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A value in a query's result. A blob is an object of hexadecimal digits; a real is an object \
+                            if JSON lacks its value.",
+            "anyOf": [
+                { "type": ["null", "number", "string"] },
+                {
+                    "type": "object",
+                    "required": ["blob"],
+                    "properties": { "blob": { "type": "string", "pattern": "^([0-9a-f]{2})*$" } },
+                    "additionalProperties": false,
+                },
+                {
+                    "type": "object",
+                    "required": ["real"],
+                    "properties": { "real": { "enum": ["inf", "-inf", "nan"] } },
+                    "additionalProperties": false,
+                },
+            ],
+        })
     }
 }
 

@@ -1,11 +1,12 @@
 //! Claims as stored.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::claims::{ClaimHash, Statement};
 use spelrum_model::{CellId, Role};
 
 /// A claim as stored.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatedClaim {
     /// The claim, in the author's words.
     pub text: String,
@@ -24,7 +25,7 @@ pub struct StatedClaim {
 }
 
 /// A cell of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StatedCell {
     /// The cell.
     pub cell: CellId,

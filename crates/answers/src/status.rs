@@ -1,5 +1,6 @@
 //! A database and its coordinator at a glance.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::ExperimentId;
 use spelrum_model::claims::ClaimStanding;
@@ -9,7 +10,7 @@ use crate::removal::Removal;
 use crate::summary::{ExperimentSummary, WorkerSummary};
 
 /// Progress of experiments, workers, and problems.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
     /// Experiments, oldest first; only the newest, if there are very many.
     pub experiments: Vec<ExperimentSummary>,
@@ -29,7 +30,7 @@ pub struct Status {
 }
 
 /// State of an experiment's stop rule.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StopsOf {
     /// The experiment.
     pub experiment: ExperimentId,
@@ -44,7 +45,7 @@ pub struct StopsOf {
 }
 
 /// State of one of an experiment's claims.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimOf {
     /// The experiment.
     pub experiment: ExperimentId,
@@ -53,7 +54,7 @@ pub struct ClaimOf {
 }
 
 /// State that only a running coordinator has of itself and its workers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CoordinatorStatus {
     /// Its program's version.
     pub version: String,

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::engines::OfferedEngine;
 use spelrum_model::labels::Label;
 use spelrum_model::{ExperimentId, ExperimentState, Task, WorkerId};
 
 /// An experiment's name, state and progress. The numbers are over the cells that its sweep names now.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExperimentSummary {
     /// Id in this database, never reused. Later experiments have greater ids.
     pub experiment: ExperimentId,
@@ -20,6 +21,7 @@ pub struct ExperimentSummary {
     pub game: String,
     /// Meaning of its numbers: `games` below are choices in an accuracy experiment.
     #[serde(rename = "kind", with = "kind")]
+    #[schemars(with = "String")]
     pub task: Task,
     /// State, which decides whether its games are handed out.
     pub state: ExperimentState,
@@ -71,7 +73,7 @@ impl ExperimentSummary {
 }
 
 /// A page of a list of experiments, oldest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExperimentsPage {
     /// The experiments.
     pub experiments: Vec<ExperimentSummary>,
@@ -91,7 +93,7 @@ impl ExperimentsPage {
 }
 
 /// A worker. Fields that only a running coordinator has are 0 elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerSummary {
     /// The worker.
     pub worker: WorkerId,
@@ -126,7 +128,7 @@ pub struct WorkerSummary {
 }
 
 /// A worker with its name and machine, for display.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NamedWorker {
     /// The worker.
     pub worker: WorkerId,

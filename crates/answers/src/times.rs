@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::{Parameters, Value, has_full_tree};
 use spelrum_model::disturbance;
@@ -49,7 +50,7 @@ pub struct MoveTimes {
 }
 
 /// Overruns of a time limit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Overruns {
     /// The limit of a move, in microseconds.
     pub limit_us: u64,

@@ -1,5 +1,6 @@
 //! Verifications: games that other workers play again, to compare.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::{Difference, GameId};
 
@@ -7,12 +8,13 @@ use crate::call::{call, experiment_question};
 use crate::summary::{ExperimentSummary, NamedWorker};
 
 /// Draws games of an experiment, and has those that are not verified yet played again by other workers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OrderVerifications {
     /// The experiment's UUID or name.
     pub experiment: String,
     /// Number of games to draw.
+    #[schemars(range(min = 1, max = 10_000))]
     pub games: u32,
     /// Determines which.
     #[serde(default)]
@@ -21,7 +23,7 @@ pub struct OrderVerifications {
 call!(OrderVerifications: Post "/api/v1/experiments/{experiment}/verifications" -> OrderedVerifications);
 
 /// What became of the drawn games.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OrderedVerifications {
     /// Ordered now.
     pub ordered: u64,
@@ -43,7 +45,7 @@ experiment_question! {
 }
 
 /// The outcomes of an experiment's verifications.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VerificationsStanding {
     /// The experiment.
     pub experiment: ExperimentSummary,
@@ -53,7 +55,7 @@ pub struct VerificationsStanding {
 }
 
 /// Outcomes of verifications.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verifications {
     /// Pairs of player and verifier, with counts of identical and differing games.
     pub pairs: Vec<VerifiedPair>,
@@ -70,7 +72,7 @@ pub struct Verifications {
 }
 
 /// Games of one worker that another worker verified.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VerifiedPair {
     /// The worker that played; `None` if unknown.
     pub played_by: Option<NamedWorker>,
@@ -83,7 +85,7 @@ pub struct VerifiedPair {
 }
 
 /// Games of one worker that wait for verification.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitingVerifications {
     /// The worker that played.
     pub played_by: Option<NamedWorker>,
@@ -96,7 +98,7 @@ pub struct WaitingVerifications {
 }
 
 /// A game whose replay differed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DifferentGame {
     /// Id of the game; `None` once its result was discarded.
     pub game_id: Option<i64>,

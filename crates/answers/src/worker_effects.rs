@@ -4,13 +4,16 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use spelrum_model::{CellId, WorkerId};
 use spelrum_statistics::{BetweenWorkers, WorkerSum};
 
 /// Measures that may depend on the worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// The points per game of each cell's first player, over pairs where sides swap.
@@ -23,7 +26,7 @@ pub enum Measure {
 }
 
 /// Effects of workers on one measure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WorkerEffects {
     /// The measure.
     pub measure: Measure,

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::builds::{former_name, without_build};
@@ -24,7 +25,7 @@ pub const CELLS_EVER_MAX: u64 = 1_000_000;
 const EXAMPLES_MAX: usize = 3;
 
 /// The effect of a sweep on its experiment: counts and a few examples.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// Cells named as before; they keep their games.
     pub cells_kept: u64,
@@ -65,7 +66,7 @@ impl Change {
 }
 
 /// A cell described for people.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellExample {
     /// The change to the cell.
     pub change: CellChange,
@@ -82,7 +83,7 @@ pub struct CellExample {
 }
 
 /// An engine whose build differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BuildChange {
     /// Its name in the sweep.
     pub engine: String,
@@ -95,7 +96,9 @@ pub struct BuildChange {
 }
 
 /// The change to a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum CellChange {
     /// It gets more games than before.

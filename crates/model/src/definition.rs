@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use spelrum_engine::{Adjudication, Parameters, Rules};
@@ -55,9 +56,15 @@ fn is_swapped(swap_sides: &bool) -> bool {
 
 /// SHA-256 of a definition's canonical JSON: the same cell has the same hash everywhere.
 /// Written as 64 hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
-pub struct DefinitionHash(#[serde(with = "hash_text")] pub [u8; 32]);
+pub struct DefinitionHash(
+    #[serde(with = "hash_text")]
+    #[schemars(with = "String", regex(pattern = "^[0-9a-f]{64}$"))]
+    pub [u8; 32],
+);
 
 /// Hashes in JSON: 64 hexadecimal digits.
 pub(crate) mod hash_text {

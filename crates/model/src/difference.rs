@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use spelrum_engine::{EndedBy, GameRecord, MoveRecord};
@@ -10,7 +11,7 @@ use crate::game_end::GameEnd;
 use crate::names;
 
 /// The first ply at which a game differs from its record, with all differences there.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
     /// The ply, from 0; `None` for properties of the whole game.
     pub ply: Option<u32>,
@@ -19,7 +20,7 @@ pub struct Difference {
 }
 
 /// A differing field, by its name in the results database.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DifferentField {
     /// Its name.
     pub name: Cow<'static, str>,

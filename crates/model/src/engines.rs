@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::{AWAITED_BUILD, ExternalRules, Parameters, Protocol, Value};
 
@@ -20,7 +21,9 @@ pub const ENGINE_NAME_BYTES_MAX: usize = 200;
 pub const FORFEIT_OUTPUT_BYTES_MAX: usize = 8 * 1_024;
 
 /// The identity of an engine's program.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub struct EngineIdentity {
     /// Its own name: `id name` over UCI, `name` and `version` over GTP; empty if not reported.
     pub name: String,
@@ -28,11 +31,12 @@ pub struct EngineIdentity {
     pub author: String,
     /// The SHA-256 of its program.
     #[serde(with = "crate::definition::hash_text")]
+    #[schemars(with = "String", regex(pattern = "^[0-9a-f]{64}$"))]
     pub sha256: [u8; 32],
 }
 
 /// An engine that a worker has.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct OfferedEngine {
     /// Its name in sweeps.
     pub engine: String,
@@ -47,6 +51,7 @@ pub struct OfferedEngine {
     pub capabilities: Option<Arc<Capabilities>>,
     /// Its build, a hash of its program, its files and its options.
     #[serde(with = "crate::definition::hash_text")]
+    #[schemars(with = "String", regex(pattern = "^[0-9a-f]{64}$"))]
     pub build: [u8; 32],
 }
 
@@ -66,7 +71,7 @@ pub struct NeededEngine {
 }
 
 /// A loss caused by a fault of an external engine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Forfeit {
     /// The fault, in words.
     pub message: String,

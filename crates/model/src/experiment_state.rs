@@ -1,9 +1,10 @@
 //! States of an experiment.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Whether an experiment's games are handed out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExperimentState {
     /// Its games are handed out.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Most labels of a worker, and most of each kind that a sweep names.
@@ -11,8 +12,9 @@ pub const LABELS_MAX: usize = 32;
 pub const LABEL_BYTES_MAX: usize = 63;
 
 /// A label of a worker's machine.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^[A-Za-z0-9._-]{1,63}(=[A-Za-z0-9._-]{0,63})?$"))]
 pub struct Label {
     /// 1 to [`LABEL_BYTES_MAX`] letters, digits, `-`, `_` and `.`.
     pub name: String,
@@ -21,8 +23,9 @@ pub struct Label {
 }
 
 /// A label that a sweep names.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^[A-Za-z0-9._-]{1,63}(=[A-Za-z0-9._-]{0,63})?$"))]
 pub struct WantedLabel {
     /// Its name.
     pub name: String,

@@ -4,6 +4,7 @@
 //! time, on each slot for timed games while all of them search, as in play. Wall time counts, since a CPU quota slows a
 //! machine, too.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::Spell;
 
@@ -55,8 +56,9 @@ impl Speed {
 }
 
 /// A sweep's scaling of time limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "ScalingForm")]
+#[schemars(!try_from)]
 pub struct Scaling {
     /// The speed at which limits are as the sweep says, in nodes per second. Never 0.
     pub reference: u64,

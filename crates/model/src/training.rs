@@ -1,6 +1,7 @@
 //! A training: the single task of a cell that makes a network. It depends only on the network's recipe, so the same
 //! network has the same name in every experiment and every database.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::network::{
     DistanceErrors, Epoch, Network, Recipe, Run, SideErrors, SquareErrors, Trained, recipe_of,
@@ -21,14 +22,14 @@ pub struct TrainingDefinition {
     recipe: Recipe,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Form {
     format: u32,
     training: (Parameters, Nobody),
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Nobody {}
 

@@ -12,6 +12,7 @@
 
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 use roots::find_root_brent;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
@@ -34,7 +35,7 @@ pub struct WorkerSum {
 }
 
 /// The workers' effects on the measurements.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BetweenWorkers {
     /// The standard deviation of the workers' effects, with its 95% interval. Few workers make its upper end very
     /// large.
@@ -49,7 +50,7 @@ pub struct BetweenWorkers {
 }
 
 /// The effect of one worker.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerEffect {
     /// The worker's number.
     pub worker: usize,

@@ -7,6 +7,7 @@
 
 use std::ops::AddAssign;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ratio::{Ratio, RatioSums};
@@ -285,7 +286,7 @@ impl SkillSums {
 }
 
 /// The quality of a player's choices.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Accuracy {
     /// The number of choices.
     pub positions: u64,
@@ -313,7 +314,7 @@ pub struct Accuracy {
 }
 
 /// How often a player keeps a win, over the positions in which some moves win and some do not.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WinsKept {
     /// The number of these positions.
     pub positions: u64,
@@ -369,7 +370,7 @@ impl Accuracy {
 }
 
 /// A figure over positions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// The figure.
     pub value: f64,

@@ -7,6 +7,7 @@
 //! parts (Liang and Zeger 1986; for means of clusters of unequal size this is the linearised ratio estimator, Cochran
 //! 1977, section 6.3).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::student::student_quantile;
@@ -38,7 +39,7 @@ pub struct Clustered {
 }
 
 /// A figure with its 95% interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// The figure.
     pub value: f64,

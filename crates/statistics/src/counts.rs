@@ -1,5 +1,6 @@
 //! Counts of pairs and of games by score, with their intervals, tests and strengths.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::interval::{Confidence, ScoreInterval, ScoreTest, Wilson};
@@ -8,7 +9,7 @@ use crate::openings::OpeningSpread;
 use crate::strength::Strength;
 
 /// Pairs of a cell by its first player's score in both games: 0, ½, 1, 1½, 2 points.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct PairCounts(pub [u64; 5]);
 

@@ -6,6 +6,7 @@
 //!
 //! The forecast needs only sums over cells, so that a database can add them up where the rows are.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One cell's games.
@@ -20,7 +21,7 @@ pub struct CellWork {
 }
 
 /// The work left in an experiment, as sums over its cells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Backlog {
     /// Games left, in all cells.
     pub games_left: u64,
@@ -42,7 +43,7 @@ pub struct Backlog {
 }
 
 /// The variation of times within cells, from a sample of games.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GameSpread {
     /// (time / mean of the cell - 1)², summed over the sample.
     pub squares: f64,

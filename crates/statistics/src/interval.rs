@@ -1,5 +1,6 @@
 //! The interval of a score, and its equivalents in Elo and probability.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::function::beta::checked_beta_reg;
 
@@ -10,7 +11,7 @@ use crate::strength::normal_distribution;
 use crate::student::student_quantile;
 
 /// A mean score per game in 0..=1 with a 95% confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScoreInterval {
     /// The mean score; 0.5 without games.
     pub score: f64,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Openings grouped by their number of units (pairs or games), as sums per group. Whole numbers make the sums
@@ -19,7 +20,7 @@ struct Group {
 }
 
 /// The variation of openings' scores, each weighted by its units.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpeningSpread {
     /// The equivalent number of equally weighted openings: the square of the sum of their units divided by the sum of
     /// the squares (Kish 1965, section 8.2).

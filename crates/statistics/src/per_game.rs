@@ -7,13 +7,14 @@
 //! that of [`Clustered`](super::Clustered), here from sums of squares and products alone, so that a database can add up
 //! millions of clusters.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clustered::Interval;
 use crate::ratio::{Ratio, RatioSums, beyond};
 
 /// The time of one player's searched moves in the games of one cluster.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GameTimes {
     /// Games with at least one searched move of the player.
     pub games: u64,
@@ -60,7 +61,7 @@ pub struct TimeSums {
 }
 
 /// A figure over games.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OverGames {
     /// The figure.
     pub value: f64,

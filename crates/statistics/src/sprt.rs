@@ -8,6 +8,7 @@
 use core::f64::consts::LN_10;
 
 use roots::find_root_brent;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counts::{GameCounts, PairCounts};
@@ -15,7 +16,7 @@ use crate::elo::score_of_elo;
 use crate::root::Tolerance;
 
 /// The units of a test's strengths.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EloModel {
     /// Elo from the expected score by the logistic function: the same difference is fewer points if draws are frequent.
@@ -27,8 +28,9 @@ pub enum EloModel {
 }
 
 /// An SPRT of whether the first player is `elo1` or `elo0` stronger than the second.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "SprtForm")]
+#[schemars(!try_from)]
 pub struct Sprt {
     elo0: f64,
     elo1: f64,

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::tally::{OpeningTally, Tally};
@@ -12,7 +13,7 @@ use crate::{OpeningSpread, Sprt};
 pub const FIRST_CHECKPOINT: u64 = 25;
 
 /// The rule that ends a cell. Its text identifies it: equal rules have equal texts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum StopRule {
     /// Ends once the 95% interval of the score is this narrow: over openings if they repeat.
@@ -22,8 +23,9 @@ pub enum StopRule {
 }
 
 /// Half the width of an interval of a score, in points per game.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "PrecisionForm")]
+#[schemars(!try_from)]
 pub struct Precision {
     points: f64,
     over_pairs: bool,

@@ -3,6 +3,7 @@
 //! They have tables of parameters like built-in algorithms, but no search: a caller that plays such a game
 //! provides an [`ExternalPlayer`](crate::ExternalPlayer).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::parameters::{
@@ -12,7 +13,9 @@ use crate::core::parameters::{
 use crate::core::position::Side;
 
 /// The protocol of an external engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
     /// The universal chess interface.

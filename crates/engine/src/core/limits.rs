@@ -1,5 +1,6 @@
 //! Limits of one move, and the reasons for which a search ends.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::parameters::Settings;
@@ -78,7 +79,9 @@ impl MemoryRefused {
 }
 
 /// The reason for which a search ended. The names are stored in the results database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum EndedBy {
     /// The depth limit was reached, or the algorithm does not search.

@@ -3,13 +3,16 @@
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::rng::{PlayoutRandom, Random};
 use crate::core::termination::Termination;
 
 /// One of a game's two sides. Its names in a game: [`Position::SIDES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
     /// Moves first from the start position of the game; not always from an opening.

@@ -1,5 +1,6 @@
 //! The record of a played game.
 
+use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
@@ -53,7 +54,9 @@ impl GameRecord {
 }
 
 /// Win, draw or loss for the player who moved first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// The player who moved first won.
@@ -65,7 +68,7 @@ pub enum Outcome {
 }
 
 /// One move of a recorded game.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MoveRecord {
     /// 0 if the player who moved first from the opening made it, 1 for the other.
     #[serde(deserialize_with = "read_mover")]
@@ -98,7 +101,7 @@ fn read_mover<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error
 }
 
 /// A search's report, apart from its move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchReport {
     /// Depth completed, in plies; 0 if the algorithm does not search.
     pub depth: u32,

@@ -6,6 +6,7 @@
 
 mod restate;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use spelrum_statistics::claims::{Bound, Claimed, Quantifier};
@@ -49,7 +50,7 @@ pub struct ClaimedCell {
 }
 
 /// What a claim compares: a player's score in some cells with a bound.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
     /// The name of the scored player in the sweep.

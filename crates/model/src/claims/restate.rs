@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{ClaimHash, claim_hash};
 use crate::plan::Plan;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// An existing claim of an experiment.
@@ -53,7 +54,7 @@ pub struct Restatement {
 }
 
 /// A claim of an experiment after a submit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimStanding {
     /// The claim in words.
     pub text: String,

@@ -1,9 +1,10 @@
 //! Notes on individuals and generations of `[evolve]`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// An individual: noted when bred, with its generation and its index there, both from 0.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Individual {
     /// Its formula.
     pub formula: String,
@@ -20,7 +21,7 @@ pub struct Individual {
 }
 
 /// The result of an individual: noted when its generation is measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scored {
     /// Its fitness; `None` if one of its games failed.
     pub fitness: Option<f64>,
@@ -45,7 +46,7 @@ pub struct Scored {
 }
 
 /// A measured generation. Fitness figures cover the individuals with a fitness; `None` without any.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Generation {
     /// The number of individuals.
     pub individuals: u64,

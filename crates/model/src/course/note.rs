@@ -3,6 +3,7 @@
 //! Notes affect nothing; they are stored for people, with the cells and outcomes that they follow from. A run's result
 //! is stored only in its notes, so that a report needs no course.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Error;
 use spelrum_engine::Parameters;
@@ -42,7 +43,7 @@ pub enum Note {
 }
 
 /// A run that begins.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Begun {
     /// The run's kind.
     pub kind: CourseKind,
@@ -58,7 +59,7 @@ pub struct Begun {
 }
 
 /// A place on an axis.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Place {
     /// The axis.
     pub axis: String,
@@ -68,14 +69,14 @@ pub struct Place {
 }
 
 /// Settings tried.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tried {
     /// One for each parameter.
     pub settings: Vec<Setting>,
 }
 
 /// A value of a parameter.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Setting {
     /// The parameter's name in sweeps.
     pub parameter: String,
@@ -85,14 +86,14 @@ pub struct Setting {
 }
 
 /// The best settings known so far.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimated {
     /// One for each parameter.
     pub estimates: Vec<Estimate>,
 }
 
 /// The best value known so far of a parameter.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// The parameter's name in sweeps.
     pub parameter: String,
@@ -105,7 +106,7 @@ pub struct Estimate {
 }
 
 /// The ends of an interval. An end beyond the tried range is absent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bounds {
     /// The lower end.
     pub low: Option<AxisValue>,
@@ -114,7 +115,7 @@ pub struct Bounds {
 }
 
 /// The best settings against those that a run began with, by games that decided nothing else.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Confirmed {
     /// The score of the best settings: against the same player with the first settings, or against the opponents.
     pub found: SettingsScore,
@@ -124,7 +125,7 @@ pub struct Confirmed {
 }
 
 /// A finished run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ended {
     /// All parameters of the best player, if the run decides which parameters that player has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,7 +133,7 @@ pub struct Ended {
 }
 
 /// A score with its 95% interval.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingsScore {
     /// The number of games counted.
     pub games: u64,

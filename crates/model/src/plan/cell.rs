@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::{Parameters, Protocol, Value};
 
@@ -44,7 +45,7 @@ pub struct PlannedCell {
 }
 
 /// A value on an axis, as reports and SQL show it: a number for computing, a text for reading.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AxisValue {
     /// The number, in the axis's unit (durations in milliseconds), if it has one.
     pub number: Option<f64>,
@@ -61,7 +62,7 @@ impl AxisValue {
 }
 
 /// The player of a cell that a column of an axis refers to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The cell's first player.

@@ -3,6 +3,7 @@
 mod holm;
 mod judge;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use holm::holm;
@@ -23,7 +24,7 @@ pub struct Claimed {
 }
 
 /// A bound of a score: more than 0 and less than 1.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Bound {
     /// Above this.
@@ -33,7 +34,7 @@ pub enum Bound {
 }
 
 /// The cells in which a claim must hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Quantifier {
     /// In every cell.

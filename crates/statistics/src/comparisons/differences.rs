@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use super::{ComparedCell, Values, by_pairing};
 use crate::{Clustered, Interval};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Most differences returned: a round robin of 100 players has 9,800.
 pub const DIFFERENCES_MAX: usize = 10_000;
 
 /// The gain of a player's score in one cell over another that differs in one respect.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference<Cell> {
     /// The cell, and the cell it is compared with.
     pub cells: [Cell; 2],
@@ -31,7 +32,7 @@ pub struct Difference<Cell> {
 }
 
 /// The respect in which two cells differ.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Changed {
     /// The value on an axis.

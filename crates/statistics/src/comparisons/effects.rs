@@ -14,6 +14,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::{ComparedCell, Values, by_pairing};
 use crate::{Clustered, Interval};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Most cells of one pairing for which effects are computed: each coefficient is a sum over all their openings.
@@ -22,7 +23,7 @@ const CELLS_MAX: usize = 2_000;
 const COEFFICIENTS_MAX: usize = 200;
 
 /// The effects of the axes on a player's score against an opponent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Effects {
     /// The player's name.
     pub player: String,
@@ -39,7 +40,7 @@ pub struct Effects {
 }
 
 /// One effect.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Effect {
     /// The axis, or the two axes.
     pub contrasts: Vec<Contrast>,
@@ -51,7 +52,7 @@ pub struct Effect {
 }
 
 /// The two values of an axis that are compared.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Contrast {
     /// The axis's index.
     pub axis: usize,

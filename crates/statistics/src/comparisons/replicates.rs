@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use super::ComparedCell;
 use crate::{Clustered, Interval};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One cell repeated with other seeds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Replicates<Cell> {
     /// The first of the cells.
     pub cell: Cell,

@@ -35,6 +35,7 @@ mod covariance;
 mod fit;
 mod model;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use components::{Component, rate};
@@ -57,7 +58,7 @@ pub struct Tally {
 }
 
 /// A figure in Elo.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// The most likely value.
     pub elo: f64,
