@@ -21,7 +21,7 @@ use super::questions::unanswered;
 use super::{Api, place, reply};
 
 /// The content type of server-sent events.
-const EVENTS_CONTENT_TYPE: &str = "text/event-stream";
+pub(super) const EVENTS_CONTENT_TYPE: &str = "text/event-stream";
 
 /// Interval between looks at the database.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);

@@ -21,7 +21,7 @@ use crate::services::reading_failed;
 use spelrum_store::{BackupError, Readers};
 
 /// The content type of SQLite's files.
-const SQLITE_CONTENT_TYPE: &str = "application/vnd.sqlite3";
+pub(super) const SQLITE_CONTENT_TYPE: &str = "application/vnd.sqlite3";
 
 /// Bytes of a piece.
 const PIECE_BYTES: usize = 256 << 10;

@@ -4,6 +4,7 @@ mod changes;
 mod events;
 mod exports;
 mod games;
+mod openapi;
 mod parameters;
 mod query;
 mod questions;
@@ -12,7 +13,7 @@ mod reply;
 mod status;
 mod verifications;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use axum::Router;
@@ -21,13 +22,19 @@ use axum::extract::{DefaultBodyLimit, RawPathParams, State};
 use axum::http::{Method as HttpMethod, Request, Uri};
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
-use axum::routing::{MethodFilter, MethodRouter, any, on};
-use spelrum_answers::{Call, EVENTS_PATH, EXPORT_PATH, GAMES_PATH, GetStatus, Method, QUERY_PATH};
+use axum::routing::{MethodFilter, MethodRouter, any, get, on, post};
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::Value;
+use spelrum_answers::{
+    Call, EVENTS_PATH, EXPORT_PATH, ExportExperiments, FollowEvents, GAMES_PATH, GetOpenapi,
+    GetStatus, Method, QUERY_PATH, RunQuery, StreamGames,
+};
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::{Reason, Refusal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use self::openapi::Operation;
 pub(crate) use self::reply::problem;
 use crate::dispatcher::{Clock, Dispatch};
 use crate::server::Passed;
@@ -120,19 +127,23 @@ fn place(places: &Arc<Semaphore>, taken: &str) -> Result<OwnedSemaphorePermit, R
 pub(crate) struct Routes {
     pub(crate) router: Router<Arc<Api>>,
     pub(crate) names: Vec<String>,
+    operations: Vec<Operation>,
 }
 
 impl Routes {
     /// All of them.
     pub(crate) fn new() -> Self {
-        let mut routes = Self { router: Router::new(), names: Vec::new() };
+        let mut routes = Self { router: Router::new(), names: Vec::new(), operations: Vec::new() };
+        routes.add::<GetOpenapi>();
         routes.add::<GetStatus>();
         questions::add(&mut routes);
         changes::add(&mut routes);
-        routes.add_raw(Method::Post, QUERY_PATH, on(MethodFilter::POST, query::run));
-        routes.add_raw(Method::Get, EVENTS_PATH, on(MethodFilter::GET, events::events));
-        routes.add_raw(Method::Get, GAMES_PATH, on(MethodFilter::GET, games::stream_games));
-        routes.add_raw(Method::Post, EXPORT_PATH, on(MethodFilter::POST, exports::export));
+        let (run, export) = (post(query::run), post(exports::export));
+        let (follow, stream) = (get(events::events), get(games::stream_games));
+        routes.add_raw::<RunQuery>(Method::Post, QUERY_PATH, run, openapi::query_lines);
+        routes.add_raw::<FollowEvents>(Method::Get, EVENTS_PATH, follow, openapi::events);
+        routes.add_raw::<StreamGames>(Method::Get, GAMES_PATH, stream, openapi::game_lines);
+        routes.add_raw::<ExportExperiments>(Method::Post, EXPORT_PATH, export, openapi::database);
         routes.router = routes
             .router
             .route("/api/{*rest}", any(unknown_path))
@@ -153,12 +164,31 @@ impl Routes {
             Method::Post => MethodFilter::POST,
             Method::Delete => MethodFilter::DELETE,
         };
-        self.add_raw(C::METHOD, C::PATH, on(filter, handle::<C>));
+        let route = on(filter, handle::<C>);
+        self.add_raw::<C>(C::METHOD, C::PATH, route, openapi::json_of::<C::Answer>);
     }
 
-    fn add_raw(&mut self, method: Method, path: &str, route: MethodRouter<Arc<Api>>) {
+    /// Adds a route with the call's parameters, and with its answer by content type.
+    fn add_raw<C: JsonSchema>(
+        &mut self,
+        method: Method,
+        path: &'static str,
+        route: MethodRouter<Arc<Api>>,
+        answer: fn(&mut SchemaGenerator) -> Value,
+    ) {
         self.names.push(format!("{method} {path}"));
+        self.operations.push(Operation::new::<C>(method, path, answer));
         self.router = std::mem::take(&mut self.router).route(path, route);
+    }
+}
+
+/// The description of all calls.
+static DESCRIPTION: LazyLock<Value> =
+    LazyLock::new(|| openapi::document(&Routes::new().operations));
+
+impl Answers<GetOpenapi> for Api {
+    async fn answer(&self, _question: GetOpenapi) -> Result<Reply<Value>, Refusal> {
+        Ok(Reply::Small(DESCRIPTION.clone()))
     }
 }
 

@@ -16,6 +16,7 @@ mod exposition;
 mod identity;
 mod labels;
 mod metrics;
+mod openapi;
 mod openings;
 mod referee;
 mod removal;

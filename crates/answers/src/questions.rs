@@ -214,12 +214,20 @@ pub struct ExportExperiments {
 /// with [`SettledCells`] as cells settle, and `over` with the experiment's state.
 pub const EVENTS_PATH: &str = "/api/v1/experiments/{experiment}/events";
 
+/// Follows an experiment: its progress, and its cells as they settle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FollowEvents {
+    /// The experiment's UUID or name.
+    pub experiment: String,
+}
+
 /// The path of games as lines of JSON: `GET` with [`StreamGames`]. Each line is a [`GameSummary`](crate::GameSummary) or,
 /// with moves, a [`WholeGame`](crate::WholeGame).
 pub const GAMES_PATH: &str = "/api/v1/experiments/{experiment}/games.jsonl";
 
 /// All settled games of the cells that an experiment's sweep names.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StreamGames {
     /// The experiment's UUID or name.
