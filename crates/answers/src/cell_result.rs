@@ -14,6 +14,7 @@ use crate::derived::CellFigures;
 /// Result of one cell from the view of its first player ("the player"; the other is "the opponent").
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
+#[schemars(transform = crate::derived::with_figures::<CellFigures>)]
 pub struct CellResult {
     /// The cell.
     pub cell: CellId,
@@ -115,7 +116,7 @@ pub struct CellStop {
 }
 
 /// State of an SPRT.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SprtStanding {
     /// Log-likelihood ratio, over the counted games; over openings where they repeat.
     pub llr: f64,
@@ -126,8 +127,9 @@ pub struct SprtStanding {
 }
 
 /// Outcome of an SPRT (sequential probability ratio test).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(into = "&'static str")]
+#[schemars(with = "String")]
 pub enum SprtOutcome {
     /// The test accepted one of its two strengths.
     Taken(Verdict),
@@ -154,7 +156,7 @@ impl SprtOutcome {
 }
 
 /// Strength implied by a cell's interval; a figure is absent where the games give no bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct CellStrength {
     /// The score as a difference in Elo.
     pub elo: Option<f64>,
@@ -171,7 +173,7 @@ pub struct CellStrength {
 }
 
 /// Which player of a cell is stronger, judging by its games.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stronger {
     /// The interval lies above one half.

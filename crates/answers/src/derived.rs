@@ -1,7 +1,10 @@
 //! Figures that follow from an answer. They are written with it, so that no client has to work them out, and are not
 //! read: whoever has the answer computes them again.
 
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::cell_result::{CellResult, CellStrength, SprtStanding, Stronger};
 use crate::claims::ClaimAnswer;
@@ -9,8 +12,22 @@ use crate::pace::Pace;
 use crate::progress::Progress;
 use crate::report::Report;
 
+/// Adds these figures to the schema of their answer.
+pub(crate) fn with_figures<F: JsonSchema>(schema: &mut Schema) {
+    let mut settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.inline_subschemas = true;
+    let mut figures = settings.into_generator().into_root_schema_for::<F>();
+    for key in ["properties", "required"] {
+        match (schema.get_mut(key), figures.remove(key)) {
+            (Some(Value::Object(members)), Some(Value::Object(more))) => members.extend(more),
+            (Some(Value::Array(names)), Some(Value::Array(more))) => names.extend(more),
+            (_, _) => {}
+        }
+    }
+}
+
 /// What a cell's result says.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct CellFigures {
     /// Which player is stronger.
     stronger: Stronger,
@@ -34,13 +51,13 @@ impl From<&CellResult> for CellFigures {
 }
 
 /// What came of a report's claims.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct ReportFigures {
     /// A verdict for each claim.
     claim_verdicts: Vec<ClaimVerdict>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ClaimVerdict {
     /// Such as `supported`.
     judgement: &'static str,
@@ -65,13 +82,13 @@ impl From<&Report> for ReportFigures {
 }
 
 /// What a single look at the progress says.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct ProgressFigures {
     /// The time left, from this look alone; two looks tell more.
     time_left: Option<TimeLeft>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct TimeLeft {
     /// The expected time, in microseconds.
     expected_us: f64,

@@ -132,7 +132,11 @@ pub use places::{Opponents, Places, places_text};
 pub use progress::Progress;
 pub use query::{QUERY_PATH, QueryEnd, QueryHead, RunQuery};
 pub use questions::{
-    EVENTS_PATH, EXPORT_PATH, ExportExperiments, FollowEvents, GAMES_PATH, GetCellGame, GetComparisons, GetExperiment, GetGame, GetOpenapi, GetOverview, GetPhases, GetProgress, GetRatings, GetReport, GetRuns, GetStatus, ListCellGames, ListCells, ListExperiments, ListGames, ListSettledCells, ListWholeCellGames, ListWholeGames, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, StreamGames,
+    EVENTS_PATH, EXPORT_PATH, ExportExperiments, FollowEvents, GAMES_PATH, GetCellGame,
+    GetComparisons, GetExperiment, GetGame, GetOpenapi, GetOverview, GetPhases, GetProgress,
+    GetRatings, GetReport, GetRuns, GetStatus, ListCellGames, ListCells, ListExperiments,
+    ListGames, ListSettledCells, ListWholeCellGames, ListWholeGames, PAGE_ITEMS_DEFAULT,
+    PAGE_ITEMS_MAX, StreamGames,
 };
 pub use ratings::{
     Clusters, GamesToRate, Meeting, RATED_DIFFERENCES_MAX, RATED_GAMES_MAX, RATED_PLAYERS_MAX,

@@ -12,6 +12,7 @@ use crate::forfeits::PlayerForfeits;
 /// Progress of an experiment, independent in size of its number of cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
+#[schemars(transform = crate::derived::with_figures::<ProgressFigures>)]
 pub struct Progress {
     /// Its state.
     pub state: ExperimentState,

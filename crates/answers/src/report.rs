@@ -33,6 +33,7 @@ pub enum Detail {
 /// Results of an experiment, from one snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
+#[schemars(transform = crate::derived::with_figures::<ReportFigures>)]
 pub struct Report {
     /// The experiment.
     pub experiment: ExperimentSummary,
