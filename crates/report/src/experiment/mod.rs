@@ -9,6 +9,8 @@ mod formats;
 mod needs;
 mod page;
 mod pair;
+#[cfg(test)]
+mod pins;
 mod rows;
 mod style;
 

@@ -337,7 +337,7 @@ fn notes_on_workers(overview: &results::Overview, starts: u64, rows: u64) -> Vec
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use spelrum_answers::{ExperimentSummary, Machine};
     use spelrum_model::ExperimentState;
     use spelrum_model::{CellId, ExperimentId, WorkerId};
@@ -345,7 +345,7 @@ mod tests {
     use super::*;
     use crate::tables::text;
 
-    fn overview(workers: Vec<WorkerShare>) -> results::Overview {
+    pub(crate) fn overview(workers: Vec<WorkerShare>) -> results::Overview {
         let cell = |id: i64| {
             let mut games = CellGames {
                 cell: CellId(id),
@@ -382,7 +382,7 @@ mod tests {
         }
     }
 
-    fn worker(id: i64, host: &str, cpu_model: &str, profile: &str) -> WorkerShare {
+    pub(crate) fn worker(id: i64, host: &str, cpu_model: &str, profile: &str) -> WorkerShare {
         WorkerShare {
             worker: WorkerId(id),
             name: host.to_owned(),
@@ -405,7 +405,7 @@ mod tests {
     }
 
     /// A worker whose system reports nothing about its machine.
-    fn of_unknown_machine() -> WorkerShare {
+    pub(crate) fn of_unknown_machine() -> WorkerShare {
         let share = worker(4, "rack-4", "", "");
         WorkerShare { name: "old".to_owned(), machine: Machine::default(), ..share }
     }

@@ -201,7 +201,7 @@ fn standardised(answer: &results::Phases, axes: &[usize], phases: &Phases<'_>) -
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use spelrum_answers::{CellPhases, ExperimentSummary, PhaseSums};
     use spelrum_model::ExperimentState;
     use spelrum_model::{CellId, ExperimentId};
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
     use crate::tables::text;
 
-    fn phases(unit: PhaseUnit, opponents: [&str; 2]) -> results::Phases {
+    pub(crate) fn phases(unit: PhaseUnit, opponents: [&str; 2]) -> results::Phases {
         let cell = |id: i64, opponent: &str| {
             let mut sums = PhaseSums::default();
             for phase in [32, 31, 30, 4] {

@@ -271,7 +271,7 @@ fn meetings(group: &RatedGroup, at: &str) -> TitledTable {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::BTreeSet;
 
     use spelrum_answers::{ExperimentSummary, GamesToRate};
@@ -283,7 +283,7 @@ mod tests {
     use crate::tables::text::document;
 
     /// A ladder of players: every two meet four times from each of five openings.
-    fn ladder(players: usize, anchors: &[&str], axes: &[&str]) -> Ratings {
+    pub(crate) fn ladder(players: usize, anchors: &[&str], axes: &[&str]) -> Ratings {
         let axes: Vec<String> = axes.iter().map(|&axis| axis.to_owned()).collect();
         let mut games = GamesToRate::on(&axes, Clusters::Openings);
         let name = |player| format!("alphabeta(depth={player})");

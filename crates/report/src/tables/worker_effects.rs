@@ -166,7 +166,7 @@ fn spread(measured: &WorkerEffects) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use spelrum_answers::{ExperimentSummary, Machine};
     use spelrum_model::ExperimentState;
     use spelrum_model::{ExperimentId, Task};
@@ -176,7 +176,7 @@ mod tests {
     use crate::document::Part;
     use crate::tables::text;
 
-    fn overview(time_p_value: f64) -> Overview {
+    pub(crate) fn overview(time_p_value: f64) -> Overview {
         let share = |id: i64, name: &str, host: &str| WorkerShare {
             worker: WorkerId(id),
             name: name.to_owned(),
