@@ -28,6 +28,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod answers;
 pub mod data;
 pub mod document;
 mod error;

@@ -11,7 +11,7 @@ pub(super) fn reject_game_tables(experiment: &ExperimentSummary, shown: Shown) -
     let is_of_games = match shown {
         Shown::Usual | Shown::WithDepths | Shown::Phases => false,
         Shown::Ratings | Shown::Compared => true,
-        Shown::Table(table) => !table.is_also_of_choices(),
+        Shown::Table(table) => !table.entry().has_choices,
     };
     match is_of_games {
         false => Ok(()),

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::needs::Answers;
+use crate::answers::Answers;
 use crate::data::write_json;
 use crate::error::Result;
 use crate::tables::comparisons_json::Compared;

@@ -11,7 +11,6 @@ mod page;
 mod pair;
 #[cfg(test)]
 mod pins;
-mod rows;
 mod style;
 
 use std::io::{BufWriter, Write};
@@ -21,12 +20,13 @@ use spelrum_answers::ExperimentSummary;
 
 pub use checks::{check_axis, check_phases};
 pub use formats::{ReportFormat, Shown};
-pub use needs::{Answers, Need, Needs};
-use page::{Page, facts};
+pub use needs::{Need, Needs};
+use page::{Page, facts, first_table};
 pub use pair::Pair;
 pub use style::TableStyle;
 use style::no_such_column;
 
+pub use crate::answers::Answers;
 use crate::data::write_csv;
 use crate::document::Part;
 use crate::error::{Error, Kind, Result};
@@ -70,7 +70,7 @@ pub fn write(
         ReportFormat::Html => {
             let axis = style.axis.as_deref();
             let mut page = Page::new(shown, answers, axis)?;
-            page.add_overview(experiment, shown, answers, axis);
+            page.add_overview(experiment, shown, answers, axis)?;
             let Page { mut document, figures, question, engine_revision } = page;
             if experiment.games_settled == 0 {
                 document.parts.insert(0, Part::Words(NOTHING_PLAYED.to_owned()));
@@ -84,7 +84,7 @@ pub fn write(
             )?;
         }
         ReportFormat::Csv => {
-            let mut rows = rows::table(experiment, shown, answers)?;
+            let mut rows = first_table(experiment.task, shown).rows(answers)?;
             if let Some(names) = &style.columns {
                 rows.choose_columns(names).map_err(|headings| no_such_column(names, &headings))?;
             }
@@ -110,7 +110,7 @@ pub fn write_figures(
 ) -> Result<()> {
     let axis = style.axis.as_deref();
     let mut page = Page::new(shown, answers, axis)?;
-    page.add_overview(experiment, shown, answers, axis);
+    page.add_overview(experiment, shown, answers, axis)?;
     let about = format!(
         "{} ({}), by spelrum {}.",
         experiment.name,

@@ -1,12 +1,12 @@
 //! Answers that a report needs.
 
-use spelrum_answers::{Comparisons, Detail, ExperimentSummary, Overview, Phases, Ratings, Report};
+use spelrum_answers::{Detail, ExperimentSummary, Report};
 use spelrum_model::Task;
 
 use super::checks::reject_game_tables;
 use super::formats::{ReportFormat, Shown};
-use crate::error::{Error, Kind, Result};
-use crate::tables::TableName;
+use crate::error::Result;
+use crate::tables::entry::Source;
 use crate::tables::ratings::are_worth_showing;
 
 /// Whether an answer is needed.
@@ -37,21 +37,6 @@ pub struct Needs {
     pub overview: Need,
     /// Whether ratings are shown beside runs too.
     ratings_beside_runs: bool,
-}
-
-/// Answers to [`Needs`]; each is `None` if it was not needed or not available.
-#[derive(Debug, Default)]
-pub struct Answers {
-    /// The results by cell.
-    pub report: Option<Report>,
-    /// Strength of players on one scale.
-    pub ratings: Option<Ratings>,
-    /// The differences between cells.
-    pub comparisons: Option<Comparisons>,
-    /// The times of moves by phase.
-    pub phases: Option<Phases>,
-    /// How games were played.
-    pub overview: Option<Overview>,
 }
 
 /// Comparing workers takes long in larger experiments, where text shows it only on request.
@@ -149,39 +134,18 @@ impl Needs {
             Shown::Ratings => Self { ratings: Need::Yes, ..Self::NONE },
             Shown::Compared => Self { comparisons: true, ..Self::NONE },
             Shown::Phases => Self { phases: true, ..Self::NONE },
-            Shown::Table(table) => Self::for_table(table),
+            Shown::Table(table) => Self::for_table(&table.entry().source),
         }
     }
 
-    fn for_table(table: TableName) -> Self {
-        match table {
-            TableName::Claims
-            | TableName::Runs
-            | TableName::Evolution
-            | TableName::Family
-            | TableName::Cells
-            | TableName::Colours
-            | TableName::Margins
-            | TableName::Accuracy
-            | TableName::Wins
-            | TableName::Plies
-            | TableName::Moves
-            | TableName::Engines
-            | TableName::Forfeits
-            | TableName::Disturbed
-            | TableName::Failures => Self { report: Some(Detail::Cells), ..Self::NONE },
-            TableName::Depths => Self { report: Some(Detail::Depths), ..Self::NONE },
-            TableName::Ratings | TableName::Meetings | TableName::Differences => {
-                Self { ratings: Need::Yes, ..Self::NONE }
-            }
-            TableName::Gains | TableName::Effects | TableName::Replicates => {
-                Self { comparisons: true, ..Self::NONE }
-            }
-            TableName::Phases | TableName::Standardised => Self { phases: true, ..Self::NONE },
-            TableName::Lengths
-            | TableName::Terminations
-            | TableName::Workers
-            | TableName::WorkerEffects => Self { overview: Need::Yes, ..Self::NONE },
+    fn for_table(source: &Source) -> Self {
+        match source {
+            Source::Cells(_) => Self { report: Some(Detail::Cells), ..Self::NONE },
+            Source::Depths(_) => Self { report: Some(Detail::Depths), ..Self::NONE },
+            Source::Ratings(_) => Self { ratings: Need::Yes, ..Self::NONE },
+            Source::Comparisons(_) => Self { comparisons: true, ..Self::NONE },
+            Source::Phases(_) => Self { phases: true, ..Self::NONE },
+            Source::Overview(_) => Self { overview: Need::Yes, ..Self::NONE },
         }
     }
 
@@ -205,32 +169,4 @@ impl Need {
             Self::Yes => Self::Yes,
         }
     }
-}
-
-impl Answers {
-    pub(super) fn report(&self) -> Result<&Report> {
-        require(self.report.as_ref(), "results by cell")
-    }
-
-    pub(super) fn ratings(&self) -> Result<&Ratings> {
-        require(self.ratings.as_ref(), "ratings")
-    }
-
-    pub(super) fn comparisons(&self) -> Result<&Comparisons> {
-        require(self.comparisons.as_ref(), "comparisons")
-    }
-
-    pub(super) fn phases(&self) -> Result<&Phases> {
-        require(self.phases.as_ref(), "times by phase")
-    }
-
-    pub(super) fn overview(&self) -> Result<&Overview> {
-        require(self.overview.as_ref(), "figures of how games were played")
-    }
-}
-
-fn require<'a, T>(answer: Option<&'a T>, name: &str) -> Result<&'a T> {
-    answer.ok_or_else(|| {
-        Error::new(Kind::Internal, "write the report").because(format!("it has no {name}"))
-    })
 }

@@ -1,30 +1,20 @@
 //! Tables for people, and plots of their contents.
 
-use clap::ValueEnum as _;
-use spelrum_answers::{ExperimentSummary, date_time};
+use spelrum_answers::{ExperimentSummary, Report, date_time};
 use spelrum_model::Task;
 
 use super::formats::Shown;
-use super::needs::Answers;
-use crate::document::{Document, Part, TitledTable};
+use crate::answers::Answers;
+use crate::document::{Document, Part};
 use crate::error::Result;
 use crate::figures;
 use crate::plot::Figure;
+use crate::tables::entry::{Source, TableEntry};
 use crate::tables::ratings::{self, Meetings};
 use crate::tables::{
-    TableName, claims, comparisons, disturbance, engines, evolution, forfeits, overview, phases,
-    runs, text, worker_effects,
+    accuracy, cells, comparisons, costs, evolution, overview, phases, registry, text,
+    worker_effects,
 };
-
-/// Tables that an experiment with runs shows by default.
-const SHOWN_OF_RUNS: [&str; 6] = [
-    runs::RUNS,
-    evolution::EVOLUTION,
-    engines::ENGINES,
-    forfeits::FORFEITS,
-    disturbance::DISTURBED,
-    text::FAILURES,
-];
 
 /// Tables for people, and plots of their contents.
 pub(super) struct Page {
@@ -43,95 +33,54 @@ impl Page {
 
     /// Creates the page, with plots along this axis.
     pub(super) fn new(shown: Shown, answers: &Answers, axis: Option<&str>) -> Result<Self> {
-        Ok(match shown {
+        match shown {
+            Shown::Usual | Shown::WithDepths => Self::from_cells(answers, axis),
             Shown::Ratings => {
                 let ratings = answers.ratings()?;
                 let parts = ratings::parts(ratings, Meetings::All);
                 let figures = figures::rating_figures(ratings);
-                Self::from_parts(&ratings.experiment, parts, figures)
+                Ok(Self::from_parts(&ratings.experiment, parts, figures))
             }
-            Shown::Table(name @ (TableName::Ratings | TableName::Meetings)) => {
-                let ratings = answers.ratings()?;
-                let parts = only(name, ratings::parts(ratings, Meetings::AskedFor));
-                Self::from_parts(&ratings.experiment, parts, Vec::new())
+            Shown::Compared | Shown::Phases => {
+                let table = first_table(Task::Game, shown);
+                let parts = registry::page(table, answers)?;
+                Ok(Self::from_parts(table.source.experiment(answers)?, parts, Vec::new()))
             }
-            Shown::Table(TableName::Differences) => {
-                let ratings = answers.ratings()?;
-                Self::from_parts(&ratings.experiment, ratings::differences(ratings), Vec::new())
+            Shown::Table(name) => {
+                let table = name.entry();
+                let parts = registry::only(table, answers)?;
+                let page = Self::from_parts(table.source.experiment(answers)?, parts, Vec::new());
+                Ok(match &table.source {
+                    Source::Cells(_) | Source::Depths(_) => page.with_question(answers.report()?),
+                    Source::Ratings(_)
+                    | Source::Comparisons(_)
+                    | Source::Phases(_)
+                    | Source::Overview(_) => page,
+                })
             }
-            Shown::Compared => {
-                let compared = answers.comparisons()?;
-                Self::from_parts(&compared.experiment, comparisons::parts(compared), Vec::new())
-            }
-            Shown::Table(
-                name @ (TableName::Gains | TableName::Effects | TableName::Replicates),
-            ) => {
-                let compared = answers.comparisons()?;
-                let parts = only(name, comparisons::parts(compared));
-                Self::from_parts(&compared.experiment, parts, Vec::new())
-            }
-            Shown::Phases => {
-                let times = answers.phases()?;
-                Self::from_parts(&times.experiment, phases::parts(times), Vec::new())
-            }
-            Shown::Table(name @ (TableName::Phases | TableName::Standardised)) => {
-                let times = answers.phases()?;
-                let parts = only(name, phases::parts(times));
-                Self::from_parts(&times.experiment, parts, Vec::new())
-            }
-            Shown::Table(
-                name @ (TableName::Lengths
-                | TableName::Terminations
-                | TableName::Workers
-                | TableName::WorkerEffects),
-            ) => {
-                let played = answers.overview()?;
-                let parts = only(name, overview::parts(played));
-                Self::from_parts(&played.experiment, parts, Vec::new())
-            }
-            Shown::Usual
-            | Shown::WithDepths
-            | Shown::Table(
-                TableName::Claims
-                | TableName::Runs
-                | TableName::Evolution
-                | TableName::Family
-                | TableName::Cells
-                | TableName::Colours
-                | TableName::Margins
-                | TableName::Accuracy
-                | TableName::Wins
-                | TableName::Plies
-                | TableName::Moves
-                | TableName::Depths
-                | TableName::Engines
-                | TableName::Forfeits
-                | TableName::Disturbed
-                | TableName::Failures,
-            ) => Self::from_cells(shown, answers, axis)?,
-        })
+        }
     }
 
-    fn from_cells(shown: Shown, answers: &Answers, axis: Option<&str>) -> Result<Self> {
+    fn from_cells(answers: &Answers, axis: Option<&str>) -> Result<Self> {
         let report = answers.report()?;
+        let mut parts = registry::page(&cells::TABLE, answers)?;
         let mut figures = figures::report_figures(report, axis);
-        let mut parts = claims::parts(report);
-        parts.extend(text::parts(report));
-        if let Shown::Table(name) = shown {
-            parts = only(name, parts);
-            figures.clear();
-        } else if !report.runs.is_empty() {
+        if !report.runs.is_empty() {
             // There are as many cells as steps, and one line states their purpose.
-            let is_shown = |table: &TitledTable| SHOWN_OF_RUNS.contains(&table.name);
-            parts.retain(|part| matches!(part, Part::Table(table) if is_shown(table)));
+            parts.retain(
+                |part| matches!(part, Part::Table(table) if registry::is_shown_with_runs(table.name)),
+            );
             figures = evolution::figure(report).into_iter().collect();
         } else if let Some(ratings) = &answers.ratings {
             parts.extend(ratings::parts(ratings, Meetings::IfTheyFit));
             figures.extend(figures::rating_figures(ratings));
         }
-        let page = Self::from_parts(&report.experiment, parts, figures);
+        Ok(Self::from_parts(&report.experiment, parts, figures).with_question(report))
+    }
+
+    fn with_question(self, report: &Report) -> Self {
         let (question, engine_revision) = (report.description.clone(), report.engine_revision);
-        Ok(Self { question, engine_revision, ..page })
+        Self { question, engine_revision, ..self }
     }
 
     /// Adds warnings about differences between workers, if everything is shown.
@@ -149,44 +98,40 @@ impl Page {
         shown: Shown,
         answers: &Answers,
         axis: Option<&str>,
-    ) {
-        let Some(played) = answers.overview.as_ref().filter(|_| is_whole(shown)) else { return };
-        let parts = overview::parts(played);
+    ) -> Result<()> {
+        let Some(played) = answers.overview.as_ref().filter(|_| is_whole(shown)) else {
+            return Ok(());
+        };
         match experiment.task {
             Task::Game => {
                 self.document.parts.push(Part::Heading("How the games were played".to_owned()));
-                self.document.parts.extend(parts);
+                self.document.parts.extend(registry::page(&overview::LENGTHS, answers)?);
                 self.figures.extend(figures::overview_figures(played, axis));
             }
             // Every choice is one move long.
-            Task::Choice => self.document.parts.extend(only(TableName::Workers, parts)),
+            Task::Choice => {
+                self.document.parts.extend(registry::only(&overview::WORKERS, answers)?);
+            }
         }
+        Ok(())
+    }
+}
+
+/// Returns the shown table, or the first of several.
+pub(super) fn first_table(task: Task, shown: Shown) -> &'static TableEntry {
+    match shown {
+        Shown::Usual if task == Task::Choice => &accuracy::ACCURACY,
+        Shown::Usual => &cells::TABLE,
+        Shown::WithDepths => &costs::DEPTHS,
+        Shown::Ratings => &ratings::RATINGS,
+        Shown::Compared => &comparisons::GAINS,
+        Shown::Phases => &phases::TIMES,
+        Shown::Table(name) => name.entry(),
     }
 }
 
 fn is_whole(shown: Shown) -> bool {
     matches!(shown, Shown::Usual | Shown::WithDepths)
-}
-
-/// Returns the tables with this name, or the sentence in their place.
-fn only(name: TableName, mut parts: Vec<Part>) -> Vec<Part> {
-    let asked = name.to_possible_value();
-    let is_asked = |table: &TitledTable| {
-        // The cells of claims belong to them.
-        asked.as_ref().is_some_and(|name| name.get_name() == table.name)
-            || (name == TableName::Claims && table.name == claims::CELLS)
-    };
-    // Sentences between tables refer to the tables that follow.
-    let has_tables = parts.iter().any(|part| matches!(part, Part::Table(_)));
-    parts.retain(|part| match part {
-        Part::Table(table) => is_asked(table),
-        Part::Words(_) => !has_tables,
-        Part::Heading(_) => false,
-    });
-    if parts.is_empty() {
-        parts.push(Part::Words("there is nothing to show".to_owned()));
-    }
-    parts
 }
 
 /// Facts that identify an experiment and the report.

@@ -11,7 +11,8 @@ use super::lines::{Line, Sorted, points_max};
 use super::results::{ROWS_MAX, omission_note, omitted_lines_note, thinned};
 use super::times::family;
 use crate::plot::{Axis, Chart, Estimate, Figure, Intervals, Panel, Point};
-use crate::tables::accuracy::{ACCURACY, BY_PLIES, WINS, cells};
+use crate::tables::accuracy::{self as tables, ACCURACY, WINS};
+use crate::tables::axes::cells_by_id;
 use crate::text::{Column, optional, percent};
 
 /// A share of moves that is plotted.
@@ -30,7 +31,7 @@ struct Measure {
 }
 
 const BEST: Measure = Measure {
-    before: ACCURACY,
+    before: ACCURACY.name,
     title: "Best moves",
     share: "best moves, of all chosen",
     heading: "best",
@@ -39,7 +40,7 @@ const BEST: Measure = Measure {
 };
 
 const KEPT: Measure = Measure {
-    before: WINS,
+    before: WINS.name,
     title: "Wins kept",
     share: "moves that win, of all chosen where some do and some do not",
     heading: "kept",
@@ -98,7 +99,7 @@ fn share_figure(report: &Report, measure: Measure, axis: Option<&str>) -> Option
 /// The same by the plies before the position.
 pub(super) fn by_plies(report: &Report) -> Option<Figure> {
     const PLIES: &str = "plies before the position";
-    let measure = Measure { before: BY_PLIES, ..BEST };
+    let measure = Measure { before: tables::PLIES.name, ..BEST };
     let all = placed(report, measure, |cell| Some(vec![Some(cell.plies?.to_string())]));
     let axes = [report.axes.clone(), vec![PLIES.to_owned()]].concat();
     // None of the sweep's axes, so that all are named.
@@ -156,7 +157,7 @@ fn placed<'r>(
     measure: Measure,
     further: impl Fn(&CellAccuracy) -> Option<Vec<Option<String>>>,
 ) -> Vec<PlacedCell<'r>> {
-    let cells = cells(report);
+    let cells = cells_by_id(report);
     let place_cell = |accuracy: &'r CellAccuracy| {
         let cell = cells.get(&accuracy.cell)?;
         let axes: &Place = &cell.axes;

@@ -28,13 +28,13 @@ pub(super) fn lengths(overview: &Overview, axis: Option<&str>) -> Option<Figure>
     let Some(along) = along(overview, &cells, axis) else {
         let rows: Vec<(String, Estimate)> =
             cells.iter().filter_map(|cell| Some((pairing(cell), middle(cell)?))).collect();
-        notes.extend(omission_note(rows.len(), ROWS_MAX, "cells", LENGTHS));
+        notes.extend(omission_note(rows.len(), ROWS_MAX, "cells", LENGTHS.name));
         let rows: Vec<_> = rows.into_iter().take(ROWS_MAX).collect();
         let x = Axis::from_counts(PLIES, rows.iter().flat_map(|(_, estimate)| ends(*estimate)));
         let numbers =
             rows.iter().map(|(name, estimate)| [vec![name.clone()], figures(*estimate)].concat());
         return Some(Figure {
-            before: LENGTHS,
+            before: LENGTHS.name,
             title: "Length of games".to_owned(),
             notes,
             columns: columns(vec![Column::words("players")]),
@@ -46,17 +46,17 @@ pub(super) fn lengths(overview: &Overview, axis: Option<&str>) -> Option<Figure>
         });
     };
     let grouped = grouped(overview, &cells, &along);
-    let along = thinned(along, points_max(grouped.len()), &mut notes, LENGTHS);
+    let along = thinned(along, points_max(grouped.len()), &mut notes, LENGTHS.name);
     let lines = grouped.into_iter().map(|([players, place], cells)| {
         let point =
             |cell: &CellGames| Some(Point { at: along.at(&cell.axes)?.0, estimate: middle(cell)? });
         Line::new(players, place, cells.into_iter().filter_map(point).collect())
     });
     let sorted = Sorted::new(lines.collect());
-    notes.extend(omitted_lines_note(sorted.left_out, LENGTHS));
+    notes.extend(omitted_lines_note(sorted.left_out, LENGTHS.name));
     let y = Axis::from_counts(PLIES, sorted.points().flat_map(|point| ends(point.estimate)));
     Some(Figure {
-        before: LENGTHS,
+        before: LENGTHS.name,
         title: format!("Length of games by {}", along.name),
         notes,
         columns: columns(sorted.columns(&along.name)),
@@ -85,9 +85,9 @@ pub(super) fn terminations(overview: &Overview, axis: Option<&str>) -> Option<Fi
     };
     let title = if let Some(along) = along(overview, &cells, axis) {
         let grouped = grouped(overview, &cells, &along);
-        let along = thinned(along, PANEL_ROWS_MAX, &mut notes, TERMINATIONS);
+        let along = thinned(along, PANEL_ROWS_MAX, &mut notes, TERMINATIONS.name);
         columns.extend([Column::words("elsewhere"), Column::numbers(&along.name)]);
-        notes.extend(omission_note(grouped.len(), PANELS_MAX, "rows of cells", TERMINATIONS));
+        notes.extend(omission_note(grouped.len(), PANELS_MAX, "rows of cells", TERMINATIONS.name));
         let is_alone = grouped.len() == 1;
         for ([players, place], cells) in grouped.into_iter().take(PANELS_MAX) {
             let mut values: Vec<_> = cells
@@ -112,7 +112,7 @@ pub(super) fn terminations(overview: &Overview, axis: Option<&str>) -> Option<Fi
         }
         format!("How games end by {}", along.name)
     } else {
-        notes.extend(omission_note(cells.len(), ROWS_MAX, "cells", TERMINATIONS));
+        notes.extend(omission_note(cells.len(), ROWS_MAX, "cells", TERMINATIONS.name));
         let rows: Vec<_> =
             cells.iter().take(ROWS_MAX).map(|cell| (pairing(cell), parts(cell))).collect();
         numbers
@@ -121,7 +121,7 @@ pub(super) fn terminations(overview: &Overview, axis: Option<&str>) -> Option<Fi
         "How games end".to_owned()
     };
     columns.extend(names.iter().map(Column::numbers));
-    Some(Figure { before: TERMINATIONS, title, notes, panels, columns, rows: numbers })
+    Some(Figure { before: TERMINATIONS.name, title, notes, panels, columns, rows: numbers })
 }
 
 /// Returns the names of the most frequent endings, as many as can be distinguished.

@@ -15,9 +15,11 @@ use spelrum_model::{CellId, ExperimentId, WorkerId};
 use spelrum_statistics::{OverGames, PairCounts, ScoreInterval};
 
 use super::*;
+use crate::answers::Answers;
 use crate::document::Document;
 use crate::plot::{Chart, plot_files};
-use crate::tables::{claims, text};
+use crate::tables::text::tests::parts as parts_of;
+use crate::tables::{registry, text};
 use crate::text::{Column, percent};
 
 /// Texts that would act as markup if not escaped, or change their neighbours' direction.
@@ -132,9 +134,7 @@ fn along_depth(values: usize) -> Report {
 }
 
 fn page_of(report: &Report, figures: &[Figure]) -> String {
-    let mut parts = claims::parts(report);
-    parts.extend(text::parts(report));
-    written(&text::document(&report.experiment, parts), figures)
+    written(&text::document(&report.experiment, parts_of(report)), figures)
 }
 
 fn page(report: &Report) -> String {
@@ -190,12 +190,13 @@ fn hostile_names_change_nothing_but_texts() {
         figures.extend(rating_figures(&ratings(text, 3)));
         let overview = overview([&player, text], &[text, "axis"], &places);
         figures.extend(overview_figures(&overview, None));
-        let mut parts = text::parts(&report);
+        let mut parts = parts_of(&report);
         parts.extend(crate::tables::ratings::parts(
             &ratings(text, 3),
             crate::tables::ratings::Meetings::AskedFor,
         ));
-        parts.extend(crate::tables::overview::parts(&overview));
+        let answers = Answers { overview: Some(overview), ..Answers::default() };
+        parts.extend(registry::page(&crate::tables::overview::LENGTHS, &answers).unwrap());
         written(&text::document(&report.experiment, parts), &figures)
     };
     for hostile in HOSTILE {

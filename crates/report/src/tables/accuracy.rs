@@ -2,43 +2,65 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spelrum_answers::{CellAccuracy, CellResult, Report};
+use spelrum_answers::{CellAccuracy, Report};
 use spelrum_engine::tables::TableValue;
 use spelrum_model::CellId;
 use spelrum_statistics::choice::{Accuracy, Estimate, WinsKept};
 
-use super::axes::{axis_columns, places};
+use super::accuracy_json;
+use super::axes::{axis_columns, cells_by_id, places};
+use super::csv::{Rows, rows};
+use super::entry::{Source, TableEntry, View, parts};
 use crate::document::{Part, TitledTable};
 use crate::text::{Column, count, optional};
 
-/// Name of the table of cells, which the plots precede.
-pub(crate) const ACCURACY: &str = "accuracy";
-/// Name of the table by distance from the start.
-pub(crate) const BY_PLIES: &str = "plies";
+pub(crate) const ACCURACY: TableEntry = TableEntry::new(
+    "accuracy",
+    "How well each player of an accuracy experiment chooses",
+    Source::Cells(View {
+        parts: |report| parts(accuracy_table(report)),
+        rows: |report| csv_rows(report, true),
+    }),
+)
+.with_choices();
 
-/// Name of the table of kept wins.
-pub(crate) const WINS: &str = "wins";
+pub(crate) const WINS: TableEntry = TableEntry::new(
+    "wins",
+    "How often each of them keeps a win",
+    Source::Cells(View {
+        parts: |report| parts(wins_table(report)),
+        rows: |report| csv_rows(report, true),
+    }),
+)
+.with_choices();
 
-/// Returns tables by cell; of kept wins, if the references state the winner; and by distance from the start of the
-/// game, if there are several distances.
-pub(crate) fn tables(report: &Report) -> Vec<TitledTable> {
-    let cells_accuracy: Vec<&CellAccuracy> =
-        report.accuracy.iter().filter(|cell| cell.plies.is_none()).collect();
-    let by_plies: Vec<&CellAccuracy> =
-        report.accuracy.iter().filter(|cell| cell.plies.is_some()).collect();
-    let mut tables =
-        vec![accuracy_table(report, &cells_accuracy).with_notes(notes(report, &cells_accuracy))];
-    tables.extend(wins_table(report, &cells_accuracy));
-    tables.extend((!by_plies.is_empty()).then(|| plies_table(report, &by_plies)));
-    tables
+pub(crate) const PLIES: TableEntry = TableEntry::new(
+    "plies",
+    "The same by the plies of random play before the position",
+    Source::Cells(View {
+        parts: |report| parts(plies_table(report)),
+        rows: |report| csv_rows(report, false),
+    }),
+)
+.with_choices();
+
+/// Returns a row for each cell, or for each cell and number of plies before the position.
+fn csv_rows(report: &Report, all_plies: bool) -> Result<Rows, serde_json::Error> {
+    let mut all = accuracy_json::accuracy(report);
+    all.retain(|row| row.covers_all_plies() == all_plies);
+    rows(&report.experiment.name, &report.axes, &all)
 }
 
-/// The cells of a report by their ids.
-pub(crate) fn cells(report: &Report) -> BTreeMap<CellId, &CellResult> {
-    report.cells.iter().map(|cell| (cell.cell, cell)).collect()
+/// Returns the accuracy of whole cells; empty for an experiment of games.
+fn by_cell(report: &Report) -> Vec<&CellAccuracy> {
+    report.accuracy.iter().filter(|cell| cell.plies.is_none()).collect()
 }
 
-fn accuracy_table(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
+fn accuracy_table(report: &Report) -> Option<TitledTable> {
+    if report.experiment.task.is_game() || report.cells.is_empty() {
+        return None;
+    }
+    let accuracy = &by_cell(report)[..];
     let references = references(accuracy);
     let (names_references, is_in_plies) = (references.len() > 1, is_in_plies(&references));
     let mut columns = axis_columns(report);
@@ -58,7 +80,7 @@ fn accuracy_table(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
     columns.extend(random());
     let by_cell: BTreeMap<CellId, &CellAccuracy> =
         accuracy.iter().map(|cell| (cell.cell, *cell)).collect();
-    let mut table = TitledTable::new(ACCURACY, "How well each player chooses", columns);
+    let mut table = TitledTable::new(ACCURACY.name, "How well each player chooses", columns);
     for cell in &report.cells {
         let measured = by_cell.get(&cell.cell).copied();
         let reference =
@@ -81,12 +103,13 @@ fn accuracy_table(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
         let texts = [cell.player.clone()].into_iter().chain(reference).chain(figures);
         table.row(places(report, &cell.axes).chain(texts));
     }
-    table
+    Some(table.with_notes(notes(report, accuracy)))
 }
 
 /// Returns how often each player keeps a win; `None` where no win could be given away, or no reference states the
 /// winner.
-fn wins_table(report: &Report, accuracy: &[&CellAccuracy]) -> Option<TitledTable> {
+fn wins_table(report: &Report) -> Option<TitledTable> {
+    let accuracy = &by_cell(report)[..];
     let by_cell: BTreeMap<CellId, (&CellAccuracy, &WinsKept)> = accuracy
         .iter()
         .filter_map(|cell| Some((cell.cell, (*cell, cell.accuracy.wins.as_ref()?))))
@@ -102,7 +125,7 @@ fn wins_table(report: &Report, accuracy: &[&CellAccuracy]) -> Option<TitledTable
     columns.push(Column::words("95% interval"));
     columns.extend(["random", "skill"].map(Column::numbers));
     columns.push(Column::words("95% interval"));
-    let mut table = TitledTable::new(WINS, "How often each player keeps a win", columns);
+    let mut table = TitledTable::new(WINS.name, "How often each player keeps a win", columns);
     for cell in &report.cells {
         let Some((measured, kept)) = by_cell.get(&cell.cell) else { continue };
         let reference = names_references.then(|| measured.reference.clone());
@@ -127,14 +150,19 @@ fn wins_table(report: &Report, accuracy: &[&CellAccuracy]) -> Option<TitledTable
     ]))
 }
 
-fn plies_table(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
+fn plies_table(report: &Report) -> Option<TitledTable> {
+    let accuracy: Vec<&CellAccuracy> =
+        report.accuracy.iter().filter(|cell| cell.plies.is_some()).collect();
+    if accuracy.is_empty() {
+        return None;
+    }
     let mut columns = axis_columns(report);
     columns.push(Column::words("player"));
     columns.extend(["plies", "positions", "best", "random", "skill"].map(Column::numbers));
     columns.push(Column::words("95% interval"));
-    let cells = cells(report);
+    let cells = cells_by_id(report);
     let mut table =
-        TitledTable::new(BY_PLIES, "The same by the plies before the position", columns);
+        TitledTable::new(PLIES.name, "The same by the plies before the position", columns);
     for CellAccuracy { cell, plies, accuracy, .. } in accuracy {
         let Some(cell) = cells.get(cell) else { continue };
         let row = [
@@ -148,7 +176,7 @@ fn plies_table(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
         ];
         table.row(places(report, &cell.axes).chain(row));
     }
-    table
+    Some(table)
 }
 
 /// Notes on the first table.
@@ -214,7 +242,7 @@ fn same_chance<'a>(accuracy: &[&'a CellAccuracy]) -> Option<&'a Accuracy> {
 /// Removes the table by plies from a text where it is too long to read, and states where to find it.
 pub(crate) fn shorten(parts: &mut Vec<Part>) {
     const ROWS_MAX: usize = 40;
-    let is_long = |part: &Part| matches!(part, Part::Table(table) if table.name == BY_PLIES && table.rows.len() > ROWS_MAX);
+    let is_long = |part: &Part| matches!(part, Part::Table(table) if table.name == PLIES.name && table.rows.len() > ROWS_MAX);
     // A table on its own was requested.
     if parts.len() > 1 && parts.iter().any(is_long) {
         parts.retain(|part| !is_long(part));

@@ -4,7 +4,7 @@ use serde::Serialize;
 use spelrum_answers::{CellAccuracy, Report};
 use spelrum_statistics::choice::Estimate;
 
-use super::accuracy::cells;
+use super::axes::cells_by_id;
 
 /// Accuracy of a player in a cell, or in its positions at one distance from the start.
 #[derive(Debug, Serialize)]
@@ -58,7 +58,7 @@ impl Accuracy<'_> {
 
 /// All of a report.
 pub(crate) fn accuracy(report: &Report) -> Vec<Accuracy<'_>> {
-    let cells = cells(report);
+    let cells = cells_by_id(report);
     let low = |estimate: Estimate| estimate.interval.map(|bounds| bounds.low);
     let high = |estimate: Estimate| estimate.interval.map(|bounds| bounds.high);
     report

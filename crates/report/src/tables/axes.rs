@@ -1,9 +1,9 @@
 //! A cell's place on the grid, as columns of a table for people.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use spelrum_answers::Report;
-use spelrum_model::Role;
+use spelrum_answers::{CellResult, Report};
+use spelrum_model::{CellId, Role};
 
 use crate::text::{Column, optional};
 
@@ -24,6 +24,16 @@ pub(crate) fn grid_axes(report: &Report) -> Vec<&str> {
         report.runs.iter().any(|run| run.begun.axes.iter().any(|place| place.axis == **axis))
     };
     report.axes.iter().map(String::as_str).filter(is_of_grid).collect()
+}
+
+/// The same, for the headings of rows.
+pub(crate) fn owned_grid_axes(report: &Report) -> Vec<String> {
+    grid_axes(report).into_iter().map(str::to_owned).collect()
+}
+
+/// Returns the cells of a report by their ids.
+pub(crate) fn cells_by_id(report: &Report) -> BTreeMap<CellId, &CellResult> {
+    report.cells.iter().map(|cell| (cell.cell, cell)).collect()
 }
 
 /// Whether opponents are named: not where only two players meet, nor where players choose alone.

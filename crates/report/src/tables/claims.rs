@@ -1,16 +1,29 @@
 //! Claims that a sweep states about its results, and their judgement, for people.
 
-use std::collections::BTreeMap;
-
-use spelrum_answers::{CellResult, ClaimAnswer, Report, places_text};
-use spelrum_model::CellId;
+use spelrum_answers::{ClaimAnswer, Report, places_text};
 use spelrum_statistics::claims::{Judgement, NotJudged};
 
+use super::axes::cells_by_id;
+use super::claims_json;
+use super::csv::rows;
+use super::entry::{Source, TableEntry, View};
 use crate::document::{Part, TitledTable};
 use crate::text::{Column, optional};
 
+pub(crate) const TABLE: TableEntry = TableEntry::new(
+    "claims",
+    "What the sweep claimed of its results, and what came of it",
+    Source::Cells(View {
+        parts,
+        rows: |report| {
+            let claims = claims_json::claims(report);
+            rows(&report.experiment.name, &report.axes, &claims_json::rows(report, &claims))
+        },
+    }),
+);
+
 /// Name of the table of claims' cells.
-pub(crate) const CELLS: &str = "claimed-cells";
+const CELLS: &str = "claimed-cells";
 
 /// A claim, and its number in tables and notes.
 type Numbered<'c> = (usize, &'c ClaimAnswer<'c>);
@@ -20,7 +33,7 @@ const EXPLORATORY: &str = "Nobody claimed what follows before the first game: it
                            intervals misses the truth once in twenty.";
 
 /// Returns the claims, then the heading of the remaining results; empty without claims.
-pub(crate) fn parts(report: &Report) -> Vec<Part> {
+fn parts(report: &Report) -> Vec<Part> {
     let entries = report.judged_claims();
     if entries.is_empty() {
         return Vec::new();
@@ -52,7 +65,7 @@ fn claims(title: &str, entries: &[Numbered<'_>]) -> TitledTable {
         Column::numbers("p"),
     ];
     columns.extend(is_adjusted.then(|| Column::numbers("p (Holm)")));
-    let mut table = TitledTable::new("claims", title, columns);
+    let mut table = TitledTable::new(TABLE.name, title, columns);
     for (number, entry) in entries {
         let figures = entry.judged.figures;
         let p = figures.map(|figures| figures.p);
@@ -80,8 +93,7 @@ fn cells(report: &Report, title: &str, entries: &[Numbered<'_>]) -> TitledTable 
         Column::numbers("p"),
     ];
     let mut table = TitledTable::new(CELLS, title, columns);
-    let cells_by_id: BTreeMap<CellId, &CellResult> =
-        report.cells.iter().map(|cell| (cell.cell, cell)).collect();
+    let cells_by_id = cells_by_id(report);
     for (number, entry) in entries {
         for (stated, judged) in entry.claim.cells.iter().zip(&entry.judged.cells) {
             let cell = cells_by_id.get(&stated.cell);

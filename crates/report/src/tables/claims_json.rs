@@ -8,6 +8,8 @@ use spelrum_answers::{CellResult, Report};
 use spelrum_model::CellId;
 use spelrum_statistics::claims::{Bound, JudgedCell, Judgement};
 
+use super::axes::cells_by_id;
+
 /// A claim that a sweep states about its results, with its judgement.
 #[derive(Debug, Serialize)]
 pub(crate) struct Claim {
@@ -67,13 +69,13 @@ pub(crate) struct Row<'c> {
 
 /// Returns a report's claims.
 pub(crate) fn claims(report: &Report) -> Vec<Claim> {
-    let cells = by_id(report);
+    let cells = cells_by_id(report);
     report.judged_claims().iter().map(|entry| Claim::new(entry, &cells)).collect()
 }
 
 /// Returns the claims as rows.
 pub(crate) fn rows<'c>(report: &Report, claims: &'c [Claim]) -> Vec<Row<'c>> {
-    let cells = by_id(report);
+    let cells = cells_by_id(report);
     let of_cell = |claim: &'c Claim, cell: &ClaimedCell| Row {
         claim: &claim.claim,
         in_sweep: claim.in_sweep,
@@ -92,10 +94,6 @@ pub(crate) fn rows<'c>(report: &Report, claims: &'c [Claim]) -> Vec<Row<'c>> {
     };
     let of_claim = |claim: &'c Claim| claim.cells.iter().map(move |cell| (claim, cell));
     claims.iter().flat_map(of_claim).map(|(claim, cell)| of_cell(claim, cell)).collect()
-}
-
-fn by_id(report: &Report) -> BTreeMap<CellId, &CellResult> {
-    report.cells.iter().map(|cell| (cell.cell, cell)).collect()
 }
 
 impl Claim {

@@ -4,15 +4,28 @@ use spelrum_answers::Report;
 use spelrum_statistics::ScoreInterval;
 
 use super::axes::{axis_columns, places};
+use super::csv::rows;
+use super::entry::{Source, TableEntry, View, parts};
+use super::{json, margins};
 use crate::document::TitledTable;
 use crate::text::{Column, optional};
 
-/// The name of this table.
-pub(crate) const COLOURS: &str = "colours";
+pub(crate) const TABLE: TableEntry = TableEntry::new(
+    "colours",
+    "What players score where they move first, and where they move second",
+    Source::Cells(View {
+        parts: |report| parts(table(report)),
+        rows: |report| {
+            let colours: Vec<json::Colours<'_>> = report.cells.iter().map(Into::into).collect();
+            rows(&report.experiment.name, &report.axes, &colours)
+        },
+    }),
+)
+.on_page_after(margins::TABLE.name);
 
 /// Returns both scores of each cell in which both players have moved first. Self-play is left out: its scores are
 /// those of the first and the second mover.
-pub(crate) fn table(report: &Report) -> Option<TitledTable> {
+fn table(report: &Report) -> Option<TitledTable> {
     let mut columns = axis_columns(report);
     columns.extend([
         Column::words("player"),
@@ -23,7 +36,7 @@ pub(crate) fn table(report: &Report) -> Option<TitledTable> {
         Column::words("95% interval"),
     ]);
     let mut table =
-        TitledTable::new(COLOURS, "What the player scores, by who moves first", columns);
+        TitledTable::new(TABLE.name, "What the player scores, by who moves first", columns);
     let mut is_empty = true;
     for cell in report.cells.iter().filter(|cell| cell.swap_sides && !cell.is_self_play) {
         let Some([first, second]) = cell.colours else { continue };
@@ -43,5 +56,6 @@ pub(crate) fn table(report: &Report) -> Option<TitledTable> {
     }
     let note =
         "First, second: its points per game where it moves first from the opening, and second.";
-    (!is_empty).then(|| table.with_notes(vec![note.to_owned()]))
+    let is_shown = report.experiment.task.is_game() && !is_empty;
+    is_shown.then(|| table.with_notes(vec![note.to_owned()]))
 }

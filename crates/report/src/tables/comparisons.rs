@@ -5,22 +5,47 @@ use spelrum_answers::Comparisons;
 use spelrum_statistics::Interval;
 use spelrum_statistics::comparisons::{Changed, Contrast, DIFFERENCES_MAX, Effects};
 
-use crate::document::{Part, TitledTable};
+use super::comparisons_json::Compared;
+use super::csv::rows;
+use super::entry::{Source, TableEntry, View, parts};
+use crate::document::TitledTable;
 use crate::text::{Column, count, optional};
 
-/// Returns the tables and sentences of the comparisons.
-pub(crate) fn parts(comparisons: &Comparisons) -> Vec<Part> {
-    let mut tables = Vec::new();
-    tables.extend((!comparisons.differences.is_empty()).then(|| gains(comparisons)));
-    tables.extend((!comparisons.effects.is_empty()).then(|| effects(comparisons)));
-    tables.extend((!comparisons.replicates.is_empty()).then(|| replicates(comparisons)));
-    if tables.is_empty() {
-        let words =
-            "There is nothing to compare: no two cells with games differ in exactly one setting.";
-        return vec![Part::Words(words.to_owned())];
-    }
-    tables.into_iter().map(Part::Table).collect()
-}
+pub(crate) const GAINS: TableEntry = TableEntry::new(
+    "gains",
+    "What is gained from cell to cell",
+    Source::Comparisons(View {
+        parts: |compared| parts((!compared.differences.is_empty()).then(|| gains(compared))),
+        rows: |compared| {
+            let Compared { experiment, axes, gains, .. } = &Compared::from(compared);
+            rows(experiment, axes, gains)
+        },
+    }),
+);
+
+pub(crate) const EFFECTS: TableEntry = TableEntry::new(
+    "effects",
+    "What each axis does over all cells",
+    Source::Comparisons(View {
+        parts: |compared| parts((!compared.effects.is_empty()).then(|| effects(compared))),
+        rows: |compared| {
+            let Compared { experiment, axes, effects, .. } = &Compared::from(compared);
+            rows(experiment, axes, effects)
+        },
+    }),
+);
+
+pub(crate) const REPLICATES: TableEntry = TableEntry::new(
+    "replicates",
+    "Cells that were done again with other seeds",
+    Source::Comparisons(View {
+        parts: |compared| parts((!compared.replicates.is_empty()).then(|| replicates(compared))),
+        rows: |compared| {
+            let Compared { experiment, axes, replicates, .. } = &Compared::from(compared);
+            rows(experiment, axes, replicates)
+        },
+    }),
+);
 
 fn gains(comparisons: &Comparisons) -> TitledTable {
     let mut columns: Vec<Column> = comparisons.axes.iter().map(Column::words).collect();
@@ -32,7 +57,7 @@ fn gains(comparisons: &Comparisons) -> TitledTable {
         Column::words("95% interval"),
         Column::words("scores"),
     ]);
-    let mut table = TitledTable::new("gains", "What each step gains", columns);
+    let mut table = TitledTable::new(GAINS.name, "What each step gains", columns);
     for gain in &comparisons.differences {
         let value = |(axis, value): (usize, &Option<String>)| match &gain.changed {
             Changed::Axis { axis: changed, from, to } if *changed == axis => step(from, to),
@@ -75,7 +100,7 @@ fn effects(comparisons: &Comparisons) -> TitledTable {
         Column::numbers("gain"),
         Column::words("95% interval"),
     ];
-    let mut table = TitledTable::new("effects", "What each axis does, over all cells", columns);
+    let mut table = TitledTable::new(EFFECTS.name, "What each axis does, over all cells", columns);
     let name = |contrast: &Contrast| {
         let axis = comparisons.axes.get(contrast.axis).map_or("", String::as_str);
         format!("{axis} {}", step(&contrast.from, &contrast.to))
@@ -130,7 +155,7 @@ fn replicates(comparisons: &Comparisons) -> TitledTable {
         Column::numbers("deviation"),
         Column::numbers("beyond openings"),
     ]);
-    let mut table = TitledTable::new("replicates", "Repeats with other seeds", columns);
+    let mut table = TitledTable::new(REPLICATES.name, "Repeats with other seeds", columns);
     for row in &comparisons.replicates {
         let figure = |figure: Option<f64>| optional(figure, |figure| format!("{figure:.3}"));
         let within = |bounds: Interval| format!("{:.3}–{:.3}", bounds.low, bounds.high);
@@ -184,7 +209,15 @@ pub(crate) mod tests {
     use spelrum_statistics::comparisons::Effect;
 
     use super::*;
+    use crate::answers::Answers;
+    use crate::document::Part;
+    use crate::tables::registry;
     use crate::tables::text::document;
+
+    fn page(comparisons: &Comparisons) -> Vec<Part> {
+        let comparisons = Some(comparisons.clone());
+        registry::page(&GAINS, &Answers { comparisons, ..Answers::default() }).unwrap()
+    }
 
     /// A comparison of each kind.
     pub(crate) fn comparisons() -> Comparisons {
@@ -276,7 +309,7 @@ pub(crate) mod tests {
     fn comparisons_are_readable_in_100_columns() {
         let comparisons = comparisons();
         let mut out = Vec::new();
-        document(&comparisons.experiment, parts(&comparisons)).write_text(&mut out).unwrap();
+        document(&comparisons.experiment, page(&comparisons)).write_text(&mut out).unwrap();
         let text = anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         insta::assert_snapshot!(text);
@@ -291,7 +324,7 @@ pub(crate) mod tests {
             ..comparisons()
         };
         assert!(
-            matches!(&parts(&none)[..], [Part::Words(words)] if words.contains("nothing to compare"))
+            matches!(&page(&none)[..], [Part::Words(words)] if words.contains("nothing to compare"))
         );
     }
 }

@@ -1,31 +1,54 @@
-//! Cost of moves, in tables for people.
+//! Cost of moves.
 
 use spelrum_answers::{MoveCost, OVERRUN_TOLERANCE, OVERRUNS_WARNED_OF, Report};
 
 use super::axes::{axis_columns, names_opponents, places};
-use super::{played_on, scaled};
+use super::csv::rows;
+use super::entry::{Source, TableEntry, View, parts};
+use super::{json, played_on, scaled};
 use crate::document::TitledTable;
 use crate::text::{Column, count, duration_us, optional, percent, ratio, relative_error};
 
-/// The names and titles of tables of costs.
-const MOVES: [&str; 2] = ["moves", "What a move costs"];
-const DEPTHS: [&str; 2] = ["depths", "What a move costs, by the depth that its search completed"];
+pub(crate) const MOVES: TableEntry = TableEntry::new(
+    "moves",
+    "What a move costs",
+    Source::Cells(View {
+        parts: |report| parts(moves(report)),
+        rows: |report| {
+            let json::Report { experiment, axes, moves, .. } = &json::Report::from(report);
+            rows(experiment, axes, moves)
+        },
+    }),
+)
+.with_choices();
 
-/// Returns the cost of each player's moves, and the same by depth if requested.
-pub(crate) fn tables(report: &Report) -> Vec<TitledTable> {
-    let mut tables = Vec::new();
-    if !report.moves.is_empty() {
-        let table = costs(report, MOVES, "reach", &report.moves);
-        tables.push(table.with_notes(notes_on_costs(report, &report.moves)));
-    }
-    if !report.depths.is_empty() {
-        tables.push(costs(report, DEPTHS, "its depth", &report.depths));
-    }
-    tables
+pub(crate) const DEPTHS: TableEntry = TableEntry::new(
+    "depths",
+    "What a move costs at each depth that searches completed",
+    Source::Depths(View {
+        parts: |report| parts(depths(report)),
+        rows: |report| {
+            let json::Report { experiment, axes, depths, .. } = &json::Report::from(report);
+            rows(experiment, axes, depths)
+        },
+    }),
+)
+.with_choices();
+
+fn moves(report: &Report) -> Option<TitledTable> {
+    let costs = &report.moves;
+    let names = [MOVES.name, "What a move costs"];
+    (!costs.is_empty())
+        .then(|| table(report, names, "reach", costs).with_notes(notes_on_costs(report, costs)))
+}
+
+fn depths(report: &Report) -> Option<TitledTable> {
+    let names = [DEPTHS.name, "What a move costs, by the depth that its search completed"];
+    (!report.depths.is_empty()).then(|| table(report, names, "its depth", &report.depths))
 }
 
 /// Returns a table of the cost of a searched move, by cell and player.
-fn costs(
+fn table(
     report: &Report,
     [name, title]: [&'static str; 2],
     depth: &str,

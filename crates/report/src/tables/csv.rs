@@ -3,25 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use spelrum_answers as results;
+use spelrum_answers::Ratings;
 
-use super::accuracy_json;
-use super::axes::grid_axes;
-use super::claims_json;
 use super::columns::{Columns, Named, fields, flatten};
-use super::comparisons_json::Compared;
-use super::disturbance::disturbed;
-use super::engines::Engines;
-use super::evolution;
-use super::forfeits::forfeits;
-use super::json;
-use super::margins;
-use super::overview::Overview;
-use super::phases::Phases;
-use super::ratings_json::{Group, GroupRows};
-use super::runs::runs;
+use super::ratings_json::{GroupRows, groups};
 use super::side_by_side;
-use super::table_name::TableName;
 use crate::data::CsvField;
 use crate::document::chosen_columns;
 
@@ -54,175 +40,14 @@ impl Rows {
     }
 }
 
-/// Returns results of cells, or costs of moves.
-pub(crate) fn report_rows(
-    report: &json::Report<'_>,
-    kind: ReportRows,
-) -> Result<Rows, serde_json::Error> {
-    let experiment = report.experiment;
-    match kind {
-        ReportRows::Cells => rows(experiment, report.axes, &report.cells),
-        ReportRows::Moves => rows(experiment, report.axes, &report.moves),
-        ReportRows::Depths => rows(experiment, report.axes, &report.depths),
-        ReportRows::Failures => rows(experiment, report.axes, &report.failures),
-    }
-}
-
-/// Returns the players' results by colour.
-pub(crate) fn colour_rows(report: &results::Report) -> Result<Rows, serde_json::Error> {
-    let colours: Vec<json::Colours<'_>> = report.cells.iter().map(Into::into).collect();
-    rows(&report.experiment.name, &report.axes, &colours)
-}
-
-/// Returns the margins of games.
-pub(crate) fn margin_rows(report: &results::Report) -> Result<Rows, serde_json::Error> {
-    rows(&report.experiment.name, &report.axes, &margins::margins(report))
-}
-
-/// Returns how well players choose: a row for each cell, or one for each cell and number of plies before the
-/// position.
-pub(crate) fn accuracy_rows(
-    report: &results::Report,
-    all_plies: bool,
-) -> Result<Rows, serde_json::Error> {
-    let mut all = accuracy_json::accuracy(report);
-    all.retain(|row| row.covers_all_plies() == all_plies);
-    rows(&report.experiment.name, &report.axes, &all)
-}
-
-/// Returns the external engines of the players; or the players that forfeited games.
-pub(crate) fn engine_or_forfeit_rows(
-    report: &results::Report,
-    table: TableName,
-) -> Result<Rows, serde_json::Error> {
-    let name = &report.experiment.name;
-    if table == TableName::Forfeits {
-        return rows(name, &[], &forfeits(report));
-    }
-    rows(name, &[], &Engines::from(report).engines)
-}
-
-/// Returns the numbers of disturbed games.
-pub(crate) fn disturbed_rows(report: &results::Report) -> Result<Rows, serde_json::Error> {
-    rows(&report.experiment.name, &report.axes, &disturbed(report))
-}
-
-/// Returns the findings of an experiment's runs.
-pub(crate) fn run_rows(report: &results::Report) -> Result<Rows, serde_json::Error> {
-    let axes: Vec<String> = grid_axes(report).into_iter().map(str::to_owned).collect();
-    rows(&report.experiment.name, &axes, &runs(report))
-}
-
-/// Returns each generation of evolution runs.
-pub(crate) fn generation_rows(report: &results::Report) -> Result<Rows, serde_json::Error> {
-    let axes: Vec<String> = grid_axes(report).into_iter().map(str::to_owned).collect();
-    rows(&report.experiment.name, &axes, &evolution::generations(report))
-}
-
-/// Returns the best individuals, and their ancestors.
-pub(crate) fn family_rows(report: &results::Report) -> Result<Rows, serde_json::Error> {
-    let axes: Vec<String> = grid_axes(report).into_iter().map(str::to_owned).collect();
-    rows(&report.experiment.name, &axes, &evolution::families(report))
-}
-
-/// Returns each cell of each claim.
-pub(crate) fn claim_rows(report: &results::Report) -> Result<Rows, serde_json::Error> {
-    let claims = claims_json::claims(report);
-    rows(&report.experiment.name, &report.axes, &claims_json::rows(report, &claims))
-}
-
-/// Parts of a report as rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReportRows {
-    Cells,
-    /// Cost of each player's moves in each cell.
-    Moves,
-    /// The same by depth.
-    Depths,
-    Failures,
-}
-
-/// Returns the changes from cell to cell.
-pub(crate) fn comparison_rows(
-    comparisons: &Compared<'_>,
-    kind: ComparedRows,
-) -> Result<Rows, serde_json::Error> {
-    match kind {
-        ComparedRows::Gains => rows(comparisons.experiment, comparisons.axes, &comparisons.gains),
-        ComparedRows::Effects => {
-            rows(comparisons.experiment, comparisons.axes, &comparisons.effects)
-        }
-        ComparedRows::Replicates => {
-            rows(comparisons.experiment, comparisons.axes, &comparisons.replicates)
-        }
-    }
-}
-
-/// Parts of comparisons as rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ComparedRows {
-    /// Changes from cell to cell.
-    Gains,
-    /// Effects of axes.
-    Effects,
-    /// Repetitions with other seeds.
-    Replicates,
-}
-
-/// Returns times per move by phase.
-pub(crate) fn phase_rows(phases: &Phases<'_>, kind: PhaseRows) -> Result<Rows, serde_json::Error> {
-    match kind {
-        PhaseRows::Times => rows(phases.experiment, phases.axes, &phases.times),
-        PhaseRows::Standardised => rows(phases.experiment, phases.axes, &phases.standardised),
-    }
-}
-
-/// Parts of phases as rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PhaseRows {
-    /// A phase of a cell.
-    Times,
-    /// A cell, over the phases that both players have seen.
-    Standardised,
-}
-
-/// Returns how games were played.
-pub(crate) fn overview_rows(
-    overview: &Overview<'_>,
-    kind: OverviewRows,
-) -> Result<Rows, serde_json::Error> {
-    match kind {
-        OverviewRows::Lengths => rows(overview.experiment, overview.axes, &overview.lengths),
-        OverviewRows::Terminations => {
-            rows(overview.experiment, overview.axes, &overview.terminations)
-        }
-        OverviewRows::Workers => rows(overview.experiment, overview.axes, &overview.workers),
-        OverviewRows::WorkerEffects => {
-            rows(overview.experiment, overview.axes, &overview.worker_effects)
-        }
-    }
-}
-
-/// Parts of an overview as rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OverviewRows {
-    Lengths,
-    Terminations,
-    Workers,
-    WorkerEffects,
-}
-
 /// Returns the cells that two experiments share.
 pub(crate) fn pair_rows(pair: &side_by_side::Json<'_>) -> Result<Rows, serde_json::Error> {
     rows(pair.experiments[0].experiment, pair.axes, &pair.cells)
 }
 
 /// Returns a table of ratings. Each row has its group's number, from 1: groups cannot be compared.
-pub(crate) fn rating_rows(
-    experiment: &str,
-    groups: &[Group<'_>],
-    kind: GroupRows,
-) -> Result<Rows, serde_json::Error> {
+pub(crate) fn rating_rows(ratings: &Ratings, kind: GroupRows) -> Result<Rows, serde_json::Error> {
+    let (experiment, groups) = (&ratings.experiment.name, groups(ratings));
     let mut all = Vec::new();
     for (group, number) in groups.iter().zip(1_u64..) {
         let rows = group.rows(kind)?;
@@ -241,7 +66,7 @@ pub(crate) fn rating_rows(
 }
 
 /// Returns a row for each of these, with a value on each axis.
-fn rows<T: Serialize>(
+pub(crate) fn rows<T: Serialize>(
     experiment: &str,
     axes: &[String],
     objects: &[T],

@@ -4,11 +4,21 @@ use serde::Serialize;
 use spelrum_answers::{CellResult, DISTURBED_WARNED_OF, DisturbedGames, Report};
 
 use super::axes::{axis_columns, places};
+use super::csv::rows;
+use super::entry::{Source, TableEntry, View, parts};
 use crate::document::TitledTable;
 use crate::text::{Column, count, optional, percent};
 
-/// Name of the table.
-pub(crate) const DISTURBED: &str = "disturbed";
+pub(crate) const TABLE: TableEntry = TableEntry::new(
+    "disturbed",
+    "Cells with timed games in which the machine took time from players",
+    Source::Cells(View {
+        parts: |report| parts(table(report)),
+        rows: |report| rows(&report.experiment.name, &report.axes, &disturbed(report)),
+    }),
+)
+.with_choices()
+.shown_with_runs();
 
 /// The disturbed games of a cell. Keys are only ever added.
 #[derive(Debug, Serialize)]
@@ -63,7 +73,7 @@ fn scores(cell: &CellResult, games: &DisturbedGames) -> Option<[f64; 2]> {
 }
 
 /// Returns the number of disturbed games in each cell, if there are any.
-pub(crate) fn table(report: &Report) -> Option<TitledTable> {
+fn table(report: &Report) -> Option<TitledTable> {
     let mut columns = axis_columns(report);
     columns.extend([
         Column::words("player"),
@@ -76,7 +86,7 @@ pub(crate) fn table(report: &Report) -> Option<TitledTable> {
     if has_replays {
         columns.extend(["again", "score", "at first"].map(Column::numbers));
     }
-    let mut table = TitledTable::new(DISTURBED, "Disturbed games", columns);
+    let mut table = TitledTable::new(TABLE.name, "Disturbed games", columns);
     let mut is_empty = true;
     for (cell, games) in disturbed_cells(report) {
         is_empty = false;

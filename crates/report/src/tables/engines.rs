@@ -5,11 +5,23 @@ use spelrum_answers::{MIXED_CELLS_MAX, MixedCell, Report, UsedEngine};
 use spelrum_model::builds;
 use spelrum_model::engines::EngineIdentity;
 
+use super::csv::rows;
+use super::entry::{Source, TableEntry, View, parts};
+use super::forfeits;
 use crate::document::TitledTable;
 use crate::text::{Column, count, optional};
 
-/// The name of the table.
-pub(crate) const ENGINES: &str = "engines";
+pub(crate) const TABLE: TableEntry = TableEntry::new(
+    "engines",
+    "Which external engines the players were",
+    Source::Cells(View {
+        parts: |report| parts(table(report)),
+        rows: |report| rows(&report.experiment.name, &[], &Engines::from(report).engines),
+    }),
+)
+.with_choices()
+.shown_with_runs()
+.on_page_after(forfeits::TABLE.name);
 
 /// Explains how the two hashes relate.
 const BUILD_NOTE: &str = "\
@@ -75,7 +87,7 @@ impl<'a> From<&'a Report> for Engines<'a> {
 }
 
 /// Returns the program of each external engine, if any played.
-pub(crate) fn table(report: &Report) -> Option<TitledTable> {
+fn table(report: &Report) -> Option<TitledTable> {
     if report.engines.is_empty() {
         return None;
     }
@@ -86,7 +98,7 @@ pub(crate) fn table(report: &Report) -> Option<TitledTable> {
         Column::words("SHA-256"),
         Column::numbers("games"),
     ];
-    let mut table = TitledTable::new(ENGINES, "Which programs played", columns);
+    let mut table = TitledTable::new(TABLE.name, "Which programs played", columns);
     for used in &report.engines.engines {
         table.row([
             used.player.clone(),

@@ -4,15 +4,33 @@ use serde::Serialize;
 use spelrum_answers::{ELITE, FAMILY_MAX, Report, RunResult};
 use spelrum_model::course::{Generation, Individual};
 
-use super::axes::grid_axes;
+use super::axes::{grid_axes, owned_grid_axes};
+use super::csv::rows;
+use super::entry::{Source, TableEntry, View, parts};
 use crate::document::TitledTable;
 use crate::plot::{Axis, Chart, Curves, Estimate, Figure, Panel, Point};
 use crate::text::{Column, count};
 
-/// The name of the table of generations.
-pub(crate) const EVOLUTION: &str = "evolution";
-/// The name of the table of ancestors.
-pub(crate) const FAMILY: &str = "family";
+pub(crate) const GENERATIONS: TableEntry = TableEntry::new(
+    "evolution",
+    "Fitness by generation, where formulas were bred",
+    Source::Cells(View {
+        parts: |report| parts(table(report)),
+        rows: |report| {
+            rows(&report.experiment.name, &owned_grid_axes(report), &generations(report))
+        },
+    }),
+)
+.shown_with_runs();
+
+pub(crate) const FAMILY: TableEntry = TableEntry::new(
+    "family",
+    "The best that were bred, and their ancestors",
+    Source::Cells(View {
+        parts: |report| parts(family(report)),
+        rows: |report| rows(&report.experiment.name, &owned_grid_axes(report), &families(report)),
+    }),
+);
 
 /// Maximum number of generations in a table for people.
 const GENERATIONS_SHOWN: usize = 11;
@@ -211,7 +229,7 @@ pub(crate) fn best(report: &Report, name: &'static str) -> TitledTable {
 }
 
 /// Returns the generations for people: a selection, over all runs that differ only by chance.
-pub(crate) fn table(report: &Report) -> Option<TitledTable> {
+fn table(report: &Report) -> Option<TitledTable> {
     let axes = grid_axes(report);
     let groups = groups(report);
     groups.iter().find(|group| group.length() > 0)?;
@@ -225,7 +243,7 @@ pub(crate) fn table(report: &Report) -> Option<TitledTable> {
         Column::numbers("distinct"),
         Column::numbers("size"),
     ]);
-    let mut table = TitledTable::new(EVOLUTION, "Fitness by generation", columns);
+    let mut table = TitledTable::new(GENERATIONS.name, "Fitness by generation", columns);
     for group in &groups {
         let all = group.length();
         let shown = all.min(GENERATIONS_SHOWN);
@@ -284,7 +302,7 @@ fn spread_text(Spread { mean, ends }: Spread, runs: usize) -> String {
 }
 
 /// Returns the descent of each run's best individual, for people.
-pub(crate) fn family(report: &Report) -> Option<TitledTable> {
+fn family(report: &Report) -> Option<TitledTable> {
     let columns = vec![
         Column::numbers("run"),
         Column::numbers("generation"),
@@ -294,7 +312,7 @@ pub(crate) fn family(report: &Report) -> Option<TitledTable> {
         Column::numbers("fitness"),
         Column::words("simplified"),
     ];
-    let mut table = TitledTable::new(FAMILY, "Ancestry of the best individuals", columns);
+    let mut table = TitledTable::new(FAMILY.name, "Ancestry of the best individuals", columns);
     let mut left_out = 0;
     let (mut is_empty, mut is_cut) = (true, false);
     for (run, _, evolution) in evolved(report) {
@@ -398,7 +416,7 @@ pub(crate) fn figure(report: &Report) -> Option<Figure> {
         notes.push(format!("{left_out} more are left out: the table has them."));
     }
     Some(Figure {
-        before: EVOLUTION,
+        before: GENERATIONS.name,
         title: "Fitness by generation".to_owned(),
         notes,
         panels: panels.collect(),

@@ -3,11 +3,21 @@
 use serde::Serialize;
 use spelrum_answers::{FORFEITS_WARNED_OF, ForfeitKind, PlayerForfeits, Report};
 
+use super::csv::rows;
+use super::entry::{Source, TableEntry, View, parts};
 use crate::document::TitledTable;
 use crate::text::{Column, count, percent};
 
-/// The name of the table.
-pub(crate) const FORFEITS: &str = "forfeits";
+pub(crate) const TABLE: TableEntry = TableEntry::new(
+    "forfeits",
+    "Which players lost games by failing: crashes, time, stalls, illegal moves",
+    Source::Cells(View {
+        parts: |report| parts(table(report)),
+        rows: |report| rows(&report.experiment.name, &[], &forfeits(report)),
+    }),
+)
+.with_choices()
+.shown_with_runs();
 
 /// The forfeits of a player. Keys are only ever added.
 #[derive(Debug, Serialize)]
@@ -45,7 +55,7 @@ pub(crate) fn forfeits(report: &Report) -> Vec<Forfeits<'_>> {
 }
 
 /// Returns forfeits by player and kind, if there are any.
-pub(crate) fn table(report: &Report) -> Option<TitledTable> {
+fn table(report: &Report) -> Option<TitledTable> {
     let players = &report.engines.forfeits;
     if players.is_empty() {
         return None;
@@ -63,7 +73,7 @@ pub(crate) fn table(report: &Report) -> Option<TitledTable> {
         vec![Column::words("player"), Column::numbers("games"), Column::numbers("forfeited")];
     columns.extend(kinds.iter().map(|kind| Column::numbers(heading(kind))));
     columns.push(Column::numbers("share"));
-    let mut table = TitledTable::new(FORFEITS, "Forfeits", columns);
+    let mut table = TitledTable::new(TABLE.name, "Forfeits", columns);
     for entry in players {
         let row = [entry.player.clone(), count(entry.games), count(entry.total())];
         let by_kind = kinds.iter().map(|kind| count(entry.by_kind[*kind as usize]));

@@ -6,11 +6,19 @@ use spelrum_answers::Report;
 use spelrum_engine::Rules;
 
 use super::axes::{axis_columns, places};
+use super::csv::rows;
+use super::entry::{Source, TableEntry, View, parts};
 use crate::document::TitledTable;
 use crate::text::{Column, count};
 
-/// The name of the table.
-pub(crate) const MARGINS: &str = "margins";
+pub(crate) const TABLE: TableEntry = TableEntry::new(
+    "margins",
+    "By how much games are won, where the game counts that",
+    Source::Cells(View {
+        parts: |report| parts(table(report)),
+        rows: |report| rows(&report.experiment.name, &report.axes, &margins(report)),
+    }),
+);
 
 /// How far the player was ahead at the end of games that have a margin. Keys are only ever added.
 #[derive(Debug, Serialize)]
@@ -45,7 +53,7 @@ impl From<results::CellMargin> for CellMargin {
 }
 
 /// Returns the margins of all cells that have one.
-pub(crate) fn margins(report: &Report) -> Vec<Margin<'_>> {
+fn margins(report: &Report) -> Vec<Margin<'_>> {
     let rows = report.cells.iter().filter_map(|cell| {
         Some(Margin {
             cell_id: cell.cell.0,
@@ -64,7 +72,7 @@ fn counted_in(game: &str) -> Option<&'static str> {
 }
 
 /// Returns the mean of each cell, also where no game that was played has a margin; `None` in a game without margins.
-pub(crate) fn table(report: &Report) -> Option<TitledTable> {
+fn table(report: &Report) -> Option<TitledTable> {
     let counted = counted_in(&report.experiment.game).filter(|_| report.experiment.task.is_game());
     let unit = counted.unwrap_or("points");
     let mut columns = axis_columns(report);
@@ -75,7 +83,7 @@ pub(crate) fn table(report: &Report) -> Option<TitledTable> {
         Column::numbers(unit),
         Column::words("95% interval"),
     ]);
-    let mut table = TitledTable::new(MARGINS, "By how much the player wins", columns);
+    let mut table = TitledTable::new(TABLE.name, "By how much the player wins", columns);
     let (mut is_empty, mut is_partial) = (true, false);
     for cell in &report.cells {
         if cell.margin.is_none() && (counted.is_none() || cell.games == 0) {

@@ -9,14 +9,48 @@ use spelrum_answers::{CellGames, CpuQuota, WorkerShare};
 use spelrum_model::Role;
 use spelrum_model::labels::Label;
 
+use super::csv::rows;
+use super::entry::{Source, TableEntry, View, parts};
 use super::worker_effects;
-use crate::document::{Part, TitledTable};
+use crate::document::TitledTable;
 use crate::text::{Column, count, duration_us, optional, percent};
 
-/// The names of the tables.
-pub(crate) const LENGTHS: &str = "lengths";
-pub(crate) const TERMINATIONS: &str = "terminations";
-pub(crate) const WORKERS: &str = "workers";
+pub(crate) const LENGTHS: TableEntry = TableEntry::new(
+    "lengths",
+    "How long games are",
+    Source::Overview(View {
+        parts: |overview| parts((!is_empty(overview)).then(|| lengths(overview))),
+        rows: |overview| {
+            let Overview { experiment, axes, lengths, .. } = &Overview::from(overview);
+            rows(experiment, axes, lengths)
+        },
+    }),
+);
+
+pub(crate) const TERMINATIONS: TableEntry = TableEntry::new(
+    "terminations",
+    "How games end",
+    Source::Overview(View {
+        parts: |overview| parts((!is_empty(overview)).then(|| terminations(overview))),
+        rows: |overview| {
+            let Overview { experiment, axes, terminations, .. } = &Overview::from(overview);
+            rows(experiment, axes, terminations)
+        },
+    }),
+);
+
+pub(crate) const WORKERS: TableEntry = TableEntry::new(
+    "workers",
+    "Workers and builds of the results: machines, games and times",
+    Source::Overview(View {
+        parts: |overview| parts((!is_empty(overview)).then(|| workers(overview))),
+        rows: |overview| {
+            let Overview { experiment, axes, workers, .. } = &Overview::from(overview);
+            rows(experiment, axes, workers)
+        },
+    }),
+)
+.with_choices();
 
 /// Characters of a commit that suffice to identify it.
 const COMMIT_CHARACTERS: usize = 7;
@@ -163,13 +197,8 @@ fn labels(labels: &[Label]) -> String {
     labels.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the tables and sentences of the overview.
-pub(crate) fn parts(overview: &results::Overview) -> Vec<Part> {
-    if overview.cells.is_empty() && overview.workers.is_empty() {
-        return vec![Part::Words("no games".to_owned())];
-    }
-    let tables = [lengths(overview), terminations(overview), workers(overview)];
-    tables.into_iter().chain(worker_effects::table(overview)).map(Part::Table).collect()
+fn is_empty(overview: &results::Overview) -> bool {
+    overview.cells.is_empty() && overview.workers.is_empty()
 }
 
 /// Returns the places of the grid's axes. Parameters that players vary are in their names already.
@@ -199,7 +228,7 @@ fn lengths(overview: &results::Overview) -> TitledTable {
     columns.extend(
         ["games", "mean", "shortest", "25%", "median", "75%", "longest"].map(Column::numbers),
     );
-    let mut table = TitledTable::new(LENGTHS, "How long games are", columns);
+    let mut table = TitledTable::new(LENGTHS.name, "How long games are", columns);
     for cell in &overview.cells {
         let plies =
             |hundredths| optional(cell.lengths.quantile(hundredths), |plies| plies.to_string());
@@ -217,7 +246,7 @@ fn terminations(overview: &results::Overview) -> TitledTable {
     let grid = grid(overview);
     let mut columns = columns_of_cells(overview, &grid);
     columns.extend([Column::words("ended by"), Column::numbers("games"), Column::numbers("share")]);
-    let mut table = TitledTable::new(TERMINATIONS, "How games end", columns);
+    let mut table = TitledTable::new(TERMINATIONS.name, "How games end", columns);
     for cell in &overview.cells {
         let all = cell.lengths.games();
         for (termination, games) in &cell.terminations {
@@ -252,7 +281,7 @@ fn workers(overview: &results::Overview) -> TitledTable {
         Column::numbers("time"),
         Column::numbers("share"),
     ];
-    let mut table = TitledTable::new(WORKERS, "Workers and builds of the results", columns);
+    let mut table = TitledTable::new(WORKERS.name, "Workers and builds of the results", columns);
     // A restarted worker has a new id, but the same machine.
     let mut alike: IndexMap<_, WorkerTotal> = IndexMap::new();
     for share in &overview.workers {
@@ -343,7 +372,8 @@ pub(crate) mod tests {
     use spelrum_model::{CellId, ExperimentId, WorkerId};
 
     use super::*;
-    use crate::tables::text;
+    use crate::answers::Answers;
+    use crate::tables::{registry, text};
 
     pub(crate) fn overview(workers: Vec<WorkerShare>) -> results::Overview {
         let cell = |id: i64| {
@@ -412,7 +442,9 @@ pub(crate) mod tests {
 
     fn shown(overview: &results::Overview) -> String {
         let mut out = Vec::new();
-        text::document(&overview.experiment, parts(overview)).write_text(&mut out).unwrap();
+        let answers = Answers { overview: Some(overview.clone()), ..Answers::default() };
+        let page = registry::page(&LENGTHS, &answers).unwrap();
+        text::document(&overview.experiment, page).write_text(&mut out).unwrap();
         anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
     }
 

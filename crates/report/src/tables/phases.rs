@@ -7,7 +7,9 @@ use spelrum_answers as results;
 use spelrum_answers::PhaseUnit;
 use spelrum_model::Role;
 
-use crate::document::{Part, TitledTable};
+use super::csv::rows;
+use super::entry::{Source, TableEntry, View, parts};
+use crate::document::TitledTable;
 use crate::text::{Column, count, duration_us, optional, percent, ratio};
 
 /// All phases of an experiment. Keys are only ever added.
@@ -98,20 +100,31 @@ impl<'a> From<&'a results::Phases> for Phases<'a> {
     }
 }
 
-/// Returns the tables and sentences of the phases.
-pub(crate) fn parts(answer: &results::Phases) -> Vec<Part> {
-    if answer.cells.is_empty() {
-        return vec![Part::Words("no searched moves".to_owned())];
-    }
-    let (axes, phases) = (grid(answer), Phases::from(answer));
-    let pairings: BTreeSet<_> =
-        answer.cells.iter().map(|cell| (&cell.player, &cell.opponent)).collect();
-    // A single pairing is named once, not in every row.
-    let is_one_pairing = pairings.len() == 1;
-    let mut tables = vec![by_phase(answer, &axes, &phases, !is_one_pairing)];
-    tables.push(standardised(answer, &axes, &phases));
-    tables.into_iter().map(Part::Table).collect()
-}
+pub(crate) const TIMES: TableEntry = TableEntry::new(
+    "phases",
+    "How long a move takes in each phase of the game",
+    Source::Phases(View {
+        parts: |phases| parts((!phases.cells.is_empty()).then(|| by_phase(phases))),
+        rows: |answer| {
+            let Phases { experiment, axes, times, .. } = &Phases::from(answer);
+            rows(experiment, axes, times)
+        },
+    }),
+)
+.with_choices();
+
+pub(crate) const STANDARDISED: TableEntry = TableEntry::new(
+    "standardised",
+    "How long a move takes in the same mix of phases",
+    Source::Phases(View {
+        parts: |phases| parts((!phases.cells.is_empty()).then(|| standardised(phases))),
+        rows: |answer| {
+            let Phases { experiment, axes, standardised, .. } = &Phases::from(answer);
+            rows(experiment, axes, standardised)
+        },
+    }),
+)
+.with_choices();
 
 /// Returns the places of the grid's axes. Parameters that players vary are in their names already.
 fn grid(answer: &results::Phases) -> Vec<usize> {
@@ -122,12 +135,12 @@ fn place<'a>(grid: &'a [usize], values: &'a [Option<String>]) -> impl Iterator<I
     grid.iter().map(|&axis| optional(values.get(axis).and_then(Option::as_deref), str::to_owned))
 }
 
-fn by_phase(
-    answer: &results::Phases,
-    axes: &[usize],
-    phases: &Phases<'_>,
-    names_players: bool,
-) -> TitledTable {
+fn by_phase(answer: &results::Phases) -> TitledTable {
+    let (axes, phases) = (&grid(answer), Phases::from(answer));
+    let pairings: BTreeSet<_> =
+        answer.cells.iter().map(|cell| (&cell.player, &cell.opponent)).collect();
+    // A single pairing is named once, not in every row.
+    let names_players = pairings.len() > 1;
     let (title, unit) = match answer.unit {
         PhaseUnit::EmptyCells => {
             ("How long a move takes, by the number of empty cells", "empty cells")
@@ -145,7 +158,7 @@ fn by_phase(
     columns.extend(
         [unit, "moves", "mean", "opponent's moves", "their mean", "ratio"].map(Column::numbers),
     );
-    let mut table = TitledTable::new("phases", title, columns);
+    let mut table = TitledTable::new(TIMES.name, title, columns);
     for times in &phases.times {
         let names = [times.player, times.opponent].map(str::to_owned);
         let row = [
@@ -171,7 +184,8 @@ fn by_phase(
     table.with_notes(notes)
 }
 
-fn standardised(answer: &results::Phases, axes: &[usize], phases: &Phases<'_>) -> TitledTable {
+fn standardised(answer: &results::Phases) -> TitledTable {
+    let (axes, phases) = (&grid(answer), Phases::from(answer));
     let mut columns: Vec<Column> =
         axes.iter().map(|&axis| Column::numbers(&answer.axes[axis])).collect();
     columns.extend([
@@ -183,7 +197,7 @@ fn standardised(answer: &results::Phases, axes: &[usize], phases: &Phases<'_>) -
         Column::numbers("moves"),
     ]);
     let title = "How long a move takes, in the same mix of phases";
-    let mut table = TitledTable::new("standardised", title, columns);
+    let mut table = TitledTable::new(STANDARDISED.name, title, columns);
     for times in &phases.standardised {
         let row = [
             times.player.to_owned(),
@@ -207,7 +221,8 @@ pub(crate) mod tests {
     use spelrum_model::{CellId, ExperimentId};
 
     use super::*;
-    use crate::tables::text;
+    use crate::answers::Answers;
+    use crate::tables::{registry, text};
 
     pub(crate) fn phases(unit: PhaseUnit, opponents: [&str; 2]) -> results::Phases {
         let cell = |id: i64, opponent: &str| {
@@ -250,7 +265,9 @@ pub(crate) mod tests {
 
     fn shown(answer: &results::Phases) -> String {
         let mut out = Vec::new();
-        text::document(&answer.experiment, parts(answer)).write_text(&mut out).unwrap();
+        let answers = Answers { phases: Some(answer.clone()), ..Answers::default() };
+        let page = registry::page(&TIMES, &answers).unwrap();
+        text::document(&answer.experiment, page).write_text(&mut out).unwrap();
         anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
     }
 

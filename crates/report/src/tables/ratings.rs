@@ -9,8 +9,38 @@ use spelrum_answers::{
 use spelrum_model::Role;
 use spelrum_statistics::ratings::Estimate;
 
+use super::csv::rating_rows;
+use super::entry::{Source, TableEntry, View};
+use super::ratings_json::GroupRows;
 use crate::document::{Part, TitledTable};
 use crate::text::{Column, count, optional, percent, signed};
+
+pub(crate) const RATINGS: TableEntry = TableEntry::new(
+    "ratings",
+    "How strong players are on one scale",
+    Source::Ratings(View {
+        parts: |ratings| named(RATINGS.name, ratings),
+        rows: |ratings| rating_rows(ratings, GroupRows::Players),
+    }),
+);
+
+pub(crate) const DIFFERENCES: TableEntry = TableEntry::new(
+    "differences",
+    "How much every two players differ on that scale",
+    Source::Ratings(View {
+        parts: differences,
+        rows: |ratings| rating_rows(ratings, GroupRows::Differences),
+    }),
+);
+
+pub(crate) const MEETINGS: TableEntry = TableEntry::new(
+    "meetings",
+    "Who scored what against whom",
+    Source::Ratings(View {
+        parts: |ratings| named(MEETINGS.name, ratings),
+        rows: |ratings| rating_rows(ratings, GroupRows::Meetings),
+    }),
+);
 
 /// Maximum width of a cross-table.
 const COLUMNS_MAX: usize = 100;
@@ -86,8 +116,15 @@ pub(crate) fn parts(ratings: &Ratings, shown: Meetings) -> Vec<Part> {
     parts
 }
 
+/// Returns the tables with this name, or the sentences in their place.
+fn named(name: &str, ratings: &Ratings) -> Vec<Part> {
+    let mut parts = parts(ratings, Meetings::AskedFor);
+    parts.retain(|part| !matches!(part, Part::Table(table) if table.name != name));
+    parts
+}
+
 /// Returns the differences of every two players of each group.
-pub(crate) fn differences(ratings: &Ratings) -> Vec<Part> {
+fn differences(ratings: &Ratings) -> Vec<Part> {
     let rated = ratings.groups.iter().filter(|group| group.players.len() > 1);
     let tables = rated.map(|group| {
         let place = places_text(&ratings.axes, &group.point);
@@ -98,7 +135,7 @@ pub(crate) fn differences(ratings: &Ratings) -> Vec<Part> {
             Column::numbers("Elo"),
             Column::numbers("95%"),
         ];
-        let mut table = TitledTable::new("differences", format!("Differences{at}"), columns);
+        let mut table = TitledTable::new(DIFFERENCES.name, format!("Differences{at}"), columns);
         for (a, player) in group.players.iter().enumerate() {
             for (b, opponent) in group.players.iter().enumerate().skip(a + 1) {
                 let difference = group.difference(a, b);
@@ -129,7 +166,7 @@ fn table(group: &RatedGroup, at: &str) -> TitledTable {
         Column::numbers("to above"),
         Column::numbers("95%"),
     ];
-    let mut table = TitledTable::new("ratings", format!("Ratings{at}"), columns);
+    let mut table = TitledTable::new(RATINGS.name, format!("Ratings{at}"), columns);
     for (rank, player) in group.players.iter().enumerate() {
         let above = rank.checked_sub(1).and_then(|above| group.difference(rank, above));
         let draws = player.draws as f64 / player.games as f64;
@@ -227,7 +264,7 @@ fn cross_table(group: &RatedGroup, at: &str) -> Option<TitledTable> {
         scores.insert((meeting.opponent, meeting.player), 1.0 - meeting.score());
     }
     let title = format!("Points per game{at}, of the player in the row");
-    let mut table = TitledTable::new("meetings", title, columns);
+    let mut table = TitledTable::new(MEETINGS.name, title, columns);
     for (row, player) in (0_u32..).zip(&group.players) {
         let score = |column: u32| match scores.get(&(row, column)) {
             Some(score) => format!("{score:.3}"),
@@ -251,7 +288,7 @@ fn meetings(group: &RatedGroup, at: &str) -> TitledTable {
         Column::numbers("loss"),
         Column::numbers("score"),
     ];
-    let mut table = TitledTable::new("meetings", format!("Who met whom{at}"), columns);
+    let mut table = TitledTable::new(MEETINGS.name, format!("Who met whom{at}"), columns);
     for meeting in &group.meetings {
         let name = |place: u32| {
             let player = group.players.get(place as usize);

@@ -4,13 +4,22 @@ use serde::Serialize;
 use spelrum_answers::{Report, RunResult};
 use spelrum_model::course::{Confirmed, CourseKind, Estimate, SettingsScore};
 
-use super::axes::grid_axes;
+use super::axes::{grid_axes, owned_grid_axes};
+use super::csv::rows;
+use super::entry::{Source, TableEntry, View, parts};
 use super::evolution;
 use crate::document::TitledTable;
 use crate::text::{Column, count};
 
-/// The name of the table.
-pub(crate) const RUNS: &str = "runs";
+pub(crate) const TABLE: TableEntry = TableEntry::new(
+    "runs",
+    "What the runs of an experiment that depends on its own results found",
+    Source::Cells(View {
+        parts: |report| parts(table(report)),
+        rows: |report| rows(&report.experiment.name, &owned_grid_axes(report), &runs(report)),
+    }),
+)
+.shown_with_runs();
 
 /// A run's best estimate of one parameter. Keys are only ever added.
 #[derive(Debug, Serialize)]
@@ -91,11 +100,11 @@ fn row<'a>(axes: &[&str], run: &'a RunResult, estimate: Option<&'a Estimate>) ->
 }
 
 /// Returns the findings, if the experiment has runs.
-pub(crate) fn table(report: &Report) -> Option<TitledTable> {
+fn table(report: &Report) -> Option<TitledTable> {
     let kind = report.runs.first()?.begun.kind;
     let table = match kind {
         CourseKind::Find | CourseKind::Tune => estimates_table(report, kind),
-        CourseKind::Evolve => evolution::best(report, RUNS),
+        CourseKind::Evolve => evolution::best(report, TABLE.name),
     };
     let mut notes = Vec::new();
     if kind == CourseKind::Find {
@@ -145,7 +154,7 @@ fn estimates_table(report: &Report, kind: CourseKind) -> TitledTable {
         false => [Column::numbers("value"), Column::words("95% interval")],
     });
     let title = if is_tune { "Recommended settings" } else { "Where the players are even" };
-    let mut table = TitledTable::new(RUNS, title, columns);
+    let mut table = TitledTable::new(TABLE.name, title, columns);
     let or_dash = |text: Option<&str>| text.unwrap_or("–").to_owned();
     for run in runs(report) {
         let steps = match run.ended {

@@ -7,11 +7,19 @@ use spelrum_answers::{Measure, Overview, WorkerEffects, WorkerShare};
 use spelrum_model::WorkerId;
 use spelrum_statistics::Interval;
 
+use super::csv;
+use super::entry::{Source, TableEntry, View, parts};
 use crate::document::TitledTable;
 use crate::text::{Column, count, optional, ratio, relative_error};
 
-/// The name of the table.
-pub(crate) const WORKER_EFFECTS: &str = "worker-effects";
+pub(crate) const TABLE: TableEntry = TableEntry::new(
+    "worker-effects",
+    "Effects of workers: what each adds to scores, times and nodes",
+    Source::Overview(View {
+        parts: |overview| parts(table(overview)),
+        rows: |overview| csv::rows(&overview.experiment.name, &overview.axes, &rows(overview)),
+    }),
+);
 
 /// Effect of one worker on one measure. Keys are only ever added.
 #[derive(Debug, Serialize)]
@@ -62,14 +70,14 @@ fn shares_by_worker(overview: &Overview) -> BTreeMap<WorkerId, &WorkerShare> {
 }
 
 /// Returns the effect of each worker on each measure, if several are compared.
-pub(crate) fn table(overview: &Overview) -> Option<TitledTable> {
+fn table(overview: &Overview) -> Option<TitledTable> {
     if overview.worker_effects.is_empty() {
         return None;
     }
     let measures: Vec<&WorkerEffects> = overview.worker_effects.iter().collect();
     let mut columns = vec![Column::words("worker")];
     columns.extend(measures.iter().map(|effects| Column::numbers(heading(effects.measure))));
-    let mut table = TitledTable::new(WORKER_EFFECTS, "Effects of workers", columns);
+    let mut table = TitledTable::new(TABLE.name, "Effects of workers", columns);
     let shares = shares_by_worker(overview);
     let mut workers: Vec<WorkerId> =
         measures.iter().flat_map(|effects| effects.workers.iter().copied()).collect();
