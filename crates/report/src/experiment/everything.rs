@@ -8,6 +8,7 @@ use crate::answers::Answers;
 use crate::data::write_json;
 use crate::error::Result;
 use crate::tables::comparisons_json::Compared;
+use crate::tables::rows::Rows;
 use crate::tables::{
     accuracy_json, claims_json, disturbance, engines, evolution, forfeits, json, overview, phases,
     ratings_json, runs,
@@ -25,10 +26,10 @@ struct Everything<'a> {
     runs: Vec<runs::Run<'a>>,
     generations: Vec<evolution::GenerationRow<'a>>,
     families: Vec<evolution::RelativeRow<'a>>,
-    disturbed: Vec<disturbance::Disturbed<'a>>,
-    forfeits: Vec<forfeits::Forfeits<'a>>,
-    #[serde(flatten)]
-    engines: engines::Engines<'a>,
+    disturbed: Rows<'a>,
+    forfeits: Rows<'a>,
+    engines: Rows<'a>,
+    mixed_cells: Rows<'a>,
     #[serde(flatten)]
     overview: Option<overview::Overview<'a>>,
 }
@@ -46,9 +47,10 @@ pub(super) fn write(answers: &Answers, out: &mut dyn Write) -> Result<()> {
         runs: runs::runs(report),
         generations: evolution::generations(report),
         families: evolution::families(report),
-        disturbed: disturbance::disturbed(report),
-        forfeits: forfeits::forfeits(report),
-        engines: engines::Engines::from(report),
+        disturbed: disturbance::rows(report),
+        forfeits: forfeits::rows(&report.engines.forfeits),
+        engines: engines::rows(report),
+        mixed_cells: engines::mixed_cells(report),
         overview: answers.overview.as_ref().map(overview::Overview::from),
     };
     write_json(out, &everything)?;

@@ -9,8 +9,9 @@ use spelrum_statistics::choice::{Accuracy, Estimate, WinsKept};
 
 use super::accuracy_json;
 use super::axes::{axis_columns, cells_by_id, places};
-use super::csv::{Rows, rows};
+use super::csv::rows;
 use super::entry::{Source, TableEntry, View, parts};
+use super::rows::CsvRows;
 use crate::document::{Part, TitledTable};
 use crate::text::{Column, count, optional};
 
@@ -45,7 +46,7 @@ pub(crate) const PLIES: TableEntry = TableEntry::new(
 .with_choices();
 
 /// Returns a row for each cell, or for each cell and number of plies before the position.
-fn csv_rows(report: &Report, all_plies: bool) -> Result<Rows, serde_json::Error> {
+fn csv_rows(report: &Report, all_plies: bool) -> Result<CsvRows, serde_json::Error> {
     let mut all = accuracy_json::accuracy(report);
     all.retain(|row| row.covers_all_plies() == all_plies);
     rows(&report.experiment.name, &report.axes, &all)

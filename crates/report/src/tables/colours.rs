@@ -1,14 +1,14 @@
 //! Results by colour: a player's scores as first and as second mover.
 
-use spelrum_answers::Report;
+use spelrum_answers::{CellResult, ColourResult, Report};
 use spelrum_statistics::ScoreInterval;
 
-use super::axes::{axis_columns, places};
-use super::csv::rows;
+use super::column::Columns;
 use super::entry::{Source, TableEntry, View, parts};
-use super::{json, margins};
+use super::margins;
+use super::rows::Rows;
+use super::value::{Form, Value};
 use crate::document::TitledTable;
-use crate::text::{Column, optional};
 
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "colours",
@@ -16,46 +16,57 @@ pub(crate) const TABLE: TableEntry = TableEntry::new(
     Source::Cells(View {
         parts: |report| parts(table(report)),
         rows: |report| {
-            let colours: Vec<json::Colours<'_>> = report.cells.iter().map(Into::into).collect();
-            rows(&report.experiment.name, &report.axes, &colours)
+            let rows = Rows::new(&report.axes, columns(report), report.cells.iter().collect());
+            Ok(rows.csv(&report.experiment.name))
         },
     }),
 )
 .on_page_after(margins::TABLE.name);
 
+fn columns(report: &Report) -> Columns<'_, &CellResult> {
+    let score = |cell: &CellResult, colour: usize| cell.colours?[colour].score;
+    let interval = |bounds: ScoreInterval| format!("{:.3}–{:.3}", bounds.low, bounds.high);
+    Columns::<&CellResult>::new()
+        .cell(&report.axes, |cell| cell)
+        .key("self_play", |cell| cell.is_self_play)
+        .keys(["moving_first", "moving_second"], objects)
+        .text("first", Form::Decimals(3), move |cell| score(cell, 0).map(|score| score.score))
+        .text("95% interval", Form::Words, move |cell| score(cell, 0).map(interval))
+        .text("second", Form::Decimals(3), move |cell| score(cell, 1).map(|score| score.score))
+        .text("95% interval", Form::Words, move |cell| score(cell, 1).map(interval))
+}
+
+/// Returns a player's results as first and as second mover; all unknown if not reported.
+pub(crate) fn objects<'v>(cell: &CellResult) -> [Value<'v>; 2] {
+    let colours = cell.colours.map_or([None; 2], |colours| colours.map(Some));
+    colours.map(|colour: Option<ColourResult>| {
+        let score = colour.and_then(|colour| colour.score);
+        Value::from([
+            ("games", colour.map(|colour| colour.games()).into()),
+            ("wins", colour.map(|colour| colour.wins).into()),
+            ("draws", colour.map(|colour| colour.draws).into()),
+            ("losses", colour.map(|colour| colour.losses).into()),
+            ("score", score.map(|score| score.score).into()),
+            ("score_low", score.map(|score| score.low).into()),
+            ("score_high", score.map(|score| score.high).into()),
+        ])
+    })
+}
+
 /// Returns both scores of each cell in which both players have moved first. Self-play is left out: its scores are
 /// those of the first and the second mover.
 fn table(report: &Report) -> Option<TitledTable> {
-    let mut columns = axis_columns(report);
-    columns.extend([
-        Column::words("player"),
-        Column::words("opponent"),
-        Column::numbers("first"),
-        Column::words("95% interval"),
-        Column::numbers("second"),
-        Column::words("95% interval"),
-    ]);
-    let mut table =
-        TitledTable::new(TABLE.name, "What the player scores, by who moves first", columns);
-    let mut is_empty = true;
-    for cell in report.cells.iter().filter(|cell| cell.swap_sides && !cell.is_self_play) {
-        let Some([first, second]) = cell.colours else { continue };
-        if first.games() + second.games() == 0 {
-            continue;
-        }
-        is_empty = false;
-        let row = [cell.player.clone(), cell.opponent.clone()];
-        let scores = [first, second].into_iter().flat_map(|colour| {
-            let interval = |bounds: ScoreInterval| format!("{:.3}–{:.3}", bounds.low, bounds.high);
-            [
-                optional(colour.score, |score| format!("{:.3}", score.score)),
-                optional(colour.score, interval),
-            ]
-        });
-        table.row(places(report, &cell.axes).chain(row).chain(scores));
+    let has_both = |cell: &&CellResult| {
+        let games = cell.colours.map(|colours| colours.map(|colour| colour.games()));
+        cell.swap_sides && !cell.is_self_play && games.is_some_and(|games| games != [0; 2])
+    };
+    let cells: Vec<&CellResult> = report.cells.iter().filter(has_both).collect();
+    if cells.is_empty() || !report.experiment.task.is_game() {
+        return None;
     }
+    let title = "What the player scores, by who moves first";
     let note =
         "First, second: its points per game where it moves first from the opening, and second.";
-    let is_shown = report.experiment.task.is_game() && !is_empty;
-    is_shown.then(|| table.with_notes(vec![note.to_owned()]))
+    let table = columns(report).table(TABLE.name, title, cells);
+    Some(table.with_notes(vec![note.to_owned()]))
 }

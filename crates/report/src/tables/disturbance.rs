@@ -1,71 +1,58 @@
 //! Numbers of disturbed timed games, for people and for programs.
 
-use serde::Serialize;
 use spelrum_answers::{CellResult, DISTURBED_WARNED_OF, DisturbedGames, Report};
 
-use super::axes::{axis_columns, places};
-use super::csv::rows;
+use super::column::Columns;
 use super::entry::{Source, TableEntry, View, parts};
+use super::rows::Rows;
+use super::value::Form;
 use crate::document::TitledTable;
-use crate::text::{Column, count, optional, percent};
+use crate::text::{count, percent};
 
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "disturbed",
     "Cells with timed games in which the machine took time from players",
     Source::Cells(View {
         parts: |report| parts(table(report)),
-        rows: |report| rows(&report.experiment.name, &report.axes, &disturbed(report)),
+        rows: |report| Ok(rows(report).csv(&report.experiment.name)),
     }),
 )
 .with_choices()
 .shown_with_runs();
 
-/// The disturbed games of a cell. Keys are only ever added.
-#[derive(Debug, Serialize)]
-pub(crate) struct Disturbed<'a> {
-    cell_id: i64,
-    axes: &'a [Option<String>],
-    player: &'a str,
-    opponent: &'a str,
-    games: u64,
-    /// Of these, disturbed games.
-    games_disturbed: u64,
-    /// Of these, games that were replayed because they were disturbed.
-    games_played_again: u64,
-    /// The player's mean points over these games, and with the first results of replayed games.
-    score_of_games: Option<f64>,
-    score_of_first_results: Option<f64>,
+/// A cell, and its disturbed games.
+type Row<'a> = (&'a CellResult, &'a DisturbedGames);
+
+fn columns(report: &Report) -> Columns<'_, Row<'_>> {
+    let has_replays = disturbed_cells(report).any(|(_, games)| games.replayed > 0);
+    Columns::<Row<'_>>::new()
+        .cell(&report.axes, |(cell, _)| cell)
+        .column("games", "games", Form::Count, |(cell, _)| cell.games)
+        .column("games_disturbed", "disturbed", Form::Count, |(_, games)| games.games)
+        .text("share", Form::Percent, share)
+        .column("games_played_again", "again", Form::Count, |(_, games)| games.replayed)
+        .shown_if(has_replays)
+        .column("score_of_games", "score", Form::Decimals(3), |row| Some(scores(row)?[0]))
+        .shown_if(has_replays)
+        .column("score_of_first_results", "at first", Form::Decimals(3), |row| {
+            Some(scores(row)?[1])
+        })
+        .shown_if(has_replays)
 }
 
 /// Returns the cells with disturbed games.
-pub(crate) fn disturbed(report: &Report) -> Vec<Disturbed<'_>> {
-    disturbed_cells(report).map(|(cell, games)| Disturbed::new(cell, games)).collect()
+pub(crate) fn rows(report: &Report) -> Rows<'_> {
+    Rows::new(&report.axes, columns(report), disturbed_cells(report).collect())
 }
 
-impl<'a> Disturbed<'a> {
-    fn new(cell: &'a CellResult, games: &DisturbedGames) -> Self {
-        Self {
-            cell_id: cell.cell.0,
-            axes: &cell.axes,
-            player: &cell.player,
-            opponent: &cell.opponent,
-            games: cell.games,
-            games_disturbed: games.games,
-            games_played_again: games.replayed,
-            score_of_games: scores(cell, games).map(|[now, _]| now),
-            score_of_first_results: scores(cell, games).map(|[_, first]| first),
-        }
-    }
-}
-
-fn disturbed_cells(report: &Report) -> impl Iterator<Item = (&CellResult, &DisturbedGames)> {
+fn disturbed_cells(report: &Report) -> impl Iterator<Item = Row<'_>> {
     report.cells.iter().filter_map(|cell| {
         Some((cell, report.disturbed.iter().find(|games| games.cell == cell.cell)?))
     })
 }
 
 /// Returns a player's mean points over the counted games, and with the first results of replayed games.
-fn scores(cell: &CellResult, games: &DisturbedGames) -> Option<[f64; 2]> {
+fn scores((cell, games): Row<'_>) -> Option<[f64; 2]> {
     let half_points = (2 * cell.wins + cell.draws) as f64;
     let before = half_points + games.half_points_before as f64;
     let all = 2.0 * cell.games as f64;
@@ -74,40 +61,11 @@ fn scores(cell: &CellResult, games: &DisturbedGames) -> Option<[f64; 2]> {
 
 /// Returns the number of disturbed games in each cell, if there are any.
 fn table(report: &Report) -> Option<TitledTable> {
-    let mut columns = axis_columns(report);
-    columns.extend([
-        Column::words("player"),
-        Column::words("opponent"),
-        Column::numbers("games"),
-        Column::numbers("disturbed"),
-        Column::numbers("share"),
-    ]);
-    let has_replays = disturbed_cells(report).any(|(_, games)| games.replayed > 0);
-    if has_replays {
-        columns.extend(["again", "score", "at first"].map(Column::numbers));
-    }
-    let mut table = TitledTable::new(TABLE.name, "Disturbed games", columns);
-    let mut is_empty = true;
-    for (cell, games) in disturbed_cells(report) {
-        is_empty = false;
-        let row = [
-            cell.player.clone(),
-            cell.opponent.clone(),
-            count(cell.games),
-            count(games.games),
-            percent(share(cell, games)),
-        ];
-        let again = has_replays.then(|| {
-            let score =
-                |at: usize| optional(scores(cell, games), |scores| format!("{:.3}", scores[at]));
-            [count(games.replayed), score(0), score(1)]
-        });
-        table.row(places(report, &cell.axes).chain(row).chain(again.into_iter().flatten()));
-    }
-    (!is_empty).then(|| table.with_notes(notes(report)))
+    let table = columns(report).table(TABLE.name, "Disturbed games", disturbed_cells(report));
+    (!table.rows.is_empty()).then(|| table.with_notes(notes(report)))
 }
 
-fn share(cell: &CellResult, games: &DisturbedGames) -> f64 {
+fn share((cell, games): Row<'_>) -> f64 {
     if cell.games == 0 { 0.0 } else { games.games as f64 / cell.games as f64 }
 }
 
@@ -125,8 +83,7 @@ fn notes(report: &Report) -> Vec<String> {
         );
     }
     let timed = report.cells.iter().filter(|cell| cell.is_timed && cell.games > 0).count();
-    let disturbed =
-        disturbed_cells(report).filter(|(cell, games)| share(cell, games) > DISTURBED_WARNED_OF);
+    let disturbed = disturbed_cells(report).filter(|&row| share(row) > DISTURBED_WARNED_OF);
     let disturbed = disturbed.count() as u64;
     if disturbed > 0 {
         notes.push(format!(
@@ -166,8 +123,8 @@ mod tests {
         assert!(!shown(&report).contains("Warning"));
         report.disturbed =
             vec![disturbed_games(2, games / 20), disturbed_games(4, 1), disturbed_games(99, 5)];
-        let cells: Vec<_> = disturbed(&report).iter().map(|row| row.cell_id).collect();
-        assert_eq!(cells, [2, 4]);
+        let json = serde_json::to_value(rows(&report)).unwrap();
+        assert_eq!([&json[0]["cell_id"], &json[1]["cell_id"]], [2, 4]);
         let text = shown(&report);
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         insta::assert_snapshot!(text);

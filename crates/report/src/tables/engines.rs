@@ -1,22 +1,21 @@
 //! External engines of the players, for people and for programs.
 
-use serde::Serialize;
 use spelrum_answers::{MIXED_CELLS_MAX, MixedCell, Report, UsedEngine};
 use spelrum_model::builds;
-use spelrum_model::engines::EngineIdentity;
 
-use super::csv::rows;
+use super::column::Columns;
 use super::entry::{Source, TableEntry, View, parts};
 use super::forfeits;
+use super::rows::Rows;
+use super::value::Form;
 use crate::document::TitledTable;
-use crate::text::{Column, count, optional};
 
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "engines",
     "Which external engines the players were",
     Source::Cells(View {
         parts: |report| parts(table(report)),
-        rows: |report| rows(&report.experiment.name, &[], &Engines::from(report).engines),
+        rows: |report| Ok(rows(report).csv(&report.experiment.name)),
     }),
 )
 .with_choices()
@@ -31,59 +30,34 @@ options; PGN shows the same digits in the names of players.";
 /// Maximum number of named cells in which players were several programs.
 const MIXED_NAMED: usize = 5;
 
-/// The programs, and the cells that mix them. Keys are only ever added.
-#[derive(Debug, Serialize)]
-pub(crate) struct Engines<'a> {
-    pub(crate) engines: Vec<Engine<'a>>,
-    mixed_cells: Vec<Mixed<'a>>,
+fn columns<'a>() -> Columns<'a, &'a UsedEngine> {
+    Columns::<&UsedEngine>::new()
+        .column("player", "player", Form::Words, |used| &used.player)
+        // Empty, like the author, if the engine does not report it.
+        .column("engine", "engine", Form::Words, |used| &used.engine.name)
+        .shown_as(|used| used.engine.shown_name().to_owned())
+        .key("author", |used| &used.engine.author)
+        .text("build", Form::Words, |used| used.build.as_deref().map(builds::short))
+        .column("sha256", "SHA-256", Form::Words, |used| used.engine.sha256_hex())
+        .shown_as(|used| used.engine.sha256_short())
+        .key("cells", |used| used.cells)
+        .column("games", "games", Form::Count, |used| used.games)
+        // Null where the sweep sets `any_build`.
+        .key("build", |used| used.build.as_deref())
 }
 
-/// A program that played as a player.
-#[derive(Debug, Serialize)]
-pub(crate) struct Engine<'a> {
-    player: &'a str,
-    /// The engine's own name and author; empty if it does not report them.
-    engine: &'a str,
-    author: &'a str,
-    sha256: String,
-    cells: u64,
-    games: u64,
-    /// Null where the sweep sets `any_build`.
-    build: Option<&'a str>,
+/// Returns the programs that played.
+pub(crate) fn rows(report: &Report) -> Rows<'_> {
+    Rows::new(&[], columns(), report.engines.engines.iter().collect())
 }
 
-/// A cell in which one player was several programs.
-#[derive(Debug, Serialize)]
-struct Mixed<'a> {
-    cell_id: i64,
-    player: &'a str,
-    programs: u64,
-}
-
-impl<'a> From<&'a Report> for Engines<'a> {
-    fn from(report: &'a Report) -> Self {
-        let engine = |used: &'a UsedEngine| {
-            let EngineIdentity { name, author, .. } = &used.engine;
-            Engine {
-                player: &used.player,
-                engine: name,
-                author,
-                sha256: used.engine.sha256_hex(),
-                cells: used.cells,
-                games: used.games,
-                build: used.build.as_deref(),
-            }
-        };
-        let mixed = |cell: &'a MixedCell| Mixed {
-            cell_id: cell.cell.0,
-            player: &cell.player,
-            programs: cell.programs,
-        };
-        Self {
-            engines: report.engines.engines.iter().map(engine).collect(),
-            mixed_cells: report.engines.mixed.iter().map(mixed).collect(),
-        }
-    }
+/// Returns the cells in which one player was several programs.
+pub(crate) fn mixed_cells(report: &Report) -> Rows<'_> {
+    let columns = Columns::<&MixedCell>::new()
+        .key("cell_id", |cell| cell.cell.0)
+        .key("player", |cell| &cell.player)
+        .key("programs", |cell| cell.programs);
+    Rows::new(&[], columns, report.engines.mixed.iter().collect())
 }
 
 /// Returns the program of each external engine, if any played.
@@ -91,25 +65,10 @@ fn table(report: &Report) -> Option<TitledTable> {
     if report.engines.is_empty() {
         return None;
     }
-    let columns = vec![
-        Column::words("player"),
-        Column::words("engine"),
-        Column::words("build"),
-        Column::words("SHA-256"),
-        Column::numbers("games"),
-    ];
-    let mut table = TitledTable::new(TABLE.name, "Which programs played", columns);
-    for used in &report.engines.engines {
-        table.row([
-            used.player.clone(),
-            used.engine.shown_name().to_owned(),
-            optional(used.build.as_deref(), |build| builds::short(build).to_owned()),
-            used.engine.sha256_short(),
-            count(used.games),
-        ]);
-    }
-    let has_builds = report.engines.engines.iter().any(|used| used.build.is_some());
+    let engines = &report.engines.engines;
+    let has_builds = engines.iter().any(|used| used.build.is_some());
     let notes = has_builds.then(|| BUILD_NOTE.to_owned()).into_iter().chain(mixes(report));
+    let table = columns().table(TABLE.name, "Which programs played", engines);
     Some(table.with_notes(notes.collect()))
 }
 

@@ -4,7 +4,7 @@ use std::io;
 
 use spelrum_answers::{Comparisons, ExperimentSummary, Overview, Phases, Ratings, Report};
 
-use super::csv::Rows;
+use super::rows::CsvRows;
 use crate::answers::Answers;
 use crate::document::{Part, TitledTable};
 use crate::error::Result;
@@ -40,7 +40,7 @@ pub(crate) struct View<A: 'static> {
     /// Its part of a page, for people; empty where it has nothing to show.
     pub(crate) parts: fn(&A) -> Vec<Part>,
     /// Its rows, for programs.
-    pub(crate) rows: fn(&A) -> Result<Rows, serde_json::Error>,
+    pub(crate) rows: fn(&A) -> Result<CsvRows, serde_json::Error>,
 }
 
 impl TableEntry {
@@ -62,7 +62,7 @@ impl TableEntry {
     }
 
     /// Returns its rows.
-    pub(crate) fn rows(&self, answers: &Answers) -> Result<Rows> {
+    pub(crate) fn rows(&self, answers: &Answers) -> Result<CsvRows> {
         let rows = match &self.source {
             Source::Cells(view) | Source::Depths(view) => (view.rows)(answers.report()?),
             Source::Ratings(view) => (view.rows)(answers.ratings()?),

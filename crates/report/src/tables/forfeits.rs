@@ -1,85 +1,66 @@
 //! Games that players lost by failing, for people and for programs.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use spelrum_answers::{FORFEITS_WARNED_OF, ForfeitKind, PlayerForfeits, Report};
 
-use super::csv::rows;
+use super::column::Columns;
 use super::entry::{Source, TableEntry, View, parts};
+use super::rows::Rows;
+use super::value::Form;
 use crate::document::TitledTable;
-use crate::text::{Column, count, percent};
+use crate::text::percent;
 
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "forfeits",
     "Which players lost games by failing: crashes, time, stalls, illegal moves",
     Source::Cells(View {
         parts: |report| parts(table(report)),
-        rows: |report| rows(&report.experiment.name, &[], &forfeits(report)),
+        rows: |report| Ok(rows(&report.engines.forfeits).csv(&report.experiment.name)),
     }),
 )
 .with_choices()
 .shown_with_runs();
 
-/// The forfeits of a player. Keys are only ever added.
-#[derive(Debug, Serialize)]
-pub struct Forfeits<'a> {
-    player: &'a str,
-    games: u64,
-    /// Of these, forfeited games, and by kind.
-    forfeits: u64,
-    crash: u64,
-    time_forfeit: u64,
-    stall: u64,
-    illegal_move: u64,
-    share: f64,
-}
-
-impl<'a> From<&'a PlayerForfeits> for Forfeits<'a> {
-    fn from(forfeits: &'a PlayerForfeits) -> Self {
-        let [crash, time_forfeit, stall, illegal_move] = forfeits.by_kind;
-        Self {
-            player: &forfeits.player,
-            games: forfeits.games,
-            forfeits: forfeits.total(),
-            crash,
-            time_forfeit,
-            stall,
-            illegal_move,
-            share: forfeits.share(),
-        }
+/// Returns the columns, for people only those of kinds that occurred.
+fn columns(players: &[PlayerForfeits]) -> Columns<'_, &PlayerForfeits> {
+    let mut columns = Columns::<&PlayerForfeits>::new()
+        .column("player", "player", Form::Words, |entry| &entry.player)
+        .column("games", "games", Form::Count, |entry| entry.games)
+        .column("forfeits", "forfeited", Form::Count, |entry| entry.total());
+    for kind in ForfeitKind::ALL {
+        let (key, heading) = match kind {
+            ForfeitKind::Crash => ("crash", "crash"),
+            ForfeitKind::TimeForfeit => ("time_forfeit", "time"),
+            ForfeitKind::Stall => ("stall", "stall"),
+            ForfeitKind::IllegalMove => ("illegal_move", "illegal move"),
+        };
+        let games = move |entry: &PlayerForfeits| entry.by_kind[kind as usize];
+        columns = columns
+            .column(key, heading, Form::Count, games)
+            .shown_if(players.iter().any(|entry| games(entry) > 0));
     }
+    columns.column("share", "share", Form::Percent, |entry| entry.share())
 }
 
 /// Returns the players that forfeited games.
-pub(crate) fn forfeits(report: &Report) -> Vec<Forfeits<'_>> {
-    report.engines.forfeits.iter().map(Into::into).collect()
+pub(crate) fn rows(players: &[PlayerForfeits]) -> Rows<'_> {
+    Rows::new(&[], columns(players), players.iter().collect())
+}
+
+/// Players that forfeited games, in JSON.
+pub struct Forfeits<'a>(pub &'a [PlayerForfeits]);
+
+impl Serialize for Forfeits<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        rows(self.0).serialize(serializer)
+    }
 }
 
 /// Returns forfeits by player and kind, if there are any.
 fn table(report: &Report) -> Option<TitledTable> {
     let players = &report.engines.forfeits;
-    if players.is_empty() {
-        return None;
-    }
-    let is_shown =
-        |kind: &ForfeitKind| players.iter().any(|entry| entry.by_kind[*kind as usize] > 0);
-    let kinds: Vec<ForfeitKind> = ForfeitKind::ALL.into_iter().filter(is_shown).collect();
-    let heading = |kind: &ForfeitKind| match kind {
-        ForfeitKind::Crash => "crash",
-        ForfeitKind::TimeForfeit => "time",
-        ForfeitKind::Stall => "stall",
-        ForfeitKind::IllegalMove => "illegal move",
-    };
-    let mut columns =
-        vec![Column::words("player"), Column::numbers("games"), Column::numbers("forfeited")];
-    columns.extend(kinds.iter().map(|kind| Column::numbers(heading(kind))));
-    columns.push(Column::numbers("share"));
-    let mut table = TitledTable::new(TABLE.name, "Forfeits", columns);
-    for entry in players {
-        let row = [entry.player.clone(), count(entry.games), count(entry.total())];
-        let by_kind = kinds.iter().map(|kind| count(entry.by_kind[*kind as usize]));
-        table.row(row.into_iter().chain(by_kind).chain([percent(entry.share())]));
-    }
-    Some(table.with_notes(notes(players)))
+    let table = columns(players).table(TABLE.name, "Forfeits", players);
+    (!players.is_empty()).then(|| table.with_notes(notes(players)))
 }
 
 fn notes(players: &[PlayerForfeits]) -> Vec<String> {
@@ -133,7 +114,7 @@ mod tests {
         ];
         assert_eq!(rows, expected);
         assert!(table.contains("more than 2.0 % of the games of genetic are forfeits"), "{table}");
-        let json = serde_json::to_value(forfeits(&report)).unwrap();
+        let json = serde_json::to_value(Forfeits(&report.engines.forfeits)).unwrap();
         assert_eq!(json[1]["forfeits"], 65);
         assert_eq!(json[1]["illegal_move"], 1);
     }

@@ -2,16 +2,19 @@
 
 use serde::Serialize;
 use spelrum_answers as results;
-use spelrum_answers::CellFailures;
 use spelrum_statistics::OverGames;
 use spelrum_statistics::StopRule;
 
-use super::margins::CellMargin;
+use super::colours;
+use super::failures;
+use super::margins;
 use super::played_on::PlayedOn;
+use super::rows::Rows;
 use super::scaled::{ScaledLimits, scaled};
+use super::value::Value;
 
 /// An experiment's results.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 pub(crate) struct Report<'a> {
     pub(crate) experiment: &'a str,
     experiment_uuid: &'a str,
@@ -31,49 +34,13 @@ pub(crate) struct Report<'a> {
     /// The same by completed search depth, which is then `depth_mean`.
     pub(crate) depths: Vec<MoveCost<'a>>,
     /// Cells with games that failed, or were lost and replayed.
-    pub(crate) failures: Vec<Failures<'a>>,
+    pub(crate) failures: Rows<'a>,
     /// Scaling of time limits, if there was any.
     #[serde(skip_serializing_if = "Option::is_none")]
     time_scale: Option<ScaledLimits>,
     /// Slots on which the timed games were played, if cells are timed.
     #[serde(skip_serializing_if = "Option::is_none")]
     played_on: Option<PlayedOn>,
-}
-
-/// Failures in a cell.
-#[derive(Debug, Serialize)]
-pub(crate) struct Failures<'a> {
-    cell_id: i64,
-    axes: &'a [Option<String>],
-    player: &'a str,
-    opponent: &'a str,
-    games: u64,
-    games_failed: u64,
-    /// Games that count, but not from their first attempt.
-    games_replayed: u64,
-    score: Option<f64>,
-    /// Score over all games if the player had lost, or won, every failed game.
-    score_worst: Option<f64>,
-    score_best: Option<f64>,
-}
-
-impl<'a> Failures<'a> {
-    fn new(failures: &CellFailures<'a>) -> Self {
-        let CellFailures { cell, replayed } = *failures;
-        let bounds = cell.score_bounds();
-        Self {
-            cell_id: cell.cell.0,
-            axes: &cell.axes,
-            player: &cell.player,
-            opponent: &cell.opponent,
-            games: cell.games,
-            games_failed: cell.games_failed,
-            games_replayed: replayed,
-            score: cell.score.map(|score| score.score),
-            score_worst: bounds.map(|[worst, _]| worst),
-            score_best: bounds.map(|[_, best]| best),
-        }
-    }
 }
 
 /// Result of one cell, from the view of its first player.
@@ -124,68 +91,11 @@ pub(crate) struct CellResult<'a> {
     first_mover_low: Option<f64>,
     first_mover_high: Option<f64>,
     /// The player's results as first and as second mover.
-    moving_first: Colour,
-    moving_second: Colour,
+    moving_first: Value<'static>,
+    moving_second: Value<'static>,
     /// Its margin; absent where no game has one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    margin: Option<CellMargin>,
-}
-
-/// A player's results in its games of one colour; all null if not reported.
-#[derive(Debug, Default, Serialize)]
-struct Colour {
-    games: Option<u64>,
-    wins: Option<u64>,
-    draws: Option<u64>,
-    losses: Option<u64>,
-    score: Option<f64>,
-    score_low: Option<f64>,
-    score_high: Option<f64>,
-}
-
-impl From<results::ColourResult> for Colour {
-    fn from(colour: results::ColourResult) -> Self {
-        Self {
-            games: Some(colour.games()),
-            wins: Some(colour.wins),
-            draws: Some(colour.draws),
-            losses: Some(colour.losses),
-            score: colour.score.map(|score| score.score),
-            score_low: colour.score.map(|score| score.low),
-            score_high: colour.score.map(|score| score.high),
-        }
-    }
-}
-
-/// A player's results by colour in one cell.
-#[derive(Debug, Serialize)]
-pub(crate) struct Colours<'a> {
-    cell_id: i64,
-    axes: &'a [Option<String>],
-    player: &'a str,
-    opponent: &'a str,
-    self_play: bool,
-    moving_first: Colour,
-    moving_second: Colour,
-}
-
-impl<'a> From<&'a results::CellResult> for Colours<'a> {
-    fn from(cell: &'a results::CellResult) -> Self {
-        let [moving_first, moving_second] = colours(cell);
-        Self {
-            cell_id: cell.cell.0,
-            axes: &cell.axes,
-            player: &cell.player,
-            opponent: &cell.opponent,
-            self_play: cell.is_self_play,
-            moving_first,
-            moving_second,
-        }
-    }
-}
-
-fn colours(cell: &results::CellResult) -> [Colour; 2] {
-    cell.colours.map_or_else(<_>::default, |colours| colours.map(Into::into))
+    margin: Option<Value<'static>>,
 }
 
 /// An SPRT and its state.
@@ -281,7 +191,7 @@ impl<'a> From<&'a results::Report> for Report<'a> {
             cells: cells.iter().map(Into::into).collect(),
             moves: moves.iter().map(Into::into).collect(),
             depths: depths.iter().map(Into::into).collect(),
-            failures: report.failures().iter().map(Failures::new).collect(),
+            failures: failures::rows(report),
             time_scale: scaled(report),
             played_on: report.played_on.map(Into::into),
         }
@@ -291,7 +201,7 @@ impl<'a> From<&'a results::Report> for Report<'a> {
 impl<'a> From<&'a results::CellResult> for CellResult<'a> {
     fn from(cell: &'a results::CellResult) -> Self {
         let strength = cell.strength();
-        let [moving_first, moving_second] = colours(cell);
+        let [moving_first, moving_second] = colours::objects(cell);
         Self {
             cell_id: cell.cell.0,
             axes: &cell.axes,
@@ -337,7 +247,7 @@ impl<'a> From<&'a results::CellResult> for CellResult<'a> {
             first_mover_high: cell.first_mover.map(|score| score.high),
             moving_first,
             moving_second,
-            margin: cell.margin.map(Into::into),
+            margin: cell.margin.map(margins::object),
         }
     }
 }
