@@ -3,16 +3,78 @@
 use std::io::Write;
 
 use serde::Serialize;
+use spelrum_answers::{Comparisons, Overview, Phases};
 
 use crate::answers::Answers;
 use crate::data::write_json;
 use crate::error::Result;
-use crate::tables::comparisons_json::Compared;
 use crate::tables::rows::Rows;
 use crate::tables::{
-    accuracy_json, claims_json, disturbance, engines, evolution, forfeits, json, overview, phases,
-    ratings_json, runs,
+    accuracy_json, claims_json, comparisons, disturbance, engines, evolution, forfeits, json,
+    overview, phases, ratings_json, runs, worker_effects,
 };
+
+/// All comparisons of an experiment.
+#[derive(Serialize)]
+struct Compared<'a> {
+    /// The grid's axes: those of the report that are not a player's own.
+    axes: &'a [String],
+    gains: Rows<'a>,
+    gains_truncated: bool,
+    effects: Rows<'a>,
+    replicates: Rows<'a>,
+}
+
+impl<'a> From<&'a Comparisons> for Compared<'a> {
+    fn from(comparisons: &'a Comparisons) -> Self {
+        Self {
+            axes: &comparisons.axes,
+            gains: comparisons::gain_rows(comparisons),
+            gains_truncated: comparisons.differences_truncated,
+            effects: comparisons::effect_rows(comparisons),
+            replicates: comparisons::replicate_rows(comparisons),
+        }
+    }
+}
+
+/// Times of moves by phase.
+#[derive(Serialize)]
+struct PhaseTimes<'a> {
+    /// Unit of phases: `empty_cells` or `plies`.
+    unit: &'static str,
+    times: Rows<'a>,
+    standardised: Rows<'a>,
+}
+
+impl<'a> From<&'a Phases> for PhaseTimes<'a> {
+    fn from(answer: &'a Phases) -> Self {
+        Self {
+            unit: answer.unit.name(),
+            times: phases::time_rows(answer),
+            standardised: phases::standardised_rows(answer),
+        }
+    }
+}
+
+/// How the games were played.
+#[derive(Serialize)]
+struct Played<'a> {
+    lengths: Rows<'a>,
+    terminations: Rows<'a>,
+    workers: Rows<'a>,
+    worker_effects: Rows<'a>,
+}
+
+impl<'a> From<&'a Overview> for Played<'a> {
+    fn from(answer: &'a Overview) -> Self {
+        Self {
+            lengths: overview::length_rows(answer),
+            terminations: overview::termination_rows(answer),
+            workers: overview::worker_rows(answer),
+            worker_effects: worker_effects::rows(answer),
+        }
+    }
+}
 
 #[derive(Serialize)]
 struct Everything<'a> {
@@ -20,7 +82,7 @@ struct Everything<'a> {
     report: json::Report<'a>,
     ratings: Option<Vec<ratings_json::Group<'a>>>,
     comparisons: Option<Compared<'a>>,
-    phases: Option<phases::Phases<'a>>,
+    phases: Option<PhaseTimes<'a>>,
     claims: Vec<claims_json::Claim>,
     accuracy: Vec<accuracy_json::Accuracy<'a>>,
     runs: Vec<runs::Run<'a>>,
@@ -31,7 +93,7 @@ struct Everything<'a> {
     engines: Rows<'a>,
     mixed_cells: Rows<'a>,
     #[serde(flatten)]
-    overview: Option<overview::Overview<'a>>,
+    overview: Option<Played<'a>>,
 }
 
 /// Writes all answers.
@@ -41,7 +103,7 @@ pub(super) fn write(answers: &Answers, out: &mut dyn Write) -> Result<()> {
         report: json::Report::from(report),
         ratings: answers.ratings.as_ref().map(ratings_json::groups),
         comparisons: answers.comparisons.as_ref().map(Compared::from),
-        phases: answers.phases.as_ref().map(phases::Phases::from),
+        phases: answers.phases.as_ref().map(PhaseTimes::from),
         claims: claims_json::claims(report),
         accuracy: accuracy_json::accuracy(report),
         runs: runs::runs(report),
@@ -51,7 +113,7 @@ pub(super) fn write(answers: &Answers, out: &mut dyn Write) -> Result<()> {
         forfeits: forfeits::rows(&report.engines.forfeits),
         engines: engines::rows(report),
         mixed_cells: engines::mixed_cells(report),
-        overview: answers.overview.as_ref().map(overview::Overview::from),
+        overview: answers.overview.as_ref().map(Played::from),
     };
     write_json(out, &everything)?;
     Ok(())

@@ -1,25 +1,23 @@
-//! Changes from cell to cell, for people.
+//! Changes from cell to cell.
 
 use spelrum_answers::CellDifference as Difference;
-use spelrum_answers::Comparisons;
+use spelrum_answers::{CellReplicates, Comparisons};
 use spelrum_statistics::Interval;
-use spelrum_statistics::comparisons::{Changed, Contrast, DIFFERENCES_MAX, Effects};
+use spelrum_statistics::comparisons::{Changed, Contrast, DIFFERENCES_MAX, Effect, Effects};
 
-use super::comparisons_json::Compared;
-use super::csv::rows;
+use super::column::Columns;
 use super::entry::{Source, TableEntry, View, parts};
+use super::rows::Rows;
+use super::value::{Form, Value, ends};
 use crate::document::TitledTable;
-use crate::text::{Column, count, optional};
+use crate::text::count;
 
 pub(crate) const GAINS: TableEntry = TableEntry::new(
     "gains",
     "What is gained from cell to cell",
     Source::Comparisons(View {
         parts: |compared| parts((!compared.differences.is_empty()).then(|| gains(compared))),
-        rows: |compared| {
-            let Compared { experiment, axes, gains, .. } = &Compared::from(compared);
-            rows(experiment, axes, gains)
-        },
+        rows: |compared| Ok(gain_rows(compared).csv(&compared.experiment.name)),
     }),
 );
 
@@ -28,10 +26,7 @@ pub(crate) const EFFECTS: TableEntry = TableEntry::new(
     "What each axis does over all cells",
     Source::Comparisons(View {
         parts: |compared| parts((!compared.effects.is_empty()).then(|| effects(compared))),
-        rows: |compared| {
-            let Compared { experiment, axes, effects, .. } = &Compared::from(compared);
-            rows(experiment, axes, effects)
-        },
+        rows: |compared| Ok(effect_rows(compared).csv(&compared.experiment.name)),
     }),
 );
 
@@ -40,45 +35,53 @@ pub(crate) const REPLICATES: TableEntry = TableEntry::new(
     "Cells that were done again with other seeds",
     Source::Comparisons(View {
         parts: |compared| parts((!compared.replicates.is_empty()).then(|| replicates(compared))),
-        rows: |compared| {
-            let Compared { experiment, axes, replicates, .. } = &Compared::from(compared);
-            rows(experiment, axes, replicates)
-        },
+        rows: |compared| Ok(replicate_rows(compared).csv(&compared.experiment.name)),
     }),
 );
 
-fn gains(comparisons: &Comparisons) -> TitledTable {
-    let mut columns: Vec<Column> = comparisons.axes.iter().map(Column::words).collect();
-    columns.extend([
-        Column::words("player"),
-        Column::words("opponent"),
-        Column::numbers("openings"),
-        Column::numbers("gain"),
-        Column::words("95% interval"),
-        Column::words("scores"),
-    ]);
-    let mut table = TitledTable::new(GAINS.name, "What each step gains", columns);
-    for gain in &comparisons.differences {
-        let value = |(axis, value): (usize, &Option<String>)| match &gain.changed {
-            Changed::Axis { axis: changed, from, to } if *changed == axis => step(from, to),
-            Changed::Axis { .. } | Changed::Player { .. } => {
-                optional(value.as_deref(), ToOwned::to_owned)
-            }
-        };
-        let player = match &gain.changed {
+fn gain_columns(comparisons: &Comparisons) -> Columns<'_, &Difference> {
+    let axes = &comparisons.axes;
+    let mut columns = Columns::<&Difference>::new()
+        .key("cell_id", |gain| gain.cells[0].0)
+        .key("from_cell_id", |gain| gain.cells[1].0)
+        // Values that both cells have.
+        .key("axes", |gain| Value::places(&gain.place));
+    for (index, axis) in axes.iter().enumerate() {
+        columns = columns.text(axis, Form::Words, move |gain| match &gain.changed {
+            Changed::Axis { axis, from, to } if *axis == index => Some(step(from, to)),
+            Changed::Axis { .. } | Changed::Player { .. } => gain.place[index].clone(),
+        });
+    }
+    columns
+        .column("player", "player", Form::Words, |gain| &gain.player)
+        .shown_as(|gain| match &gain.changed {
             Changed::Axis { .. } => gain.player.clone(),
             Changed::Player { from } => step(from, &gain.player),
-        };
-        let row = [
-            player,
-            gain.opponent.clone(),
-            count(gain.openings_shared),
-            points(gain.score),
-            interval(gain.interval),
-            gain_verdict(gain).to_owned(),
-        ];
-        table.row(gain.place.iter().enumerate().map(value).chain(row));
-    }
+        })
+        .column("opponent", "opponent", Form::Words, |gain| &gain.opponent)
+        .keys(["changed", "from", "to"], |gain| match &gain.changed {
+            Changed::Axis { axis, from, to } => [&axes[*axis], from, to].map(String::as_str),
+            Changed::Player { from } => ["player", from, &gain.player],
+        })
+        .column("openings_shared", "openings", Form::Count, |gain| gain.openings_shared)
+        .column("gain", "gain", Form::Points, |gain| gain.score)
+        .keys(["gain_low", "gain_high"], |gain| ends(gain.interval))
+        .text("95% interval", Form::Words, |gain| gain.interval.map(interval))
+        .text("scores", Form::Words, |gain| match gain.interval {
+            Some(interval) if interval.low > 0.0 => "more",
+            Some(interval) if interval.high < 0.0 => "less",
+            Some(_) | None => "unclear",
+        })
+}
+
+pub(crate) fn gain_rows(comparisons: &Comparisons) -> Rows<'_> {
+    let gains = comparisons.differences.iter().collect();
+    Rows::new(&comparisons.axes, gain_columns(comparisons), gains)
+}
+
+fn gains(comparisons: &Comparisons) -> TitledTable {
+    let (columns, rows) = (gain_columns(comparisons), &comparisons.differences);
+    let table = columns.table(GAINS.name, "What each step gains", rows);
     let mut notes = vec![
         "Gain: how many points per game the player scores more than in the cell before the arrow, opening\n\
          by opening where both have the same."
@@ -91,32 +94,52 @@ fn gains(comparisons: &Comparisons) -> TitledTable {
     table.with_notes(notes)
 }
 
-fn effects(comparisons: &Comparisons) -> TitledTable {
-    let columns = vec![
-        Column::words("player"),
-        Column::words("opponent"),
-        Column::words("axis"),
-        Column::words("with"),
-        Column::numbers("gain"),
-        Column::words("95% interval"),
-    ];
-    let mut table = TitledTable::new(EFFECTS.name, "What each axis does, over all cells", columns);
+/// An effect of an axis over all cells of a pairing, or of two axes together.
+type EffectRow<'a> = (&'a Effects, &'a Effect);
+
+fn effect_columns(comparisons: &Comparisons) -> Columns<'_, EffectRow<'_>> {
+    let texts = |contrast: Option<&'_ Contrast>| match contrast {
+        Some(Contrast { axis, from, to }) => {
+            [&comparisons.axes[*axis], from, to].map(|text| Some(text.clone()))
+        }
+        None => [const { None }; 3],
+    };
     let name = |contrast: &Contrast| {
         let axis = comparisons.axes.get(contrast.axis).map_or("", String::as_str);
         format!("{axis} {}", step(&contrast.from, &contrast.to))
     };
-    for Effects { player, opponent, effects, .. } in &comparisons.effects {
-        for effect in effects {
-            table.row([
-                player.clone(),
-                opponent.clone(),
-                optional(effect.contrasts.first(), name),
-                optional(effect.contrasts.get(1), name),
-                points(effect.score),
-                interval(effect.interval),
-            ]);
-        }
-    }
+    Columns::<EffectRow<'_>>::new()
+        .column("player", "player", Form::Words, |(pairing, _)| &pairing.player)
+        .column("opponent", "opponent", Form::Words, |(pairing, _)| &pairing.opponent)
+        .key("cells", |(pairing, _)| pairing.cells)
+        .keys(["axis", "from", "to"], move |(_, effect)| texts(effect.contrasts.first()))
+        .text("axis", Form::Words, move |(_, effect)| effect.contrasts.first().map(name))
+        .keys(["with_axis", "with_from", "with_to"], move |(_, effect)| {
+            texts(effect.contrasts.get(1))
+        })
+        .text("with", Form::Words, move |(_, effect)| effect.contrasts.get(1).map(name))
+        .column("gain", "gain", Form::Points, |(_, effect)| effect.score)
+        .keys(["gain_low", "gain_high"], |(_, effect)| ends(effect.interval))
+        .text("95% interval", Form::Words, |(_, effect)| effect.interval.map(interval))
+        // Of the pairing's model.
+        .key("residual_deviation", |(pairing, _)| pairing.residual)
+}
+
+fn all_effects(comparisons: &Comparisons) -> Vec<EffectRow<'_>> {
+    let by_pairing = comparisons
+        .effects
+        .iter()
+        .flat_map(|pairing| pairing.effects.iter().map(move |effect| (pairing, effect)));
+    by_pairing.collect()
+}
+
+pub(crate) fn effect_rows(comparisons: &Comparisons) -> Rows<'_> {
+    Rows::new(&comparisons.axes, effect_columns(comparisons), all_effects(comparisons))
+}
+
+fn effects(comparisons: &Comparisons) -> TitledTable {
+    let (columns, rows) = (effect_columns(comparisons), all_effects(comparisons));
+    let table = columns.table(EFFECTS.name, "What each axis does, over all cells", rows);
     let mut notes = vec![
         "From the first value to the last, in the middle of the other axes; with another axis: how much\n\
          larger that gain is at its end than at its beginning."
@@ -139,38 +162,39 @@ fn maximum_of(maximum: Option<f64>, next: f64) -> Option<f64> {
     Some(maximum.map_or(next, |maximum| maximum.max(next)))
 }
 
-fn replicates(comparisons: &Comparisons) -> TitledTable {
-    // The axis of the seeds has no value here.
-    let is_given =
-        |axis: &usize| comparisons.replicates.iter().any(|row| row.place[*axis].is_some());
-    let axes: Vec<usize> = (0..comparisons.axes.len()).filter(is_given).collect();
-    let mut columns: Vec<Column> =
-        axes.iter().map(|&axis| Column::numbers(&comparisons.axes[axis])).collect();
-    columns.extend([
-        Column::words("player"),
-        Column::words("opponent"),
-        Column::numbers("seeds"),
-        Column::numbers("score"),
-        Column::words("95% interval"),
-        Column::numbers("deviation"),
-        Column::numbers("beyond openings"),
-    ]);
-    let mut table = TitledTable::new(REPLICATES.name, "Repeats with other seeds", columns);
-    for row in &comparisons.replicates {
-        let figure = |figure: Option<f64>| optional(figure, |figure| format!("{figure:.3}"));
-        let within = |bounds: Interval| format!("{:.3}–{:.3}", bounds.low, bounds.high);
-        let places =
-            axes.iter().map(|&axis| optional(row.place[axis].as_deref(), ToOwned::to_owned));
-        table.row(places.chain([
-            row.player.clone(),
-            row.opponent.clone(),
-            count(row.seeds),
-            format!("{:.3}", row.score),
-            optional(row.interval, within),
-            figure(row.deviation),
-            figure(row.deviation_between),
-        ]));
+fn replicate_columns(comparisons: &Comparisons) -> Columns<'_, &CellReplicates> {
+    let mut columns = Columns::<&CellReplicates>::new()
+        .key("cell_id", |row| row.cell.0)
+        .key("axes", |row| Value::places(&row.place));
+    for (index, axis) in comparisons.axes.iter().enumerate() {
+        // The axis of the seeds has no value here.
+        columns = columns
+            .text(axis, Form::Digits, move |row| row.place[index].as_deref())
+            .shown_if(comparisons.replicates.iter().any(|row| row.place[index].is_some()));
     }
+    columns
+        .column("player", "player", Form::Words, |row| &row.player)
+        .column("opponent", "opponent", Form::Words, |row| &row.opponent)
+        .column("seeds", "seeds", Form::Count, |row| row.seeds)
+        .column("score", "score", Form::Decimals(3), |row| row.score)
+        .keys(["score_low", "score_high"], |row| ends(row.interval))
+        .text("95% interval", Form::Words, |row| {
+            row.interval.map(|bounds| format!("{:.3}–{:.3}", bounds.low, bounds.high))
+        })
+        .column("deviation", "deviation", Form::Decimals(3), |row| row.deviation)
+        .column("deviation_beyond_openings", "beyond openings", Form::Decimals(3), |row| {
+            row.deviation_between
+        })
+}
+
+pub(crate) fn replicate_rows(comparisons: &Comparisons) -> Rows<'_> {
+    let rows = comparisons.replicates.iter().collect();
+    Rows::new(&comparisons.axes, replicate_columns(comparisons), rows)
+}
+
+fn replicates(comparisons: &Comparisons) -> TitledTable {
+    let (columns, rows) = (replicate_columns(comparisons), &comparisons.replicates);
+    let table = columns.table(REPLICATES.name, "Repeats with other seeds", rows);
     table.with_notes(vec![
         "Score: the mean over seeds, with an interval by how much they differ; deviation: the standard\n\
          deviation from seed to seed, and as much of it as openings do not explain."
@@ -182,31 +206,17 @@ fn step(from: &str, to: &str) -> String {
     format!("{from} → {to}")
 }
 
-/// Formats points per game, with their sign.
-fn points(points: f64) -> String {
-    format!("{:+.3}", points + 0.0)
-}
-
-fn interval(interval: Option<Interval>) -> String {
-    optional(interval, |bounds| format!("{} to {}", points(bounds.low), points(bounds.high)))
-}
-
-fn gain_verdict(gain: &Difference) -> &'static str {
-    match gain.interval {
-        Some(interval) if interval.low > 0.0 => "more",
-        Some(interval) if interval.high < 0.0 => "less",
-        Some(_) | None => "unclear",
-    }
+fn interval(bounds: Interval) -> String {
+    let points = |points: f64| Form::Points.text(&points.into());
+    format!("{} to {}", points(bounds.low), points(bounds.high))
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use spelrum_answers::CellReplicates as Replicates;
     use spelrum_answers::ExperimentSummary;
     use spelrum_model::CellId;
     use spelrum_model::ExperimentId;
     use spelrum_model::ExperimentState;
-    use spelrum_statistics::comparisons::Effect;
 
     use super::*;
     use crate::answers::Answers;
@@ -291,7 +301,7 @@ pub(crate) mod tests {
                 has_interactions: true,
                 residual: Some(0.0312),
             }],
-            replicates: vec![Replicates {
+            replicates: vec![CellReplicates {
                 cell: CellId(1),
                 place: vec![Some("1".to_owned()), None],
                 player: "alphabeta".to_owned(),

@@ -6,7 +6,7 @@ use spelrum_engine::Rules;
 use super::column::Columns;
 use super::entry::{Source, TableEntry, View, parts};
 use super::rows::Rows;
-use super::value::{Form, Value};
+use super::value::{Form, Value, ends};
 use crate::document::TitledTable;
 
 pub(crate) const TABLE: TableEntry = TableEntry::new(
@@ -39,8 +39,7 @@ fn columns<'a>(report: &'a Report, unit: &str) -> Columns<'a, &'a CellResult> {
 pub(crate) fn object<'v>(margin: CellMargin) -> Value<'v> {
     let CellMargin { games, mean } = margin;
     // Unknown for fewer than two units of equal weight.
-    let [low, high] =
-        [mean.interval.map(|bounds| bounds.low), mean.interval.map(|bounds| bounds.high)];
+    let [low, high] = ends(mean.interval);
     Value::from([
         ("games", games.into()),
         ("mean", mean.value.into()),

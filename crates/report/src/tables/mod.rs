@@ -10,7 +10,6 @@ pub(crate) mod colours;
 pub(crate) mod column;
 pub(crate) mod columns;
 pub(crate) mod comparisons;
-pub(crate) mod comparisons_json;
 pub(crate) mod costs;
 pub(crate) mod csv;
 pub(crate) mod disturbance;

@@ -3,15 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use serde::Serialize;
-use spelrum_answers as results;
-use spelrum_answers::{CellGames, CpuQuota, WorkerShare};
-use spelrum_model::Role;
+use spelrum_answers::{CellGames, CpuQuota, Overview, WorkerShare};
 use spelrum_model::labels::Label;
 
-use super::csv::rows;
+use super::column::Columns;
 use super::entry::{Source, TableEntry, View, parts};
-use super::worker_effects;
+use super::rows::Rows;
+use super::value::Form;
 use crate::document::TitledTable;
 use crate::text::{Column, count, duration_us, optional, percent};
 
@@ -20,10 +18,7 @@ pub(crate) const LENGTHS: TableEntry = TableEntry::new(
     "How long games are",
     Source::Overview(View {
         parts: |overview| parts((!is_empty(overview)).then(|| lengths(overview))),
-        rows: |overview| {
-            let Overview { experiment, axes, lengths, .. } = &Overview::from(overview);
-            rows(experiment, axes, lengths)
-        },
+        rows: |overview| Ok(length_rows(overview).csv(&overview.experiment.name)),
     }),
 );
 
@@ -32,10 +27,7 @@ pub(crate) const TERMINATIONS: TableEntry = TableEntry::new(
     "How games end",
     Source::Overview(View {
         parts: |overview| parts((!is_empty(overview)).then(|| terminations(overview))),
-        rows: |overview| {
-            let Overview { experiment, axes, terminations, .. } = &Overview::from(overview);
-            rows(experiment, axes, terminations)
-        },
+        rows: |overview| Ok(termination_rows(overview).csv(&overview.experiment.name)),
     }),
 );
 
@@ -44,10 +36,7 @@ pub(crate) const WORKERS: TableEntry = TableEntry::new(
     "Workers and builds of the results: machines, games and times",
     Source::Overview(View {
         parts: |overview| parts((!is_empty(overview)).then(|| workers(overview))),
-        rows: |overview| {
-            let Overview { experiment, axes, workers, .. } = &Overview::from(overview);
-            rows(experiment, axes, workers)
-        },
+        rows: |overview| Ok(worker_rows(overview).csv(&overview.experiment.name)),
     }),
 )
 .with_choices();
@@ -55,207 +44,96 @@ pub(crate) const WORKERS: TableEntry = TableEntry::new(
 /// Characters of a commit that suffice to identify it.
 const COMMIT_CHARACTERS: usize = 7;
 
-/// Overview of how an experiment's games were played. Keys are only ever added.
-#[derive(Debug, Serialize)]
-pub(crate) struct Overview<'a> {
-    #[serde(skip)]
-    pub(crate) experiment: &'a str,
-    #[serde(skip)]
-    pub(crate) axes: &'a [String],
-    pub(crate) lengths: Vec<Lengths<'a>>,
-    pub(crate) terminations: Vec<Termination<'a>>,
-    pub(crate) workers: Vec<Worker<'a>>,
-    pub(crate) worker_effects: Vec<worker_effects::Row<'a>>,
-}
-
-/// Lengths of a cell's games.
-#[derive(Debug, Serialize)]
-pub(crate) struct Lengths<'a> {
-    cell_id: i64,
-    axes: &'a [Option<String>],
-    player: &'a str,
-    opponent: &'a str,
-    games: u64,
-    plies_mean: Option<f64>,
-    plies_shortest: Option<u32>,
-    plies_p25: Option<u32>,
-    plies_median: Option<u32>,
-    plies_p75: Option<u32>,
-    plies_longest: Option<u32>,
-}
-
-/// Number of a cell's games with one ending.
-#[derive(Debug, Serialize)]
-pub(crate) struct Termination<'a> {
-    cell_id: i64,
-    axes: &'a [Option<String>],
-    player: &'a str,
-    opponent: &'a str,
-    termination: &'a str,
-    games: u64,
-    share: f64,
-}
-
-/// A worker's share and machine; null where it does not report them.
-#[derive(Debug, Serialize)]
-pub(crate) struct Worker<'a> {
-    worker_id: i64,
-    worker: &'a str,
-    host: &'a str,
-    slots: u32,
-    engine_revision: u32,
-    version: &'a str,
-    cpu_model: Option<&'a str>,
-    logical_cores: Option<u32>,
-    operating_system: Option<&'a str>,
-    build_commit: Option<&'a str>,
-    build_profile: Option<&'a str>,
-    cores: Option<&'a str>,
-    quiet_slots: Option<u32>,
-    cpu_quota: Option<f64>,
-    cpu_quota_period_us: Option<u64>,
-    labels: Option<String>,
-    games: u64,
-    plies: u64,
-    wall_us: f64,
-}
-
-impl<'a> From<&'a results::Overview> for Overview<'a> {
-    fn from(overview: &'a results::Overview) -> Self {
-        let terminations = overview.cells.iter().flat_map(|cell| {
-            let all = cell.lengths.games();
-            cell.terminations.iter().map(move |(termination, games)| Termination {
-                cell_id: cell.cell.0,
-                axes: &cell.axes,
-                player: &cell.player,
-                opponent: &cell.opponent,
-                termination,
-                games: *games,
-                share: *games as f64 / all as f64,
-            })
-        });
-        Self {
-            experiment: &overview.experiment.name,
-            axes: &overview.axes,
-            lengths: overview.cells.iter().map(Into::into).collect(),
-            terminations: terminations.collect(),
-            workers: overview.workers.iter().map(Into::into).collect(),
-            worker_effects: worker_effects::rows(overview),
-        }
-    }
-}
-
-impl<'a> From<&'a CellGames> for Lengths<'a> {
-    fn from(cell: &'a CellGames) -> Self {
-        let [plies_shortest, plies_p25, plies_median, plies_p75, plies_longest] =
-            [0, 25, 50, 75, 100].map(|hundredths| cell.lengths.quantile(hundredths));
-        Self {
-            cell_id: cell.cell.0,
-            axes: &cell.axes,
-            player: &cell.player,
-            opponent: &cell.opponent,
-            games: cell.lengths.games(),
-            plies_mean: cell.lengths.mean(),
-            plies_shortest,
-            plies_p25,
-            plies_median,
-            plies_p75,
-            plies_longest,
-        }
-    }
-}
-
-impl<'a> From<&'a WorkerShare> for Worker<'a> {
-    fn from(share: &'a WorkerShare) -> Self {
-        let non_empty = |text: &'a str| Some(text).filter(|text| !text.is_empty());
-        Self {
-            worker_id: share.worker.0,
-            worker: &share.name,
-            host: &share.host,
-            slots: share.slots,
-            engine_revision: share.engine_revision,
-            version: &share.version,
-            cpu_model: non_empty(&share.machine.cpu_model),
-            logical_cores: share.machine.logical_cores,
-            operating_system: non_empty(&share.machine.operating_system),
-            build_commit: non_empty(&share.machine.build_commit),
-            build_profile: non_empty(&share.machine.build_profile),
-            cores: non_empty(&share.machine.cores),
-            quiet_slots: share.machine.quiet_slots,
-            cpu_quota: share.machine.cpu_quota.map(CpuQuota::cpus),
-            cpu_quota_period_us: share.machine.cpu_quota.map(|quota| quota.period_us),
-            labels: (!share.machine.labels.is_empty()).then(|| labels(&share.machine.labels)),
-            games: share.games,
-            plies: share.plies,
-            wall_us: share.wall_us,
-        }
-    }
-}
-
 /// Joins labels, such as `site=lab2, gpu`.
-fn labels(labels: &[Label]) -> String {
+fn labels_text(labels: &[Label]) -> String {
     labels.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn is_empty(overview: &results::Overview) -> bool {
+fn is_empty(overview: &Overview) -> bool {
     overview.cells.is_empty() && overview.workers.is_empty()
 }
 
-/// Returns the places of the grid's axes. Parameters that players vary are in their names already.
-fn grid(overview: &results::Overview) -> Vec<usize> {
-    (0..overview.axes.len())
-        .filter(|&axis| Role::from_axis(&overview.axes[axis]).is_none())
-        .collect()
+fn length_columns(overview: &Overview) -> Columns<'_, &CellGames> {
+    let plies = |cell: &CellGames, hundredths| cell.lengths.quantile(hundredths);
+    Columns::<&CellGames>::new()
+        .cell(&overview.axes, |cell| cell)
+        .column("games", "games", Form::Count, |cell| cell.lengths.games())
+        .column("plies_mean", "mean", Form::Decimals(1), |cell| cell.lengths.mean())
+        .column("plies_shortest", "shortest", Form::Digits, move |cell| plies(cell, 0))
+        .column("plies_p25", "25%", Form::Digits, move |cell| plies(cell, 25))
+        .column("plies_median", "median", Form::Digits, move |cell| plies(cell, 50))
+        .column("plies_p75", "75%", Form::Digits, move |cell| plies(cell, 75))
+        .column("plies_longest", "longest", Form::Digits, move |cell| plies(cell, 100))
 }
 
-/// Returns the columns that identify a cell.
-fn columns_of_cells(overview: &results::Overview, grid: &[usize]) -> Vec<Column> {
-    let axes = grid.iter().map(|&axis| Column::numbers(&overview.axes[axis]));
-    axes.chain(["player", "opponent"].map(Column::words)).collect()
+pub(crate) fn length_rows(overview: &Overview) -> Rows<'_> {
+    Rows::new(&overview.axes, length_columns(overview), overview.cells.iter().collect())
 }
 
-/// Returns a cell's place and players.
-fn cell_texts(grid: &[usize], cell: &CellGames) -> Vec<String> {
-    let place = grid
-        .iter()
-        .map(|&axis| optional(cell.axes.get(axis).and_then(Option::as_deref), str::to_owned));
-    place.chain([cell.player.clone(), cell.opponent.clone()]).collect()
-}
-
-fn lengths(overview: &results::Overview) -> TitledTable {
-    let grid = grid(overview);
-    let mut columns = columns_of_cells(overview, &grid);
-    columns.extend(
-        ["games", "mean", "shortest", "25%", "median", "75%", "longest"].map(Column::numbers),
-    );
-    let mut table = TitledTable::new(LENGTHS.name, "How long games are", columns);
-    for cell in &overview.cells {
-        let plies =
-            |hundredths| optional(cell.lengths.quantile(hundredths), |plies| plies.to_string());
-        let figures = [count(cell.lengths.games())]
-            .into_iter()
-            .chain([optional(cell.lengths.mean(), |mean| format!("{mean:.1}"))])
-            .chain([0, 25, 50, 75, 100].map(plies));
-        table.row(cell_texts(&grid, cell).into_iter().chain(figures));
-    }
+fn lengths(overview: &Overview) -> TitledTable {
     let note = "In plies after the opening; 25%, median, 75%: as many of the games are no longer.";
+    let table = length_columns(overview).table(LENGTHS.name, "How long games are", &overview.cells);
     table.with_notes(vec![note.to_owned()])
 }
 
-fn terminations(overview: &results::Overview) -> TitledTable {
-    let grid = grid(overview);
-    let mut columns = columns_of_cells(overview, &grid);
-    columns.extend([Column::words("ended by"), Column::numbers("games"), Column::numbers("share")]);
-    let mut table = TitledTable::new(TERMINATIONS.name, "How games end", columns);
-    for cell in &overview.cells {
-        let all = cell.lengths.games();
-        for (termination, games) in &cell.terminations {
-            let share = percent(*games as f64 / all as f64);
-            let figures = [termination_words(termination), count(*games), share];
-            table.row(cell_texts(&grid, cell).into_iter().chain(figures));
-        }
+/// A cell, a termination, and the games that it ended.
+type Ended<'a> = (&'a CellGames, &'a str, u64);
+
+fn termination_columns(overview: &Overview) -> Columns<'_, Ended<'_>> {
+    Columns::<Ended<'_>>::new()
+        .cell(&overview.axes, |(cell, ..)| cell)
+        .column("termination", "ended by", Form::Words, |(_, termination, _)| termination)
+        .shown_as(|(_, termination, _)| termination_words(termination))
+        .column("games", "games", Form::Count, |(.., games)| games)
+        .column("share", "share", Form::Percent, |(cell, _, games)| {
+            games as f64 / cell.lengths.games() as f64
+        })
+}
+
+fn ended(overview: &Overview) -> Vec<Ended<'_>> {
+    let by_cell = overview.cells.iter().flat_map(|cell| {
+        cell.terminations.iter().map(move |(termination, games)| (cell, &**termination, *games))
+    });
+    by_cell.collect()
+}
+
+pub(crate) fn termination_rows(overview: &Overview) -> Rows<'_> {
+    Rows::new(&overview.axes, termination_columns(overview), ended(overview))
+}
+
+fn terminations(overview: &Overview) -> TitledTable {
+    termination_columns(overview).table(TERMINATIONS.name, "How games end", ended(overview))
+}
+
+/// Returns each worker's share and machine; null where it does not report them.
+pub(crate) fn worker_rows(overview: &Overview) -> Rows<'_> {
+    fn reported(text: &str) -> Option<&str> {
+        Some(text).filter(|text| !text.is_empty())
     }
-    table
+    let columns = Columns::<&WorkerShare>::new()
+        .key("worker_id", |share| share.worker.0)
+        .key("worker", |share| &share.name)
+        .key("host", |share| &share.host)
+        .key("slots", |share| share.slots)
+        .key("engine_revision", |share| share.engine_revision)
+        .key("version", |share| &share.version)
+        .key("cpu_model", |share| reported(&share.machine.cpu_model))
+        .key("logical_cores", |share| share.machine.logical_cores)
+        .key("operating_system", |share| reported(&share.machine.operating_system))
+        .key("build_commit", |share| reported(&share.machine.build_commit))
+        .key("build_profile", |share| reported(&share.machine.build_profile))
+        .key("cores", |share| reported(&share.machine.cores))
+        .key("quiet_slots", |share| share.machine.quiet_slots)
+        .key("cpu_quota", |share| share.machine.cpu_quota.map(CpuQuota::cpus))
+        .key("cpu_quota_period_us", |share| share.machine.cpu_quota.map(|quota| quota.period_us))
+        .key("labels", |share| {
+            let labels = &share.machine.labels;
+            (!labels.is_empty()).then(|| labels_text(labels))
+        })
+        .key("games", |share| share.games)
+        .key("plies", |share| share.plies)
+        .key("wall_us", |share| share.wall_us);
+    Rows::new(&[], columns, overview.workers.iter().collect())
 }
 
 /// Formats a termination for people.
@@ -271,7 +149,7 @@ struct WorkerTotal {
     wall_us: f64,
 }
 
-fn workers(overview: &results::Overview) -> TitledTable {
+fn workers(overview: &Overview) -> TitledTable {
     let columns = vec![
         Column::words("worker"),
         Column::words("processor"),
@@ -329,7 +207,7 @@ pub(crate) fn build(share: &WorkerShare) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-fn notes_on_workers(overview: &results::Overview, starts: u64, rows: u64) -> Vec<String> {
+fn notes_on_workers(overview: &Overview, starts: u64, rows: u64) -> Vec<String> {
     let revisions: BTreeSet<u32> =
         overview.workers.iter().map(|share| share.engine_revision).collect();
     let revisions: Vec<String> = revisions.iter().map(ToString::to_string).collect();
@@ -367,7 +245,7 @@ fn notes_on_workers(overview: &results::Overview, starts: u64, rows: u64) -> Vec
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use spelrum_answers::{ExperimentSummary, Machine};
+    use spelrum_answers::{ExperimentSummary, Lengths, Machine};
     use spelrum_model::ExperimentState;
     use spelrum_model::{CellId, ExperimentId, WorkerId};
 
@@ -375,14 +253,14 @@ pub(crate) mod tests {
     use crate::answers::Answers;
     use crate::tables::{registry, text};
 
-    pub(crate) fn overview(workers: Vec<WorkerShare>) -> results::Overview {
+    pub(crate) fn overview(workers: Vec<WorkerShare>) -> Overview {
         let cell = |id: i64| {
             let mut games = CellGames {
                 cell: CellId(id),
                 axes: vec![Some("10".to_owned()), Some(id.to_string())],
                 player: "alphabeta".to_owned(),
                 opponent: "genetic".to_owned(),
-                lengths: results::Lengths::default(),
+                lengths: Lengths::default(),
                 terminations: BTreeMap::new(),
             };
             games.add(9, "five_by_placement", 1_250);
@@ -390,7 +268,7 @@ pub(crate) mod tests {
             games.add(32, "board_full", 50);
             games
         };
-        results::Overview {
+        Overview {
             experiment: ExperimentSummary {
                 experiment: ExperimentId(1),
                 uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
@@ -440,7 +318,7 @@ pub(crate) mod tests {
         WorkerShare { name: "old".to_owned(), machine: Machine::default(), ..share }
     }
 
-    fn shown(overview: &results::Overview) -> String {
+    fn shown(overview: &Overview) -> String {
         let mut out = Vec::new();
         let answers = Answers { overview: Some(overview.clone()), ..Answers::default() };
         let page = registry::page(&LENGTHS, &answers).unwrap();
@@ -468,12 +346,15 @@ pub(crate) mod tests {
     fn programs_get_what_workers_said_and_null() {
         let overview =
             overview(vec![worker(1, "rack-1", "A Processor", "release"), of_unknown_machine()]);
-        let json = serde_json::to_value(Overview::from(&overview)).unwrap();
-        assert_eq!(json["workers"][0]["cpu_model"], "A Processor");
-        assert_eq!(json["workers"][1]["cpu_model"], serde_json::Value::Null);
-        assert_eq!(json["lengths"][0]["plies_median"], 9);
-        assert_eq!(json["lengths"][1]["plies_longest"], 32);
-        assert_eq!(json["terminations"][0]["termination"], "board_full");
-        assert_eq!(json["terminations"][0]["share"], 0.02);
+        let json = |rows: Rows<'_>| serde_json::to_value(rows).unwrap();
+        let workers = json(worker_rows(&overview));
+        assert_eq!(workers[0]["cpu_model"], "A Processor");
+        assert_eq!(workers[1]["cpu_model"], serde_json::Value::Null);
+        let lengths = json(length_rows(&overview));
+        assert_eq!(lengths[0]["plies_median"], 9);
+        assert_eq!(lengths[1]["plies_longest"], 32);
+        let terminations = json(termination_rows(&overview));
+        assert_eq!(terminations[0]["termination"], "board_full");
+        assert_eq!(terminations[0]["share"], 0.02);
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::{Serialize, Serializer};
+use spelrum_statistics::Interval;
 
 use crate::text::{count, duration_us, percent, ratio, relative_error, signed};
 
@@ -111,6 +112,11 @@ impl<'a, V: Into<Self>> From<Option<V>> for Value<'a> {
     fn from(value: Option<V>) -> Self {
         value.map_or(Self::Null, Into::into)
     }
+}
+
+/// Returns the ends of an interval.
+pub(crate) fn ends(interval: Option<Interval>) -> [Option<f64>; 2] {
+    [interval.map(|bounds| bounds.low), interval.map(|bounds| bounds.high)]
 }
 
 /// How people read a value.

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use spelrum_answers::{Measure, Overview, WorkerEffects, WorkerShare};
 use spelrum_model::WorkerId;
-use spelrum_statistics::Interval;
+use spelrum_statistics::{Interval, WorkerEffect};
 
-use super::csv;
+use super::column::Columns;
 use super::entry::{Source, TableEntry, View, parts};
+use super::rows::Rows;
+use super::value::ends;
 use crate::document::TitledTable;
 use crate::text::{Column, count, optional, ratio, relative_error};
 
@@ -17,52 +18,33 @@ pub(crate) const TABLE: TableEntry = TableEntry::new(
     "Effects of workers: what each adds to scores, times and nodes",
     Source::Overview(View {
         parts: |overview| parts(table(overview)),
-        rows: |overview| csv::rows(&overview.experiment.name, &overview.axes, &rows(overview)),
+        rows: |overview| Ok(rows(overview).csv(&overview.experiment.name)),
     }),
 );
 
-/// Effect of one worker on one measure. Keys are only ever added.
-#[derive(Debug, Serialize)]
-pub(crate) struct Row<'a> {
-    measure: &'static str,
-    /// For the whole measure: its number of units, and the differences between workers.
-    units: u64,
-    deviation: f64,
-    deviation_low: f64,
-    deviation_high: f64,
-    within: f64,
-    p_value: f64,
-    worker_id: i64,
-    worker: Option<&'a str>,
-    host: Option<&'a str>,
-    effect: f64,
-    error: f64,
-}
-
-/// A row for each measure and worker.
-pub(crate) fn rows(overview: &Overview) -> Vec<Row<'_>> {
-    let shares = shares_by_worker(overview);
-    let mut rows = Vec::new();
-    for WorkerEffects { measure, units, between, workers } in &overview.worker_effects {
-        for (worker, effect) in workers.iter().zip(&between.effects) {
-            let share = shares.get(worker);
-            rows.push(Row {
-                measure: measure.name(),
-                units: *units,
-                deviation: between.deviation.value,
-                deviation_low: between.deviation.low,
-                deviation_high: between.deviation.high,
-                within: between.within,
-                p_value: between.p_value,
-                worker_id: worker.0,
-                worker: share.map(|share| &*share.name),
-                host: share.map(|share| &*share.host),
-                effect: effect.effect,
-                error: effect.error,
-            });
-        }
-    }
-    rows
+/// Returns a row for each measure and worker: figures of the whole measure, then the worker's.
+pub(crate) fn rows(overview: &Overview) -> Rows<'_> {
+    type Row<'a> = (&'a WorkerEffects, WorkerId, &'a WorkerEffect, Option<&'a WorkerShare>);
+    let shares = &shares_by_worker(overview);
+    let rows = overview.worker_effects.iter().flat_map(|measured| {
+        let effects = measured.workers.iter().zip(&measured.between.effects);
+        effects.map(move |(id, effect)| (measured, *id, effect, shares.get(id).copied()))
+    });
+    let columns = Columns::<Row<'_>>::new()
+        .key("measure", |(measured, ..)| measured.measure.name())
+        .key("units", |(measured, ..)| measured.units)
+        .key("deviation", |(measured, ..)| measured.between.deviation.value)
+        .keys(["deviation_low", "deviation_high"], |(measured, ..)| {
+            ends(Some(measured.between.deviation))
+        })
+        .key("within", |(measured, ..)| measured.between.within)
+        .key("p_value", |(measured, ..)| measured.between.p_value)
+        .key("worker_id", |(_, worker, ..)| worker.0)
+        .key("worker", |(.., share)| share.map(|share| &share.name))
+        .key("host", |(.., share)| share.map(|share| &share.host))
+        .key("effect", |(_, _, effect, _)| effect.effect)
+        .key("error", |(_, _, effect, _)| effect.error);
+    Rows::new(&[], columns, rows.collect())
 }
 
 fn shares_by_worker(overview: &Overview) -> BTreeMap<WorkerId, &WorkerShare> {
@@ -178,7 +160,7 @@ pub(crate) mod tests {
     use spelrum_answers::{ExperimentSummary, Machine};
     use spelrum_model::ExperimentState;
     use spelrum_model::{ExperimentId, Task};
-    use spelrum_statistics::{BetweenWorkers, WorkerEffect};
+    use spelrum_statistics::BetweenWorkers;
 
     use super::*;
     use crate::document::Part;
@@ -256,7 +238,8 @@ pub(crate) mod tests {
         assert_eq!(warnings(&overview(0.02)), [""; 0]);
         assert_eq!(warnings(&overview(0.001)).len(), 1);
         let none = Overview { worker_effects: Vec::new(), ..overview(0.02) };
-        assert!(table(&none).is_none() && rows(&none).is_empty());
+        assert!(table(&none).is_none());
+        assert_eq!(serde_json::to_string(&rows(&none)).unwrap(), "[]");
         let rows = serde_json::to_value(rows(&overview(0.02))).unwrap();
         assert_eq!(rows[1]["worker"], "old");
         assert_eq!(rows[2]["measure"], "time");
