@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::tables::rows::Rows;
 use crate::tables::{
     accuracy_json, claims_json, comparisons, disturbance, engines, evolution, forfeits, json,
-    overview, phases, ratings_json, runs, worker_effects,
+    overview, phases, ratings, runs, worker_effects,
 };
 
 /// All comparisons of an experiment.
@@ -80,7 +80,7 @@ impl<'a> From<&'a Overview> for Played<'a> {
 struct Everything<'a> {
     #[serde(flatten)]
     report: json::Report<'a>,
-    ratings: Option<Vec<ratings_json::Group<'a>>>,
+    ratings: Option<Vec<ratings::Group<'a>>>,
     comparisons: Option<Compared<'a>>,
     phases: Option<PhaseTimes<'a>>,
     claims: Vec<claims_json::Claim>,
@@ -101,7 +101,7 @@ pub(super) fn write(answers: &Answers, out: &mut dyn Write) -> Result<()> {
     let report = answers.report()?;
     let everything = Everything {
         report: json::Report::from(report),
-        ratings: answers.ratings.as_ref().map(ratings_json::groups),
+        ratings: answers.ratings.as_ref().map(ratings::groups),
         comparisons: answers.comparisons.as_ref().map(Compared::from),
         phases: answers.phases.as_ref().map(PhaseTimes::from),
         claims: claims_json::claims(report),

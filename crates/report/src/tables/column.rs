@@ -105,6 +105,25 @@ impl<'a, R: Copy + 'a> Columns<'a, R> {
         self
     }
 
+    /// Adds these columns.
+    pub(crate) fn and(mut self, columns: Self) -> Self {
+        self.0.extend(columns.0);
+        self
+    }
+
+    /// Makes these the columns of longer rows.
+    pub(crate) fn of_part<L: Copy + 'a>(self, part: impl Fn(L) -> R + Copy + 'a) -> Columns<'a, L> {
+        let columns = self.0.into_iter().map(|Column { key, heading, form, value, text }| Column {
+            key,
+            heading,
+            form,
+            value: Box::new(move |row| value(part(row))) as Box<dyn Fn(L) -> Value<'a> + 'a>,
+            text: text
+                .map(|text| Box::new(move |row| text(part(row))) as Box<dyn Fn(L) -> String + 'a>),
+        });
+        Columns(columns.collect())
+    }
+
     /// Adds a cell's place: for people, a column for each axis of the grid. Parameters that players vary are in their
     /// names already.
     pub(crate) fn places(

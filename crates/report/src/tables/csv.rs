@@ -1,10 +1,8 @@
 //! A table for programs and spreadsheets: JSON's contents as rows, with the same names and all digits.
 
 use serde::Serialize;
-use spelrum_answers::Ratings;
 
 use super::columns::{Named, fields, flatten};
-use super::ratings_json::{GroupRows, groups};
 use super::rows::CsvRows;
 use super::side_by_side;
 use crate::data::CsvField;
@@ -12,29 +10,6 @@ use crate::data::CsvField;
 /// Returns the cells that two experiments share.
 pub(crate) fn pair_rows(pair: &side_by_side::Json<'_>) -> Result<CsvRows, serde_json::Error> {
     rows(pair.experiments[0].experiment, pair.axes, &pair.cells)
-}
-
-/// Returns a table of ratings. Each row has its group's number, from 1: groups cannot be compared.
-pub(crate) fn rating_rows(
-    ratings: &Ratings,
-    kind: GroupRows,
-) -> Result<CsvRows, serde_json::Error> {
-    let (experiment, groups) = (&ratings.experiment.name, groups(ratings));
-    let mut all = Vec::new();
-    for (group, number) in groups.iter().zip(1_u64..) {
-        let rows = group.rows(kind)?;
-        for row in rows {
-            let mut named = first(experiment);
-            named.push(("group".to_owned(), CsvField::Plain(number.to_string())));
-            let keys: Vec<_> = row.iter().map(|(key, _)| key.clone()).collect();
-            named.extend(group.axes.iter().map(|(axis, value)| {
-                (axis_heading(axis, &keys), text_or_unknown(value.map(ToOwned::to_owned)))
-            }));
-            named.extend(row);
-            all.push(named);
-        }
-    }
-    Ok(CsvRows::new(all))
 }
 
 /// Returns a row for each of these, with a value on each axis.

@@ -24,7 +24,6 @@ pub(crate) mod overview;
 pub(crate) mod phases;
 pub(crate) mod played_on;
 pub(crate) mod ratings;
-pub(crate) mod ratings_json;
 pub(crate) mod registry;
 pub(crate) mod rows;
 pub(crate) mod runs;

@@ -1,26 +1,27 @@
-//! Ratings, for people: strength of players on one scale, and scores of their meetings.
+//! Ratings: strength of players on one scale, and scores of their meetings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
 use spelrum_answers::{
-    Clusters, RATED_GAMES_MAX, RATED_PLAYERS_MAX, RatedGroup, RatedPlayer, Ratings, Report,
-    places_text,
+    Clusters, Meeting, RATED_GAMES_MAX, RATED_PLAYERS_MAX, RatedGroup, RatedPlayer, Ratings,
+    Report, places_text,
 };
 use spelrum_model::Role;
-use spelrum_statistics::ratings::Estimate;
 
-use super::csv::rating_rows;
+use super::column::Columns;
 use super::entry::{Source, TableEntry, View};
-use super::ratings_json::GroupRows;
+use super::rows::Rows;
+use super::value::{Form, Value};
 use crate::document::{Part, TitledTable};
-use crate::text::{Column, count, optional, percent, signed};
+use crate::text::{Column, count, percent, signed};
 
 pub(crate) const RATINGS: TableEntry = TableEntry::new(
     "ratings",
     "How strong players are on one scale",
     Source::Ratings(View {
         parts: |ratings| named(RATINGS.name, ratings),
-        rows: |ratings| rating_rows(ratings, GroupRows::Players),
+        rows: |ratings| Ok(player_rows(ratings).csv(&ratings.experiment.name)),
     }),
 );
 
@@ -29,7 +30,7 @@ pub(crate) const DIFFERENCES: TableEntry = TableEntry::new(
     "How much every two players differ on that scale",
     Source::Ratings(View {
         parts: differences,
-        rows: |ratings| rating_rows(ratings, GroupRows::Differences),
+        rows: |ratings| Ok(difference_rows(ratings).csv(&ratings.experiment.name)),
     }),
 );
 
@@ -38,7 +39,7 @@ pub(crate) const MEETINGS: TableEntry = TableEntry::new(
     "Who scored what against whom",
     Source::Ratings(View {
         parts: |ratings| named(MEETINGS.name, ratings),
-        rows: |ratings| rating_rows(ratings, GroupRows::Meetings),
+        rows: |ratings| Ok(meeting_rows(ratings).csv(&ratings.experiment.name)),
     }),
 );
 
@@ -92,14 +93,19 @@ pub(crate) fn parts(ratings: &Ratings, shown: Meetings) -> Vec<Part> {
             point.split_at(point.partition_point(|group| group.players.len() > 1));
         for group in groups {
             let notes = notes(group, point.len() > 1);
-            parts.push(Part::Table(table(group, &at).with_notes(notes)));
+            parts.push(Part::Table(
+                player_columns()
+                    .table(RATINGS.name, format!("Ratings{at}"), rated(group))
+                    .with_notes(notes),
+            ));
             if group.players.len() < 3 && shown != Meetings::AskedFor {
                 continue;
             }
             if let Some(table) = cross_table(group, &at) {
                 parts.push(Part::Table(table));
             } else if shown != Meetings::IfTheyFit {
-                parts.push(Part::Table(meetings(group, &at)));
+                let title = format!("Who met whom{at}");
+                parts.push(Part::Table(meeting_columns().table(MEETINGS.name, title, met(group))));
             }
         }
         if let [first, rest @ ..] = alone {
@@ -129,74 +135,174 @@ fn differences(ratings: &Ratings) -> Vec<Part> {
     let tables = rated.map(|group| {
         let place = places_text(&ratings.axes, &group.point);
         let at = place.map_or_else(String::new, |place| format!(" at {place}"));
-        let columns = vec![
-            Column::words("player"),
-            Column::words("opponent"),
-            Column::numbers("Elo"),
-            Column::numbers("95%"),
-        ];
-        let mut table = TitledTable::new(DIFFERENCES.name, format!("Differences{at}"), columns);
-        for (a, player) in group.players.iter().enumerate() {
-            for (b, opponent) in group.players.iter().enumerate().skip(a + 1) {
-                let difference = group.difference(a, b);
-                table.row([
-                    player.name.clone(),
-                    opponent.name.clone(),
-                    optional(difference, |difference| signed(difference.elo)),
-                    optional(difference, error),
-                ]);
-            }
-        }
+        let title = format!("Differences{at}");
+        let table = difference_columns().table(DIFFERENCES.name, title, pairs(group));
         let note = "Elo: how much stronger the player is; 95%: half the width of the interval.";
         Part::Table(table.with_notes(vec![note.to_owned()]))
     });
     tables.collect()
 }
 
-/// Returns the players, the strongest first, each with its difference to the one before.
-fn table(group: &RatedGroup, at: &str) -> TitledTable {
-    let columns = vec![
-        Column::numbers("#"),
-        Column::words("player"),
-        Column::numbers("Elo"),
-        Column::numbers("95%"),
-        Column::numbers("games"),
-        Column::numbers("score"),
-        Column::numbers("draws"),
-        Column::numbers("to above"),
-        Column::numbers("95%"),
-    ];
-    let mut table = TitledTable::new(RATINGS.name, format!("Ratings{at}"), columns);
-    for (rank, player) in group.players.iter().enumerate() {
-        let above = rank.checked_sub(1).and_then(|above| group.difference(rank, above));
-        let draws = player.draws as f64 / player.games as f64;
-        table.row([
-            (rank + 1).to_string(),
-            name(player),
-            optional(player.rating, |rating| signed(rating.elo)),
-            optional(player.rating, error),
-            count(player.games),
-            optional(player.score(), |score| format!("{score:.3}")),
-            optional((player.games > 0).then_some(draws), percent),
-            above.map_or_else(String::new, |above| signed(above.elo)),
-            above.map_or_else(String::new, error),
-        ]);
+/// A group, and a player's rank in it, from 0.
+type Rated<'a> = (&'a RatedGroup, usize);
+
+fn rated(group: &RatedGroup) -> Vec<Rated<'_>> {
+    (0..group.players.len()).map(|rank| (group, rank)).collect()
+}
+
+/// Returns the columns of players, the strongest first; for people each with its difference to the one before.
+fn player_columns<'a>() -> Columns<'a, Rated<'a>> {
+    fn player<'a>((group, rank): Rated<'a>) -> &'a RatedPlayer {
+        &group.players[rank]
     }
-    table
+    let above = |(group, rank): Rated<'_>| group.difference(rank, rank.checked_sub(1)?);
+    Columns::<Rated<'a>>::new()
+        .text("#", Form::Digits, |(_, rank)| (rank + 1).to_string())
+        .column("player", "player", Form::Words, |row| &player(row).name)
+        .shown_as(|row| name(player(row)))
+        .column("elo", "Elo", Form::Elo, |row| player(row).rating.map(|rating| rating.elo))
+        .column("elo_error", "95%", Form::EloError, |row| player(row).rating?.error)
+        .key("is_anchor", |row| player(row).is_anchor)
+        .column("games", "games", Form::Count, |row| player(row).games)
+        .key("wins", |row| player(row).wins)
+        .key("draws", |row| player(row).draws)
+        .key("losses", |row| player(row).losses)
+        .column("score", "score", Form::Decimals(3), |row| player(row).score())
+        .text("draws", Form::Percent, |row| {
+            let RatedPlayer { games, draws, .. } = *player(row);
+            (games > 0).then(|| draws as f64 / games as f64)
+        })
+        .text("to above", Form::Elo, move |row| {
+            above(row).map_or_else(String::new, |above| signed(above.elo))
+        })
+        .text("95%", Form::EloError, move |row| match above(row) {
+            Some(above) => Form::EloError.text(&above.error.into()),
+            None => String::new(),
+        })
+}
+
+/// A group, and two of its players by their ranks.
+type Pair<'a> = (&'a RatedGroup, usize, usize);
+
+fn pairs(group: &RatedGroup) -> Vec<Pair<'_>> {
+    let count = group.players.len();
+    (0..count).flat_map(|a| (a + 1..count).map(move |b| (group, a, b))).collect()
+}
+
+fn difference_columns<'a>() -> Columns<'a, Pair<'a>> {
+    Columns::<Pair<'a>>::new()
+        .column("player", "player", Form::Words, |(group, a, _)| &group.players[a].name)
+        .column("opponent", "opponent", Form::Words, |(group, _, b)| &group.players[b].name)
+        .column("elo", "Elo", Form::Elo, |(group, a, b)| Some(group.difference(a, b)?.elo))
+        .column("elo_error", "95%", Form::EloError, |(group, a, b)| group.difference(a, b)?.error)
+}
+
+/// A group, and two of its players that met.
+type Met<'a> = (&'a RatedGroup, &'a Meeting);
+
+fn met(group: &RatedGroup) -> Vec<Met<'_>> {
+    group.meetings.iter().map(|meeting| (group, meeting)).collect()
+}
+
+/// Returns the columns of meetings: results of the first of the two.
+fn meeting_columns<'a>() -> Columns<'a, Met<'a>> {
+    let name = |group: &'a RatedGroup, place: u32| Some(&group.players.get(place as usize)?.name);
+    Columns::<Met<'a>>::new()
+        .column("player", "player", Form::Words, move |(group, met)| name(group, met.player))
+        .column("opponent", "opponent", Form::Words, move |(group, met)| name(group, met.opponent))
+        .column("games", "games", Form::Count, |(_, met)| met.games())
+        .column("wins", "win", Form::Count, |(_, met)| met.wins)
+        .column("draws", "draw", Form::Count, |(_, met)| met.draws)
+        .column("losses", "loss", Form::Count, |(_, met)| met.losses)
+        .column("score", "score", Form::Decimals(3), |(_, met)| met.score())
+}
+
+/// Properties of the group in a player's row.
+fn group_figures<'a>() -> Columns<'a, Rated<'a>> {
+    Columns::<Rated<'a>>::new()
+        .key("first_move_elo", |(group, _)| group.first_move.map(|worth| worth.elo))
+        .key("first_move_elo_error", |(group, _)| group.first_move?.error)
+        .key("draw_rate", |(group, _)| group.draw_rate)
+        .key("clusters", |(group, _)| group.clusters)
+        .key("clusters_are", |(group, _)| group.clusters_are.name())
+}
+
+/// Returns the rows of all groups. Each has its group's number, from 1: groups cannot be compared.
+fn rows_of_groups<'a, R: Copy + 'a>(
+    ratings: &'a Ratings,
+    columns: Columns<'a, R>,
+    rows: impl Fn(&'a RatedGroup) -> Vec<R>,
+) -> Rows<'a> {
+    let groups = (1_u64..).zip(&ratings.groups);
+    let numbered = groups
+        .flat_map(|(number, group)| rows(group).into_iter().map(move |row| (number, group, row)));
+    let columns = Columns::<(u64, &RatedGroup, R)>::new()
+        .key("group", |(number, ..)| number)
+        .key("axes", |(_, group, _)| Value::places(&group.point))
+        .and(columns.of_part(|(.., row): (u64, &RatedGroup, R)| row));
+    Rows::new(&ratings.axes, columns, numbered.collect())
+}
+
+fn player_rows(ratings: &Ratings) -> Rows<'_> {
+    rows_of_groups(ratings, player_columns().and(group_figures()), rated)
+}
+
+fn difference_rows(ratings: &Ratings) -> Rows<'_> {
+    rows_of_groups(ratings, difference_columns(), known_differences)
+}
+
+fn known_differences(group: &RatedGroup) -> Vec<Pair<'_>> {
+    pairs(group).into_iter().filter(|(_, a, b)| group.difference(*a, *b).is_some()).collect()
+}
+
+fn meeting_rows(ratings: &Ratings) -> Rows<'_> {
+    rows_of_groups(ratings, meeting_columns(), met)
+}
+
+/// Players that met at one point of the grid, on a scale of their own, in JSON.
+#[derive(Serialize)]
+pub(crate) struct Group<'a> {
+    /// The point's values on the grid's axes: those of the report that are not a player's own.
+    axes: Vec<(&'a str, Option<&'a str>)>,
+    players: Rows<'a>,
+    first_move_elo: Option<f64>,
+    first_move_elo_error: Option<f64>,
+    draw_rate: f64,
+    games: u64,
+    self_play_games: u64,
+    clusters: u64,
+    clusters_are: &'static str,
+    differences: Rows<'a>,
+    meetings: Rows<'a>,
+}
+
+/// Returns all groups.
+pub(crate) fn groups(ratings: &Ratings) -> Vec<Group<'_>> {
+    let groups = ratings.groups.iter().map(|group| Group {
+        axes: ratings
+            .axes
+            .iter()
+            .map(String::as_str)
+            .zip(group.point.iter().map(Option::as_deref))
+            .collect(),
+        players: Rows::new(&[], player_columns(), rated(group)),
+        first_move_elo: group.first_move.map(|worth| worth.elo),
+        first_move_elo_error: group.first_move.and_then(|worth| worth.error),
+        draw_rate: group.draw_rate,
+        games: group.games,
+        self_play_games: group.self_play_games,
+        clusters: group.clusters,
+        clusters_are: group.clusters_are.name(),
+        differences: Rows::new(&[], difference_columns(), known_differences(group)),
+        meetings: Rows::new(&[], meeting_columns(), met(group)),
+    });
+    groups.collect()
 }
 
 fn name(player: &RatedPlayer) -> String {
     match player.is_anchor {
         true => format!("{} (anchor)", player.name),
         false => player.name.clone(),
-    }
-}
-
-/// Formats an error: `±35`; empty if the rating is fixed by definition.
-fn error(estimate: Estimate) -> String {
-    match estimate.error {
-        Some(0.0) => String::new(),
-        error => optional(error, |error| format!("±{error:.0}")),
     }
 }
 
@@ -275,36 +381,6 @@ fn cross_table(group: &RatedGroup, at: &str) -> Option<TitledTable> {
         table.row([(row + 1).to_string(), name(player)].into_iter().chain(scores));
     }
     Some(table)
-}
-
-/// Returns the meetings as lines.
-fn meetings(group: &RatedGroup, at: &str) -> TitledTable {
-    let columns = vec![
-        Column::words("player"),
-        Column::words("opponent"),
-        Column::numbers("games"),
-        Column::numbers("win"),
-        Column::numbers("draw"),
-        Column::numbers("loss"),
-        Column::numbers("score"),
-    ];
-    let mut table = TitledTable::new(MEETINGS.name, format!("Who met whom{at}"), columns);
-    for meeting in &group.meetings {
-        let name = |place: u32| {
-            let player = group.players.get(place as usize);
-            player.map_or_else(String::new, |player| player.name.clone())
-        };
-        table.row([
-            name(meeting.player),
-            name(meeting.opponent),
-            count(meeting.games()),
-            count(meeting.wins),
-            count(meeting.draws),
-            count(meeting.losses),
-            format!("{:.3}", meeting.score()),
-        ]);
-    }
-    table
 }
 
 #[cfg(test)]
