@@ -10,8 +10,8 @@ use crate::data::write_json;
 use crate::error::Result;
 use crate::tables::rows::Rows;
 use crate::tables::{
-    accuracy_json, claims_json, comparisons, disturbance, engines, evolution, forfeits, json,
-    overview, phases, ratings, runs, worker_effects,
+    accuracy, claims_json, comparisons, disturbance, engines, evolution, forfeits, json, overview,
+    phases, ratings, runs, worker_effects,
 };
 
 /// All comparisons of an experiment.
@@ -84,7 +84,7 @@ struct Everything<'a> {
     comparisons: Option<Compared<'a>>,
     phases: Option<PhaseTimes<'a>>,
     claims: Vec<claims_json::Claim>,
-    accuracy: Vec<accuracy_json::Accuracy<'a>>,
+    accuracy: Rows<'a>,
     runs: Vec<runs::Run<'a>>,
     generations: Vec<evolution::GenerationRow<'a>>,
     families: Vec<evolution::RelativeRow<'a>>,
@@ -105,7 +105,7 @@ pub(super) fn write(answers: &Answers, out: &mut dyn Write) -> Result<()> {
         comparisons: answers.comparisons.as_ref().map(Compared::from),
         phases: answers.phases.as_ref().map(PhaseTimes::from),
         claims: claims_json::claims(report),
-        accuracy: accuracy_json::accuracy(report),
+        accuracy: accuracy::rows(report, |_| true),
         runs: runs::runs(report),
         generations: evolution::generations(report),
         families: evolution::families(report),

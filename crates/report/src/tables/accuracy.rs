@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spelrum_answers::{CellAccuracy, Report};
+use spelrum_answers::{CellAccuracy, CellResult, Report};
 use spelrum_engine::tables::TableValue;
 use spelrum_model::CellId;
 use spelrum_statistics::choice::{Accuracy, Estimate, WinsKept};
 
-use super::accuracy_json;
 use super::axes::{axis_columns, cells_by_id, places};
-use super::csv::rows;
+use super::column::Columns;
 use super::entry::{Source, TableEntry, View, parts};
-use super::rows::CsvRows;
+use super::rows::Rows;
+use super::value::ends;
 use crate::document::{Part, TitledTable};
 use crate::text::{Column, count, optional};
 
@@ -20,7 +20,7 @@ pub(crate) const ACCURACY: TableEntry = TableEntry::new(
     "How well each player of an accuracy experiment chooses",
     Source::Cells(View {
         parts: |report| parts(accuracy_table(report)),
-        rows: |report| csv_rows(report, true),
+        rows: |report| Ok(rows(report, |row| row.plies.is_none()).csv(&report.experiment.name)),
     }),
 )
 .with_choices();
@@ -30,7 +30,7 @@ pub(crate) const WINS: TableEntry = TableEntry::new(
     "How often each of them keeps a win",
     Source::Cells(View {
         parts: |report| parts(wins_table(report)),
-        rows: |report| csv_rows(report, true),
+        rows: |report| Ok(rows(report, |row| row.plies.is_none()).csv(&report.experiment.name)),
     }),
 )
 .with_choices();
@@ -40,16 +40,61 @@ pub(crate) const PLIES: TableEntry = TableEntry::new(
     "The same by the plies of random play before the position",
     Source::Cells(View {
         parts: |report| parts(plies_table(report)),
-        rows: |report| csv_rows(report, false),
+        rows: |report| Ok(rows(report, |row| row.plies.is_some()).csv(&report.experiment.name)),
     }),
 )
 .with_choices();
 
-/// Returns a row for each cell, or for each cell and number of plies before the position.
-fn csv_rows(report: &Report, all_plies: bool) -> Result<CsvRows, serde_json::Error> {
-    let mut all = accuracy_json::accuracy(report);
-    all.retain(|row| row.covers_all_plies() == all_plies);
-    rows(&report.experiment.name, &report.axes, &all)
+/// A cell, and the accuracy of its player: in all its positions, or in those at one distance from the start.
+type Row<'a> = (&'a CellResult, &'a CellAccuracy);
+
+/// Returns the rows for which the condition holds.
+pub(crate) fn rows(report: &Report, is_wanted: impl Fn(&CellAccuracy) -> bool) -> Rows<'_> {
+    let cells = cells_by_id(report);
+    let wanted = report.accuracy.iter().filter(|measured| is_wanted(measured));
+    let rows = wanted.filter_map(|measured| Some((*cells.get(&measured.cell)?, measured)));
+    let figures = |estimate: Estimate| {
+        let [low, high] = ends(estimate.interval);
+        [Some(estimate.value), low, high]
+    };
+    let wins = move |measured: &CellAccuracy, estimate: fn(WinsKept) -> Estimate| {
+        measured.accuracy.wins.map(estimate).map_or([None; 3], figures)
+    };
+    let columns = Columns::<Row<'_>>::new()
+        .key("cell_id", |(cell, _)| cell.cell.0)
+        .places(&report.axes, |(cell, _)| &cell.axes)
+        .key("player", |(cell, _)| &cell.player)
+        .key("reference", |(_, row)| &row.reference)
+        // Null: over all of the cell's positions.
+        .key("plies", |(_, row)| row.plies)
+        .key("positions", |(_, row)| row.accuracy.positions)
+        .keys(["best", "best_low", "best_high"], move |(_, row)| figures(row.accuracy.best))
+        .key("random_best", |(_, row)| row.accuracy.random_best)
+        .keys(["best_skill", "best_skill_low", "best_skill_high"], move |(_, row)| {
+            figures(row.accuracy.best_skill)
+        })
+        .keys(["rank", "rank_low", "rank_high"], move |(_, row)| figures(row.accuracy.rank))
+        .key("random_rank", |(_, row)| row.accuracy.random_rank)
+        .keys(["rank_skill", "rank_skill_low", "rank_skill_high"], move |(_, row)| {
+            figures(row.accuracy.rank_skill)
+        })
+        .keys(["loss", "loss_low", "loss_high"], move |(_, row)| figures(row.accuracy.loss))
+        .key("random_loss", |(_, row)| row.accuracy.random_loss)
+        .keys(["loss_skill", "loss_skill_low", "loss_skill_high"], move |(_, row)| {
+            figures(row.accuracy.loss_skill)
+        })
+        // Null, like all that follow, if the reference does not state the winner, or no position was won that a move
+        // could give away.
+        .key("winnable", |(_, row)| Some(row.accuracy.wins?.positions))
+        .keys(["keeps_win", "keeps_win_low", "keeps_win_high"], move |(_, row)| {
+            wins(row, |wins| wins.share)
+        })
+        .key("random_keeps_win", |(_, row)| Some(row.accuracy.wins?.random))
+        .keys(
+            ["keeps_win_skill", "keeps_win_skill_low", "keeps_win_skill_high"],
+            move |(_, row)| wins(row, |wins| wins.skill),
+        );
+    Rows::new(&report.axes, columns, rows.collect())
 }
 
 /// Returns the accuracy of whole cells; empty for an experiment of games.

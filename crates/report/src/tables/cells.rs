@@ -1,72 +1,127 @@
 //! Cells: games, scores and the stronger player.
 
-use spelrum_answers::{CellResult, CellStop, Report, SprtOutcome, SprtStanding, Stronger};
+use spelrum_answers::{
+    CellResult, CellStop, CellStrength, Report, SprtOutcome, SprtStanding, Stronger,
+};
 use spelrum_statistics::StopRule;
 
-use super::axes::{axis_columns, places};
-use super::csv::rows;
-use super::entry::{Source, TableEntry, View};
-use super::json;
-use crate::document::{Part, TitledTable};
-use crate::text::{Column, count, counted, optional, signed};
+use super::column::Columns;
+use super::entry::{Source, TableEntry, View, parts};
+use super::rows::Rows;
+use super::value::{Form, Value};
+use super::{colours, margins};
+use crate::document::TitledTable;
+use crate::text::{count, counted, optional, signed};
 
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "cells",
     "Who is stronger in each cell",
     Source::Cells(View {
-        parts,
-        rows: |report| {
-            let json::Report { experiment, axes, cells, .. } = &json::Report::from(report);
-            rows(experiment, axes, cells)
-        },
+        parts: |report| parts(table(report)),
+        rows: |report| Ok(rows(report).csv(&report.experiment.name)),
     }),
 );
 
-fn parts(report: &Report) -> Vec<Part> {
-    let is_shown = report.experiment.task.is_game() && !report.cells.is_empty();
-    let table = is_shown.then(|| strength(report).with_notes(notes(report)));
-    table.into_iter().map(Part::Table).collect()
+/// A cell, and how much stronger its first player is.
+type Row<'a> = (&'a CellResult, CellStrength);
+
+fn cells(report: &Report) -> Vec<Row<'_>> {
+    report.cells.iter().map(|cell| (cell, cell.strength())).collect()
 }
 
-/// Returns a table of cells: games, the score with its interval, and the stronger player.
-fn strength(report: &Report) -> TitledTable {
-    let mut columns = axis_columns(report);
+/// Returns the columns of results, from the view of a cell's first player.
+fn columns(report: &Report) -> Columns<'_, Row<'_>> {
     // All cells of one sweep are alike in this, too.
     let is_tested = report.cells.iter().any(|cell| cell.sprt().is_some());
-    columns.extend([
-        Column::words("player"),
-        Column::words("opponent"),
-        Column::numbers("games"),
-        Column::numbers("win"),
-        Column::numbers("draw"),
-        Column::numbers("loss"),
-        Column::numbers("score"),
-        Column::words("95% interval"),
-    ]);
-    columns.push(Column::numbers("Elo"));
-    // A test answers the question itself; an interval at its stop is not valid.
-    columns.push(Column::words(if is_tested { "LLR" } else { "stronger" }));
-    let mut table = TitledTable::new(TABLE.name, "Who is stronger", columns);
-    for cell in &report.cells {
-        let games = match cell.games == cell.games_planned {
+    Columns::<Row<'_>>::new()
+        .cell(&report.axes, |(cell, _)| cell)
+        .key("timed", |(cell, _)| cell.is_timed)
+        .key("games_planned", |(cell, _)| cell.games_planned)
+        // If the cell's stop rule does not end it earlier.
+        .key("games_max", |(cell, _)| cell.stop.map_or(cell.games_planned, |stop| stop.games_max))
+        .key("stop_rule", |(cell, _)| cell.stop.map(|stop| stop.rule.to_string()))
+        .key("stop_precision", |(cell, _)| match cell.stop?.rule {
+            StopRule::Precision(precision) => Some(precision.points()),
+            StopRule::Sprt(_) => None,
+        })
+        .key("sprt", |(cell, _)| sprt(cell))
+        .key("stopped_after", |(cell, _)| cell.stop?.stopped_after)
+        // Whether a stop rule ended the cell: see `docs/statistics.md`.
+        .key("score_biased", |(cell, _)| cell.stop.is_some_and(|stop| stop.stopped_after.is_some()))
+        .column("games", "games", Form::Count, |(cell, _)| cell.games)
+        .shown_as(|(cell, _)| match cell.games == cell.games_planned {
             true => count(cell.games),
             false => format!("{}/{}", count(cell.games), count(cell.games_planned)),
-        };
-        let row = [
-            cell.player.clone(),
-            cell.opponent.clone(),
-            games,
-            count(cell.wins),
-            count(cell.draws),
-            count(cell.losses),
-            optional(cell.score, |score| format!("{:.3}", score.score)),
-            optional(cell.score, |score| format!("{:.3}–{:.3}", score.low, score.high)),
-            optional(cell.strength().elo, signed),
-            if is_tested { tested(cell) } else { stronger(cell) },
-        ];
-        table.row(places(report, &cell.axes).chain(row));
-    }
-    table
+        })
+        .key("games_failed", |(cell, _)| cell.games_failed)
+        .column("wins", "win", Form::Count, |(cell, _)| cell.wins)
+        .column("draws", "draw", Form::Count, |(cell, _)| cell.draws)
+        .column("losses", "loss", Form::Count, |(cell, _)| cell.losses)
+        .column("score", "score", Form::Decimals(3), |(cell, _)| {
+            cell.score.map(|score| score.score)
+        })
+        .key("score_low", |(cell, _)| cell.score.map(|score| score.low))
+        .key("score_high", |(cell, _)| cell.score.map(|score| score.high))
+        .text("95% interval", Form::Words, |(cell, _)| {
+            cell.score.map(|score| format!("{:.3}–{:.3}", score.low, score.high))
+        })
+        .column("elo", "Elo", Form::Elo, |(_, strength)| strength.elo)
+        .key("elo_low", |(_, strength)| strength.elo_low)
+        .key("elo_high", |(_, strength)| strength.elo_high)
+        .key("elo_error", |(_, strength)| strength.elo_error)
+        .key("nelo", |(_, strength)| strength.nelo)
+        // Match runners' error, which is too small where games are few.
+        .key("nelo_error", |_| Value::Null)
+        .key("los", |(_, strength)| strength.los)
+        .column("stronger", "stronger", Form::Words, |(cell, _)| cell.stronger().name())
+        .shown_as(|(cell, _)| stronger(cell))
+        // A test answers the question itself; an interval at its stop is not valid.
+        .shown_if(!is_tested)
+        .text("LLR", Form::Words, |(cell, _)| tested(cell))
+        .shown_if(is_tested)
+        .key("pairs", |(cell, _)| Value::Pairs(cell.pairs.0))
+        .key("distinct_games", |(cell, _)| cell.distinct_games)
+        .key("swap_sides", |(cell, _)| cell.swap_sides)
+        .key("self_play", |(cell, _)| cell.is_self_play)
+        .key("openings_used", |(cell, _)| cell.openings_used)
+        // Where openings repeat and the interval is over openings.
+        .key("openings_effective", |(cell, _)| cell.openings.map(|openings| openings.effective))
+        .key("pairs_won_by_first_mover", |(cell, _)| cell.pairs_won_by_first_mover)
+        .key("pairs_won_by_second_mover", |(cell, _)| cell.pairs_won_by_second_mover)
+        .key("first_mover_score", |(cell, _)| cell.first_mover.map(|score| score.score))
+        .key("first_mover_low", |(cell, _)| cell.first_mover.map(|score| score.low))
+        .key("first_mover_high", |(cell, _)| cell.first_mover.map(|score| score.high))
+        .keys(["moving_first", "moving_second"], |(cell, _)| colours::objects(cell))
+        .key("margin", |(cell, _)| Value::or_absent(cell.margin.map(margins::object)))
+}
+
+pub(crate) fn rows(report: &Report) -> Rows<'_> {
+    Rows::new(&report.axes, columns(report), cells(report))
+}
+
+fn table(report: &Report) -> Option<TitledTable> {
+    let is_shown = report.experiment.task.is_game() && !report.cells.is_empty();
+    let table =
+        is_shown.then(|| columns(report).table(TABLE.name, "Who is stronger", cells(report)))?;
+    Some(table.with_notes(notes(report)))
+}
+
+/// Returns an SPRT and its state.
+fn sprt<'v>(cell: &CellResult) -> Option<Value<'v>> {
+    let StopRule::Sprt(sprt) = cell.stop?.rule else { return None };
+    let SprtStanding { llr, bounds: [lower, upper], outcome } = cell.sprt()?;
+    Some(Value::from([
+        ("elo0", sprt.elo0().into()),
+        ("elo1", sprt.elo1().into()),
+        ("alpha", sprt.alpha().into()),
+        ("beta", sprt.beta().into()),
+        ("model", sprt.model().name().into()),
+        ("llr", llr.into()),
+        ("lower", lower.into()),
+        ("upper", upper.into()),
+        // The accepted strength, or `not_judged`.
+        ("verdict", outcome.map(|outcome| outcome.name()).into()),
+    ]))
 }
 
 /// Formats the log-likelihood ratio of an SPRT, and the Elo difference that the test has accepted.

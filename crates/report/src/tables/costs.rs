@@ -1,23 +1,23 @@
 //! Cost of moves.
 
 use spelrum_answers::{MoveCost, OVERRUN_TOLERANCE, OVERRUNS_WARNED_OF, Report};
+use spelrum_statistics::OverGames;
 
-use super::axes::{axis_columns, names_opponents, places};
-use super::csv::rows;
+use super::axes::names_opponents;
+use super::column::Columns;
 use super::entry::{Source, TableEntry, View, parts};
-use super::{json, played_on, scaled};
+use super::rows::Rows;
+use super::value::{Form, ends};
+use super::{played_on, scaled};
 use crate::document::TitledTable;
-use crate::text::{Column, count, duration_us, optional, percent, ratio, relative_error};
+use crate::text::{count, percent};
 
 pub(crate) const MOVES: TableEntry = TableEntry::new(
     "moves",
     "What a move costs",
     Source::Cells(View {
         parts: |report| parts(moves(report)),
-        rows: |report| {
-            let json::Report { experiment, axes, moves, .. } = &json::Report::from(report);
-            rows(experiment, axes, moves)
-        },
+        rows: |report| Ok(rows(report, &report.moves).csv(&report.experiment.name)),
     }),
 )
 .with_choices();
@@ -27,77 +27,97 @@ pub(crate) const DEPTHS: TableEntry = TableEntry::new(
     "What a move costs at each depth that searches completed",
     Source::Depths(View {
         parts: |report| parts(depths(report)),
-        rows: |report| {
-            let json::Report { experiment, axes, depths, .. } = &json::Report::from(report);
-            rows(experiment, axes, depths)
-        },
+        rows: |report| Ok(rows(report, &report.depths).csv(&report.experiment.name)),
     }),
 )
 .with_choices();
 
 fn moves(report: &Report) -> Option<TitledTable> {
     let costs = &report.moves;
-    let names = [MOVES.name, "What a move costs"];
-    (!costs.is_empty())
-        .then(|| table(report, names, "reach", costs).with_notes(notes_on_costs(report, costs)))
+    let table = columns(report, costs, "reach").table(MOVES.name, "What a move costs", costs);
+    (!costs.is_empty()).then(|| table.with_notes(notes_on_costs(report, costs)))
 }
 
 fn depths(report: &Report) -> Option<TitledTable> {
-    let names = [DEPTHS.name, "What a move costs, by the depth that its search completed"];
-    (!report.depths.is_empty()).then(|| table(report, names, "its depth", &report.depths))
+    let costs = &report.depths;
+    let title = "What a move costs, by the depth that its search completed";
+    (!costs.is_empty())
+        .then(|| columns(report, costs, "its depth").table(DEPTHS.name, title, costs))
 }
 
-/// Returns a table of the cost of a searched move, by cell and player.
-fn table(
-    report: &Report,
-    [name, title]: [&'static str; 2],
+/// Returns the columns of the cost of a searched move; for people with this heading of its depth.
+fn columns<'a>(
+    report: &'a Report,
+    costs: &'a [MoveCost],
     depth: &str,
-    costs: &[MoveCost],
-) -> TitledTable {
-    let names_opponents = names_opponents(report);
-    let (has_shares, has_limits) = (costs.iter().any(has_share), costs.iter().any(has_limit));
+) -> Columns<'a, &'a MoveCost> {
     let (has_errors, has_ratios) = (has_errors(costs), has_ratios(report, costs));
-    let mut columns = axis_columns(report);
-    let optional_column = |is_there: bool, column| is_there.then(|| Column::numbers(column));
-    columns.push(Column::words("player"));
-    columns.extend(names_opponents.then(|| Column::words("opponent")));
-    columns.extend([Column::numbers("moves"), Column::numbers("mean")]);
-    columns.extend(optional_column(has_errors, "95%"));
-    columns.extend([Column::numbers("median"), Column::numbers("p95")]);
-    columns.extend(optional_column(has_ratios, "ratio"));
-    columns.extend([depth, "nodes", "evals"].map(Column::numbers));
-    columns.extend(optional_column(has_shares, "share"));
-    columns.extend(
-        ["over", "longest"].into_iter().filter_map(|heading| optional_column(has_limits, heading)),
-    );
-    let mut table = TitledTable::new(name, title, columns);
-    for moves in costs {
-        let costs = &moves.costs;
-        // External engines report no evaluations, and some neither depth nor nodes: their 0 means unknown.
-        let is_external = report.engines.engines.iter().any(|engine| engine.player == moves.player);
-        let reported = |mean: f64| (!is_external || mean > 0.0).then_some(mean);
-        let rounded = |mean: f64| optional(reported(mean), |mean| count(mean.round() as u64));
-        let mean_us = costs.us_mean().value;
-        let row = [Some(moves.player.clone())]
-            .into_iter()
-            .chain([names_opponents.then(|| moves.opponent.clone())])
-            .chain([Some(count(costs.searched_moves)), Some(duration_us(mean_us))])
-            .chain([has_errors.then(|| optional(error_of_mean(moves), relative_error))])
-            .chain([Some(duration_us(costs.wall_us_median))])
-            .chain([Some(optional(costs.wall_us_p95, duration_us))])
-            .chain([
-                has_ratios.then(|| optional(costs.us_ratio(), |estimate| ratio(estimate.value)))
-            ])
-            .chain([
-                Some(optional(reported(costs.depth_mean), |mean| format!("{mean:.1}"))),
-                Some(rounded(costs.nodes_mean)),
-                Some(rounded(costs.evaluations_mean)),
-                has_shares.then(|| optional(share(moves), percent)),
-            ]);
-        let limit = has_limits.then(|| overruns(moves)).into_iter().flatten();
-        table.row(places(report, &moves.axes).chain(row.flatten()).chain(limit));
-    }
-    table
+    let (has_shares, has_limits) = (costs.iter().any(has_share), costs.iter().any(has_limit));
+    // External engines report no evaluations, and some neither depth nor nodes: their 0 means unknown.
+    let reported = |moves: &MoveCost, mean: f64| {
+        let engines = &report.engines.engines;
+        (mean > 0.0 || !engines.iter().any(|engine| engine.player == moves.player)).then_some(mean)
+    };
+    let rounded = move |moves: &MoveCost, mean: f64| {
+        Form::Count.text(&reported(moves, mean).map(|mean| mean.round() as u64).into())
+    };
+    // By wall time, and by processor time.
+    let game_mean = |moves: &MoveCost| figures(moves.costs.wall_us_game_mean);
+    let ratio = |moves: &MoveCost| figures(moves.costs.wall_us_ratio);
+    let cpu_game_mean =
+        |moves: &MoveCost| figures(moves.costs.cpu.and_then(|cpu| cpu.us_game_mean));
+    let cpu_ratio = |moves: &MoveCost| figures(moves.costs.cpu.and_then(|cpu| cpu.us_ratio));
+    Columns::<&MoveCost>::new()
+        .cell(&report.axes, |moves| moves)
+        .shown_if(names_opponents(report))
+        .column("searched_moves", "moves", Form::Count, |moves| moves.costs.searched_moves)
+        .text("mean", Form::Duration, |moves| moves.costs.us_mean().value)
+        .text("95%", Form::RelativeError, error_of_mean)
+        .shown_if(has_errors)
+        .key("wall_us_mean", |moves| moves.costs.wall_us_mean)
+        .column("wall_us_median", "median", Form::Duration, |moves| moves.costs.wall_us_median)
+        .text("p95", Form::Duration, |moves| moves.costs.wall_us_p95)
+        .text("ratio", Form::Ratio, |moves| Some(moves.costs.us_ratio()?.value))
+        .shown_if(has_ratios)
+        .key("wall_us_p90", |moves| moves.costs.wall_us_p90)
+        .key("wall_us_p99", |moves| moves.costs.wall_us_p99)
+        .column("depth_mean", depth, Form::Decimals(1), |moves| moves.costs.depth_mean)
+        .shown_as(move |moves| {
+            Form::Decimals(1).text(&reported(moves, moves.costs.depth_mean).into())
+        })
+        .column("nodes_mean", "nodes", Form::Count, |moves| moves.costs.nodes_mean)
+        .shown_as(move |moves| rounded(moves, moves.costs.nodes_mean))
+        .column("evaluations_mean", "evals", Form::Count, |moves| moves.costs.evaluations_mean)
+        .shown_as(move |moves| rounded(moves, moves.costs.evaluations_mean))
+        .key("full_tree_share", |moves| moves.costs.full_tree_share)
+        .text("share", Form::Percent, share)
+        .shown_if(has_shares)
+        // Unknown for a player without a time limit for its moves.
+        .key("time_limit_us", |moves| Some(moves.costs.overruns?.limit_us))
+        .key("overrun_beyond_us", |moves| Some(moves.costs.overruns?.beyond_us))
+        .key("overruns", |moves| Some(moves.costs.overruns?.moves))
+        .column("overrun_share", "over", Form::Percent, |moves| moves.costs.overrun_share())
+        .shown_if(has_limits)
+        .column("wall_us_longest", "longest", Form::Duration, |moves| {
+            Some(moves.costs.overruns?.longest_us)
+        })
+        .shown_if(has_limits)
+        .key("wall_us_p95", |moves| moves.costs.wall_us_p95)
+        .keys(["wall_us_game_mean", "wall_us_game_mean_low", "wall_us_game_mean_high"], game_mean)
+        .keys(["wall_us_ratio", "wall_us_ratio_low", "wall_us_ratio_high"], ratio)
+        .key("cpu_us_mean", |moves| Some(moves.costs.cpu?.us_mean))
+        .keys(["cpu_us_game_mean", "cpu_us_game_mean_low", "cpu_us_game_mean_high"], cpu_game_mean)
+        .keys(["cpu_us_ratio", "cpu_us_ratio_low", "cpu_us_ratio_high"], cpu_ratio)
+}
+
+/// Returns a figure over games with the ends of its interval.
+fn figures(figure: Option<OverGames>) -> [Option<f64>; 3] {
+    let [low, high] = ends(figure.and_then(|figure| figure.interval));
+    [figure.map(|figure| figure.value), low, high]
+}
+
+pub(crate) fn rows<'a>(report: &'a Report, costs: &'a [MoveCost]) -> Rows<'a> {
+    Rows::new(&report.axes, columns(report, costs, ""), costs.iter().collect())
 }
 
 /// Returns half the width of the mean's interval, as a share of the mean.
@@ -137,12 +157,6 @@ fn has_share(moves: &MoveCost) -> bool {
 
 fn has_limit(moves: &MoveCost) -> bool {
     moves.costs.overruns.is_some()
-}
-
-/// Formats the number of moves that overran, and the longest.
-fn overruns(moves: &MoveCost) -> [String; 2] {
-    let longest = moves.costs.overruns.map(|overruns| overruns.longest_us);
-    [optional(moves.costs.overrun_share(), percent), optional(longest, duration_us)]
 }
 
 /// Notes on the costs.

@@ -1,7 +1,6 @@
 //! Tables of an experiment's results, one per file: for people, and the same rows for programs.
 
 pub(crate) mod accuracy;
-pub(crate) mod accuracy_json;
 pub(crate) mod axes;
 pub(crate) mod cells;
 pub(crate) mod claims;
