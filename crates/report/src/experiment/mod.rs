@@ -84,7 +84,7 @@ pub fn write(
             )?;
         }
         ReportFormat::Csv => {
-            let mut rows = first_table(experiment.task, shown).rows(answers)?;
+            let mut rows = first_table(experiment.task, shown).rows(answers)?.csv(&experiment.name);
             if let Some(names) = &style.columns {
                 rows.choose_columns(names).map_err(|headings| no_such_column(names, &headings))?;
             }

@@ -1,6 +1,6 @@
 //! Comparison of two experiments.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 
 use spelrum_answers::{ExperimentSummary, Overview, Report, SideBySide};
 use spelrum_model::Task;
@@ -10,7 +10,6 @@ use super::formats::{ReportFormat, Shown};
 use crate::data::{write_csv, write_json};
 use crate::document::LatexStyle;
 use crate::error::{Error, Kind, Result};
-use crate::tables::csv;
 use crate::tables::side_by_side::PairReport;
 
 /// Two experiments with their matching cells.
@@ -75,7 +74,7 @@ impl<'r> Pair<'r> {
                 report.document().write_html("", facts, &[], &mut out)?;
             }
             ReportFormat::Csv => {
-                let rows = csv::pair_rows(&report.json()).map_err(io::Error::from)?;
+                let rows = report.json().cells.csv(&self.reports[0].experiment.name);
                 write_csv(&mut out, &rows.headings, &rows.rows)?;
             }
             ReportFormat::Json => write_json(&mut out, &report.json())?,

@@ -20,7 +20,7 @@ pub(crate) const ACCURACY: TableEntry = TableEntry::new(
     "How well each player of an accuracy experiment chooses",
     Source::Cells(View {
         parts: |report| parts(accuracy_table(report)),
-        rows: |report| Ok(rows(report, |row| row.plies.is_none()).csv(&report.experiment.name)),
+        rows: |report| rows(report, |row| row.plies.is_none()),
     }),
 )
 .with_choices();
@@ -30,7 +30,7 @@ pub(crate) const WINS: TableEntry = TableEntry::new(
     "How often each of them keeps a win",
     Source::Cells(View {
         parts: |report| parts(wins_table(report)),
-        rows: |report| Ok(rows(report, |row| row.plies.is_none()).csv(&report.experiment.name)),
+        rows: |report| rows(report, |row| row.plies.is_none()),
     }),
 )
 .with_choices();
@@ -40,7 +40,7 @@ pub(crate) const PLIES: TableEntry = TableEntry::new(
     "The same by the plies of random play before the position",
     Source::Cells(View {
         parts: |report| parts(plies_table(report)),
-        rows: |report| Ok(rows(report, |row| row.plies.is_some()).csv(&report.experiment.name)),
+        rows: |report| rows(report, |row| row.plies.is_some()),
     }),
 )
 .with_choices();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spelrum_answers::{CellResult, Report};
+use spelrum_answers::{CellResult, Report, RunResult};
 use spelrum_model::{CellId, Role};
 
 use crate::text::{Column, optional};
@@ -26,9 +26,13 @@ pub(crate) fn grid_axes(report: &Report) -> Vec<&str> {
     report.axes.iter().map(String::as_str).filter(is_of_grid).collect()
 }
 
-/// The same, for the headings of rows.
-pub(crate) fn owned_grid_axes(report: &Report) -> Vec<String> {
-    grid_axes(report).into_iter().map(str::to_owned).collect()
+/// Returns a run's values on these axes.
+pub(crate) fn run_places<'a>(run: &'a RunResult, axes: &[&str]) -> Vec<Option<&'a str>> {
+    let place = |axis: &&str| {
+        let place = run.begun.axes.iter().find(|place| place.axis == **axis);
+        place.map(|place| place.value.text.as_str())
+    };
+    axes.iter().map(place).collect()
 }
 
 /// Returns the cells of a report by their ids.

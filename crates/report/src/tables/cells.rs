@@ -16,10 +16,7 @@ use crate::text::{count, counted, optional, signed};
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "cells",
     "Who is stronger in each cell",
-    Source::Cells(View {
-        parts: |report| parts(table(report)),
-        rows: |report| Ok(rows(report).csv(&report.experiment.name)),
-    }),
+    Source::Cells(View { parts: |report| parts(table(report)), rows }),
 );
 
 /// A cell, and how much stronger its first player is.

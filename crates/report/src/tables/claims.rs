@@ -1,25 +1,23 @@
 //! Claims that a sweep states about its results, and their judgement, for people.
 
-use spelrum_answers::{ClaimAnswer, Report, places_text};
-use spelrum_statistics::claims::{Judgement, NotJudged};
+use std::collections::BTreeMap;
+
+use spelrum_answers::{CellResult, ClaimAnswer, Report, StatedCell, StatedClaim, places_text};
+use spelrum_model::CellId;
+use spelrum_statistics::claims::{Bound, ClaimFigures, JudgedCell, Judgement, NotJudged};
 
 use super::axes::cells_by_id;
-use super::claims_json;
-use super::csv::rows;
+use super::column::Columns;
 use super::entry::{Source, TableEntry, View};
+use super::rows::Rows;
+use super::value::{Form, Value};
 use crate::document::{Part, TitledTable};
 use crate::text::{Column, optional};
 
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "claims",
     "What the sweep claimed of its results, and what came of it",
-    Source::Cells(View {
-        parts,
-        rows: |report| {
-            let claims = claims_json::claims(report);
-            rows(&report.experiment.name, &report.axes, &claims_json::rows(report, &claims))
-        },
-    }),
+    Source::Cells(View { parts, rows }),
 );
 
 /// Name of the table of claims' cells.
@@ -81,36 +79,101 @@ fn claims(title: &str, entries: &[Numbered<'_>]) -> TitledTable {
     table
 }
 
-/// Returns each cell of each claim, with its band.
-fn cells(report: &Report, title: &str, entries: &[Numbered<'_>]) -> TitledTable {
-    let columns = vec![
-        Column::numbers("claim"),
-        Column::words("at"),
-        Column::words("player"),
-        Column::words("opponent"),
-        Column::numbers("score"),
-        Column::words("band"),
-        Column::numbers("p"),
-    ];
-    let mut table = TitledTable::new(CELLS, title, columns);
-    let cells_by_id = cells_by_id(report);
-    for (number, entry) in entries {
-        for (stated, judged) in entry.claim.cells.iter().zip(&entry.judged.cells) {
-            let cell = cells_by_id.get(&stated.cell);
-            let at = cell.and_then(|cell| places_text(&report.axes, &cell.axes));
-            let names = cell.map(|cell| cell.sides(stated.player));
-            table.row([
-                number.to_string(),
-                optional(at, |at| at),
-                optional(names, |[player, _]| player.to_owned()),
-                optional(names, |[_, opponent]| opponent.to_owned()),
-                optional(judged.band, |band| format!("{:.3}", band.score)),
-                optional(judged.band, |band| format!("{:.3}–{:.3}", band.low, band.high)),
-                optional(judged.p, p_value),
-            ]);
-        }
+/// A cell of a claim, from the view of the claim's player.
+#[derive(Clone, Copy)]
+pub(crate) struct Row<'a> {
+    /// The claim's number in tables and notes.
+    number: usize,
+    claim: &'a StatedClaim,
+    is_exploratory: bool,
+    judgement: Judgement,
+    figures: Option<ClaimFigures>,
+    stated: StatedCell,
+    judged: JudgedCell,
+    /// `None` if its sweep no longer names it.
+    cell: Option<&'a CellResult>,
+}
+
+impl<'a> Row<'a> {
+    /// Returns the names of the claim's player and of its opponent.
+    fn names(self) -> [Option<&'a str>; 2] {
+        self.cell.map_or([None; 2], |cell| cell.sides(self.stated.player).map(Some))
     }
-    table
+}
+
+/// Returns each cell of a claim.
+pub(crate) fn claim_rows<'a>(
+    (number, entry): (usize, &ClaimAnswer<'a>),
+    cells: &BTreeMap<CellId, &'a CellResult>,
+) -> Vec<Row<'a>> {
+    let ClaimAnswer { claim, exploratory, judged } = entry;
+    let judged_cells = claim.cells.iter().zip(&judged.cells);
+    let row = |(stated, judged_cell): (&StatedCell, &JudgedCell)| Row {
+        number,
+        claim,
+        is_exploratory: exploratory.is_some(),
+        judgement: judged.judgement,
+        figures: judged.figures,
+        stated: *stated,
+        judged: *judged_cell,
+        cell: cells.get(&stated.cell).copied(),
+    };
+    judged_cells.map(row).collect()
+}
+
+/// Returns the columns of a claim's cells.
+pub(crate) fn cell_columns(report: &Report) -> Columns<'_, Row<'_>> {
+    Columns::<Row<'_>>::new()
+        .text("claim", Form::Digits, |row| row.number.to_string())
+        .text("at", Form::Words, |row| places_text(&report.axes, &row.cell?.axes))
+        .key("cell_id", |row| row.stated.cell.0)
+        .column("player", "player", Form::Words, |row| row.names()[0])
+        .column("opponent", "opponent", Form::Words, |row| row.names()[1])
+        .column("score", "score", Form::Decimals(3), |row| Some(row.judged.band?.score))
+        // The simultaneous band.
+        .key("band_low", |row| Some(row.judged.band?.low))
+        .key("band_high", |row| Some(row.judged.band?.high))
+        .text("band", Form::Words, |row| {
+            row.judged.band.map(|band| format!("{:.3}–{:.3}", band.low, band.high))
+        })
+        // One-sided.
+        .column("cell_p", "p", Form::Digits, |row| row.judged.p)
+        .shown_as(|row| optional(row.judged.p, p_value))
+}
+
+/// Returns a row for each claim and cell.
+fn rows(report: &Report) -> Rows<'_> {
+    let columns = Columns::<Row<'_>>::new()
+        .key("claim", |row| &row.claim.text)
+        .key("in_sweep", |row| row.claim.in_sweep)
+        .key("exploratory", |row| row.is_exploratory)
+        .key("verdict", |row| row.judgement.name())
+        .key("p", |row| Some(row.figures?.p))
+        .key("p_adjusted", |row| row.figures?.p_adjusted)
+        .keys(["score_above", "score_below"], |row| bounds(row.claim.statement.score))
+        .key("in", |row| row.claim.statement.quantifier.name())
+        .key("axes", |row| match row.cell {
+            Some(cell) => Value::places(&cell.axes),
+            None => Value::Places(vec![None; report.axes.len()]),
+        })
+        .and(cell_columns(report));
+    let (entries, cells) = (report.judged_claims(), cells_by_id(report));
+    let rows = (1..).zip(&entries).flat_map(|entry| claim_rows(entry, &cells));
+    Rows::new(&report.axes, columns, rows.collect())
+}
+
+/// Returns the claimed bound from below, or from above.
+pub(crate) fn bounds(score: Bound) -> [Option<f64>; 2] {
+    match score {
+        Bound::Above(score) => [Some(score), None],
+        Bound::Below(score) => [None, Some(score)],
+    }
+}
+
+fn cells(report: &Report, title: &str, entries: &[Numbered<'_>]) -> TitledTable {
+    let cells = cells_by_id(report);
+    let rows = entries.iter().flat_map(|entry| claim_rows(*entry, &cells));
+    cell_columns(report).table(CELLS, title, rows)
 }
 
 /// Formats each claim: `1: alphabeta against random, score above 0.5 in every one of 4 cells.`

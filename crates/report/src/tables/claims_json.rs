@@ -1,18 +1,17 @@
 //! Claims for programs. Keys are only ever added.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 use spelrum_answers as results;
-use spelrum_answers::{CellResult, Report};
-use spelrum_model::CellId;
-use spelrum_statistics::claims::{Bound, JudgedCell, Judgement};
+use spelrum_answers::Report;
+use spelrum_statistics::claims::Judgement;
 
 use super::axes::cells_by_id;
+use super::claims::{bounds, cell_columns, claim_rows};
+use super::rows::Rows;
 
 /// A claim that a sweep states about its results, with its judgement.
-#[derive(Debug, Serialize)]
-pub(crate) struct Claim {
+#[derive(Serialize)]
+pub(crate) struct Claim<'a> {
     claim: String,
     player: String,
     opponent: Option<String>,
@@ -32,89 +31,32 @@ pub(crate) struct Claim {
     p: Option<f64>,
     p_adjusted: Option<f64>,
     hash: String,
-    pub(crate) cells: Vec<ClaimedCell>,
-}
-
-/// A cell of a claim, from the view of the claim's player.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct ClaimedCell {
-    cell_id: i64,
-    player: Option<String>,
-    opponent: Option<String>,
-    score: Option<f64>,
-    /// The simultaneous band.
-    band_low: Option<f64>,
-    band_high: Option<f64>,
-    /// One-sided.
-    cell_p: Option<f64>,
-}
-
-/// A row for each claim and cell.
-#[derive(Debug, Serialize)]
-pub(crate) struct Row<'c> {
-    claim: &'c str,
-    in_sweep: bool,
-    exploratory: bool,
-    verdict: &'static str,
-    p: Option<f64>,
-    p_adjusted: Option<f64>,
-    score_above: Option<f64>,
-    score_below: Option<f64>,
-    #[serde(rename = "in")]
-    quantifier: &'static str,
-    axes: Vec<Option<String>>,
-    #[serde(flatten)]
-    cell: ClaimedCell,
+    cells: Rows<'a>,
 }
 
 /// Returns a report's claims.
-pub(crate) fn claims(report: &Report) -> Vec<Claim> {
-    let cells = cells_by_id(report);
-    report.judged_claims().iter().map(|entry| Claim::new(entry, &cells)).collect()
+pub(crate) fn claims(report: &Report) -> Vec<Claim<'_>> {
+    let (entries, cells) = (report.judged_claims(), cells_by_id(report));
+    let claims = (1..).zip(&entries).map(|(number, entry)| {
+        let rows = claim_rows((number, entry), &cells);
+        Claim::new(entry, Rows::without_places(cell_columns(report), rows))
+    });
+    claims.collect()
 }
 
-/// Returns the claims as rows.
-pub(crate) fn rows<'c>(report: &Report, claims: &'c [Claim]) -> Vec<Row<'c>> {
-    let cells = cells_by_id(report);
-    let of_cell = |claim: &'c Claim, cell: &ClaimedCell| Row {
-        claim: &claim.claim,
-        in_sweep: claim.in_sweep,
-        exploratory: claim.exploratory,
-        verdict: claim.verdict,
-        p: claim.p,
-        p_adjusted: claim.p_adjusted,
-        score_above: claim.score_above,
-        score_below: claim.score_below,
-        quantifier: claim.quantifier,
-        axes: match cells.get(&CellId(cell.cell_id)) {
-            Some(cell) => cell.axes.clone(),
-            None => vec![None; report.axes.len()],
-        },
-        cell: cell.clone(),
-    };
-    let of_claim = |claim: &'c Claim| claim.cells.iter().map(move |cell| (claim, cell));
-    claims.iter().flat_map(of_claim).map(|(claim, cell)| of_cell(claim, cell)).collect()
-}
-
-impl Claim {
-    fn new(entry: &results::ClaimAnswer<'_>, cells: &BTreeMap<CellId, &CellResult>) -> Self {
+impl<'a> Claim<'a> {
+    fn new(entry: &results::ClaimAnswer<'_>, cells: Rows<'a>) -> Self {
         let results::ClaimAnswer { claim, exploratory, judged } = entry;
         let statement = &claim.statement;
         let at = |(axis, values): &(String, Vec<String>)| format!("{axis}={}", values.join(", "));
         let at: Vec<String> = statement.at.iter().map(at).collect();
-        let (score_above, score_below) = match statement.score {
-            Bound::Above(score) => (Some(score), None),
-            Bound::Below(score) => (None, Some(score)),
-        };
+        let [score_above, score_below] = bounds(statement.score);
         let reason = match judged.judgement {
             Judgement::NotJudged(why) => Some(why.reason()),
             Judgement::Supported
             | Judgement::NotShown
             | Judgement::Open
             | Judgement::Exploratory => exploratory.map(results::WhyExploratory::reason),
-        };
-        let cell = |(stated, judged): (&results::StatedCell, &JudgedCell)| {
-            ClaimedCell::new(stated, judged, cells.get(&stated.cell).copied())
         };
         Self {
             claim: claim.text.clone(),
@@ -132,22 +74,7 @@ impl Claim {
             p: judged.figures.map(|figures| figures.p),
             p_adjusted: judged.figures.and_then(|figures| figures.p_adjusted),
             hash: claim.hash.to_string(),
-            cells: claim.cells.iter().zip(&judged.cells).map(cell).collect(),
-        }
-    }
-}
-
-impl ClaimedCell {
-    fn new(stated: &results::StatedCell, judged: &JudgedCell, cell: Option<&CellResult>) -> Self {
-        let names = cell.map(|cell| cell.sides(stated.player));
-        Self {
-            cell_id: stated.cell.0,
-            player: names.map(|[player, _]| player.to_owned()),
-            opponent: names.map(|[_, opponent]| opponent.to_owned()),
-            score: judged.band.map(|band| band.score),
-            band_low: judged.band.map(|band| band.low),
-            band_high: judged.band.map(|band| band.high),
-            cell_p: judged.p,
+            cells,
         }
     }
 }

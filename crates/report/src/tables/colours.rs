@@ -15,10 +15,7 @@ pub(crate) const TABLE: TableEntry = TableEntry::new(
     "What players score where they move first, and where they move second",
     Source::Cells(View {
         parts: |report| parts(table(report)),
-        rows: |report| {
-            let rows = Rows::new(&report.axes, columns(report), report.cells.iter().collect());
-            Ok(rows.csv(&report.experiment.name))
-        },
+        rows: |report| Rows::new(&report.axes, columns(report), report.cells.iter().collect()),
     }),
 )
 .on_page_after(margins::TABLE.name);

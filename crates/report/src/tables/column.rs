@@ -174,9 +174,9 @@ impl<'a, R: Copy + 'a> Columns<'a, R> {
     ) -> TitledTable {
         let shown = self.0.iter().filter_map(|column| Some((column.heading.as_ref()?, column)));
         let shown: Vec<_> = shown.collect();
-        let headings = shown.iter().map(|(heading, column)| match column.form {
-            Form::Words => TextColumn::words(*heading),
-            _ => TextColumn::numbers(*heading),
+        let headings = shown.iter().map(|(heading, column)| match column.form.is_of_words() {
+            true => TextColumn::words(*heading),
+            false => TextColumn::numbers(*heading),
         });
         let mut table = TitledTable::new(name, title, headings.collect());
         for row in rows {

@@ -17,7 +17,7 @@ pub(crate) const GAINS: TableEntry = TableEntry::new(
     "What is gained from cell to cell",
     Source::Comparisons(View {
         parts: |compared| parts((!compared.differences.is_empty()).then(|| gains(compared))),
-        rows: |compared| Ok(gain_rows(compared).csv(&compared.experiment.name)),
+        rows: gain_rows,
     }),
 );
 
@@ -26,7 +26,7 @@ pub(crate) const EFFECTS: TableEntry = TableEntry::new(
     "What each axis does over all cells",
     Source::Comparisons(View {
         parts: |compared| parts((!compared.effects.is_empty()).then(|| effects(compared))),
-        rows: |compared| Ok(effect_rows(compared).csv(&compared.experiment.name)),
+        rows: effect_rows,
     }),
 );
 
@@ -35,7 +35,7 @@ pub(crate) const REPLICATES: TableEntry = TableEntry::new(
     "Cells that were done again with other seeds",
     Source::Comparisons(View {
         parts: |compared| parts((!compared.replicates.is_empty()).then(|| replicates(compared))),
-        rows: |compared| Ok(replicate_rows(compared).csv(&compared.experiment.name)),
+        rows: replicate_rows,
     }),
 );
 

@@ -17,7 +17,7 @@ pub(crate) const MOVES: TableEntry = TableEntry::new(
     "What a move costs",
     Source::Cells(View {
         parts: |report| parts(moves(report)),
-        rows: |report| Ok(rows(report, &report.moves).csv(&report.experiment.name)),
+        rows: |report| rows(report, &report.moves),
     }),
 )
 .with_choices();
@@ -27,7 +27,7 @@ pub(crate) const DEPTHS: TableEntry = TableEntry::new(
     "What a move costs at each depth that searches completed",
     Source::Depths(View {
         parts: |report| parts(depths(report)),
-        rows: |report| Ok(rows(report, &report.depths).csv(&report.experiment.name)),
+        rows: |report| rows(report, &report.depths),
     }),
 )
 .with_choices();

@@ -12,10 +12,7 @@ use crate::text::{count, percent};
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "disturbed",
     "Cells with timed games in which the machine took time from players",
-    Source::Cells(View {
-        parts: |report| parts(table(report)),
-        rows: |report| Ok(rows(report).csv(&report.experiment.name)),
-    }),
+    Source::Cells(View { parts: |report| parts(table(report)), rows }),
 )
 .with_choices()
 .shown_with_runs();

@@ -13,10 +13,7 @@ use crate::document::TitledTable;
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "engines",
     "Which external engines the players were",
-    Source::Cells(View {
-        parts: |report| parts(table(report)),
-        rows: |report| Ok(rows(report).csv(&report.experiment.name)),
-    }),
+    Source::Cells(View { parts: |report| parts(table(report)), rows }),
 )
 .with_choices()
 .shown_with_runs()
@@ -48,7 +45,7 @@ fn columns<'a>() -> Columns<'a, &'a UsedEngine> {
 
 /// Returns the programs that played.
 pub(crate) fn rows(report: &Report) -> Rows<'_> {
-    Rows::new(&[], columns(), report.engines.engines.iter().collect())
+    Rows::without_places(columns(), report.engines.engines.iter().collect())
 }
 
 /// Returns the cells in which one player was several programs.
@@ -57,7 +54,7 @@ pub(crate) fn mixed_cells(report: &Report) -> Rows<'_> {
         .key("cell_id", |cell| cell.cell.0)
         .key("player", |cell| &cell.player)
         .key("programs", |cell| cell.programs);
-    Rows::new(&[], columns, report.engines.mixed.iter().collect())
+    Rows::without_places(columns, report.engines.mixed.iter().collect())
 }
 
 /// Returns the program of each external engine, if any played.

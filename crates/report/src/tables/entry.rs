@@ -1,10 +1,8 @@
 //! The definition of one table: its names, the answer it is made of, and its two forms.
 
-use std::io;
-
 use spelrum_answers::{Comparisons, ExperimentSummary, Overview, Phases, Ratings, Report};
 
-use super::rows::CsvRows;
+use super::rows::Rows;
 use crate::answers::Answers;
 use crate::document::{Part, TitledTable};
 use crate::error::Result;
@@ -40,7 +38,7 @@ pub(crate) struct View<A: 'static> {
     /// Its part of a page, for people; empty where it has nothing to show.
     pub(crate) parts: fn(&A) -> Vec<Part>,
     /// Its rows, for programs.
-    pub(crate) rows: fn(&A) -> Result<CsvRows, serde_json::Error>,
+    pub(crate) rows: for<'a> fn(&'a A) -> Rows<'a>,
 }
 
 impl TableEntry {
@@ -62,15 +60,14 @@ impl TableEntry {
     }
 
     /// Returns its rows.
-    pub(crate) fn rows(&self, answers: &Answers) -> Result<CsvRows> {
-        let rows = match &self.source {
+    pub(crate) fn rows<'a>(&self, answers: &'a Answers) -> Result<Rows<'a>> {
+        Ok(match &self.source {
             Source::Cells(view) | Source::Depths(view) => (view.rows)(answers.report()?),
             Source::Ratings(view) => (view.rows)(answers.ratings()?),
             Source::Comparisons(view) => (view.rows)(answers.comparisons()?),
             Source::Phases(view) => (view.rows)(answers.phases()?),
             Source::Overview(view) => (view.rows)(answers.overview()?),
-        };
-        Ok(rows.map_err(io::Error::from)?)
+        })
     }
 
     /// Returns its part of a page.

@@ -1,12 +1,13 @@
 //! Evolution runs: each generation, the descent of the best individual, and the diagram of both.
 
-use serde::Serialize;
-use spelrum_answers::{ELITE, FAMILY_MAX, Report, RunResult};
-use spelrum_model::course::{Generation, Individual};
+use spelrum_answers::{ELITE, FAMILY_MAX, Relative, Report, RunResult};
+use spelrum_model::course::Generation;
 
-use super::axes::{grid_axes, owned_grid_axes};
-use super::csv::rows;
+use super::axes::{grid_axes, run_places};
+use super::column::Columns;
 use super::entry::{Source, TableEntry, View, parts};
+use super::rows::Rows;
+use super::value::{Form, Value};
 use crate::document::TitledTable;
 use crate::plot::{Axis, Chart, Curves, Estimate, Figure, Panel, Point};
 use crate::text::{Column, count};
@@ -14,22 +15,14 @@ use crate::text::{Column, count};
 pub(crate) const GENERATIONS: TableEntry = TableEntry::new(
     "evolution",
     "Fitness by generation, where formulas were bred",
-    Source::Cells(View {
-        parts: |report| parts(table(report)),
-        rows: |report| {
-            rows(&report.experiment.name, &owned_grid_axes(report), &generations(report))
-        },
-    }),
+    Source::Cells(View { parts: |report| parts(table(report)), rows: generation_rows }),
 )
 .shown_with_runs();
 
 pub(crate) const FAMILY: TableEntry = TableEntry::new(
     "family",
     "The best that were bred, and their ancestors",
-    Source::Cells(View {
-        parts: |report| parts(family(report)),
-        rows: |report| rows(&report.experiment.name, &owned_grid_axes(report), &families(report)),
-    }),
+    Source::Cells(View { parts: |report| parts(family(report)), rows: family_rows }),
 );
 
 /// Maximum number of generations in a table for people.
@@ -39,104 +32,72 @@ const RELATIVES_SHOWN: usize = 16;
 /// Maximum number of adjacent plots.
 const PANELS_MAX: usize = 12;
 
-/// A generation of a run. Keys are only ever added.
-#[derive(Debug, Serialize)]
-pub(crate) struct GenerationRow<'a> {
-    run: u64,
-    axes: Vec<Option<&'a str>>,
-    generation: u64,
-    individuals: u64,
-    measured: u64,
-    best_individual: u64,
-    best: Option<f64>,
-    mean: Option<f64>,
-    least: Option<f64>,
-    sd: Option<f64>,
-    distinct: u64,
-    mean_size: f64,
-    mean_depth: f64,
-}
-
-/// An individual of a family. Keys are only ever added.
-#[derive(Debug, Serialize)]
-pub(crate) struct RelativeRow<'a> {
-    run: u64,
-    axes: Vec<Option<&'a str>>,
-    generation: u64,
-    individual: u64,
-    operator: &'a str,
-    parents: &'a [u64],
-    fitness: Option<f64>,
-    size: u64,
-    depth: u64,
-    formula: &'a str,
-    simplified: &'a str,
-}
-
 /// Returns all generations of all runs.
-pub(crate) fn generations(report: &Report) -> Vec<GenerationRow<'_>> {
-    let mut rows = Vec::new();
-    for (run, axes, evolution) in evolved(report) {
-        for (generation, summary) in (0..).zip(&evolution.generations) {
-            let Generation { individuals, measured, best_individual, best, mean, least, .. } =
-                *summary;
-            let Generation { sd, distinct, mean_size, mean_depth, .. } = *summary;
-            rows.push(GenerationRow {
-                run: run.run,
-                axes: axes.clone(),
-                generation,
-                individuals,
-                measured,
-                best_individual,
-                best,
-                mean,
-                least,
-                sd,
-                distinct,
-                mean_size,
-                mean_depth,
-            });
-        }
-    }
-    rows
+pub(crate) fn generation_rows(report: &Report) -> Rows<'_> {
+    type Row<'a> = (&'a RunResult, u64, &'a Generation);
+    let axes = grid_axes(report);
+    let rows = evolved(report).flat_map(|(run, _, evolution)| {
+        (0..).zip(&evolution.generations).map(move |(number, generation)| (run, number, generation))
+    });
+    let columns = Columns::<Row<'_>>::new()
+        .key("run", |(run, ..)| run.run)
+        .key("axes", move |(run, ..)| Value::Places(run_places(run, &axes)))
+        .key("generation", |(_, number, _)| number)
+        .key("individuals", |(.., generation)| generation.individuals)
+        .key("measured", |(.., generation)| generation.measured)
+        .key("best_individual", |(.., generation)| generation.best_individual)
+        .key("best", |(.., generation)| generation.best)
+        .key("mean", |(.., generation)| generation.mean)
+        .key("least", |(.., generation)| generation.least)
+        .key("sd", |(.., generation)| generation.sd)
+        .key("distinct", |(.., generation)| generation.distinct)
+        .key("mean_size", |(.., generation)| generation.mean_size)
+        .key("mean_depth", |(.., generation)| generation.mean_depth);
+    Rows::new(grid_axes(report), columns, rows.collect())
+}
+
+/// A run, and an individual of the family of its best.
+type Kin<'a> = (&'a RunResult, &'a Relative);
+
+fn family_columns(report: &Report) -> Columns<'_, Kin<'_>> {
+    let axes = grid_axes(report);
+    Columns::<Kin<'_>>::new()
+        .column("run", "run", Form::Count, |(run, _)| run.run)
+        .key("axes", move |(run, _)| Value::Places(run_places(run, &axes)))
+        .column("generation", "generation", Form::Count, |(_, kin)| kin.generation)
+        .column("individual", "individual", Form::Count, |(_, kin)| kin.index)
+        .column("operator", "operator", Form::Words, |(_, kin)| &kin.individual.operator)
+        .column("parents", "parents", Form::Words, |(_, kin)| {
+            Value::list(kin.individual.parents.iter().copied())
+        })
+        .shown_as(|(_, kin)| {
+            let parents: Vec<String> =
+                kin.individual.parents.iter().map(|parent| count(*parent)).collect();
+            or_dash((!parents.is_empty()).then(|| parents.join(", ")))
+        })
+        .column("fitness", "fitness", Form::Digits, |(_, kin)| kin.fitness)
+        .shown_as(|(_, kin)| fitness_text(kin.fitness))
+        .key("size", |(_, kin)| kin.individual.size)
+        .key("depth", |(_, kin)| kin.individual.depth)
+        .key("formula", |(_, kin)| &kin.individual.formula)
+        .column("simplified", "simplified", Form::Words, |(_, kin)| &kin.individual.simplified)
 }
 
 /// Returns the families of the best individuals of all runs.
-pub(crate) fn families(report: &Report) -> Vec<RelativeRow<'_>> {
-    let mut rows = Vec::new();
-    for (run, axes, evolution) in evolved(report) {
-        for relative in &evolution.family {
-            let Individual { formula, simplified, size, depth, operator, parents } =
-                &relative.individual;
-            rows.push(RelativeRow {
-                run: run.run,
-                axes: axes.clone(),
-                generation: relative.generation,
-                individual: relative.index,
-                operator,
-                parents,
-                fitness: relative.fitness,
-                size: *size,
-                depth: *depth,
-                formula,
-                simplified,
-            });
-        }
-    }
-    rows
+pub(crate) fn family_rows(report: &Report) -> Rows<'_> {
+    let rows = evolved(report)
+        .flat_map(|(run, _, evolution)| evolution.family.iter().map(move |kin| (run, kin)));
+    Rows::new(grid_axes(report), family_columns(report), rows.collect())
 }
 
 type Evolved<'a> = (&'a RunResult, Vec<Option<&'a str>>, &'a spelrum_answers::Evolution);
 
 fn evolved(report: &Report) -> impl Iterator<Item = Evolved<'_>> {
     let axes = grid_axes(report);
-    report.runs.iter().filter_map(move |run| {
-        let place = |axis: &&str| {
-            let place = run.begun.axes.iter().find(|place| place.axis == **axis);
-            place.map(|place| place.value.text.as_str())
-        };
-        Some((run, axes.iter().map(place).collect(), run.evolution.as_ref()?))
-    })
+    report
+        .runs
+        .iter()
+        .filter_map(move |run| Some((run, run_places(run, &axes), run.evolution.as_ref()?)))
 }
 
 /// Runs that differ only by chance, with their place on the axes.
@@ -212,15 +173,13 @@ pub(crate) fn best(report: &Report, name: &'static str) -> TitledTable {
     for (run, place, evolution) in evolved(report) {
         let RunResult { begun, steps, ended, .. } = run;
         let best = evolution.family.first();
-        let fitness = best.and_then(|relative| relative.fitness);
-        let fitness = fitness.map(|mean| spread_text(Spread { mean, ends: [mean; 2] }, 1));
         let mut row = vec![count(run.run)];
         row.extend(place.iter().map(|value| value.unwrap_or("–").to_owned()));
         row.extend([
             begun.player.clone(),
             begun.opponents.join(", "),
             if *ended { count(*steps) } else { format!("{}…", count(*steps)) },
-            or_dash(fitness),
+            fitness_text(best.and_then(|relative| relative.fitness)),
             or_dash(best.map(|relative| relative.individual.simplified.clone())),
         ]);
         table.row(row);
@@ -285,6 +244,11 @@ fn table(report: &Report) -> Option<TitledTable> {
     Some(table.with_notes(notes))
 }
 
+/// Formats the fitness of one individual.
+fn fitness_text(fitness: Option<f64>) -> String {
+    or_dash(fitness.map(|mean| spread_text(Spread { mean, ends: [mean; 2] }, 1)))
+}
+
 fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "–".to_owned())
 }
@@ -303,43 +267,15 @@ fn spread_text(Spread { mean, ends }: Spread, runs: usize) -> String {
 
 /// Returns the descent of each run's best individual, for people.
 fn family(report: &Report) -> Option<TitledTable> {
-    let columns = vec![
-        Column::numbers("run"),
-        Column::numbers("generation"),
-        Column::numbers("individual"),
-        Column::words("operator"),
-        Column::words("parents"),
-        Column::numbers("fitness"),
-        Column::words("simplified"),
-    ];
-    let mut table = TitledTable::new(FAMILY.name, "Ancestry of the best individuals", columns);
-    let mut left_out = 0;
-    let (mut is_empty, mut is_cut) = (true, false);
+    let (mut rows, mut left_out) = (Vec::new(), 0);
     for (run, _, evolution) in evolved(report) {
-        is_cut |= evolution.family.len() >= FAMILY_MAX;
         // Elite individuals are unchanged.
-        let bred = evolution.family.iter().filter(|relative| relative.individual.operator != ELITE);
-        for (place, relative) in bred.enumerate() {
-            if place >= RELATIVES_SHOWN {
-                left_out += 1;
-                continue;
-            }
-            is_empty = false;
-            let parents: Vec<String> =
-                relative.individual.parents.iter().map(|parent| count(*parent)).collect();
-            let fitness =
-                relative.fitness.map(|fitness| Spread { mean: fitness, ends: [fitness; 2] });
-            table.row(vec![
-                count(run.run),
-                count(relative.generation),
-                count(relative.index),
-                relative.individual.operator.clone(),
-                or_dash((!parents.is_empty()).then(|| parents.join(", "))),
-                or_dash(fitness.map(|spread| spread_text(spread, 1))),
-                relative.individual.simplified.clone(),
-            ]);
-        }
+        let bred = evolution.family.iter().filter(|kin| kin.individual.operator != ELITE);
+        let bred: Vec<Kin<'_>> = bred.map(|kin| (run, kin)).collect();
+        left_out += bred.len().saturating_sub(RELATIVES_SHOWN) as u64;
+        rows.extend(bred.into_iter().take(RELATIVES_SHOWN));
     }
+    let is_cut = evolved(report).any(|(_, _, evolution)| evolution.family.len() >= FAMILY_MAX);
     let mut notes = vec![
         "Parents: individuals of the generation before. An elite individual is listed once."
             .to_owned(),
@@ -351,7 +287,9 @@ fn family(report: &Report) -> Option<TitledTable> {
             count(left_out)
         ));
     }
-    (!is_empty).then(|| table.with_notes(notes))
+    let title = "Ancestry of the best individuals";
+    (!rows.is_empty())
+        .then(|| family_columns(report).table(FAMILY.name, title, rows).with_notes(notes))
 }
 
 /// Draws the study's diagram: best, mean and least fitness by generation.

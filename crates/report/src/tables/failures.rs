@@ -11,10 +11,7 @@ use crate::document::TitledTable;
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "failures",
     "Cells in which games failed, or were lost and played again",
-    Source::Cells(View {
-        parts: |report| parts(table(report)),
-        rows: |report| Ok(rows(report).csv(&report.experiment.name)),
-    }),
+    Source::Cells(View { parts: |report| parts(table(report)), rows }),
 )
 .shown_with_runs();
 

@@ -15,7 +15,7 @@ pub(crate) const TABLE: TableEntry = TableEntry::new(
     "Which players lost games by failing: crashes, time, stalls, illegal moves",
     Source::Cells(View {
         parts: |report| parts(table(report)),
-        rows: |report| Ok(rows(&report.engines.forfeits).csv(&report.experiment.name)),
+        rows: |report| rows(&report.engines.forfeits),
     }),
 )
 .with_choices()
@@ -44,7 +44,7 @@ fn columns(players: &[PlayerForfeits]) -> Columns<'_, &PlayerForfeits> {
 
 /// Returns the players that forfeited games.
 pub(crate) fn rows(players: &[PlayerForfeits]) -> Rows<'_> {
-    Rows::new(&[], columns(players), players.iter().collect())
+    Rows::without_places(columns(players), players.iter().collect())
 }
 
 /// Players that forfeited games, in JSON.

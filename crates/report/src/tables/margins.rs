@@ -12,10 +12,7 @@ use crate::document::TitledTable;
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "margins",
     "By how much games are won, where the game counts that",
-    Source::Cells(View {
-        parts: |report| parts(table(report)),
-        rows: |report| Ok(rows(report).csv(&report.experiment.name)),
-    }),
+    Source::Cells(View { parts: |report| parts(table(report)), rows }),
 );
 
 fn columns<'a>(report: &'a Report, unit: &str) -> Columns<'a, &'a CellResult> {

@@ -18,7 +18,7 @@ pub(crate) const LENGTHS: TableEntry = TableEntry::new(
     "How long games are",
     Source::Overview(View {
         parts: |overview| parts((!is_empty(overview)).then(|| lengths(overview))),
-        rows: |overview| Ok(length_rows(overview).csv(&overview.experiment.name)),
+        rows: length_rows,
     }),
 );
 
@@ -27,7 +27,7 @@ pub(crate) const TERMINATIONS: TableEntry = TableEntry::new(
     "How games end",
     Source::Overview(View {
         parts: |overview| parts((!is_empty(overview)).then(|| terminations(overview))),
-        rows: |overview| Ok(termination_rows(overview).csv(&overview.experiment.name)),
+        rows: termination_rows,
     }),
 );
 
@@ -36,7 +36,7 @@ pub(crate) const WORKERS: TableEntry = TableEntry::new(
     "Workers and builds of the results: machines, games and times",
     Source::Overview(View {
         parts: |overview| parts((!is_empty(overview)).then(|| workers(overview))),
-        rows: |overview| Ok(worker_rows(overview).csv(&overview.experiment.name)),
+        rows: worker_rows,
     }),
 )
 .with_choices();
@@ -133,7 +133,7 @@ pub(crate) fn worker_rows(overview: &Overview) -> Rows<'_> {
         .key("games", |share| share.games)
         .key("plies", |share| share.plies)
         .key("wall_us", |share| share.wall_us);
-    Rows::new(&[], columns, overview.workers.iter().collect())
+    Rows::without_places(columns, overview.workers.iter().collect())
 }
 
 /// Formats a termination for people.

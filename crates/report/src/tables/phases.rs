@@ -15,7 +15,7 @@ pub(crate) const TIMES: TableEntry = TableEntry::new(
     "How long a move takes in each phase of the game",
     Source::Phases(View {
         parts: |phases| parts((!phases.cells.is_empty()).then(|| by_phase(phases))),
-        rows: |phases| Ok(time_rows(phases).csv(&phases.experiment.name)),
+        rows: time_rows,
     }),
 )
 .with_choices();
@@ -25,7 +25,7 @@ pub(crate) const STANDARDISED: TableEntry = TableEntry::new(
     "How long a move takes in the same mix of phases",
     Source::Phases(View {
         parts: |phases| parts((!phases.cells.is_empty()).then(|| standardised(phases))),
-        rows: |phases| Ok(standardised_rows(phases).csv(&phases.experiment.name)),
+        rows: standardised_rows,
     }),
 )
 .with_choices();

@@ -19,28 +19,19 @@ use crate::text::{Column, count, percent, signed};
 pub(crate) const RATINGS: TableEntry = TableEntry::new(
     "ratings",
     "How strong players are on one scale",
-    Source::Ratings(View {
-        parts: |ratings| named(RATINGS.name, ratings),
-        rows: |ratings| Ok(player_rows(ratings).csv(&ratings.experiment.name)),
-    }),
+    Source::Ratings(View { parts: |ratings| named(RATINGS.name, ratings), rows: player_rows }),
 );
 
 pub(crate) const DIFFERENCES: TableEntry = TableEntry::new(
     "differences",
     "How much every two players differ on that scale",
-    Source::Ratings(View {
-        parts: differences,
-        rows: |ratings| Ok(difference_rows(ratings).csv(&ratings.experiment.name)),
-    }),
+    Source::Ratings(View { parts: differences, rows: difference_rows }),
 );
 
 pub(crate) const MEETINGS: TableEntry = TableEntry::new(
     "meetings",
     "Who scored what against whom",
-    Source::Ratings(View {
-        parts: |ratings| named(MEETINGS.name, ratings),
-        rows: |ratings| Ok(meeting_rows(ratings).csv(&ratings.experiment.name)),
-    }),
+    Source::Ratings(View { parts: |ratings| named(MEETINGS.name, ratings), rows: meeting_rows }),
 );
 
 /// Maximum width of a cross-table.
@@ -285,7 +276,7 @@ pub(crate) fn groups(ratings: &Ratings) -> Vec<Group<'_>> {
             .map(String::as_str)
             .zip(group.point.iter().map(Option::as_deref))
             .collect(),
-        players: Rows::new(&[], player_columns(), rated(group)),
+        players: Rows::without_places(player_columns(), rated(group)),
         first_move_elo: group.first_move.map(|worth| worth.elo),
         first_move_elo_error: group.first_move.and_then(|worth| worth.error),
         draw_rate: group.draw_rate,
@@ -293,8 +284,8 @@ pub(crate) fn groups(ratings: &Ratings) -> Vec<Group<'_>> {
         self_play_games: group.self_play_games,
         clusters: group.clusters,
         clusters_are: group.clusters_are.name(),
-        differences: Rows::new(&[], difference_columns(), known_differences(group)),
-        meetings: Rows::new(&[], meeting_columns(), met(group)),
+        differences: Rows::without_places(difference_columns(), known_differences(group)),
+        meetings: Rows::without_places(meeting_columns(), met(group)),
     });
     groups.collect()
 }

@@ -12,7 +12,7 @@ use crate::document::chosen_columns;
 /// The rows of a table. Keys are only ever added.
 pub(crate) struct Rows<'a> {
     /// The names of the axes on which rows have places.
-    axes: &'a [String],
+    axes: Vec<&'a str>,
     keys: Vec<&'static str>,
     length: usize,
     values: Box<dyn Fn(usize) -> Vec<Value<'a>> + 'a>,
@@ -20,16 +20,21 @@ pub(crate) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     pub(crate) fn new<R: Copy + 'a>(
-        axes: &'a [String],
+        axes: impl IntoIterator<Item = &'a (impl AsRef<str> + ?Sized + 'a)>,
         columns: Columns<'a, R>,
         rows: Vec<R>,
     ) -> Self {
         Self {
-            axes,
+            axes: axes.into_iter().map(AsRef::as_ref).collect(),
             keys: columns.programs_keys(),
             length: rows.len(),
             values: Box::new(move |row| columns.values(rows[row])),
         }
+    }
+
+    /// Rows that have no places on axes.
+    pub(crate) fn without_places<R: Copy + 'a>(columns: Columns<'a, R>, rows: Vec<R>) -> Self {
+        Self::new([""; 0], columns, rows)
     }
 
     /// Returns a row's values by their keys.
@@ -43,16 +48,14 @@ impl<'a> Rows<'a> {
             let experiment = CsvField::Text(experiment.to_owned());
             let mut fields = vec![("experiment".to_owned(), experiment)];
             for (key, value) in self.object(row) {
-                match value {
-                    Value::Places(places) => {
-                        fields.extend(self.axes.iter().zip(places).map(|(axis, place)| {
-                            let field = place.map_or(CsvField::Unknown, |place| {
-                                CsvField::Text(place.to_owned())
-                            });
-                            (self.axis_heading(axis), field)
-                        }));
-                    }
-                    value => flatten(key.to_owned(), value, &mut fields),
+                if let Value::Places(places) = value {
+                    let text =
+                        |place: Option<&str>| place.map(|place| CsvField::Text(place.to_owned()));
+                    fields.extend(self.axes.iter().zip(places).map(|(axis, place)| {
+                        (self.axis_heading(axis), text(place).unwrap_or_default())
+                    }));
+                } else {
+                    flatten(key.to_owned(), value, &mut fields);
                 }
             }
             fields
@@ -196,6 +199,6 @@ mod tests {
     #[test]
     fn no_rows_are_no_rows() {
         let columns = Columns::<u64>::new().key("games", |games| games);
-        assert_eq!(shown(&Rows::new(&[], columns, Vec::new()).csv("x")), "experiment\r\n");
+        assert_eq!(shown(&Rows::without_places(columns, Vec::new()).csv("x")), "experiment\r\n");
     }
 }

@@ -1,109 +1,120 @@
 //! Results of the runs of an experiment that depends on its own results, for people and for programs.
 
-use serde::Serialize;
 use spelrum_answers::{Report, RunResult};
-use spelrum_model::course::{Confirmed, CourseKind, Estimate, SettingsScore};
+use spelrum_model::AxisValue;
+use spelrum_model::course::{Confirmed, CourseKind, Estimate, Setting, SettingsScore};
 
-use super::axes::{grid_axes, owned_grid_axes};
-use super::csv::rows;
+use super::axes::{grid_axes, run_places};
+use super::column::Columns;
 use super::entry::{Source, TableEntry, View, parts};
 use super::evolution;
+use super::rows::Rows;
+use super::value::{Form, Value};
 use crate::document::TitledTable;
-use crate::text::{Column, count};
+use crate::text::count;
 
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "runs",
     "What the runs of an experiment that depends on its own results found",
-    Source::Cells(View {
-        parts: |report| parts(table(report)),
-        rows: |report| rows(&report.experiment.name, &owned_grid_axes(report), &runs(report)),
-    }),
+    Source::Cells(View { parts: |report| parts(table(report)), rows }),
 )
 .shown_with_runs();
 
-/// A run's best estimate of one parameter. Keys are only ever added.
-#[derive(Debug, Serialize)]
-pub(crate) struct Run<'a> {
-    run: u64,
-    kind: &'static str,
-    axes: Vec<Option<&'a str>>,
-    player: &'a str,
-    opponents: &'a [String],
-    steps: u64,
-    ended: bool,
-    /// Null before the first step.
-    parameter: Option<&'a str>,
-    value: Option<f64>,
-    value_text: Option<&'a str>,
-    /// Ends of the 95% interval: null if unknown, or beyond the range that is tried.
-    low: Option<f64>,
-    low_text: Option<&'a str>,
-    high: Option<f64>,
-    high_text: Option<&'a str>,
-    /// The initial value, if the run has one.
-    start: Option<f64>,
-    start_text: Option<&'a str>,
-    /// Points per game that the best settings gain over the first ones, all parameters together, from games that
-    /// decided nothing, with its 95% interval; null if these were not played.
-    gain: Option<f64>,
-    gain_low: Option<f64>,
-    gain_high: Option<f64>,
-}
+/// A run, and its best estimate of one parameter; `None` before the first step.
+type Row<'a> = (&'a RunResult, Option<&'a Estimate>);
 
-/// Returns all runs of a report: a row for each parameter of each run.
-pub(crate) fn runs(report: &Report) -> Vec<Run<'_>> {
-    let axes = grid_axes(report);
-    let mut rows = Vec::new();
-    for run in &report.runs {
-        rows.extend(run.estimates.iter().map(|estimate| row(&axes, run, Some(estimate))));
-        if run.estimates.is_empty() {
-            rows.push(row(&axes, run, None));
-        }
-    }
-    rows
-}
-
-fn row<'a>(axes: &[&str], run: &'a RunResult, estimate: Option<&'a Estimate>) -> Run<'a> {
-    let RunResult { run: number, begun, steps, ended, .. } = run;
-    let bounds = estimate.and_then(|estimate| estimate.interval.as_ref());
-    let low = bounds.and_then(|end| end.low.as_ref());
-    let high = bounds.and_then(|end| end.high.as_ref());
-    let place = |axis: &&str| {
-        let place = begun.axes.iter().find(|place| place.axis == **axis);
-        place.map(|place| place.value.text.as_str())
-    };
-    let start = estimate.and_then(|estimate| {
-        begun.start.iter().find(|start| start.parameter == estimate.parameter)
+/// Returns a row for each parameter of each run.
+fn estimates(report: &Report) -> Vec<Row<'_>> {
+    let by_run = report.runs.iter().flat_map(|run| {
+        let before_first = run.estimates.is_empty().then_some((run, None));
+        run.estimates.iter().map(move |estimate| (run, Some(estimate))).chain(before_first)
     });
-    let gain = run.confirmed.as_ref().map(Confirmed::gain);
-    Run {
-        run: *number,
-        kind: begun.kind.name(),
-        axes: axes.iter().map(place).collect(),
-        player: &begun.player,
-        opponents: &begun.opponents,
-        steps: *steps,
-        ended: *ended,
-        parameter: estimate.map(|estimate| estimate.parameter.as_str()),
-        value: estimate.and_then(|estimate| estimate.value.number),
-        value_text: estimate.map(|estimate| estimate.value.text.as_str()),
-        low: low.and_then(|end| end.number),
-        low_text: low.map(|end| end.text.as_str()),
-        high: high.and_then(|end| end.number),
-        high_text: high.map(|end| end.text.as_str()),
-        start: start.and_then(|start| start.value.number),
-        start_text: start.map(|start| start.value.text.as_str()),
-        gain: gain.map(|[gain, ..]| gain),
-        gain_low: gain.map(|[_, low, _]| low),
-        gain_high: gain.map(|[.., high]| high),
+    by_run.collect()
+}
+
+/// Returns the columns of estimates; for people with recommended settings, or with the value at which players are
+/// even.
+fn columns(report: &Report, kind: CourseKind) -> Columns<'_, Row<'_>> {
+    let is_tune = kind == CourseKind::Tune;
+    let axes = grid_axes(report);
+    let mut columns = Columns::<Row<'_>>::new()
+        .column("run", "run", Form::Count, |(run, _)| run.run)
+        .key("kind", |(run, _)| run.begun.kind.name());
+    for axis in &axes {
+        let axis = *axis;
+        columns = columns.text(axis, Form::Words, move |(run, _)| {
+            or_dash(run_places(run, &[axis])[0]).to_owned()
+        });
     }
+    columns
+        .key("axes", move |(run, _)| Value::Places(run_places(run, &axes)))
+        .column("player", "player", Form::Words, |(run, _)| &run.begun.player)
+        .column("opponents", "against", Form::Words, |(run, _)| Value::list(&run.begun.opponents))
+        .shown_as(|(run, _)| run.begun.opponents.join(", "))
+        .column("steps", "steps", Form::Count, |(run, _)| run.steps)
+        .shown_as(|(run, _)| format!("{}{}", count(run.steps), if run.ended { "" } else { "…" }))
+        .key("ended", |(run, _)| run.ended)
+        .column("parameter", "parameter", Form::Words, |(_, row)| Some(&row?.parameter))
+        .shown_as(|(_, row)| or_dash(row.map(|row| &*row.parameter)).to_owned())
+        .text("start", Form::Digits, |row| or_dash(start(row).map(|start| &*start.text)))
+        .shown_if(is_tune)
+        .key("value", |(_, row)| row?.value.number)
+        .column(
+            "value_text",
+            if is_tune { "recommended" } else { "value" },
+            Form::Digits,
+            |(_, row)| Some(&row?.value.text),
+        )
+        .shown_as(|(_, row)| or_dash(row.map(|row| &*row.value.text)).to_owned())
+        .text("95% interval", Form::Words, interval)
+        .shown_if(!is_tune)
+        // Ends of the 95% interval: null if unknown, or beyond the range that is tried.
+        .key("low", |row| low(row)?.number)
+        .key("low_text", |row| Some(&low(row)?.text))
+        .key("high", |row| high(row)?.number)
+        .key("high_text", |row| Some(&high(row)?.text))
+        .key("start", |row| start(row)?.number)
+        .key("start_text", |row| Some(&start(row)?.text))
+        // Points per game that the best settings gain over the first ones, all parameters together, from games that
+        // decided nothing; null if these were not played.
+        .keys(["gain", "gain_low", "gain_high"], |(run, _)| match &run.confirmed {
+            Some(confirmed) => confirmed.gain().map(Some),
+            None => [None; 3],
+        })
+}
+
+fn low<'a>((_, row): Row<'a>) -> Option<&'a AxisValue> {
+    row?.interval.as_ref()?.low.as_ref()
+}
+
+fn high<'a>((_, row): Row<'a>) -> Option<&'a AxisValue> {
+    row?.interval.as_ref()?.high.as_ref()
+}
+
+/// Returns the initial value, if the run has one.
+fn start<'a>((run, row): Row<'a>) -> Option<&'a AxisValue> {
+    let is_start = |start: &&'a Setting| Some(&start.parameter) == row.map(|row| &row.parameter);
+    run.begun.start.iter().find(is_start).map(|start| &start.value)
+}
+
+fn or_dash(text: Option<&str>) -> &str {
+    text.unwrap_or("–")
+}
+
+pub(crate) fn rows(report: &Report) -> Rows<'_> {
+    Rows::new(grid_axes(report), columns(report, CourseKind::Find), estimates(report))
 }
 
 /// Returns the findings, if the experiment has runs.
 fn table(report: &Report) -> Option<TitledTable> {
     let kind = report.runs.first()?.begun.kind;
     let table = match kind {
-        CourseKind::Find | CourseKind::Tune => estimates_table(report, kind),
+        CourseKind::Find => {
+            columns(report, kind).table(TABLE.name, "Where the players are even", estimates(report))
+        }
+        CourseKind::Tune => {
+            columns(report, kind).table(TABLE.name, "Recommended settings", estimates(report))
+        }
         CourseKind::Evolve => evolution::best(report, TABLE.name),
     };
     let mut notes = Vec::new();
@@ -135,47 +146,6 @@ fn table(report: &Report) -> Option<TitledTable> {
         report.experiment.name
     ));
     Some(table.with_notes(notes))
-}
-
-/// Returns the runs' best estimates: a row for each parameter of each run.
-fn estimates_table(report: &Report, kind: CourseKind) -> TitledTable {
-    let axes = grid_axes(report);
-    let mut columns = vec![Column::numbers("run")];
-    columns.extend(axes.iter().map(|axis| Column::words(*axis)));
-    columns.extend([
-        Column::words("player"),
-        Column::words("against"),
-        Column::numbers("steps"),
-        Column::words("parameter"),
-    ]);
-    let is_tune = kind == CourseKind::Tune;
-    columns.extend(match is_tune {
-        true => [Column::numbers("start"), Column::numbers("recommended")],
-        false => [Column::numbers("value"), Column::words("95% interval")],
-    });
-    let title = if is_tune { "Recommended settings" } else { "Where the players are even" };
-    let mut table = TitledTable::new(TABLE.name, title, columns);
-    let or_dash = |text: Option<&str>| text.unwrap_or("–").to_owned();
-    for run in runs(report) {
-        let steps = match run.ended {
-            true => count(run.steps),
-            false => format!("{}…", count(run.steps)),
-        };
-        let mut row = vec![count(run.run)];
-        row.extend(run.axes.iter().map(|place| or_dash(*place)));
-        row.extend([
-            run.player.to_owned(),
-            run.opponents.join(", "),
-            steps,
-            or_dash(run.parameter),
-        ]);
-        row.extend(match is_tune {
-            true => [or_dash(run.start_text), or_dash(run.value_text)],
-            false => [or_dash(run.value_text), interval(&run)],
-        });
-        table.row(row);
-    }
-    table
 }
 
 /// Describes the result of the games that confirm a run.
@@ -214,14 +184,14 @@ fn confirmation(run: &RunResult) -> String {
 }
 
 /// Formats an interval; open where it reaches beyond the range that is tried.
-fn interval(run: &Run<'_>) -> String {
-    if run.value_text.is_none() {
+fn interval(row: Row<'_>) -> String {
+    if row.1.is_none() {
         return "–".to_owned();
     }
-    match (run.low_text, run.high_text) {
-        (Some(low), Some(high)) => format!("{low}–{high}"),
-        (Some(low), None) => format!("{low} or more"),
-        (None, Some(high)) => format!("{high} or less"),
+    match (low(row), high(row)) {
+        (Some(low), Some(high)) => format!("{}–{}", low.text, high.text),
+        (Some(low), None) => format!("{} or more", low.text),
+        (None, Some(high)) => format!("{} or less", high.text),
         (None, None) => "anywhere".to_owned(),
     }
 }

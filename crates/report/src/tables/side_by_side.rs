@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use spelrum_answers::date_time;
 use spelrum_answers::{
-    CellResult, ExperimentSummary, MatchedCells, MatchedMoves, Overview, Report, SideBySide,
-    places_text,
+    CellResult, ExperimentSummary, MatchedCells, MatchedMoves, MoveCost, Overview, Report,
+    SideBySide, places_text,
 };
-use spelrum_model::Role;
-use spelrum_statistics::{Interval, OverGames, ScoreInterval};
+use spelrum_statistics::OverGames;
 
+use super::column::Columns;
 use super::overview::build;
+use super::rows::Rows;
+use super::value::{Form, ends};
 use crate::document::{Document, Part, TitledTable};
-use crate::text::{Column, count, duration_us, optional, ratio};
+use crate::text::{Column, count, optional, ratio};
 
 /// Two experiments with their common parts.
 pub(crate) struct PairReport<'a> {
@@ -24,12 +26,12 @@ pub(crate) struct PairReport<'a> {
 }
 
 /// The comparison for programs. Keys are only ever added.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 pub(crate) struct Json<'a> {
     pub(crate) experiments: [Experiment<'a>; 2],
     pub(crate) axes: &'a [String],
-    pub(crate) cells: Vec<Cell<'a>>,
-    moves: Vec<Moves<'a>>,
+    pub(crate) cells: Rows<'a>,
+    moves: Rows<'a>,
     unmatched: Vec<Unmatched<'a>>,
 }
 
@@ -50,35 +52,6 @@ pub(crate) struct Experiment<'a> {
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Cell<'a> {
-    axes: &'a [Option<String>],
-    player: &'a str,
-    opponent: &'a str,
-    first_cell_id: i64,
-    second_cell_id: i64,
-    first_games: u64,
-    second_games: u64,
-    first_score: Option<f64>,
-    second_score: Option<f64>,
-    /// The first score minus the second.
-    difference: Option<f64>,
-    difference_low: Option<f64>,
-    difference_high: Option<f64>,
-}
-
-#[derive(Debug, Serialize)]
-struct Moves<'a> {
-    axes: &'a [Option<String>],
-    player: &'a str,
-    opponent: &'a str,
-    first_wall_us_mean: f64,
-    second_wall_us_mean: f64,
-    wall_us_ratio: Option<f64>,
-    wall_us_ratio_low: Option<f64>,
-    wall_us_ratio_high: Option<f64>,
-}
-
-#[derive(Debug, Serialize)]
 struct Unmatched<'a> {
     experiment: &'a str,
     cell_id: i64,
@@ -94,11 +67,12 @@ impl<'a> PairReport<'a> {
         let [first, second] = self.reports;
         let [of_first, of_second] = self.overviews;
         let unmatched = self.matched.unmatched.iter().zip(self.reports);
+        let axes = &self.matched.axes;
         Json {
             experiments: [experiment(first, of_first), experiment(second, of_second)],
-            axes: &self.matched.axes,
-            cells: self.matched.cells.iter().map(cell).collect(),
-            moves: self.matched.moves.iter().map(moves).collect(),
+            axes,
+            cells: Rows::new(axes, cell_columns(axes), self.matched.cells.iter().collect()),
+            moves: Rows::new(axes, move_columns(axes), self.matched.moves.iter().collect()),
             unmatched: unmatched
                 .flat_map(|(cells, report)| cells.iter().map(|cell| unmatched_cell(report, cell)))
                 .collect(),
@@ -143,37 +117,10 @@ impl<'a> PairReport<'a> {
         table
     }
 
-    /// Returns the places on the grid's axes. Parameters that players vary are in their names already.
-    fn grid(&self) -> Vec<usize> {
-        let axes = &self.matched.axes;
-        (0..axes.len()).filter(|&axis| Role::from_axis(&axes[axis]).is_none()).collect()
-    }
-
-    fn columns(&self, grid: &[usize], last: &[&str]) -> Vec<Column> {
-        let axes = grid.iter().map(|&axis| Column::numbers(&self.matched.axes[axis]));
-        let words = ["player", "opponent"].map(Column::words);
-        axes.chain(words).chain(last.iter().map(|name| Column::numbers(*name))).collect()
-    }
-
     fn scores(&self) -> Option<TitledTable> {
-        let grid = self.grid();
         let [first, second] = self.names();
-        let headings = ["games", "score", "games", "score", "difference", "95% interval"];
-        let mut table =
-            TitledTable::new("cells", "Scores in both experiments", self.columns(&grid, &headings));
-        for MatchedCells { axes, cells, difference } in &self.matched.cells {
-            let figures = cells.iter().flat_map(|cell| {
-                [count(cell.games), optional(cell.score, |score| format!("{:.3}", score.score))]
-            });
-            let difference = [
-                optional(*difference, |difference| format!("{:+.3}", difference.value)),
-                optional(*difference, |difference| {
-                    format!("{:+.3} to {:+.3}", difference.low, difference.high)
-                }),
-            ];
-            let names = [cells[0].player.clone(), cells[0].opponent.clone()];
-            table.row(places(&grid, axes).chain(names).chain(figures).chain(difference));
-        }
+        let columns = cell_columns(&self.matched.axes);
+        let table = columns.table("cells", "Scores in both experiments", &self.matched.cells);
         let clear = self.matched.cells.iter().filter(|pair| pair.is_clear()).count() as u64;
         let compared =
             self.matched.cells.iter().filter(|pair| pair.difference.is_some()).count() as u64;
@@ -191,28 +138,10 @@ impl<'a> PairReport<'a> {
     }
 
     fn times(&self) -> Option<TitledTable> {
-        let grid = self.grid();
         let [first, second] = self.names();
-        let headings = ["mean", "mean", "ratio", "95% interval"];
-        let mut table = TitledTable::new(
-            "moves",
-            "Cost of a move in both experiments",
-            self.columns(&grid, &headings),
-        );
-        for MatchedMoves { axes, moves, ratio: of_means } in &self.matched.moves {
-            let means = moves.map(|cost| {
-                duration_us(mean_us(cost.costs.wall_us_game_mean, cost.costs.wall_us_mean))
-            });
-            let interval = of_means.and_then(|estimate| estimate.interval);
-            let of_means = [
-                optional(*of_means, |estimate| ratio(estimate.value)),
-                optional(interval, |bounds| {
-                    format!("{} to {}", ratio(bounds.low), ratio(bounds.high))
-                }),
-            ];
-            let names = [moves[0].player.clone(), moves[0].opponent.clone()];
-            table.row(places(&grid, axes).chain(names).chain(means).chain(of_means));
-        }
+        let columns = move_columns(&self.matched.axes);
+        let table =
+            columns.table("moves", "Cost of a move in both experiments", &self.matched.moves);
         let notes = vec![
             format!(
                 "Mean: of the player's searched moves, over games, first in {first}, then in {second}."
@@ -240,11 +169,39 @@ impl<'a> PairReport<'a> {
     }
 }
 
-fn places<'a>(
-    grid: &'a [usize],
-    values: &'a [Option<String>],
-) -> impl Iterator<Item = String> + 'a {
-    grid.iter().map(|&axis| optional(values.get(axis).and_then(Option::as_deref), str::to_owned))
+fn cell_columns<'a>(axes: &'a [String]) -> Columns<'a, &'a MatchedCells<'a>> {
+    Columns::<&MatchedCells<'_>>::new()
+        .places(axes, |row| &row.axes)
+        .column("player", "player", Form::Words, |row| &row.cells[0].player)
+        .column("opponent", "opponent", Form::Words, |row| &row.cells[0].opponent)
+        .keys(["first_cell_id", "second_cell_id"], |row| row.cells.map(|cell| cell.cell.0))
+        .column("first_games", "games", Form::Count, |row| row.cells[0].games)
+        .text("score", Form::Decimals(3), |row| Some(row.cells[0].score?.score))
+        .column("second_games", "games", Form::Count, |row| row.cells[1].games)
+        .key("first_score", |row| Some(row.cells[0].score?.score))
+        .column("second_score", "score", Form::Decimals(3), |row| Some(row.cells[1].score?.score))
+        // The first score minus the second.
+        .column("difference", "difference", Form::Points, |row| Some(row.difference?.value))
+        .keys(["difference_low", "difference_high"], |row| ends(row.difference))
+        .text("95% interval", Form::Digits, |row| {
+            row.difference.map(|bounds| format!("{:+.3} to {:+.3}", bounds.low, bounds.high))
+        })
+}
+
+fn move_columns<'a>(axes: &'a [String]) -> Columns<'a, &'a MatchedMoves<'a>> {
+    let mean = |moves: &MoveCost| mean_us(moves.costs.wall_us_game_mean, moves.costs.wall_us_mean);
+    let interval = |row: &MatchedMoves<'_>| row.ratio.and_then(|ratio| ratio.interval);
+    Columns::<&MatchedMoves<'_>>::new()
+        .places(axes, |row| &row.axes)
+        .column("player", "player", Form::Words, |row| &row.moves[0].player)
+        .column("opponent", "opponent", Form::Words, |row| &row.moves[0].opponent)
+        .column("first_wall_us_mean", "mean", Form::Duration, move |row| mean(row.moves[0]))
+        .column("second_wall_us_mean", "mean", Form::Duration, move |row| mean(row.moves[1]))
+        .column("wall_us_ratio", "ratio", Form::Ratio, |row| Some(row.ratio?.value))
+        .keys(["wall_us_ratio_low", "wall_us_ratio_high"], move |row| ends(interval(row)))
+        .text("95% interval", Form::Digits, move |row| {
+            interval(row).map(|bounds| format!("{} to {}", ratio(bounds.low), ratio(bounds.high)))
+        })
 }
 
 /// Returns the mean over games if available, otherwise over moves.
@@ -311,44 +268,6 @@ fn experiment<'a>(report: &'a Report, overview: Option<&'a Overview>) -> Experim
         description: &report.description,
         cpu_models: overview.map(cpu_models),
         builds: overview.map(builds),
-    }
-}
-
-fn cell<'a>(matched: &'a MatchedCells<'a>) -> Cell<'a> {
-    let [first, second] = matched.cells;
-    let score = |score: Option<ScoreInterval>| score.map(|score| score.score);
-    let difference: Option<Interval> = matched.difference;
-    Cell {
-        axes: &matched.axes,
-        player: &first.player,
-        opponent: &first.opponent,
-        first_cell_id: first.cell.0,
-        second_cell_id: second.cell.0,
-        first_games: first.games,
-        second_games: second.games,
-        first_score: score(first.score),
-        second_score: score(second.score),
-        difference: difference.map(|difference| difference.value),
-        difference_low: difference.map(|difference| difference.low),
-        difference_high: difference.map(|difference| difference.high),
-    }
-}
-
-fn moves<'a>(matched: &'a MatchedMoves<'a>) -> Moves<'a> {
-    let [first, second] = matched.moves;
-    let mean = |cost: &spelrum_answers::MoveCost| {
-        mean_us(cost.costs.wall_us_game_mean, cost.costs.wall_us_mean)
-    };
-    let interval = matched.ratio.and_then(|ratio| ratio.interval);
-    Moves {
-        axes: &matched.axes,
-        player: &first.player,
-        opponent: &first.opponent,
-        first_wall_us_mean: mean(first),
-        second_wall_us_mean: mean(second),
-        wall_us_ratio: matched.ratio.map(|ratio| ratio.value),
-        wall_us_ratio_low: interval.map(|bounds| bounds.low),
-        wall_us_ratio_high: interval.map(|bounds| bounds.high),
     }
 }
 

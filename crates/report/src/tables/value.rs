@@ -20,13 +20,13 @@ pub(crate) enum Value<'a> {
     Id(i64),
     Real(f64),
     Text(Cow<'a, str>),
-    List(Vec<Value<'a>>),
+    List(Vec<Self>),
     /// A value on each axis, in the order of the axes.
     Places(Vec<Option<&'a str>>),
     /// Pairs of games by the player's points: 0, ½, 1, 1½ and 2.
     Pairs([u64; 5]),
     #[serde(serialize_with = "serialize_object")]
-    Object(Vec<(&'static str, Value<'a>)>),
+    Object(Vec<(&'static str, Self)>),
 }
 
 /// Writes values by their keys, without those that are absent.
@@ -102,8 +102,8 @@ impl<'a> From<&'a String> for Value<'a> {
     }
 }
 
-impl<'a, const N: usize> From<[(&'static str, Value<'a>); N]> for Value<'a> {
-    fn from(object: [(&'static str, Value<'a>); N]) -> Self {
+impl<const N: usize> From<[(&'static str, Self); N]> for Value<'_> {
+    fn from(object: [(&'static str, Self); N]) -> Self {
         Self::Object(object.into())
     }
 }
@@ -138,8 +138,6 @@ pub(crate) enum Form {
     Points,
     /// `0.75 %`
     Percent,
-    /// `75.0 %`
-    Share,
     /// `12.3 µs`
     Duration,
     /// `×1.50`
@@ -149,6 +147,10 @@ pub(crate) enum Form {
 }
 
 impl Form {
+    pub(crate) const fn is_of_words(self) -> bool {
+        matches!(self, Self::Words)
+    }
+
     /// Formats a value; an unknown one as a dash.
     pub(crate) fn text(self, value: &Value<'_>) -> String {
         let number = match value {
@@ -174,7 +176,6 @@ impl Form {
             // A zero has no sign of its own.
             Self::Points => format!("{:+.3}", number + 0.0),
             Self::Percent => percent(number),
-            Self::Share => format!("{:.1} %", 100.0 * number),
             Self::Duration => duration_us(number),
             Self::Ratio => ratio(number),
             Self::RelativeError => relative_error(number),

@@ -16,10 +16,7 @@ use crate::text::{Column, count, optional, ratio, relative_error};
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "worker-effects",
     "Effects of workers: what each adds to scores, times and nodes",
-    Source::Overview(View {
-        parts: |overview| parts(table(overview)),
-        rows: |overview| Ok(rows(overview).csv(&overview.experiment.name)),
-    }),
+    Source::Overview(View { parts: |overview| parts(table(overview)), rows }),
 );
 
 /// Returns a row for each measure and worker: figures of the whole measure, then the worker's.
@@ -44,7 +41,7 @@ pub(crate) fn rows(overview: &Overview) -> Rows<'_> {
         .key("host", |(.., share)| share.map(|share| &share.host))
         .key("effect", |(_, _, effect, _)| effect.effect)
         .key("error", |(_, _, effect, _)| effect.error);
-    Rows::new(&[], columns, rows.collect())
+    Rows::without_places(columns, rows.collect())
 }
 
 fn shares_by_worker(overview: &Overview) -> BTreeMap<WorkerId, &WorkerShare> {
