@@ -2,17 +2,16 @@
 
 use std::io::Write;
 
-use serde::Serialize;
-use spelrum_answers::{Comparisons, Overview, Phases};
+use serde::{Serialize, Serializer};
+use spelrum_answers::{Comparisons, Phases, Report};
 
 use crate::answers::Answers;
 use crate::data::write_json;
 use crate::error::Result;
+use crate::tables::played_on::PlayedOn;
 use crate::tables::rows::Rows;
-use crate::tables::{
-    accuracy, claims_json, comparisons, disturbance, engines, evolution, forfeits, json, overview,
-    phases, ratings, runs, worker_effects,
-};
+use crate::tables::scaled::{ScaledLimits, scaled};
+use crate::tables::{accuracy, claims_json, comparisons, engines, phases, ratings, registry};
 
 /// All comparisons of an experiment.
 #[derive(Serialize)]
@@ -56,64 +55,92 @@ impl<'a> From<&'a Phases> for PhaseTimes<'a> {
     }
 }
 
-/// How the games were played.
-#[derive(Serialize)]
-struct Played<'a> {
-    lengths: Rows<'a>,
-    terminations: Rows<'a>,
-    workers: Rows<'a>,
-    worker_effects: Rows<'a>,
-}
+/// Tables by their keys.
+struct Keyed<'a>(Vec<(&'static str, Rows<'a>)>);
 
-impl<'a> From<&'a Overview> for Played<'a> {
-    fn from(answer: &'a Overview) -> Self {
-        Self {
-            lengths: overview::length_rows(answer),
-            terminations: overview::termination_rows(answer),
-            workers: overview::worker_rows(answer),
-            worker_effects: worker_effects::rows(answer),
-        }
+impl Serialize for Keyed<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, rows)| (key, rows)))
     }
 }
 
+/// Keys are only ever added.
 #[derive(Serialize)]
 struct Everything<'a> {
+    experiment: &'a str,
+    experiment_uuid: &'a str,
+    game: &'a str,
+    state: &'static str,
+    games_planned: u64,
+    games_settled: u64,
+    games_failed: u64,
+    axes: &'a [String],
+    /// Mean score of the first mover from the opening, over all cells.
+    first_mover_score: Option<f64>,
+    first_mover_low: Option<f64>,
+    first_mover_high: Option<f64>,
     #[serde(flatten)]
-    report: json::Report<'a>,
+    of_cells: Keyed<'a>,
+    /// Scaling of time limits, if there was any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_scale: Option<ScaledLimits>,
+    /// Slots on which the timed games were played, if cells are timed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    played_on: Option<PlayedOn>,
     ratings: Option<Vec<ratings::Group<'a>>>,
     comparisons: Option<Compared<'a>>,
     phases: Option<PhaseTimes<'a>>,
     claims: Vec<claims_json::Claim<'a>>,
     accuracy: Rows<'a>,
-    runs: Rows<'a>,
-    generations: Rows<'a>,
-    families: Rows<'a>,
-    disturbed: Rows<'a>,
-    forfeits: Rows<'a>,
-    engines: Rows<'a>,
+    #[serde(flatten)]
+    of_runs_and_engines: Keyed<'a>,
     mixed_cells: Rows<'a>,
     #[serde(flatten)]
-    overview: Option<Played<'a>>,
+    others: Keyed<'a>,
 }
 
 /// Writes all answers.
 pub(super) fn write(answers: &Answers, out: &mut dyn Write) -> Result<()> {
     let report = answers.report()?;
+    let Report { experiment, axes, first_mover, .. } = report;
+    let mut tables = registry::json_rows(answers)?;
+    // The order of keys stays; tables that came later follow.
+    let mut take = |keys: &[&str]| {
+        let rank = |key: &str| keys.iter().position(|other| *other == key);
+        let mut taken: Vec<_> = tables.extract_if(.., |(key, _)| rank(key).is_some()).collect();
+        taken.sort_by_key(|(key, _)| rank(key));
+        Keyed(taken)
+    };
     let everything = Everything {
-        report: json::Report::from(report),
+        experiment: &experiment.name,
+        experiment_uuid: &experiment.uuid,
+        game: &experiment.game,
+        state: experiment.state.name(),
+        games_planned: experiment.games_planned,
+        games_settled: experiment.games_settled,
+        games_failed: experiment.games_failed,
+        axes,
+        first_mover_score: first_mover.map(|score| score.score),
+        first_mover_low: first_mover.map(|score| score.low),
+        first_mover_high: first_mover.map(|score| score.high),
+        of_cells: take(&["cells", "moves", "depths", "failures"]),
+        time_scale: scaled(report),
+        played_on: report.played_on.map(Into::into),
         ratings: answers.ratings.as_ref().map(ratings::groups),
         comparisons: answers.comparisons.as_ref().map(Compared::from),
         phases: answers.phases.as_ref().map(PhaseTimes::from),
         claims: claims_json::claims(report),
         accuracy: accuracy::rows(report, |_| true),
-        runs: runs::rows(report),
-        generations: evolution::generation_rows(report),
-        families: evolution::family_rows(report),
-        disturbed: disturbance::rows(report),
-        forfeits: forfeits::rows(&report.engines.forfeits),
-        engines: engines::rows(report),
+        of_runs_and_engines: take(&[
+            "runs",
+            "generations",
+            "families",
+            "disturbed",
+            "forfeits",
+            "engines",
+        ]),
         mixed_cells: engines::mixed_cells(report),
-        overview: answers.overview.as_ref().map(Played::from),
+        others: Keyed(tables),
     };
     write_json(out, &everything)?;
     Ok(())

@@ -17,7 +17,8 @@ pub(crate) const TABLE: TableEntry = TableEntry::new(
     "cells",
     "Who is stronger in each cell",
     Source::Cells(View { parts: |report| parts(table(report)), rows }),
-);
+)
+.in_json("cells");
 
 /// A cell, and how much stronger its first player is.
 type Row<'a> = (&'a CellResult, CellStrength);

@@ -20,7 +20,8 @@ pub(crate) const MOVES: TableEntry = TableEntry::new(
         rows: |report| rows(report, &report.moves),
     }),
 )
-.with_choices();
+.with_choices()
+.in_json("moves");
 
 pub(crate) const DEPTHS: TableEntry = TableEntry::new(
     "depths",
@@ -30,7 +31,8 @@ pub(crate) const DEPTHS: TableEntry = TableEntry::new(
         rows: |report| rows(report, &report.depths),
     }),
 )
-.with_choices();
+.with_choices()
+.in_json("depths");
 
 fn moves(report: &Report) -> Option<TitledTable> {
     let costs = &report.moves;

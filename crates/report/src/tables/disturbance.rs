@@ -15,7 +15,8 @@ pub(crate) const TABLE: TableEntry = TableEntry::new(
     Source::Cells(View { parts: |report| parts(table(report)), rows }),
 )
 .with_choices()
-.shown_with_runs();
+.shown_with_runs()
+.in_json("disturbed");
 
 /// A cell, and its disturbed games.
 type Row<'a> = (&'a CellResult, &'a DisturbedGames);

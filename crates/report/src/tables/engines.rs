@@ -17,7 +17,8 @@ pub(crate) const TABLE: TableEntry = TableEntry::new(
 )
 .with_choices()
 .shown_with_runs()
-.on_page_after(forfeits::TABLE.name);
+.on_page_after(forfeits::TABLE.name)
+.in_json("engines");
 
 /// Explains how the two hashes relate.
 const BUILD_NOTE: &str = "\

@@ -18,6 +18,8 @@ pub(crate) struct TableEntry {
     pub(crate) has_choices: bool,
     /// Whether a report of an experiment with runs shows it by default.
     pub(crate) is_shown_with_runs: bool,
+    /// The key of its rows at the top of JSON; `None` where JSON has them elsewhere, or not.
+    pub(crate) json: Option<&'static str>,
     /// The table that precedes it on a page; otherwise that is the one before it in the list.
     pub(crate) page_after: Option<&'static str>,
 }
@@ -43,8 +45,8 @@ pub(crate) struct View<A: 'static> {
 
 impl TableEntry {
     pub(crate) const fn new(name: &'static str, help: &'static str, source: Source) -> Self {
-        let (has_choices, is_shown_with_runs, page_after) = (false, false, None);
-        Self { name, help, source, has_choices, is_shown_with_runs, page_after }
+        let (has_choices, is_shown_with_runs, json, page_after) = (false, false, None, None);
+        Self { name, help, source, has_choices, is_shown_with_runs, json, page_after }
     }
 
     pub(crate) const fn with_choices(self) -> Self {
@@ -53,6 +55,10 @@ impl TableEntry {
 
     pub(crate) const fn shown_with_runs(self) -> Self {
         Self { is_shown_with_runs: true, ..self }
+    }
+
+    pub(crate) const fn in_json(self, key: &'static str) -> Self {
+        Self { json: Some(key), ..self }
     }
 
     pub(crate) const fn on_page_after(self, name: &'static str) -> Self {
@@ -93,6 +99,17 @@ impl Source {
             Self::Overview(_) => 4,
         };
         page(self) == page(other)
+    }
+
+    /// Whether the answer is there.
+    pub(crate) const fn is_answered(&self, answers: &Answers) -> bool {
+        match self {
+            Self::Cells(_) | Self::Depths(_) => answers.report.is_some(),
+            Self::Ratings(_) => answers.ratings.is_some(),
+            Self::Comparisons(_) => answers.comparisons.is_some(),
+            Self::Phases(_) => answers.phases.is_some(),
+            Self::Overview(_) => answers.overview.is_some(),
+        }
     }
 
     /// Returns the experiment of the answer.

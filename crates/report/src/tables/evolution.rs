@@ -17,13 +17,15 @@ pub(crate) const GENERATIONS: TableEntry = TableEntry::new(
     "Fitness by generation, where formulas were bred",
     Source::Cells(View { parts: |report| parts(table(report)), rows: generation_rows }),
 )
-.shown_with_runs();
+.shown_with_runs()
+.in_json("generations");
 
 pub(crate) const FAMILY: TableEntry = TableEntry::new(
     "family",
     "The best that were bred, and their ancestors",
     Source::Cells(View { parts: |report| parts(family(report)), rows: family_rows }),
-);
+)
+.in_json("families");
 
 /// Maximum number of generations in a table for people.
 const GENERATIONS_SHOWN: usize = 11;

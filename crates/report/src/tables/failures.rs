@@ -13,7 +13,8 @@ pub(crate) const TABLE: TableEntry = TableEntry::new(
     "Cells in which games failed, or were lost and played again",
     Source::Cells(View { parts: |report| parts(table(report)), rows }),
 )
-.shown_with_runs();
+.shown_with_runs()
+.in_json("failures");
 
 fn columns(report: &Report) -> Columns<'_, CellFailures<'_>> {
     Columns::<CellFailures<'_>>::new()

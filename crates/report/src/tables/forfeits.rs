@@ -19,7 +19,8 @@ pub(crate) const TABLE: TableEntry = TableEntry::new(
     }),
 )
 .with_choices()
-.shown_with_runs();
+.shown_with_runs()
+.in_json("forfeits");
 
 /// Returns the columns, for people only those of kinds that occurred.
 fn columns(players: &[PlayerForfeits]) -> Columns<'_, &PlayerForfeits> {

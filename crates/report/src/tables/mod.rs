@@ -15,7 +15,6 @@ pub(crate) mod entry;
 pub(crate) mod evolution;
 pub(crate) mod failures;
 pub(crate) mod forfeits;
-pub(crate) mod json;
 pub(crate) mod margins;
 pub(crate) mod overview;
 pub(crate) mod phases;

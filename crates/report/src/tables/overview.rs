@@ -20,7 +20,8 @@ pub(crate) const LENGTHS: TableEntry = TableEntry::new(
         parts: |overview| parts((!is_empty(overview)).then(|| lengths(overview))),
         rows: length_rows,
     }),
-);
+)
+.in_json("lengths");
 
 pub(crate) const TERMINATIONS: TableEntry = TableEntry::new(
     "terminations",
@@ -29,7 +30,8 @@ pub(crate) const TERMINATIONS: TableEntry = TableEntry::new(
         parts: |overview| parts((!is_empty(overview)).then(|| terminations(overview))),
         rows: termination_rows,
     }),
-);
+)
+.in_json("terminations");
 
 pub(crate) const WORKERS: TableEntry = TableEntry::new(
     "workers",
@@ -39,7 +41,8 @@ pub(crate) const WORKERS: TableEntry = TableEntry::new(
         rows: worker_rows,
     }),
 )
-.with_choices();
+.with_choices()
+.in_json("workers");
 
 /// Characters of a commit that suffice to identify it.
 const COMMIT_CHARACTERS: usize = 7;

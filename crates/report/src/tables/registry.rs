@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use super::entry::{Source, TableEntry};
+use super::rows::Rows;
 use super::{
     accuracy, cells, claims, colours, comparisons, costs, disturbance, engines, evolution,
     failures, forfeits, margins, overview, phases, ratings, runs, worker_effects,
@@ -129,6 +130,14 @@ pub(crate) fn only(table: &TableEntry, answers: &Answers) -> Result<Vec<Part>> {
         parts.push(Part::Words(words.to_owned()));
     }
     Ok(parts)
+}
+
+/// Returns the rows at the top of JSON by their keys, as far as their answers are there.
+pub(crate) fn json_rows(answers: &Answers) -> Result<Vec<(&'static str, Rows<'_>)>> {
+    let tables = TABLES.iter().map(|table| table.0);
+    let answered = tables.filter(|table| table.source.is_answered(answers));
+    let keyed = answered.filter_map(|table| Some((table.json?, table)));
+    keyed.map(|(key, table)| Ok((key, table.rows(answers)?))).collect()
 }
 
 #[cfg(test)]

@@ -18,7 +18,8 @@ pub(crate) const TABLE: TableEntry = TableEntry::new(
     "What the runs of an experiment that depends on its own results found",
     Source::Cells(View { parts: |report| parts(table(report)), rows }),
 )
-.shown_with_runs();
+.shown_with_runs()
+.in_json("runs");
 
 /// A run, and its best estimate of one parameter; `None` before the first step.
 type Row<'a> = (&'a RunResult, Option<&'a Estimate>);

@@ -17,7 +17,8 @@ pub(crate) const TABLE: TableEntry = TableEntry::new(
     "worker-effects",
     "Effects of workers: what each adds to scores, times and nodes",
     Source::Overview(View { parts: |overview| parts(table(overview)), rows }),
-);
+)
+.in_json("worker_effects");
 
 /// Returns a row for each measure and worker: figures of the whole measure, then the worker's.
 pub(crate) fn rows(overview: &Overview) -> Rows<'_> {
