@@ -14,7 +14,7 @@ use crate::document::Part;
 use crate::error::Result;
 
 /// The tables, in the order of their list for users.
-pub(crate) static TABLES: [TableName; 28] = [
+pub(crate) static TABLES: &[TableName] = &[
     TableName(&claims::TABLE),
     TableName(&runs::TABLE),
     TableName(&evolution::GENERATIONS),
@@ -52,7 +52,8 @@ pub struct TableName(&'static TableEntry);
 impl TableName {
     /// Returns all names, in a sentence.
     pub fn listed() -> String {
-        match TABLES.map(|table| table.0.name).split_last() {
+        let names: Vec<&str> = TABLES.iter().map(|table| table.0.name).collect();
+        match names.split_last() {
             Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
             None => String::new(),
         }
@@ -65,7 +66,7 @@ impl TableName {
 
 impl ValueEnum for TableName {
     fn value_variants<'a>() -> &'a [Self] {
-        &TABLES
+        TABLES
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
