@@ -100,7 +100,8 @@ pub enum Reason {
 }
 
 impl Reason {
-    pub(crate) const ALL: &[Self] = &[
+    /// All kinds.
+    pub const ALL: &[Self] = &[
         Self::Malformed,
         Self::CrossSite,
         Self::WrongHost,
