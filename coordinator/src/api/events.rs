@@ -7,18 +7,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{Path, State};
-use axum::http::HeaderMap;
+use axum::extract::State;
+use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use futures_util::stream;
 use serde::Serialize;
-use spelrum_answers::{GetProgress, ListSettledCells, PAGE_ITEMS_MAX, Progress};
+use spelrum_answers::{FollowEvents, GetProgress, ListSettledCells, PAGE_ITEMS_MAX, Progress};
 use spelrum_proto::{Reason, Refusal};
 use spelrum_store::Question as _;
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::parameters::PathParameters;
 use super::questions::unanswered;
-use super::{Api, place, reply};
+use super::{Api, parameters, place, reply};
 
 /// The content type of server-sent events.
 pub(super) const EVENTS_CONTENT_TYPE: &str = "text/event-stream";
@@ -34,10 +35,11 @@ const QUIET_LOOKS: u32 = 5;
 /// experiment is over. A client that comes back says with `Last-Event-ID` which cells it has.
 pub(super) async fn events(
     State(api): State<Arc<Api>>,
-    Path(experiment): Path<String>,
+    PathParameters(path): PathParameters,
+    uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    match start(api, experiment, &headers).await {
+    match start(api, &path, &uri, &headers).await {
         Ok(answer) => answer,
         Err(refusal) => super::problem(refusal),
     }
@@ -45,9 +47,12 @@ pub(super) async fn events(
 
 async fn start(
     api: Arc<Api>,
-    experiment: String,
+    path: &[(String, String)],
+    uri: &Uri,
     headers: &HeaderMap,
 ) -> Result<Response, Refusal> {
+    let FollowEvents { experiment } =
+        parameters::from_query(path, uri.query().unwrap_or_default())?;
     let place = place(&api.events, "too many others follow events")?;
     // By its UUID: its name may come to mean another.
     let experiment = api.summary(&experiment).await?.uuid;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{RawPathParams, State};
+use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
 use futures_util::stream;
@@ -14,13 +14,14 @@ use spelrum_proto::problem::Problem;
 use spelrum_store::Readers;
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::parameters::PathParameters;
 use super::{Api, LINES_CONTENT_TYPE, parameters, place, reply};
 use crate::services::reading_failed;
 
 /// Sends a line for each game; at the end of those that are there it ends.
 pub(super) async fn stream_games(
     State(api): State<Arc<Api>>,
-    path: RawPathParams,
+    PathParameters(path): PathParameters,
     uri: Uri,
 ) -> Response {
     match start(&api, &path, &uri).await {
@@ -29,10 +30,8 @@ pub(super) async fn stream_games(
     }
 }
 
-async fn start(api: &Api, path: &RawPathParams, uri: &Uri) -> Result<Response, Refusal> {
-    let path: Vec<_> =
-        path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    let asked: StreamGames = parameters::from_query(&path, uri.query().unwrap_or_default())?;
+async fn start(api: &Api, path: &[(String, String)], uri: &Uri) -> Result<Response, Refusal> {
+    let asked: StreamGames = parameters::from_query(path, uri.query().unwrap_or_default())?;
     let place = place(&api.queries, "too many other queries are running")?;
     let scope = GamesOf::Experiment(api.summary(&asked.experiment).await?.experiment);
     let reading = Reading {

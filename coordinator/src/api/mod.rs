@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, RawPathParams, State};
+use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{Method as HttpMethod, Request, Uri};
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
@@ -35,6 +35,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use self::openapi::Operation;
+use self::parameters::PathParameters;
 pub(crate) use self::reply::problem;
 use crate::dispatcher::{Clock, Dispatch};
 use crate::server::Passed;
@@ -194,15 +195,13 @@ impl Answers<GetOpenapi> for Api {
 
 async fn handle<C: Call>(
     State(api): State<Arc<Api>>,
-    path: RawPathParams,
+    PathParameters(path): PathParameters,
     uri: Uri,
     body: Bytes,
 ) -> Response
 where
     Api: Answers<C>,
 {
-    let path: Vec<(String, String)> =
-        path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let call = match parameters::read::<C>(&path, &uri, &body) {
         Ok(call) => call,
         Err(refusal) => return problem(refusal),

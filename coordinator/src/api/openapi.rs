@@ -231,12 +231,15 @@ fn snake_case(name: &str) -> String {
 
 /// Removes null from the schema of a parameter, which is absent instead.
 fn remove_null(schema: &mut Value) {
-    if let Some(types) = schema["type"].as_array_mut() {
+    let Some(schema) = schema.as_object_mut() else { return };
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|name| name != "null");
+        if let [only] = &mut types[..] {
+            let only = only.take();
+            schema.insert("type".to_owned(), only);
+        }
     }
-    if let Some(schema) = schema.as_object_mut()
-        && let Some(Value::Array(forms)) = schema.get_mut("anyOf")
-    {
+    if let Some(Value::Array(forms)) = schema.get_mut("anyOf") {
         forms.retain(|form| form["type"] != "null");
         if let [Value::Object(form)] = &mut forms[..] {
             let form = std::mem::take(form);

@@ -1,10 +1,36 @@
 //! A call's parameters, from its path, its query string and its body.
 
+use std::fmt;
+
+use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::Uri;
-use serde::de::DeserializeOwned;
+use axum::http::request::Parts;
+use axum::response::Response;
+use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use spelrum_answers::Call;
 use spelrum_proto::{Reason, Refusal};
+
+use super::problem;
+
+/// The parameters in a call's path, with their names.
+pub(super) struct PathParameters(pub(super) Vec<(String, String)>);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathParameters {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
+        match RawPathParams::from_request_parts(parts, state).await {
+            Ok(path) => {
+                let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+                Ok(Self(path.iter().map(owned).collect()))
+            }
+            // It is not UTF-8.
+            Err(rejection) => Err(problem(malformed(rejection.body_text()))),
+        }
+    }
+}
 
 /// Reads a call from the parameters of its path, and either the query string or the body.
 ///
@@ -56,14 +82,43 @@ pub(super) fn from_body<C: DeserializeOwned>(
     let unreadable = |error: &dyn std::fmt::Display| {
         malformed(format!("the call's body cannot be read: {error}"))
     };
-    let mut fields: Map<String, Value> =
-        serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
+    let Fields(mut fields) = serde_json::from_slice(body).map_err(|error| unreadable(&error))?;
     for (name, value) in path {
         if fields.insert(name.clone(), Value::String(value.clone())).is_some() {
             return Err(malformed(format!("{name} is given in the path and in the body")));
         }
     }
     serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| unreadable(&error))
+}
+
+/// The members of an object, each given once.
+struct Fields(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(FieldsVisitor)
+    }
+}
+
+struct FieldsVisitor;
+
+impl<'de> Visitor<'de> for FieldsVisitor {
+    type Value = Fields;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+        let mut fields = Map::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if fields.contains_key(&name) {
+                return Err(A::Error::custom(format_args!("duplicate field `{name}`")));
+            }
+            fields.insert(name, map.next_value()?);
+        }
+        Ok(Fields(fields))
+    }
 }
 
 fn malformed(problem: impl Into<String>) -> Refusal {
@@ -126,5 +181,14 @@ mod tests {
                 .unwrap_err(),
         ];
         insta::assert_snapshot!(problems.join("\n"));
+    }
+
+    #[test]
+    fn a_member_given_twice_is_refused() {
+        let twice = r#"{"action": "pause", "action": "cancel"}"#;
+        let problem = body::<SteerExperiment>(&[("experiment", "nim")], twice).unwrap_err();
+        let place = "at line 1 column 28";
+        let expected = format!("the call's body cannot be read: duplicate field `action` {place}");
+        assert_eq!(problem, expected);
     }
 }

@@ -11,7 +11,7 @@ use crate::checked::{Inconsistent, check_places, checked_on_reading};
 /// `NUMBER-CELL`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
-#[schemars(extend("pattern" = "^[0-9]+-[0-9]+$"))]
+#[schemars(extend("pattern" = "^[0-9]{1,18}-[0-9]{1,18}$"))]
 pub struct CellCursor {
     /// The cell's number in the grid.
     pub number: u64,

@@ -19,8 +19,10 @@ pub struct SubmitSweep {
     /// The UUID of a new experiment, made by the client, so that a repeated submit changes nothing. Without one the
     /// coordinator makes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "uuid"))]
     pub experiment_uuid: Option<String>,
     /// The sweep file's text.
+    #[schemars(length(min = 1))]
     pub sweep_toml: String,
     /// The sweep file's name, for messages.
     #[serde(default)]
@@ -139,7 +141,7 @@ pub struct Removable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Exclusion {
-    /// None: only say what excluding them would do.
+    /// Change nothing, and say what excluding them would do.
     Preview,
     /// Discard their results, and have others play these games.
     Exclude,

@@ -38,11 +38,17 @@ pub struct PlayerForfeits {
 /// Forfeits in JSON, by the names of their kinds.
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct PlayerForfeitsForm {
+    /// The player's name in the sweep.
     player: String,
+    /// Its counted games.
     games: u64,
+    /// Games in which its program ended or could not be understood.
     crash: u64,
+    /// Games in which it overstepped its time.
     time_forfeit: u64,
+    /// Games in which it did not answer.
     stall: u64,
+    /// Games in which its answer was not a legal move.
     illegal_move: u64,
 }
 

@@ -252,7 +252,7 @@ pub struct GamesQuestion {
 /// Position in a list of games, which continues after this game. Its text is `GAME_ID-CELL-NUMBER`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
-#[schemars(extend("pattern" = "^[0-9]+-[0-9]+-[0-9]+$"))]
+#[schemars(extend("pattern" = "^[0-9]{1,18}-[0-9]{1,18}-[0-9]{1,18}$"))]
 pub struct GameCursor {
     /// Its id in this database.
     pub game_id: i64,

@@ -12,6 +12,7 @@ pub const QUERY_PATH: &str = "/api/v1/sql";
 #[serde(deny_unknown_fields)]
 pub struct RunQuery {
     /// The statement.
+    #[schemars(length(min = 1))]
     pub sql: String,
     /// Most rows of the answer; 0 for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -207,6 +207,7 @@ pub const EXPORT_PATH: &str = "/api/v1/export";
 #[serde(deny_unknown_fields)]
 pub struct ExportExperiments {
     /// The experiments' UUIDs or names.
+    #[schemars(length(min = 1, max = 1_000))]
     pub experiments: Vec<String>,
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::{Adjudication, Rules};
 
@@ -36,9 +35,7 @@ impl Conditions {
 }
 
 /// The task behind one number of a cell.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Task {
     /// A game between the two players.
@@ -87,7 +84,7 @@ impl Task {
 }
 
 /// The starting positions of a cell's pairs; without pairs, of its games.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum OpeningsRule {
     /// Always the game's start position.
@@ -131,7 +128,7 @@ pub enum OpeningsRule {
 }
 
 /// The side to move at the start of an ending.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToMove {
     /// White, the winner.

@@ -12,6 +12,7 @@ use crate::names;
 
 /// The first ply at which a game differs from its record, with all differences there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "GameDifference")]
 pub struct Difference {
     /// The ply, from 0; `None` for properties of the whole game.
     pub ply: Option<u32>,

@@ -23,9 +23,8 @@ pub struct Label {
 }
 
 /// A label that a sweep names.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-#[schemars(extend("pattern" = "^[A-Za-z0-9._-]{1,63}(=[A-Za-z0-9._-]{0,63})?$"))]
 pub struct WantedLabel {
     /// Its name.
     pub name: String,

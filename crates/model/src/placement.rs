@@ -1,7 +1,6 @@
 //! A sweep's requirements for its workers. Not part of a cell's definition: they affect which worker plays, never the
 //! game.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::demands::{Demands, QuotaBound, SpeedBounds};
@@ -9,7 +8,7 @@ use crate::engines::NeededEngine;
 use crate::labels::WantedLabel;
 
 /// The workers that may play a sweep.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Placement {
     /// Required labels; a worker needs all of them.

@@ -8,7 +8,6 @@ pub(crate) mod cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::{Parameters, memory_bytes_of};
 use spelrum_statistics::{FIRST_CHECKPOINT, Precision, StopRule};
@@ -65,7 +64,7 @@ pub struct Plan {
 }
 
 /// Entries of a book that were skipped: lines of EPD and games of PGN.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkippedEntries {
     /// The file, as the sweep names it.
     pub file: String,

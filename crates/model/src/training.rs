@@ -1,7 +1,6 @@
 //! A training: the single task of a cell that makes a network. It depends only on the network's recipe, so the same
 //! network has the same name in every experiment and every database.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::network::{
     DistanceErrors, Epoch, Network, Recipe, Run, SideErrors, SquareErrors, Trained, recipe_of,
@@ -22,14 +21,14 @@ pub struct TrainingDefinition {
     recipe: Recipe,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
     format: u32,
     training: (Parameters, Nobody),
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Nobody {}
 

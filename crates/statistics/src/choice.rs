@@ -371,6 +371,7 @@ impl Accuracy {
 
 /// A figure over positions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AccuracyEstimate")]
 pub struct Estimate {
     /// The figure.
     pub value: f64,

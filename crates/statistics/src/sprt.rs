@@ -32,11 +32,17 @@ pub enum EloModel {
 #[serde(try_from = "SprtForm")]
 #[schemars(!try_from)]
 pub struct Sprt {
+    /// The difference of H0, in Elo of the model.
     elo0: f64,
+    /// The difference of H1, in Elo of the model.
     elo1: f64,
+    /// The probability of accepting H1 if H0 holds.
     alpha: f64,
+    /// The probability of accepting H0 if H1 holds.
     beta: f64,
+    /// The units of both differences.
     model: EloModel,
+    /// Whether the test is over pairs even if openings repeat.
     over_pairs: bool,
 }
 

@@ -27,7 +27,9 @@ pub enum StopRule {
 #[serde(try_from = "PrecisionForm")]
 #[schemars(!try_from)]
 pub struct Precision {
+    /// More than 0 and less than 0.5.
     points: f64,
+    /// Whether the interval is over pairs even if openings repeat.
     over_pairs: bool,
 }
 

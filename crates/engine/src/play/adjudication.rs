@@ -4,7 +4,6 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::position::{Ending, Side};
@@ -14,7 +13,7 @@ use crate::core::termination::Termination;
 ///
 /// Scores are those of the recorded searches ([`SearchReport::score`](crate::SearchReport::score)), each for
 /// the mover. A move without a score ends the mover's runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Adjudication {
     /// When a game is lost. Applied before `draw`.
@@ -31,7 +30,7 @@ pub struct Adjudication {
 }
 
 /// When a game is lost by scores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResignRule {
     /// A side loses if its scores are at most the negative of this.
@@ -43,7 +42,7 @@ pub struct ResignRule {
 }
 
 /// When a game is drawn by scores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DrawRule {
     /// A game is drawn if neither side's scores are farther from 0 than this.

@@ -21,7 +21,7 @@ pub struct Individual {
 }
 
 /// The result of an individual: noted when its generation is measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scored {
     /// Its fitness; `None` if one of its games failed.
     pub fitness: Option<f64>,

@@ -60,6 +60,7 @@ pub struct Begun {
 
 /// A place on an axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AxisPlace")]
 pub struct Place {
     /// The axis.
     pub axis: String,
@@ -69,7 +70,7 @@ pub struct Place {
 }
 
 /// Settings tried.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
     /// One for each parameter.
     pub settings: Vec<Setting>,
@@ -86,7 +87,7 @@ pub struct Setting {
 }
 
 /// The best settings known so far.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimated {
     /// One for each parameter.
     pub estimates: Vec<Estimate>,
@@ -94,6 +95,7 @@ pub struct Estimated {
 
 /// The best value known so far of a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ParameterEstimate")]
 pub struct Estimate {
     /// The parameter's name in sweeps.
     pub parameter: String,
@@ -125,7 +127,7 @@ pub struct Confirmed {
 }
 
 /// A finished run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ended {
     /// All parameters of the best player, if the run decides which parameters that player has.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -59,6 +59,7 @@ pub struct Tally {
 
 /// A figure in Elo.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "RatingEstimate")]
 pub struct Estimate {
     /// The most likely value.
     pub elo: f64,

@@ -23,7 +23,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::expression::{FORMULA_BYTES_MAX, FeatureInfo};
@@ -36,7 +35,7 @@ pub(crate) use settings::wrong_word;
 pub use crate::core::nearest::nearest;
 
 /// The value of one parameter.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
     /// `true` or `false`.
