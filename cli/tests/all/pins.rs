@@ -7,7 +7,7 @@
 //! | openings, endings, samples and generations drawn from a seed | the snapshots `golden_*` of `spelrum-model` |
 //! | games, move for move | the engine's tests `golden` |
 //! | sweep keys, their types and defaults | `keys_types_and_defaults_are_pinned` |
-//! | keys of JSON answers | `json_keys_stay`; their order and place in an answer: the snapshots of `json` |
+//! | keys of JSON answers | `json_keys_stay`, of reports also the snapshots `pins` of `spelrum-report`; their order and place in an answer: the snapshots of `json` |
 //! | commands, options and exit codes | the snapshots of `help`; `exit_codes_are_the_same_in_the_help_and_in_the_readme` |
 //! | SQL tables, views and columns | `sql_names_stay`; their notes: `every_table_view_and_column_is_in_the_reference` |
 //! | names of metrics | the coordinator's tests `services::metrics` |
@@ -23,7 +23,10 @@ use spelrum_sweep::{SweepText, plan_sweep};
 use syn::ext::IdentExt as _;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Field, Fields, ItemEnum, ItemMod, ItemStruct, LitStr, Meta, Token};
+use syn::{
+    Attribute, Expr, ExprArray, ExprLit, ExprMethodCall, Field, Fields, ItemEnum, ItemMod,
+    ItemStruct, Lit, LitStr, Meta, Token,
+};
 
 use crate::sandbox::{Sandbox, root, tic_tac_toe};
 
@@ -92,13 +95,15 @@ fn sql_names_stay() {
 }
 
 /// The keys of types that are written as JSON. A type has one line, without its name: types may move and get other
-/// names. `..` stands for the keys of another type.
+/// names. `..` stands for the keys of another type. The columns of a report's tables have a line for each chain of
+/// calls that adds them; their order in each table is pinned in `spelrum-report`.
 #[test]
 fn json_keys_stay() {
     let mut keys = JsonKeys::default();
     for path in files_below(root(), "rs") {
         let path_text = path.strip_prefix(root()).unwrap().to_str().unwrap();
         if path_text.contains("src/") && !path.ends_with("tests.rs") {
+            keys.is_of_tables = path_text.starts_with("crates/report/src/tables/");
             keys.visit_file(&syn::parse_file(&fs::read_to_string(&path).unwrap()).unwrap());
         }
     }
@@ -110,6 +115,7 @@ fn json_keys_stay() {
 #[derive(Default)]
 struct JsonKeys {
     lines: BTreeSet<String>,
+    is_of_tables: bool,
 }
 
 impl JsonKeys {
@@ -122,7 +128,53 @@ impl JsonKeys {
     }
 }
 
+/// Returns a text in the source.
+fn literal(expression: &Expr) -> Option<String> {
+    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = expression else { return None };
+    Some(text.value())
+}
+
+/// Returns the keys of the columns that a chain of calls adds.
+fn columns(call: &ExprMethodCall) -> Vec<String> {
+    let mut keys = Vec::new();
+    if let Expr::MethodCall(before) = &*call.receiver {
+        keys = columns(before);
+    }
+    match (call.method.to_string().as_str(), call.args.first()) {
+        ("column" | "key", Some(key)) => keys.extend(literal(key)),
+        ("keys", Some(Expr::Array(all))) => keys.extend(all.elems.iter().filter_map(literal)),
+        ("places", Some(_)) => keys.push("axes".to_owned()),
+        ("cell", Some(_)) => {
+            keys.extend(["cell_id", "axes", "player", "opponent"].map(str::to_owned));
+        }
+        _ => {}
+    }
+    keys
+}
+
 impl<'ast> Visit<'ast> for JsonKeys {
+    fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
+        let keys = if self.is_of_tables { columns(call) } else { Vec::new() };
+        match keys.is_empty() {
+            true => visit::visit_expr_method_call(self, call),
+            false => {
+                self.lines.insert(keys.join(" "));
+            }
+        }
+    }
+
+    fn visit_expr_array(&mut self, array: &'ast ExprArray) {
+        let key = |element: &Expr| {
+            let Expr::Tuple(pair) = element else { return None };
+            literal(pair.elems.first()?)
+        };
+        let keys: Vec<String> = array.elems.iter().filter_map(key).collect();
+        if self.is_of_tables && !keys.is_empty() {
+            self.lines.insert(keys.join(" "));
+        }
+        visit::visit_expr_array(self, array);
+    }
+
     fn visit_item_mod(&mut self, module: &'ast ItemMod) {
         if !is_test(&module.attrs) {
             visit::visit_item_mod(self, module);

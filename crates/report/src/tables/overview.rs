@@ -254,7 +254,7 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::answers::Answers;
-    use crate::tables::{registry, text};
+    use crate::tables::text;
 
     pub(crate) fn overview(workers: Vec<WorkerShare>) -> Overview {
         let cell = |id: i64| {
@@ -324,7 +324,8 @@ pub(crate) mod tests {
     fn shown(overview: &Overview) -> String {
         let mut out = Vec::new();
         let answers = Answers { overview: Some(overview.clone()), ..Answers::default() };
-        let page = registry::page(&LENGTHS, &answers).unwrap();
+        let tables = [LENGTHS, TERMINATIONS, WORKERS].into_iter();
+        let page = tables.flat_map(|table| table.parts(&answers).unwrap()).collect();
         text::document(&overview.experiment, page).write_text(&mut out).unwrap();
         anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
     }

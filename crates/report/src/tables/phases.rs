@@ -134,7 +134,7 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::answers::Answers;
-    use crate::tables::{registry, text};
+    use crate::tables::text;
 
     pub(crate) fn phases(unit: PhaseUnit, opponents: [&str; 2]) -> Phases {
         let cell = |id: i64, opponent: &str| {
@@ -178,7 +178,8 @@ pub(crate) mod tests {
     fn shown(answer: &Phases) -> String {
         let mut out = Vec::new();
         let answers = Answers { phases: Some(answer.clone()), ..Answers::default() };
-        let page = registry::page(&TIMES, &answers).unwrap();
+        let tables = [TIMES, STANDARDISED].into_iter();
+        let page = tables.flat_map(|table| table.parts(&answers).unwrap()).collect();
         text::document(&answer.experiment, page).write_text(&mut out).unwrap();
         anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
     }
