@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod accuracy;
+mod api_page;
 mod architecture;
 mod backup;
 mod bad_input;
