@@ -101,13 +101,11 @@ fn flatten(key: String, value: Value<'_>, fields: &mut Vec<(String, CsvField)>) 
         }
         Value::Null => CsvField::Unknown,
         Value::Text(text) => CsvField::Text(text.into_owned()),
-        Value::Bool(_)
-        | Value::Count(_)
-        | Value::Id(_)
-        | Value::Real(_)
-        | Value::List(_)
-        | Value::Places(_) => {
-            // Values have no keys that JSON cannot hold.
+        // Values have no keys that JSON cannot hold.
+        Value::List(_) | Value::Places(_) => {
+            CsvField::Text(serde_json::to_string(&value).unwrap_or_default())
+        }
+        Value::Bool(_) | Value::Count(_) | Value::Id(_) | Value::Real(_) => {
             CsvField::Plain(serde_json::to_string(&value).unwrap_or_default())
         }
     };
