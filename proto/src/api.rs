@@ -97,9 +97,9 @@ pub fn request_of<C: serde::Serialize>(
     call: &C,
 ) -> Result<(String, Option<String>), Status> {
     let wrong = |why: String| Status::internal(format!("{method} {path} cannot be sent: {why}"));
-    let mut fields = match serde_json::to_value(call).map_err(|error| wrong(error.to_string()))? {
-        Value::Object(fields) => fields,
-        other => return Err(wrong(format!("{other} is not an object"))),
+    let fields = serde_json::to_value(call).map_err(|error| wrong(error.to_string()))?;
+    let Value::Object(mut fields) = fields else {
+        return Err(wrong(format!("{fields} is not an object")));
     };
     let mut target = String::new();
     for part in path.split('/').skip(1) {
@@ -136,7 +136,9 @@ fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            Some(value.to_string())
+        }
     }
 }
 

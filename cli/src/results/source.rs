@@ -47,7 +47,6 @@ pub(crate) fn idle_note(experiment: &ExperimentSummary, db: &Path) -> Option<Str
 }
 
 /// A source of results. Both kinds answer the same queries alike.
-#[expect(clippy::large_enum_variant, reason = "a command has one")]
 pub(crate) enum ResultsSource {
     /// A results database on this machine, whether or not a coordinator has it open.
     File(Readers),

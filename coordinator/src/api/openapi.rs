@@ -182,11 +182,12 @@ fn write_for_readers_of_json(value: &mut Value) {
     match value {
         Value::Object(members) => {
             for (name, member) in members {
-                match member {
-                    Value::String(text) if name == "description" || name == "summary" => {
-                        *text = plain_text(text);
-                    }
-                    other => write_for_readers_of_json(other),
+                if let Value::String(text) = member
+                    && (name == "description" || name == "summary")
+                {
+                    *text = plain_text(text);
+                } else {
+                    write_for_readers_of_json(member);
                 }
             }
         }

@@ -26,6 +26,7 @@ mod server;
 mod silent;
 mod stopping;
 mod strangers;
+mod streams;
 mod tls;
 mod tokens;
 mod upgrading;

@@ -37,9 +37,9 @@ const CHANGES: &[(Change, &str)] = &[
 
 async fn refused(served: &Served) -> Vec<String> {
     let rows = served.query("SELECT problem FROM refused_results ORDER BY refused_result_id").await;
-    let text = |value: SqlValue| match value {
-        SqlValue::Text(text) => text,
-        other => panic!("{other:?}"),
+    let text = |value: SqlValue| {
+        let SqlValue::Text(text) = value else { panic!("{value:?}") };
+        text
     };
     rows.unwrap().into_iter().map(|mut row| text(row.remove(0))).collect()
 }
@@ -345,7 +345,8 @@ async fn a_game_of_other_programs_than_the_sweeps_is_refused() {
     assert_eq!(served.number(sql).await, 1);
     let engine = identity_from_wire(&fish("Fish 15.1", 7)).unwrap();
     let game = served.call(&GetGame { game_id: 1 }).await.unwrap();
-    assert_eq!(game.engines.into_iter().flatten().collect::<Vec<_>>(), [engine.clone()]);
+    let engines: Vec<_> = game.engines.into_iter().flatten().collect();
+    assert_eq!(engines, std::slice::from_ref(&engine));
     assert_eq!(game.forfeit.unwrap().message, "it crashed");
     let question = GetReport { experiment: "fish".to_owned(), detail: Detail::Cells };
     let used = served.call(&question).await.unwrap().engines;
