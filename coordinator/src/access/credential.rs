@@ -31,3 +31,8 @@ impl Credential {
 /// The credential of a call, as attached for the services; `None` if none is required.
 #[derive(Clone, Debug)]
 pub(crate) struct CalledBy(pub(crate) Option<Credential>);
+
+/// Marks a call that has passed. Services check for it, in case a path that leads to a service is not recognised as one
+/// here.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passed;

@@ -4,8 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 
 use axum::http::Method;
+use spelrum_answers::{EXPORT_PATH, QUERY_PATH};
 
-use crate::api;
+/// What the paths of the API begin with.
+pub(crate) const API_PREFIX: &str = "/api/";
+
+/// Paths of questions that are too long for a query string, and are asked by POST.
+const LONG_QUESTIONS: [&str; 2] = [QUERY_PATH, EXPORT_PATH];
 
 /// A kind of access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,10 +39,10 @@ impl Role {
 
     /// The role that a call to this path needs. An unknown path needs the highest role of a person.
     pub(crate) fn needed_by(method: &Method, path: &str) -> Self {
-        let is_question = *method == Method::GET || api::LONG_QUESTIONS.contains(&path);
+        let is_question = *method == Method::GET || LONG_QUESTIONS.contains(&path);
         if path.starts_with("/spelrum.v1.Work/") {
             Self::Work
-        } else if path.starts_with(api::PREFIX) && is_question {
+        } else if path.starts_with(API_PREFIX) && is_question {
             Self::Read
         } else {
             Self::Submit

@@ -37,16 +37,10 @@ use tokio_util::sync::CancellationToken;
 use self::openapi::Operation;
 use self::parameters::PathParameters;
 pub(crate) use self::reply::problem;
+use crate::access::Passed;
 use crate::dispatcher::{Clock, Dispatch};
-use crate::server::Passed;
 use crate::services::{BUSY_RETRY_AFTER, Planner};
 use spelrum_store::Readers;
-
-/// What the paths of the API begin with.
-pub(crate) const PREFIX: &str = "/api/";
-
-/// Paths of questions that are too long for a query string, and are asked by POST.
-pub(crate) const LONG_QUESTIONS: [&str; 2] = [QUERY_PATH, EXPORT_PATH];
 
 /// The content type of lines of JSON.
 const LINES_CONTENT_TYPE: &str = "application/x-ndjson";

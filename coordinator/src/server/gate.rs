@@ -27,7 +27,7 @@ use super::message::{self, Message, NoMessage, PATIENCE, UNITS_MAX, UNITS_PER_CO
 use super::origin::{self, Foreign, Names, Transport};
 use super::request_id::RequestIds;
 use super::revoked::UntilRevoked;
-use crate::access::{CalledBy, Certified, Credential, Guard, Role};
+use crate::access::{API_PREFIX, CalledBy, Certified, Credential, Guard, Passed, Role};
 use crate::api;
 use crate::log_throttle::LogThrottle;
 use crate::metrics::{Metrics, UnderWay, Why};
@@ -85,11 +85,6 @@ struct Throttles {
     unread: LogThrottle,
 }
 
-/// Marks a call that has passed. Services check for it, in case a path that leads to a service is not recognised as one
-/// here.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Passed;
-
 /// Refuses a call that has not passed.
 pub(super) fn only_passed(call: tonic::Request<()>) -> Result<tonic::Request<()>, Status> {
     match call.extensions().get::<Passed>() {
@@ -119,7 +114,7 @@ impl Of {
             Self::Open
         } else if path.starts_with("/spelrum.") {
             Self::Service
-        } else if path.starts_with(api::PREFIX) {
+        } else if path.starts_with(API_PREFIX) {
             Self::Api
         } else if path == METRICS_PATH {
             Self::Metrics

@@ -51,7 +51,6 @@ use tower::ServiceExt as _;
 
 use self::connections::{Connection, Connections, Opened};
 use self::gate::Gate;
-pub(crate) use self::gate::Passed;
 use self::origin::{Names, Transport};
 pub(crate) use self::tls::Tls;
 pub use self::tls::{TlsError, TlsFiles};

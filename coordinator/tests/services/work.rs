@@ -4,9 +4,8 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use spelrum_answers::{Action, AttentionKind, Removing, SqlValue};
+use spelrum_answers::{Action, SqlValue};
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_model::ExperimentState;
 use spelrum_proto::limits::{NUMBER_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::v1::Verdict;
 use spelrum_proto::{PROTOCOL, Reason, Refusal, v1};
@@ -660,44 +659,4 @@ async fn status_shows_who_works() {
     assert_eq!(summary.leased_games, leased - 1);
     assert_eq!((summary.playing_games, summary.reported_games), (1, 1));
     let _ = Uuid::parse_str(&status.experiments[0].uuid).unwrap();
-}
-
-/// Invariant 2: an experiment is played by one revision of the engine.
-#[tokio::test]
-async fn an_experiment_of_another_engine_is_left_alone() {
-    use sqlx::{ConnectOptions as _, Connection as _};
-
-    let site = Site::new();
-    let served = site.serve().await;
-    served.submit(&quick_sweep("older", 1_000)).await;
-    let mut worker = HandWorker::new(&served).await;
-    worker.granted().await;
-    served.stop().await.unwrap();
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(site.db());
-    let mut other = options.connect().await.unwrap();
-    sqlx::query("UPDATE experiments SET engine_revision = engine_revision + 1")
-        .execute(&mut other)
-        .await
-        .unwrap();
-    other.close().await.unwrap();
-
-    let served = site.serve().await;
-    served.submit(&quick_sweep("newer", 2)).await;
-    HandWorker::new(&served).await.work_until_done().await;
-    served.wait_for_state("newer", "finished").await;
-    let older = served.summary("older").await;
-    assert_eq!((older.state, older.games_settled), (ExperimentState::Running, 0));
-    let mut attention = served.status().await.attention;
-    attention.retain(|item| item.kind != AttentionKind::LittleSpace);
-    let kinds = attention.iter().map(|item| (&item.kind, item.experiment.as_deref()));
-    assert_eq!(kinds.collect::<Vec<_>>(), [(&AttentionKind::OtherEngine, Some("older"))]);
-    // This engine does not replay its failed games either.
-    assert_eq!(reason(served.steer("older", Action::Retry).await), Reason::WrongState);
-
-    // It can be thrown away here, though its lease is nobody's to end.
-    served.steer("older", Action::Pause).await.unwrap();
-    served.remove("older", Removing::Everything, false).await.unwrap();
-    served.removed().await;
-    assert_eq!(served.number("SELECT count(*) FROM cells").await, 1);
-    assert_eq!(served.number("SELECT count(*) FROM leases WHERE ended_by IS NULL").await, 0);
 }

@@ -9,7 +9,6 @@ use spelrum_statistics::{
 
 use crate::checked::{Inconsistent, check_counts, checked_on_reading, written_with_figures};
 use crate::colours::ColourResult;
-use crate::derived::CellFigures;
 
 /// Result of one cell from the view of its first player ("the player"; the other is "the opponent").
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -70,6 +69,30 @@ pub struct CellResult {
     pub colours: Option<[ColourResult; 2]>,
     /// Margin of the player, if the game counts margins and a counted game ended by its own rules.
     pub margin: Option<CellMargin>,
+}
+
+/// What a cell's result says.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CellFigures {
+    /// Which player is stronger.
+    stronger: Stronger,
+    #[serde(flatten)]
+    strength: CellStrength,
+    /// State of the cell's SPRT, if that is its stop rule.
+    sprt: Option<SprtStanding>,
+    /// The score over all games if the player had lost, or won, each that finally failed.
+    score_bounds: Option<[f64; 2]>,
+}
+
+impl From<&CellResult> for CellFigures {
+    fn from(cell: &CellResult) -> Self {
+        Self {
+            stronger: cell.stronger(),
+            strength: cell.strength(),
+            sprt: cell.sprt(),
+            score_bounds: cell.score_bounds(),
+        }
+    }
 }
 
 checked_on_reading!(@read CellResult);

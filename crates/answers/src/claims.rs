@@ -7,6 +7,7 @@ use spelrum_statistics::claims::{CellOfClaim, ClaimToJudge, JudgedClaim, StateOf
 use spelrum_statistics::{ScoreTest, StopRule};
 
 use crate::cell_result::CellResult;
+use crate::derived::{ClaimVerdict, ReportFigures};
 use crate::report::Report;
 use crate::stated::{StatedCell, StatedClaim};
 
@@ -38,6 +39,18 @@ impl WhyExploratory {
             Self::Late => "stated after the first game was settled",
             Self::OtherEnd => "its cells were given another end after it was stated",
         }
+    }
+}
+
+impl From<&Report> for ReportFigures {
+    fn from(report: &Report) -> Self {
+        let verdict = |ClaimAnswer { exploratory, judged, .. }: ClaimAnswer<'_>| ClaimVerdict {
+            judgement: judged.judgement.name(),
+            exploratory_because: exploratory.map(|why| why.reason()),
+            p: judged.figures.map(|figures| figures.p),
+            p_adjusted: judged.figures.and_then(|figures| figures.p_adjusted),
+        };
+        Self { claim_verdicts: report.judged_claims().into_iter().map(verdict).collect() }
     }
 }
 

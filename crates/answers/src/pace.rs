@@ -6,6 +6,7 @@ use std::time::Duration;
 use spelrum_model::ExperimentState;
 use spelrum_statistics::forecast::Forecast;
 
+use crate::derived::{ProgressFigures, TimeLeft};
 use crate::progress::Progress;
 
 /// Older observations are no evidence of the current pace …
@@ -103,6 +104,17 @@ impl Pace {
         let seconds = last.at.saturating_sub(first.at).as_secs_f64();
         let games = last.games.saturating_sub(first.games);
         (seconds > 0.0).then_some((games, seconds, last.wall_us - first.wall_us))
+    }
+}
+
+impl From<&Progress> for ProgressFigures {
+    fn from(progress: &Progress) -> Self {
+        let time_left = Pace::forecast_at_first(progress).map(|forecast| TimeLeft {
+            expected_us: forecast.left_us,
+            low_us: forecast.low_us,
+            high_us: forecast.high_us,
+        });
+        Self { time_left }
     }
 }
 

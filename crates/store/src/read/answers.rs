@@ -157,7 +157,7 @@ struct GamesAsked {
 }
 
 impl GamesAsked {
-    fn of(self, scope: GamesOf) -> (GamesQuestion, Option<GameCursor>, u32) {
+    fn about(self, scope: GamesOf) -> (GamesQuestion, Option<GameCursor>, u32) {
         let Self { filter, order, after, size } = self;
         (GamesQuestion { scope, filter, order }, after, size)
     }
@@ -186,7 +186,7 @@ impl Question for ListGames {
     async fn answer(self, readers: &Readers) -> Result<GamesPage, Unanswered> {
         let asked = games_asked!(self);
         let scope = GamesOf::Experiment(id_of(readers, &self.experiment).await?);
-        let (question, after, size) = asked.of(scope);
+        let (question, after, size) = asked.about(scope);
         Ok(readers.games(question, after, size).await?)
     }
 }
@@ -194,7 +194,7 @@ impl Question for ListGames {
 impl Question for ListCellGames {
     async fn answer(self, readers: &Readers) -> Result<GamesPage, Unanswered> {
         let asked = games_asked!(self);
-        let (question, after, size) = asked.of(scope_of_cell(readers, self.cell).await?);
+        let (question, after, size) = asked.about(scope_of_cell(readers, self.cell).await?);
         Ok(readers.games(question, after, size).await?)
     }
 }
@@ -203,7 +203,7 @@ impl Question for ListWholeGames {
     async fn answer(self, readers: &Readers) -> Result<WholeGames, Unanswered> {
         let asked = games_asked!(self);
         let scope = GamesOf::Experiment(id_of(readers, &self.experiment).await?);
-        let (question, after, size) = asked.of(scope);
+        let (question, after, size) = asked.about(scope);
         Ok(readers.whole_games(question, after, size).await?)
     }
 }
@@ -211,7 +211,7 @@ impl Question for ListWholeGames {
 impl Question for ListWholeCellGames {
     async fn answer(self, readers: &Readers) -> Result<WholeGames, Unanswered> {
         let asked = games_asked!(self);
-        let (question, after, size) = asked.of(scope_of_cell(readers, self.cell).await?);
+        let (question, after, size) = asked.about(scope_of_cell(readers, self.cell).await?);
         Ok(readers.whole_games(question, after, size).await?)
     }
 }
