@@ -64,8 +64,8 @@ fn a_run_prints_what_it_found() {
     csv.expect_exit(0);
     insta::assert_snapshot!(csv.stdout(), @r#"
     experiment,run,kind,depth,player,opponents,steps,ended,parameter,value,value_text,low,low_text,high,high_text,start,start_text,gain,gain_low,gain_high
-    even,0,find,1,mcts,["alphabeta"],8,true,simulations,6.0,6,4.0,4,8.0,8,,,,,
-    even,1,find,2,mcts,["alphabeta"],8,true,simulations,300.0,300,98.0,98,,,,,,,
+    even,0,find,1,mcts,"[""alphabeta""]",8,true,simulations,6.0,6,4.0,4,8.0,8,,,,,
+    even,1,find,2,mcts,"[""alphabeta""]",8,true,simulations,300.0,300,98.0,98,,,,,,,
     "#);
     let json = sandbox.run(&["report", "--db", "results.db", "--json"]);
     let json: serde_json::Value = serde_json::from_str(json.stdout()).unwrap();

@@ -8,7 +8,8 @@ use spelrum_test_support::SKIP_NOTHING;
 use crate::sandbox::{Ran, Sandbox, root};
 
 /// Tests that need programs which not every machine has: of each file that asks for some, those that ask first.
-const NEED_PROGRAMS: [&str; 27] = [
+const NEED_PROGRAMS: &[&str] = &[
+    "api_page::the_page_says_what_happens",
     "certificates::openssl_takes_the_certificates_for_what_they_are",
     "chaos::disk::a_disk_that_becomes_read_only_ends_the_program_and_loses_nothing",
     "chaos::hosts::hosts_that_are_cut_off_slow_or_lossy_change_nothing",
