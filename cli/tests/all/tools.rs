@@ -50,7 +50,7 @@ fn without_programs(tests: &[&str]) -> Ran {
 
 #[test]
 fn tests_are_skipped_by_name_where_their_programs_are_missing() {
-    let ran = without_programs(&NEED_PROGRAMS);
+    let ran = without_programs(NEED_PROGRAMS);
     ran.expect_exit(0);
     let summary = format!("test result: ok. {} passed", NEED_PROGRAMS.len());
     assert!(ran.stdout().contains(&summary), "{}", ran.stdout());
