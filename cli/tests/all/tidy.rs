@@ -291,7 +291,7 @@ const LAYERS: [Layer; 3] = [
         names_not: &["Writer", "Readers", "Transaction", "Checkpointer", "sqlite", "sqlx"],
     },
     Layer {
-        places: &["crates/store/src/contract.rs", "crates/store/src/in_memory/"],
+        places: &["crates/store/src/contract.rs", "crates/store/tests/store/twin/"],
         names_not: &["sqlx", "Writer", "Readers"],
     },
 ];

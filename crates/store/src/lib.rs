@@ -29,13 +29,14 @@
 //! | `query` | the users' own queries |
 //! | `transfer` | copies, exports, imports, rescues |
 //! | `check` | whether stored data is as it was written |
-//! | [`contract`], `sqlite`, [`in_memory`] | the store's interface for the dispatcher and viewers, its implementation, and a slow twin for tests |
+//! | [`contract`], `sqlite` | the store's interface for the dispatcher and viewers, and its implementation |
+//! | [`decisions`] | what every store decides alike |
 
 mod check;
 mod clock;
 pub mod contract;
+pub mod decisions;
 mod error;
-pub mod in_memory;
 #[cfg(test)]
 mod instruction_counts;
 mod open;

@@ -30,7 +30,7 @@ pub(crate) fn real(number: u64) -> f64 {
 }
 
 /// A number for storage, if the database can hold it.
-pub(crate) fn safe(what: &'static str, value: u64) -> Result<i64, StoreError> {
+pub fn safe(what: &'static str, value: u64) -> Result<i64, StoreError> {
     if value > SAFE_MAX { Err(StoreError::TooLarge { what, value }) } else { Ok(integer(value)) }
 }
 

@@ -11,10 +11,10 @@ use crate::schema::numbers::integer;
 use crate::write::transaction::Transaction;
 
 /// Leases examined per step: about two milliseconds of work.
-pub(crate) const LEASES_AT_ONCE: u32 = 1_000;
+pub const LEASES_AT_ONCE: u32 = 1_000;
 
 /// Workers examined per step, each by searches of four indexes.
-pub(crate) const WORKERS_AT_ONCE: u32 = 1_000;
+pub const WORKERS_AT_ONCE: u32 = 1_000;
 
 /// Examines some leases after this one, and deletes those that ended before the latest `kept` ones were granted and
 /// that no worker can report for: all their games have a result, or their experiments are over. Later reports under a

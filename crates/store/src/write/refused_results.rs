@@ -11,7 +11,7 @@ use crate::write::transaction::Transaction;
 const RECORD_BYTES_MAX: usize = 64 * 1024;
 
 /// Refused results kept per worker (invariant 9): many show no more than a few do.
-pub(crate) const OF_WORKER_MAX: i64 = 100;
+pub const OF_WORKER_MAX: i64 = 100;
 
 /// A result refused by the referee.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,20 +15,20 @@ use crate::write::transaction::Transaction;
 
 /// Requirements of one or both players of a game.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Needs {
+pub struct Needs {
     /// Bytes of memory that they can take.
-    pub(crate) memory_bytes: u64,
+    pub memory_bytes: u64,
     /// Their engines, in a fixed order.
-    pub(crate) engines: Vec<NeededEngine>,
+    pub engines: Vec<NeededEngine>,
     /// Their requests to these engines, in a fixed order.
-    pub(crate) requests: Vec<EngineRequest>,
+    pub requests: Vec<EngineRequest>,
     /// The shortest time limit for a move in microseconds, if any.
-    pub(crate) move_limit_us: Option<u64>,
+    pub move_limit_us: Option<u64>,
 }
 
 impl Needs {
     /// The requirements of a player with these parameters.
-    pub(crate) fn from_parameters(parameters_json: &str) -> Self {
+    pub fn from_parameters(parameters_json: &str) -> Self {
         // The worker refuses parameters that the current engine cannot parse.
         let parameters = serde_json::from_str::<Parameters>(parameters_json).unwrap_or_default();
         Self {
@@ -42,12 +42,7 @@ impl Needs {
     }
 
     /// A cell's demands on its worker for this game, beside memory.
-    pub(crate) fn demands(
-        self,
-        placement: &Placement,
-        game: &GameRequest,
-        is_timed: bool,
-    ) -> Demands {
+    pub fn demands(self, placement: &Placement, game: &GameRequest, is_timed: bool) -> Demands {
         let timed = TimedGames { game: &game.name, move_limit_us: self.move_limit_us };
         let request = |request| EngineRequest { game: game.clone(), ..request };
         let requests = self.requests.into_iter().map(request).collect();
@@ -55,7 +50,7 @@ impl Needs {
     }
 
     /// The requirements of two players that play at once.
-    pub(crate) fn together(&self, other: &Self) -> Self {
+    pub fn together(&self, other: &Self) -> Self {
         let mut engines = [&*self.engines, &other.engines].concat();
         engines.sort_unstable();
         let mut requests = [&*self.requests, &other.requests].concat();

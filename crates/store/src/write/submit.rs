@@ -101,20 +101,22 @@ struct Existing {
 
 /// An experiment that a submit could apply to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Candidate {
-    pub(crate) state: ExperimentState,
+pub struct Candidate {
+    /// Its state.
+    pub state: ExperimentState,
     /// Whether this very submit was already carried out.
-    pub(crate) repeated: bool,
+    pub repeated: bool,
     /// Whether the experiment already has this text and the files that it names; with a course, also another text that
     /// asks for the same.
-    pub(crate) same_text: bool,
-    pub(crate) engine_revision: u32,
+    pub same_text: bool,
+    /// The revision of the engine that it was submitted to.
+    pub engine_revision: u32,
     /// Whether the experiment has, or had, a course of its own.
-    pub(crate) has_course: bool,
+    pub has_course: bool,
 }
 
 /// Whether the experiment of this name is updated to the sweep, rather than left unchanged.
-pub(crate) fn becomes(name: &str, candidate: Candidate) -> Result<bool, StoreError> {
+pub fn becomes(name: &str, candidate: Candidate) -> Result<bool, StoreError> {
     let name = || name.to_owned();
     if candidate.repeated {
         Ok(false)
@@ -132,7 +134,7 @@ pub(crate) fn becomes(name: &str, candidate: Candidate) -> Result<bool, StoreErr
 }
 
 /// Whether a stored sweep waits for builds of its engines.
-pub(crate) fn awaits_builds(toml: &str) -> bool {
+pub fn awaits_builds(toml: &str) -> bool {
     builds::split(toml).1.values().any(|build| build == AWAITED_BUILD)
 }
 
@@ -149,7 +151,7 @@ enum Decision {
 impl Sweep<'_> {
     /// Whether another text asks for the same, apart from comments and its description of itself: an experiment with a
     /// course then continues unchanged.
-    pub(crate) fn asks_what_did(&self, toml: &str, files: BTreeMap<String, String>) -> bool {
+    pub fn asks_what_did(&self, toml: &str, files: BTreeMap<String, String>) -> bool {
         let plan = plan_sweep(&SweepText { files, ..SweepText::new(&self.plan.name, toml) });
         plan.is_ok_and(|mut plan| {
             plan.settings.description.clone_from(&self.plan.settings.description);

@@ -49,7 +49,7 @@ pub(crate) async fn compare<'p>(
 }
 
 /// Refuses changes other than growth.
-pub(crate) fn check(comparison: &Comparison<'_>, name: &str) -> Result<(), StoreError> {
+pub fn check(comparison: &Comparison<'_>, name: &str) -> Result<(), StoreError> {
     let name = name.to_owned();
     comparison.check().map_err(|problem| match problem {
         CannotGrow::NothingInCommon { rules_changed } => {

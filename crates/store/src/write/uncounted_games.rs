@@ -12,7 +12,7 @@ use crate::write::transaction::Transaction;
 
 /// Why a result does not count. The names are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reason {
+pub enum Reason {
     /// The game already has its result, and this one is identical or allowed to differ.
     Repeat,
     /// The game already has its result, and this one differs where it must not.
@@ -26,7 +26,9 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
-    pub(crate) fn name(self) -> &'static str {
+    /// Its name in the database.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Self::Repeat => "repeat",
             Self::Conflict => "conflict",

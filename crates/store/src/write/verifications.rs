@@ -37,7 +37,7 @@ pub struct ToVerify {
 
 impl ToVerify {
     /// The hash of the verification's definition, and the stops in their stored form.
-    pub(crate) fn named(&self, ordered_before: u32) -> (DefinitionHash, String) {
+    pub fn named(&self, ordered_before: u32) -> (DefinitionHash, String) {
         let (cell, stops) = (&self.definition_json, &self.stops);
         let json = VerificationDefinition::json_of(cell, self.game.number, stops, ordered_before);
         let list = serde_json::to_string(stops).unwrap_or_default();

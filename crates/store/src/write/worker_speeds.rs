@@ -10,15 +10,15 @@ use crate::write::transaction::Transaction;
 
 /// The least time between two measurements of one game by one worker, in microseconds. A sooner report repeats the
 /// previous measurement.
-pub(crate) const APART_US: i64 = 1_000_000;
+pub const APART_US: i64 = 1_000_000;
 
 /// When a speed reported now was measured, in microseconds of Unix time.
-pub(crate) fn measured_unix_us(speed: &Speed, now_unix_us: i64) -> i64 {
+pub fn measured_unix_us(speed: &Speed, now_unix_us: i64) -> i64 {
     now_unix_us.saturating_sub(integer(speed.age_ms).saturating_mul(1_000))
 }
 
 /// Whether a game is known here: speeds of other games are dropped, so that a worker's rows stay bounded.
-pub(crate) fn is_known(game: &str) -> bool {
+pub fn is_known(game: &str) -> bool {
     Rules::from_name(game).is_ok()
 }
 

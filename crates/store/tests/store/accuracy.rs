@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::twin::InMemory;
 use spelrum_answers::{CellAccuracy, Detail};
 use spelrum_engine::{ALGORITHMS, MoveValue, Timeless, Value, values_decide_winner};
 use spelrum_model::{CellId, GameId, OpeningsCache, Plan, PlayableCell, PlayedGame};
 use spelrum_statistics::choice::{Accuracy, AccuracySums, Choice};
 use spelrum_store::contract::{Reading, Store as _, WriteTransaction};
-use spelrum_store::in_memory::InMemory;
 use spelrum_store::{SqlValue, Writer};
 use spelrum_sweep::{SweepText, plan_sweep};
 

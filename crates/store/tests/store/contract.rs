@@ -7,6 +7,7 @@ mod verification;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
+use crate::twin::InMemory;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spelrum_answers::{Detail, GamesFilter, GamesOf, GamesOrder, GamesQuestion, WhichGame};
@@ -20,7 +21,6 @@ use spelrum_scheduling::scheduler::{Attempts, CellProgress, Changes, LeaseEnd, L
 use spelrum_statistics::StopRule;
 use spelrum_statistics::{EloModel, Sprt};
 use spelrum_store::contract::{Reading, Store, WriteTransaction};
-use spelrum_store::in_memory::InMemory;
 use spelrum_store::{Refused, Removed, Removing, StoreError, Writer};
 
 use crate::fixture::{

@@ -1,11 +1,11 @@
 //! What the machine took from players: kept with each move, and what follows of it.
 
+use crate::twin::InMemory;
 use spelrum_answers::DisturbedGames;
 use spelrum_engine::Outcome;
 use spelrum_model::{CellId, GameId, LeaseId, PlayedGame};
 use spelrum_store::Writer;
 use spelrum_store::contract::{self, Reading, WriteTransaction as _};
-use spelrum_store::in_memory::InMemory;
 
 use crate::fixture::{
     Store, add_cell, alpha_beta, empty_plan, engine, fish, game, introduction, rows, sweep, text,

@@ -3,6 +3,7 @@
 
 use std::ops::ControlFlow;
 
+use crate::twin::InMemory;
 use spelrum_answers::{
     Detail, EnginesUsed, FoundGame, GamesFilter, GamesOf, GamesOrder, GamesQuestion, MixedCell,
     Report, SettledGame, UsedEngine, WhichGame,
@@ -14,7 +15,6 @@ use spelrum_engine::{
 use spelrum_model::engines::Forfeit;
 use spelrum_model::{CellId, GameId, OpeningsCache, Plan, PlayableCell, PlayedGame};
 use spelrum_store::contract::{Store as _, WriteTransaction};
-use spelrum_store::in_memory::InMemory;
 use spelrum_store::{Removed, Removing, SqlValue, Writer};
 use spelrum_sweep::{SweepText, plan_sweep};
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::twin::InMemory;
 use spelrum_model::ExperimentState;
 use spelrum_model::{CellId, GameId, GameRange, LeaseId, WorkerId};
 use spelrum_scheduling::scheduler::{CellProgress, Changes, LeaseEnd, LeaseState};
 use spelrum_store::contract::{Store, WriteTransaction};
-use spelrum_store::in_memory::InMemory;
 use spelrum_store::{GameFacts, Refused, WorkerIntroduction, Writer};
 
 use crate::fixture::{self, game, introduction, of_worker, plan, sweep};

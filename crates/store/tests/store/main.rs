@@ -28,5 +28,6 @@ mod scheduling;
 mod schema;
 mod speeds;
 mod stopping;
+mod twin;
 mod verifications;
 mod views;

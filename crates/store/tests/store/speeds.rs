@@ -1,11 +1,11 @@
 //! How fast workers are, and limits that are scaled by it.
 
+use crate::twin::InMemory;
 use spelrum_answers::{Scaled, ScaledGames};
 use spelrum_model::PlayedGame;
 use spelrum_model::speed::{ScaledTime, Scaling, Speed};
 use spelrum_store::Writer;
 use spelrum_store::contract::{self, Reading, WriteTransaction as _};
-use spelrum_store::in_memory::InMemory;
 
 use crate::fixture::{Store, add_cell, alpha_beta, empty_plan, game, introduction, sweep, timed};
 

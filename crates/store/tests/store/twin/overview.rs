@@ -10,7 +10,7 @@ use spelrum_engine::{EndedBy, Outcome};
 use spelrum_model::{ExperimentId, PlayedGame, WorkerId};
 
 use super::{Settled, State};
-use crate::write::workers::WorkerIntroduction;
+use spelrum_store::WorkerIntroduction;
 
 impl State {
     pub(super) fn overview(&self, id: ExperimentId) -> Overview {

@@ -19,8 +19,8 @@ use spelrum_statistics::{GameCounts, OpeningCounts, PairCounts, TimeSums};
 
 use super::costs::costs;
 use super::{Cell, Experiment, InMemory, Settled, State, lock};
-use crate::contract::Reading;
-use crate::error::StoreError;
+use spelrum_store::StoreError;
+use spelrum_store::contract::Reading;
 
 /// Latest games used to estimate how much a cell's games vary.
 const LATEST_GAMES: i64 = 500;

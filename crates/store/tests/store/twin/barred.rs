@@ -11,7 +11,7 @@ use spelrum_model::{CellId, ExperimentId, GameId, WorkerId};
 
 use super::exclusion::Exclusion;
 use super::{Cell, Settled, State};
-use crate::write::barred_workers::StoppedForForfeits;
+use spelrum_store::StoppedForForfeits;
 
 impl Cell {
     /// The engines of its players.

@@ -6,10 +6,11 @@ use spelrum_model::{CellId, ExperimentId, GameId, GameRange, PlayedGame, Record,
 
 use super::verifications::Verdict;
 use super::{Settled, State, Uncounted};
-use crate::error::StoreError;
-use crate::write::refused_results::{OF_WORKER_MAX, Refused};
-use crate::write::retry::Retry;
-use crate::write::uncounted_games::Reason;
+use spelrum_store::Refused;
+use spelrum_store::Retry;
+use spelrum_store::StoreError;
+use spelrum_store::decisions::OF_WORKER_MAX;
+use spelrum_store::decisions::Reason;
 
 impl State {
     /// Checks games before any of them is stored.

@@ -37,10 +37,10 @@ use spelrum_scheduling::course::CellOutcome;
 use spelrum_scheduling::scheduler::{Attempts, CellState, Changes, LeaseEnd, Snapshot};
 use spelrum_statistics::StopRule;
 
-use crate::contract::{Store, Term, WriteTransaction};
-use crate::write::requirements::Needs;
-use crate::write::uncounted_games::Reason;
-use crate::{
+use spelrum_store::contract::{Store, Term, WriteTransaction};
+use spelrum_store::decisions::Needs;
+use spelrum_store::decisions::Reason;
+use spelrum_store::{
     Deviation, Excludable, Found, GameFacts, LeaseHolder, LeasedCell, OpenCourse, OtherRevision,
     Refused, Removed, Removing, Retry, StoppedForForfeits, StoreError, Submitted, Sweep, TakenOut,
     ToVerify, WorkerIntroduction, WorkerProof,
@@ -48,7 +48,7 @@ use crate::{
 
 /// An in-memory store, and the right to write to it for its term.
 #[derive(Clone, Debug)]
-pub struct InMemory {
+pub(crate) struct InMemory {
     shared: Arc<Mutex<State>>,
     term: Term,
 }
@@ -56,14 +56,14 @@ pub struct InMemory {
 impl InMemory {
     /// Creates an empty store.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let state = State { term: 1, ..State::default() };
         Self { term: Term(state.term), shared: Arc::new(Mutex::new(state)) }
     }
 
     /// Takes over from another coordinator, which can write nothing from here on.
     #[must_use]
-    pub fn take_over(&self) -> Self {
+    pub(crate) fn take_over(&self) -> Self {
         let mut state = lock(&self.shared);
         state.term += 1;
         Self { term: Term(state.term), shared: Arc::clone(&self.shared) }
@@ -71,7 +71,7 @@ impl InMemory {
 
     /// Results kept beside the settled ones, in order, with the stored name of the reason.
     #[must_use]
-    pub fn uncounted(&self) -> Vec<(GameId, &'static str)> {
+    pub(crate) fn uncounted(&self) -> Vec<(GameId, &'static str)> {
         let state = lock(&self.shared);
         state.uncounted.iter().map(|result| (result.game.game, result.reason.name())).collect()
     }
@@ -85,7 +85,7 @@ impl Default for InMemory {
 
 /// An open transaction.
 #[derive(Debug)]
-pub struct Pending<'s> {
+pub(crate) struct Pending<'s> {
     shared: &'s Mutex<State>,
     state: State,
 }

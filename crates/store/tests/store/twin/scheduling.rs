@@ -16,15 +16,15 @@ use spelrum_scheduling::stopping::{Points, Reading, Round};
 use spelrum_statistics::GameCounts;
 
 use super::{CourseState, Lease, Settled, State, Worker};
-use crate::clock::unix_now_us;
-use crate::error::StoreError;
-use crate::write::experiments::Found;
-use crate::write::forgetting::{LEASES_AT_ONCE, WORKERS_AT_ONCE};
-use crate::write::leased_cells::LeasedCell;
-use crate::write::removal::Removed;
-use crate::write::reported_games::GameFacts;
-use crate::write::scheduling::LeaseHolder;
-use crate::write::workers::{WorkerIntroduction, WorkerProof};
+use spelrum_store::Found;
+use spelrum_store::GameFacts;
+use spelrum_store::LeaseHolder;
+use spelrum_store::LeasedCell;
+use spelrum_store::Removed;
+use spelrum_store::StoreError;
+use spelrum_store::decisions::{LEASES_AT_ONCE, WORKERS_AT_ONCE};
+use spelrum_store::unix_now_us;
+use spelrum_store::{WorkerIntroduction, WorkerProof};
 
 impl State {
     pub(super) fn snapshot(&self) -> Snapshot {

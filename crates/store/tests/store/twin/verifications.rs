@@ -6,7 +6,7 @@ use spelrum_model::{
 use spelrum_scheduling::scheduler::CellState;
 
 use super::{Cell, Settled, State};
-use crate::write::verifications::{Deviation, ToVerify};
+use spelrum_store::{Deviation, ToVerify};
 
 /// The subject of a cell's one task.
 #[derive(Clone, Debug)]

@@ -10,11 +10,11 @@ use spelrum_scheduling::scheduler::CellState;
 use spelrum_scheduling::stopping::Prefix;
 
 use super::{Settled, State, Uncounted};
-use crate::error::StoreError;
-use crate::write::exclusion::{Excludable, TakenOut};
-use crate::write::retry::Retry;
-use crate::write::uncounted_games::Reason;
 use spelrum_answers::{KeptResults, NamedWorker};
+use spelrum_store::Retry;
+use spelrum_store::StoreError;
+use spelrum_store::decisions::Reason;
+use spelrum_store::{Excludable, TakenOut};
 
 /// The exclusion of a worker.
 #[derive(Clone, Debug, PartialEq)]

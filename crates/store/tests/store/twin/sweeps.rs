@@ -18,12 +18,13 @@ use spelrum_model::{
 use spelrum_scheduling::scheduler::CellState;
 
 use super::{Cell, Experiment, State};
-use crate::error::StoreError;
-use crate::schema::numbers::safe;
-use crate::write::requirements::Needs;
-use crate::write::submit::{Candidate, Submitted, Sweep, awaits_builds, becomes};
-use crate::write::sweep_changes;
-use crate::write::uncounted_games::Reason;
+use spelrum_store::StoreError;
+use spelrum_store::decisions::Needs;
+use spelrum_store::decisions::Reason;
+use spelrum_store::decisions::check_change;
+use spelrum_store::decisions::safe;
+use spelrum_store::decisions::{Candidate, awaits_builds, becomes};
+use spelrum_store::{Submitted, Sweep};
 
 impl State {
     pub(super) fn submit(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
@@ -126,7 +127,7 @@ impl State {
     fn grow(&mut self, sweep: Sweep<'_>, id: ExperimentId) -> Result<Submitted, StoreError> {
         let plan = sweep.plan;
         let comparison = self.compare(id, plan);
-        sweep_changes::check(&comparison, &plan.name)?;
+        check_change(&comparison, &plan.name)?;
         let mut touched = Vec::new();
         let is_all = comparison.change.has_changed(ALLOCATE);
         for known in &comparison.known {

@@ -6,7 +6,7 @@ use spelrum_model::disturbance::{TimedCell, is_cpu_time_known};
 use spelrum_model::{CellId, GameId, LeaseId, PlayedGame, WorkerId};
 
 use super::{Cell, Settled, State, Uncounted};
-use crate::write::uncounted_games::Reason;
+use spelrum_store::decisions::Reason;
 
 impl State {
     /// Timing data of a cell's games, if they are timed.

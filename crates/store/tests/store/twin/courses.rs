@@ -7,8 +7,8 @@ use spelrum_scheduling::course::{CellOutcome, NewCell, StoredCell};
 use spelrum_scheduling::scheduler::CellState;
 
 use super::{Cell, CourseState, Settled, State};
-use crate::error::StoreError;
-use crate::write::courses::OpenCourse;
+use spelrum_store::OpenCourse;
+use spelrum_store::StoreError;
 
 impl State {
     pub(super) fn set_course(&mut self, experiment: ExperimentId, course: CourseState) {

@@ -5,8 +5,8 @@ use spelrum_model::speed::{Scaling, Speed};
 use spelrum_model::{CellId, ExperimentId, WorkerId};
 
 use super::{Cell, Settled, State};
-use crate::clock::unix_now_us;
-use crate::write::worker_speeds::{APART_US, is_known, measured_unix_us};
+use spelrum_store::decisions::{APART_US, is_known, measured_unix_us};
+use spelrum_store::unix_now_us;
 
 impl State {
     /// Scaling of time limits in the counted games of these cells.

@@ -9,7 +9,7 @@ use spelrum_model::{CellId, ExperimentId, PlayedGame};
 use spelrum_statistics::OpeningCounts;
 
 use super::{Cell, State};
-use crate::error::StoreError;
+use spelrum_store::StoreError;
 
 impl Cell {
     /// Counts of these games for the first player, moving first and moving second.
