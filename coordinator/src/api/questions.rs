@@ -6,7 +6,6 @@ use spelrum_answers::{
     ListSettledCells, ListWholeCellGames, ListWholeGames,
 };
 use spelrum_proto::{Reason, Refusal};
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::{Answers, Api, Reply, Routes, place};
 use crate::dispatcher::unknown_experiment;
@@ -34,40 +33,24 @@ pub(super) fn add(routes: &mut Routes) {
     routes.add::<GetCellGame>();
 }
 
-/// Questions whose answers may be large, or take long to compute. They need a place.
-macro_rules! large {
-    ($($question:ident),+) => {
+/// Answers each question by one of the two functions below.
+macro_rules! answered {
+    ($answer:ident: $($question:ident),+ $(,)?) => {
         $(impl Answers<$question> for Api {
             async fn answer(
                 &self,
                 question: $question,
             ) -> Result<Reply<<$question as Call>::Answer>, Refusal> {
-                let place = place(&self.reports, "too many other reports are being made")?;
-                let (answer, place) = self.large(question, place).await?;
-                Ok(Reply::Large(answer, place))
+                self.$answer(question).await
             }
         })+
     };
 }
 
-large!(GetReport, GetRatings, GetComparisons, GetPhases, GetOverview, GetRuns);
+answered!(large: GetReport, GetRatings, GetComparisons, GetPhases, GetOverview, GetRuns);
 
-/// Questions whose answers are small.
-macro_rules! small {
-    ($($question:ident),+) => {
-        $(impl Answers<$question> for Api {
-            async fn answer(
-                &self,
-                question: $question,
-            ) -> Result<Reply<<$question as Call>::Answer>, Refusal> {
-                self.small(question).await
-            }
-        })+
-    };
-}
-
-small!(
-    ListExperiments,
+answered!(
+    small: ListExperiments,
     GetExperiment,
     GetProgress,
     ListCells,
@@ -77,7 +60,7 @@ small!(
     ListWholeGames,
     ListWholeCellGames,
     GetGame,
-    GetCellGame
+    GetCellGame,
 );
 
 impl Api {
@@ -85,16 +68,14 @@ impl Api {
         Ok(Reply::Small(question.answer(&self.readers).await.map_err(unanswered)?))
     }
 
-    /// Work goes on after its caller has gone, and keeps the place for as long.
-    async fn large<Q: Question>(
-        &self,
-        question: Q,
-        place: OwnedSemaphorePermit,
-    ) -> Result<(Q::Answer, OwnedSemaphorePermit), Refusal> {
+    /// For an answer that may be large, or take long to compute. Work goes on after its caller has gone, and keeps its
+    /// place for as long.
+    async fn large<Q: Question>(&self, question: Q) -> Result<Reply<Q::Answer>, Refusal> {
+        let place = place(&self.reports, "too many other reports are being made")?;
         let readers = self.readers.clone();
         let answering = async move { (question.answer(&readers).await, place) };
         match tokio::spawn(answering).await {
-            Ok((answer, place)) => Ok((answer.map_err(unanswered)?, place)),
+            Ok((answer, place)) => Ok(Reply::Large(answer.map_err(unanswered)?, place)),
             Err(error) => std::panic::resume_unwind(error.into_panic()),
         }
     }

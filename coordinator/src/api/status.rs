@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use spelrum_answers as results;
-use spelrum_answers::{GetExperiment, GetStatus, LargestCell, Status, WorkerSummary};
+use spelrum_answers::{GetStatus, LargestCell, Status, WorkerSummary};
 use spelrum_model::CellId;
 use spelrum_proto::Refusal;
 use spelrum_store::Question as _;
@@ -21,21 +21,16 @@ const ENGINES_MAX: usize = 2_000;
 
 impl Answers<GetStatus> for Api {
     async fn answer(&self, question: GetStatus) -> Result<Reply<Status>, Refusal> {
-        let (experiments, experiments_total) = match question.experiment {
-            None => self.readers.current_experiments().await.map_err(reading_failed)?,
-            Some(experiment) => {
-                let question = GetExperiment { experiment };
-                (vec![question.answer(&self.readers).await.map_err(unanswered)?], 1)
-            }
-        };
+        // What the database knows, and to it what only the coordinator does.
+        let mut status = question.answer(&self.readers).await.map_err(unanswered)?;
+        let (experiments, attention) = (&status.experiments, &mut status.attention);
         let Workforce { mut workers, largest, wanted, verifying: _, offers, withheld } =
             self.dispatch.workers().await?;
         let workers_total = workers.len() as u64;
-        let mut attention = self.readers.attention(&experiments).await.map_err(reading_failed)?;
         let missing =
-            results::missing_engines(&experiments, &wanted, &workers, self.heartbeat_interval);
+            results::missing_engines(experiments, &wanted, &workers, self.heartbeat_interval);
         let unplaced =
-            results::unplaced(&experiments, &wanted, &workers, &offers, self.heartbeat_interval);
+            results::unplaced(experiments, &wanted, &workers, &offers, self.heartbeat_interval);
         let cells = largest.iter().map(|row| row.1).chain(missing.iter().map(|row| row.cell));
         let cells = cells.chain(unplaced.iter().map(|row| row.cell));
         let cells: Vec<CellId> = cells.collect();
@@ -50,31 +45,21 @@ impl Answers<GetStatus> for Api {
             largest: &largest,
             heartbeat_interval: self.heartbeat_interval,
         };
-        results::attention_of_silent(&workers, self.heartbeat_interval, &mut attention);
-        results::attention_of_workers(&experiments, workforce, &mut attention);
-        results::attention_of_withheld(&workers, &withheld, &mut attention);
-        results::attention_of_engines(&experiments, &missing, &cells, &mut attention);
-        results::attention_of_placement(&experiments, &unplaced, &cells, &mut attention);
-        let removals = self.readers.removals().await.map_err(reading_failed)?;
-        let stops = self.readers.stops(&experiments).await.map_err(reading_failed)?;
-        let claims = self.readers.claims_to_report(&experiments).await.map_err(reading_failed)?;
+        results::attention_of_silent(&workers, self.heartbeat_interval, attention);
+        results::attention_of_workers(experiments, workforce, attention);
+        results::attention_of_withheld(&workers, &withheld, attention);
+        results::attention_of_engines(experiments, &missing, &cells, attention);
+        results::attention_of_placement(experiments, &unplaced, &cells, attention);
         keep_busiest(&mut workers);
         keep_first_engines(&mut workers);
-        Ok(Reply::Small(Status {
-            experiments,
-            experiments_total,
-            stops,
-            claims,
-            attention,
-            removals,
-            coordinator: Some(results::CoordinatorStatus {
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                epoch: self.epoch,
-                uptime_ms: millis(self.clock.elapsed()),
-                workers,
-                workers_total,
-            }),
-        }))
+        status.coordinator = Some(results::CoordinatorStatus {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            epoch: self.epoch,
+            uptime_ms: millis(self.clock.elapsed()),
+            workers,
+            workers_total,
+        });
+        Ok(Reply::Small(status))
     }
 }
 

@@ -23,7 +23,7 @@ const SAID_OF_JSON: &str =
 /// Debian 12): a coordinator refuses strangers before it reads their messages. The first two by HTTP/2.
 const LOST_THE_ANSWER: [i32; 4] = [16, 92, 55, 56];
 
-/// What curl prints that sends this message there, if it is told to.
+/// What curl prints after sending this message there, if its arguments make it send one.
 fn curl(tools: Tools, by: &[&str], message: &[u8], url: &str) -> String {
     let mut tried = 0;
     loop {

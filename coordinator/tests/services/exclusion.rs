@@ -122,8 +122,8 @@ async fn a_finished_experiment_runs_again() {
     // Both are let in again.
     let readmitted = exclude(&served, "1", None, Exclusion::Readmit).await.unwrap();
     assert_eq!(readmitted.readmitted, [WorkerId(1), WorkerId(2)]);
-    let nobody = exclude(&served, "1", None, Exclusion::Readmit).await.unwrap();
-    assert!(nobody.readmitted.is_empty());
+    let none = exclude(&served, "1", None, Exclusion::Readmit).await.unwrap();
+    assert!(none.readmitted.is_empty());
     bad.work_until_done().await;
     served.wait_for_state("done", "finished").await;
     assert_eq!(served.number("SELECT count(*) FROM games WHERE counted = 1").await, 24);

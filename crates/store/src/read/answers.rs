@@ -39,7 +39,7 @@ pub enum Unanswered {
 
 /// A question that a database answers.
 pub trait Question: Call {
-    /// Answers it, from one snapshot.
+    /// Answers it. Results are of one snapshot; an experiment's name is looked up before it.
     ///
     /// # Errors
     /// If there is no answer, or the database fails.
