@@ -9,7 +9,6 @@ mod parameters;
 mod query;
 mod questions;
 mod reply;
-
 mod status;
 mod verifications;
 
@@ -19,11 +18,13 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, State};
+use axum::handler::Handler;
 use axum::http::{Method as HttpMethod, Request, Uri};
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, any, get, on, post};
 use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
 use serde_json::Value;
 use spelrum_answers::{
     Call, EVENTS_PATH, EXPORT_PATH, ExportExperiments, FollowEvents, GAMES_PATH, GetOpenapi,
@@ -40,7 +41,7 @@ pub(crate) use self::reply::problem;
 use crate::access::Passed;
 use crate::dispatcher::{Clock, Dispatch};
 use crate::services::{BUSY_RETRY_AFTER, Planner};
-use spelrum_store::Readers;
+use spelrum_store::{Readers, each_question};
 
 /// The content type of lines of JSON.
 const LINES_CONTENT_TYPE: &str = "application/x-ndjson";
@@ -131,7 +132,7 @@ impl Routes {
         let mut routes = Self { router: Router::new(), names: Vec::new(), operations: Vec::new() };
         routes.add::<GetOpenapi>();
         routes.add::<GetStatus>();
-        questions::add(&mut routes);
+        each_question(&mut routes);
         changes::add(&mut routes);
         let (run, export) = (post(query::run), post(exports::export));
         let (follow, stream) = (get(events::events), get(games::stream_games));
@@ -154,12 +155,17 @@ impl Routes {
     where
         Api: Answers<C>,
     {
+        self.add_handler::<C, _, _>(handle::<C>);
+    }
+
+    /// Adds the route of a call that this answers.
+    fn add_handler<C: Call, H: Handler<T, Arc<Api>>, T: 'static>(&mut self, handler: H) {
         let filter = match C::METHOD {
             Method::Get => MethodFilter::GET,
             Method::Post => MethodFilter::POST,
             Method::Delete => MethodFilter::DELETE,
         };
-        let route = on(filter, handle::<C>);
+        let route = on(filter, handler);
         self.add_raw::<C>(C::METHOD, C::PATH, route, openapi::json_of::<C::Answer>);
     }
 
@@ -196,11 +202,12 @@ async fn handle<C: Call>(
 where
     Api: Answers<C>,
 {
-    let call = match parameters::read::<C>(&path, &uri, &body) {
-        Ok(call) => call,
-        Err(refusal) => return problem(refusal),
-    };
-    match api.answer(call).await {
+    let answer = async { api.answer(parameters::read::<C>(&path, &uri, &body)?).await };
+    replied(answer.await)
+}
+
+fn replied<T: Serialize + Send + 'static>(answer: Result<Reply<T>, Refusal>) -> Response {
+    match answer {
         Ok(Reply::Small(answer)) => reply::json(&answer),
         Ok(Reply::Large(answer, place)) => reply::large_json(answer, place),
         Err(refusal) => problem(refusal),

@@ -1,75 +1,44 @@
 //! Questions that the database answers.
 
-use spelrum_answers::{
-    Call, GetCellGame, GetComparisons, GetExperiment, GetGame, GetOverview, GetPhases, GetProgress,
-    GetRatings, GetReport, GetRuns, ListCellGames, ListCells, ListExperiments, ListGames,
-    ListSettledCells, ListWholeCellGames, ListWholeGames,
-};
-use spelrum_proto::{Reason, Refusal};
+use std::sync::Arc;
 
-use super::{Answers, Api, Reply, Routes, place};
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::Uri;
+use axum::response::Response;
+use spelrum_proto::{Reason, Refusal};
+use spelrum_store::{EachQuestion, Question, StoreError, Unanswered};
+
+use super::parameters::PathParameters;
+use super::{Api, Reply, Routes, parameters, place, replied};
 use crate::dispatcher::unknown_experiment;
 use crate::services::reading_failed;
-use spelrum_store::{Question, StoreError, Unanswered};
 
-/// Adds the routes of all questions.
-pub(super) fn add(routes: &mut Routes) {
-    routes.add::<ListExperiments>();
-    routes.add::<GetExperiment>();
-    routes.add::<GetReport>();
-    routes.add::<GetRatings>();
-    routes.add::<GetComparisons>();
-    routes.add::<GetPhases>();
-    routes.add::<GetOverview>();
-    routes.add::<GetProgress>();
-    routes.add::<GetRuns>();
-    routes.add::<ListCells>();
-    routes.add::<ListSettledCells>();
-    routes.add::<ListGames>();
-    routes.add::<ListCellGames>();
-    routes.add::<ListWholeGames>();
-    routes.add::<ListWholeCellGames>();
-    routes.add::<GetGame>();
-    routes.add::<GetCellGame>();
+impl EachQuestion for Routes {
+    fn question<Q: Question>(&mut self) {
+        self.add_handler::<Q, _, _>(handle::<Q>);
+    }
 }
 
-/// Answers each question by one of the two functions below.
-macro_rules! answered {
-    ($answer:ident: $($question:ident),+ $(,)?) => {
-        $(impl Answers<$question> for Api {
-            async fn answer(
-                &self,
-                question: $question,
-            ) -> Result<Reply<<$question as Call>::Answer>, Refusal> {
-                self.$answer(question).await
-            }
-        })+
+async fn handle<Q: Question>(
+    State(api): State<Arc<Api>>,
+    PathParameters(path): PathParameters,
+    uri: Uri,
+    body: Bytes,
+) -> Response {
+    let answer = async {
+        let question: Q = parameters::read(&path, &uri, &body)?;
+        if Q::IS_LARGE { api.large(question).await } else { api.small(question).await }
     };
+    replied(answer.await)
 }
-
-answered!(large: GetReport, GetRatings, GetComparisons, GetPhases, GetOverview, GetRuns);
-
-answered!(
-    small: ListExperiments,
-    GetExperiment,
-    GetProgress,
-    ListCells,
-    ListSettledCells,
-    ListGames,
-    ListCellGames,
-    ListWholeGames,
-    ListWholeCellGames,
-    GetGame,
-    GetCellGame,
-);
 
 impl Api {
     async fn small<Q: Question>(&self, question: Q) -> Result<Reply<Q::Answer>, Refusal> {
         Ok(Reply::Small(question.answer(&self.readers).await.map_err(unanswered)?))
     }
 
-    /// For an answer that may be large, or take long to compute. Work goes on after its caller has gone, and keeps its
-    /// place for as long.
+    /// Work goes on after its caller has gone, and keeps its place for as long.
     async fn large<Q: Question>(&self, question: Q) -> Result<Reply<Q::Answer>, Refusal> {
         let place = place(&self.reports, "too many other reports are being made")?;
         let readers = self.readers.clone();

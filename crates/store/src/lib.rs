@@ -62,7 +62,7 @@ pub use open::lock::{is_held, read_lock_text};
 pub use open::log_loss::{Loss, accept_loss};
 pub use open::writer::Writer;
 pub use query::queries::{QueryRows, Table};
-pub use read::answers::{Question, Unanswered};
+pub use read::answers::{EachQuestion, Question, Unanswered, each_question};
 pub use read::networks::StoredNetwork;
 pub use read::readers::{QUERY_SECONDS_MAX, Readers};
 pub use read::removable::{GAME_BYTES, MOVE_BYTES};

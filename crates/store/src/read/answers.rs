@@ -39,6 +39,9 @@ pub enum Unanswered {
 
 /// A question that a database answers.
 pub trait Question: Call {
+    /// Whether its answer may be large, or take long to compute.
+    const IS_LARGE: bool = false;
+
     /// Answers it. Results are of one snapshot; an experiment's name is looked up before it.
     ///
     /// # Errors
@@ -47,6 +50,34 @@ pub trait Question: Call {
         self,
         readers: &Readers,
     ) -> impl Future<Output = Result<Self::Answer, Unanswered>> + Send;
+}
+
+/// What is done with every question.
+pub trait EachQuestion {
+    /// Does it with this one.
+    fn question<Q: Question>(&mut self);
+}
+
+/// Goes through the questions that a coordinator answers as a file does: all but that of the status, to which it adds
+/// what only it knows.
+pub fn each_question(each: &mut impl EachQuestion) {
+    each.question::<ListExperiments>();
+    each.question::<GetExperiment>();
+    each.question::<GetReport>();
+    each.question::<GetRatings>();
+    each.question::<GetComparisons>();
+    each.question::<GetPhases>();
+    each.question::<GetOverview>();
+    each.question::<GetProgress>();
+    each.question::<GetRuns>();
+    each.question::<ListCells>();
+    each.question::<ListSettledCells>();
+    each.question::<ListGames>();
+    each.question::<ListCellGames>();
+    each.question::<ListWholeGames>();
+    each.question::<ListWholeCellGames>();
+    each.question::<GetGame>();
+    each.question::<GetCellGame>();
 }
 
 /// An answer about an experiment, or the error that there is no such experiment.
@@ -77,12 +108,16 @@ impl Question for GetExperiment {
 }
 
 impl Question for GetReport {
+    const IS_LARGE: bool = true;
+
     async fn answer(self, readers: &Readers) -> Result<Report, Unanswered> {
         known(readers.report(&self.experiment, self.detail).await?, self.experiment)
     }
 }
 
 impl Question for GetRatings {
+    const IS_LARGE: bool = true;
+
     async fn answer(self, readers: &Readers) -> Result<Ratings, Unanswered> {
         let ratings = known(readers.ratings(&self.experiment).await?, self.experiment)?;
         of_games(&ratings.experiment)?;
@@ -91,6 +126,8 @@ impl Question for GetRatings {
 }
 
 impl Question for GetComparisons {
+    const IS_LARGE: bool = true;
+
     async fn answer(self, readers: &Readers) -> Result<Comparisons, Unanswered> {
         let compared = known(readers.comparisons(&self.experiment).await?, self.experiment)?;
         of_games(&compared.experiment)?;
@@ -107,12 +144,16 @@ fn of_games(experiment: &ExperimentSummary) -> Result<(), Unanswered> {
 }
 
 impl Question for GetPhases {
+    const IS_LARGE: bool = true;
+
     async fn answer(self, readers: &Readers) -> Result<Phases, Unanswered> {
         known(readers.phases(&self.experiment).await?, self.experiment)
     }
 }
 
 impl Question for GetOverview {
+    const IS_LARGE: bool = true;
+
     async fn answer(self, readers: &Readers) -> Result<Overview, Unanswered> {
         known(readers.overview(&self.experiment).await?, self.experiment)
     }
@@ -126,6 +167,8 @@ impl Question for GetProgress {
 }
 
 impl Question for GetRuns {
+    const IS_LARGE: bool = true;
+
     async fn answer(self, readers: &Readers) -> Result<Vec<RunResult>, Unanswered> {
         let id = id_of(readers, &self.experiment).await?;
         Ok(readers.runs(id).await?)
