@@ -3,11 +3,14 @@
 use std::io::Write;
 use std::path::Path;
 
-use spelrum_answers::{Detail, ExperimentSummary};
+use spelrum_answers::{
+    Comparisons, Detail, ExperimentQuestion, ExperimentSummary, Overview, Phases, Ratings,
+};
 use spelrum_report::document::LatexStyle;
 use spelrum_report::experiment::{
-    self, Answers, Need, Needs, Pair, ReportFormat, Shown, TableStyle, check_axis, check_phases,
+    self, Answers, Need, Needs, Pair, ReportFormat, Shown, TableAnswer, TableStyle, check_axis,
 };
+use spelrum_store::Question;
 
 use super::source::ResultsSource;
 use crate::error::{MessageStyle, Result};
@@ -55,9 +58,9 @@ pub(crate) async fn write_pair(
         [source.report(first, Detail::Cells).await?, source.report(second, Detail::Cells).await?];
     let pair = Pair::new(summaries, reports.each_ref())?;
     let noun = "figures of how games were played";
-    let overviews = [
-        unless_failed(noun, source.overview(first).await),
-        unless_failed(noun, source.overview(second).await),
+    let overviews: [Option<Overview>; 2] = [
+        unless_failed(noun, ask_about(source, first).await),
+        unless_failed(noun, ask_about(source, second).await),
     ];
     Ok(pair.write(overviews.each_ref().map(Option::as_ref), format, latex, out)?)
 }
@@ -73,26 +76,45 @@ async fn ask(
     }
     let mut answers = Answers::default();
     if let Some(detail) = needs.report {
-        answers.report = Some(source.report(summary, detail).await?);
+        answers.add(source.report(summary, detail).await?);
     }
-    let ratings = needs.ratings(answers.report.as_ref());
-    answers.ratings = ask_for(ratings, source.ratings(summary)).await?;
-    if needs.comparisons {
-        answers.comparisons = Some(source.comparisons(summary).await?);
-    }
-    if needs.phases {
-        answers.phases = Some(check_phases(summary, source.phases(summary).await?)?);
-    }
-    answers.overview = ask_for(needs.overview, source.overview(summary)).await?;
+    let ratings = needs.ratings(answers.get());
+    add::<Ratings>(&mut answers, ratings, source, summary).await?;
+    add::<Comparisons>(&mut answers, needs.answer::<Comparisons>(), source, summary).await?;
+    add::<Phases>(&mut answers, needs.answer::<Phases>(), source, summary).await?;
+    add::<Overview>(&mut answers, needs.answer::<Overview>(), source, summary).await?;
     Ok(answers)
 }
 
-async fn ask_for<T>(need: Need, question: impl Future<Output = Result<T>>) -> Result<Option<T>> {
-    match need {
-        Need::No => Ok(None),
-        Need::IfAvailable(noun) => Ok(unless_failed(noun, question.await)),
-        Need::Yes => question.await.map(Some),
-    }
+/// Adds an answer as far as it is needed.
+async fn add<A>(
+    answers: &mut Answers,
+    need: Need,
+    source: &ResultsSource,
+    summary: &ExperimentSummary,
+) -> Result<()>
+where
+    A: TableAnswer,
+    A::Question: Question + ExperimentQuestion,
+{
+    let answer = match need {
+        Need::No => None,
+        Need::IfAvailable(noun) => unless_failed(noun, ask_about::<A>(source, summary).await),
+        Need::Yes => Some(ask_about::<A>(source, summary).await?),
+    };
+    answer.into_iter().for_each(|answer| answers.add(answer));
+    Ok(())
+}
+
+async fn ask_about<A>(source: &ResultsSource, summary: &ExperimentSummary) -> Result<A>
+where
+    A: TableAnswer,
+    A::Question: Question + ExperimentQuestion,
+{
+    let question = A::Question::about(summary.uuid.clone());
+    let answer = source.ask(&format!("{} {}", A::ACTION, summary.name), question).await?;
+    answer.check()?;
+    Ok(answer)
 }
 
 /// Drops a failed answer that the report can do without, with a note.

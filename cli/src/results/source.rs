@@ -5,12 +5,11 @@ use std::path::Path;
 
 use http_body_util::BodyExt as _;
 use spelrum_answers::{
-    CellCursor, CellsPage, Comparisons, Detail, EXPORT_PATH, ExperimentSummary, ExportExperiments,
-    GameCursor, GamesFilter, GamesOrder, GetCellGame, GetComparisons, GetExperiment, GetGame,
-    GetOverview, GetPhases, GetProgress, GetRatings, GetReport, GetRuns, GetStatus, ListCells,
-    ListExperiments, ListSettledCells, ListWholeCellGames, ListWholeGames, Overview,
-    PAGE_ITEMS_MAX, Phases, Progress, Ratings, Report, RunResult, SettledCells, SettledGame,
-    Status, WhichGame, WholeGames,
+    CellCursor, CellsPage, Detail, EXPORT_PATH, ExperimentSummary, ExportExperiments, GameCursor,
+    GamesFilter, GamesOrder, GetCellGame, GetExperiment, GetGame, GetProgress, GetReport, GetRuns,
+    GetStatus, ListCells, ListExperiments, ListSettledCells, ListWholeCellGames, ListWholeGames,
+    PAGE_ITEMS_MAX, Progress, Report, RunResult, SettledCells, SettledGame, Status, WhichGame,
+    WholeGames,
 };
 use spelrum_model::{CellId, ExperimentState, GameId};
 use spelrum_proto::api::{self, Api};
@@ -104,7 +103,7 @@ impl ResultsSource {
     }
 
     /// Asks a question.
-    async fn ask<Q: Question>(&self, action: &str, question: Q) -> Result<Q::Answer> {
+    pub(crate) async fn ask<Q: Question>(&self, action: &str, question: Q) -> Result<Q::Answer> {
         match self.try_ask(action, question).await? {
             Some(answer) => Ok(answer),
             None => Err(gone(action)),
@@ -161,30 +160,6 @@ impl ResultsSource {
     ) -> Result<Report> {
         let action = format!("report on {}", experiment.name);
         self.ask(&action, GetReport { experiment: experiment.uuid.clone(), detail }).await
-    }
-
-    /// The ratings of an experiment's players.
-    pub(crate) async fn ratings(&self, experiment: &ExperimentSummary) -> Result<Ratings> {
-        let action = format!("rate the players of {}", experiment.name);
-        self.ask(&action, GetRatings { experiment: experiment.uuid.clone() }).await
-    }
-
-    /// The differences between an experiment's cells.
-    pub(crate) async fn comparisons(&self, experiment: &ExperimentSummary) -> Result<Comparisons> {
-        let action = format!("compare the cells of {}", experiment.name);
-        self.ask(&action, GetComparisons { experiment: experiment.uuid.clone() }).await
-    }
-
-    /// The times of moves by phase.
-    pub(crate) async fn phases(&self, experiment: &ExperimentSummary) -> Result<Phases> {
-        let action = format!("report the phases of {}", experiment.name);
-        self.ask(&action, GetPhases { experiment: experiment.uuid.clone() }).await
-    }
-
-    /// How the experiment's games were played.
-    pub(crate) async fn overview(&self, experiment: &ExperimentSummary) -> Result<Overview> {
-        let action = format!("read how the games of {} were played", experiment.name);
-        self.ask(&action, GetOverview { experiment: experiment.uuid.clone() }).await
     }
 
     /// An experiment's progress.

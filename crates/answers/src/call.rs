@@ -54,6 +54,12 @@ pub trait Call: Clone + Serialize + DeserializeOwned + JsonSchema + Send + Sync 
     type Answer: Serialize + DeserializeOwned + JsonSchema + Send + 'static;
 }
 
+/// A question about one experiment, without other parameters.
+pub trait ExperimentQuestion: Call {
+    /// The question about this experiment, by its UUID or name.
+    fn about(experiment: String) -> Self;
+}
+
 /// Implements [`Call`]: `call!(GetReport: Get "/api/v1/experiments/{experiment}/report" -> Report);`
 macro_rules! call {
     ($call:ty: $method:ident $path:literal -> $answer:ty) => {
@@ -78,6 +84,11 @@ macro_rules! experiment_question {
             pub experiment: String,
         }
         $crate::call::call!($call: Get $path -> $answer);
+        impl $crate::call::ExperimentQuestion for $call {
+            fn about(experiment: String) -> Self {
+                Self { experiment }
+            }
+        }
     };
 }
 pub(crate) use experiment_question;

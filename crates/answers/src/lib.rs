@@ -91,7 +91,7 @@ mod worker_effects;
 
 pub use accuracy::{CellAccuracy, Stratum, reference_text, says_who_wins};
 pub use attention::{Attention, AttentionKind};
-pub use call::{Call, Method};
+pub use call::{Call, ExperimentQuestion, Method};
 pub use cell_result::{
     CellMargin, CellResult, CellStop, CellStrength, SprtOutcome, SprtStanding, Stronger,
 };

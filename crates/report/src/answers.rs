@@ -1,48 +1,74 @@
 //! The answers that a report is made of.
 
-use spelrum_answers::{Comparisons, Overview, Phases, Ratings, Report};
+use std::any::{Any, TypeId};
+use std::collections::BTreeMap;
+
+use spelrum_answers::{Call, ExperimentSummary};
 
 use crate::error::{Error, Kind, Result};
 
-/// Answers about an experiment; each is `None` if it was not needed or not available.
-#[derive(Debug, Default)]
-pub struct Answers {
-    /// The results by cell.
-    pub report: Option<Report>,
-    /// Strength of players on one scale.
-    pub ratings: Option<Ratings>,
-    /// The differences between cells.
-    pub comparisons: Option<Comparisons>,
-    /// The times of moves by phase.
-    pub phases: Option<Phases>,
-    /// How games were played.
-    pub overview: Option<Overview>,
+/// An answer that tables are made of. It is implemented beside its tables.
+pub trait TableAnswer: Any + Send + Sync {
+    /// The question.
+    type Question: Call<Answer = Self>;
+    /// What a program does that asks it, followed by the experiment's name.
+    const ACTION: &'static str;
+
+    /// The experiment of the answer.
+    fn experiment(&self) -> &ExperimentSummary;
+
+    /// The sentence in place of the tables of an empty answer.
+    fn words_if_empty(&self) -> Option<&'static str>;
+
+    /// Rejects an answer that has nothing to show for a reason that its reader can act on.
+    ///
+    /// # Errors
+    /// The reason, with a remedy.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
 }
+
+/// Answers about an experiment: at most one of each type. One is absent if it was not needed or not available.
+#[derive(Default)]
+pub struct Answers(BTreeMap<TypeId, Box<dyn Any + Send + Sync>>);
 
 impl Answers {
-    pub(crate) fn report(&self) -> Result<&Report> {
-        require(self.report.as_ref(), "results by cell")
+    /// Adds an answer.
+    pub fn add<A: TableAnswer>(&mut self, answer: A) {
+        self.0.insert(TypeId::of::<A>(), Box::new(answer));
     }
 
-    pub(crate) fn ratings(&self) -> Result<&Ratings> {
-        require(self.ratings.as_ref(), "ratings")
+    /// Returns the same with this answer.
+    #[must_use]
+    pub fn with<A: TableAnswer>(mut self, answer: A) -> Self {
+        self.add(answer);
+        self
     }
 
-    pub(crate) fn comparisons(&self) -> Result<&Comparisons> {
-        require(self.comparisons.as_ref(), "comparisons")
+    /// Returns an answer, if it is there.
+    #[must_use]
+    pub fn get<A: TableAnswer>(&self) -> Option<&A> {
+        self.0.get(&TypeId::of::<A>())?.downcast_ref()
     }
 
-    pub(crate) fn phases(&self) -> Result<&Phases> {
-        require(self.phases.as_ref(), "times by phase")
+    /// Returns an answer that must be there.
+    pub(crate) fn require<A: TableAnswer>(&self) -> Result<&A> {
+        self.get().ok_or_else(|| {
+            Error::new(Kind::Internal, "write the report")
+                .because(format!("it has no answer to `{} …`", A::ACTION))
+        })
     }
 
-    pub(crate) fn overview(&self) -> Result<&Overview> {
-        require(self.overview.as_ref(), "figures of how games were played")
+    #[cfg(test)]
+    pub(crate) fn change<A: TableAnswer>(&mut self, change: impl FnOnce(&mut A)) {
+        let answer = self.0.get_mut(&TypeId::of::<A>()).and_then(|answer| answer.downcast_mut());
+        answer.map(change);
     }
-}
 
-fn require<'a, T>(answer: Option<&'a T>, name: &str) -> Result<&'a T> {
-    answer.ok_or_else(|| {
-        Error::new(Kind::Internal, "write the report").because(format!("it has no {name}"))
-    })
+    #[cfg(test)]
+    pub(crate) fn without<A: TableAnswer>(mut self) -> Self {
+        self.0.remove(&TypeId::of::<A>());
+        self
+    }
 }

@@ -1,6 +1,6 @@
 //! Questions that an experiment cannot answer, rejected with a remedy.
 
-use spelrum_answers::{ExperimentSummary, Phases};
+use spelrum_answers::ExperimentSummary;
 use spelrum_model::Role;
 
 use super::formats::Shown;
@@ -40,17 +40,4 @@ pub fn check_axis(experiment: &ExperimentSummary, axes: &[String], axis: &str) -
             [] => "it has no axes: leave --axis out".to_owned(),
             names => format!("its axes are {}", names.join(", ")),
         }))
-}
-
-/// Rejects times by phase where moves are not recorded.
-///
-/// # Errors
-/// If they are not.
-pub fn check_phases(experiment: &ExperimentSummary, phases: Phases) -> Result<Phases> {
-    if phases.moves_recorded {
-        return Ok(phases);
-    }
-    Err(Error::new(Kind::Input, format!("report the phases of {}", experiment.name))
-        .because("its moves are not kept: its sweep says record = \"games\", or they were pruned")
-        .help("play it with record = \"moves\""))
 }

@@ -101,7 +101,7 @@ struct Everything<'a> {
 
 /// Writes all answers.
 pub(super) fn write(answers: &Answers, out: &mut dyn Write) -> Result<()> {
-    let report = answers.report()?;
+    let report: &Report = answers.require()?;
     let Report { experiment, axes, first_mover, .. } = report;
     let mut tables = registry::json_rows(answers)?;
     // The order of keys stays; tables that came later follow.
@@ -126,9 +126,9 @@ pub(super) fn write(answers: &Answers, out: &mut dyn Write) -> Result<()> {
         of_cells: take(&["cells", "moves", "depths", "failures"]),
         time_scale: scaled(report),
         played_on: report.played_on.map(Into::into),
-        ratings: answers.ratings.as_ref().map(ratings::groups),
-        comparisons: answers.comparisons.as_ref().map(Compared::from),
-        phases: answers.phases.as_ref().map(PhaseTimes::from),
+        ratings: answers.get().map(ratings::groups),
+        comparisons: answers.get::<Comparisons>().map(Compared::from),
+        phases: answers.get::<Phases>().map(PhaseTimes::from),
         claims: claims_json::claims(report),
         accuracy: accuracy::rows(report, |_| true),
         of_runs_and_engines: take(&[

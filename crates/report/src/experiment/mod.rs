@@ -18,7 +18,7 @@ use std::path::Path;
 
 use spelrum_answers::ExperimentSummary;
 
-pub use checks::{check_axis, check_phases};
+pub use checks::check_axis;
 pub use formats::{ReportFormat, Shown};
 pub use needs::{Need, Needs};
 use page::{Page, facts, first_table};
@@ -26,7 +26,7 @@ pub use pair::Pair;
 pub use style::TableStyle;
 use style::no_such_column;
 
-pub use crate::answers::Answers;
+pub use crate::answers::{Answers, TableAnswer};
 use crate::data::write_csv;
 use crate::document::Part;
 use crate::error::{Error, Kind, Result};
@@ -84,7 +84,8 @@ pub fn write(
             )?;
         }
         ReportFormat::Csv => {
-            let mut rows = first_table(experiment.task, shown).rows(answers)?.csv(&experiment.name);
+            let mut rows =
+                first_table(experiment.task, shown).source.rows(answers)?.csv(&experiment.name);
             if let Some(names) = &style.columns {
                 rows.choose_columns(names).map_err(|headings| no_such_column(names, &headings))?;
             }

@@ -1,12 +1,14 @@
 //! Answers that a report needs.
 
-use spelrum_answers::{Detail, ExperimentSummary, Report};
+use std::any::TypeId;
+
+use spelrum_answers::{Comparisons, Detail, ExperimentSummary, Overview, Phases, Ratings, Report};
 use spelrum_model::Task;
 
 use super::checks::reject_game_tables;
 use super::formats::{ReportFormat, Shown};
+use crate::answers::TableAnswer;
 use crate::error::Result;
-use crate::tables::entry::Source;
 use crate::tables::ratings::are_worth_showing;
 
 /// Whether an answer is needed.
@@ -29,12 +31,10 @@ pub struct Needs {
     pub report: Option<Detail>,
     /// Strength of players; see [`Needs::ratings`].
     ratings: Need,
-    /// The differences between cells.
-    pub comparisons: bool,
-    /// The times of moves by phase, to be checked with [`check_phases`](super::check_phases).
-    pub phases: bool,
-    /// How games were played.
-    pub overview: Need,
+    /// How games were played, beside what is shown.
+    overview: Need,
+    /// What is shown, if that is not made of results by cell.
+    shown: Option<TypeId>,
     /// Whether ratings are shown beside runs too.
     ratings_beside_runs: bool,
 }
@@ -78,7 +78,7 @@ impl Needs {
                     needs.overview = Need::IfAvailable("figures of how games were played");
                 }
             }
-            ReportFormat::Csv => needs.ratings = needs.ratings.only_if_required(),
+            ReportFormat::Csv => needs.ratings = Need::No,
             ReportFormat::Json => {}
         }
         Ok(needs)
@@ -94,58 +94,56 @@ impl Needs {
         axis: None,
         report: None,
         ratings: Need::No,
-        comparisons: false,
-        phases: false,
         overview: Need::No,
+        shown: None,
         ratings_beside_runs: false,
     };
 
     fn for_everything(shown: Shown) -> Self {
         Self {
             report: Some(Detail::Depths),
-            ratings: match shown {
-                Shown::Ratings => Need::Yes,
-                Shown::Usual
-                | Shown::WithDepths
-                | Shown::Compared
-                | Shown::Phases
-                | Shown::Table(_) => Need::IfAvailable("ratings"),
-            },
-            comparisons: shown == Shown::Compared,
-            phases: shown == Shown::Phases,
+            ratings: Need::IfAvailable("ratings"),
             overview: Need::IfAvailable("figures of how games were played"),
             ratings_beside_runs: true,
-            axis: None,
+            ..Self::for_shown(shown)
         }
     }
 
     fn for_shown(shown: Shown) -> Self {
+        let alone = |answer| Self { shown: Some(answer), ..Self::NONE };
+        let beside_ratings = |detail| Self {
+            report: Some(detail),
+            ratings: Need::IfAvailable("ratings"),
+            ..Self::NONE
+        };
         match shown {
-            Shown::Usual => Self {
-                report: Some(Detail::Cells),
-                ratings: Need::IfAvailable("ratings"),
-                ..Self::NONE
-            },
-            Shown::WithDepths => Self {
-                report: Some(Detail::Depths),
-                ratings: Need::IfAvailable("ratings"),
-                ..Self::NONE
-            },
-            Shown::Ratings => Self { ratings: Need::Yes, ..Self::NONE },
-            Shown::Compared => Self { comparisons: true, ..Self::NONE },
-            Shown::Phases => Self { phases: true, ..Self::NONE },
-            Shown::Table(table) => Self::for_table(&table.entry().source),
+            Shown::Usual => beside_ratings(Detail::Cells),
+            Shown::WithDepths => beside_ratings(Detail::Depths),
+            Shown::Ratings => alone(TypeId::of::<Ratings>()),
+            Shown::Compared => alone(TypeId::of::<Comparisons>()),
+            Shown::Phases => alone(TypeId::of::<Phases>()),
+            Shown::Table(table) => {
+                let table = table.entry();
+                match table.source.answer() {
+                    answer if answer == TypeId::of::<Report>() => {
+                        Self { report: Some(table.detail), ..Self::NONE }
+                    }
+                    answer => alone(answer),
+                }
+            }
         }
     }
 
-    fn for_table(source: &Source) -> Self {
-        match source {
-            Source::Cells(_) => Self { report: Some(Detail::Cells), ..Self::NONE },
-            Source::Depths(_) => Self { report: Some(Detail::Depths), ..Self::NONE },
-            Source::Ratings(_) => Self { ratings: Need::Yes, ..Self::NONE },
-            Source::Comparisons(_) => Self { comparisons: true, ..Self::NONE },
-            Source::Phases(_) => Self { phases: true, ..Self::NONE },
-            Source::Overview(_) => Self { overview: Need::Yes, ..Self::NONE },
+    /// Returns whether an answer is needed, other than the results by cell.
+    #[must_use]
+    pub fn answer<A: TableAnswer>(&self) -> Need {
+        let answer = TypeId::of::<A>();
+        if self.shown == Some(answer) {
+            Need::Yes
+        } else if answer == TypeId::of::<Overview>() {
+            self.overview
+        } else {
+            Need::No
         }
     }
 
@@ -158,15 +156,9 @@ impl Needs {
                 && (self.ratings_beside_runs || report.runs.is_empty())
                 && are_worth_showing(report)
         });
-        if is_worth_showing { self.ratings } else { self.ratings.only_if_required() }
-    }
-}
-
-impl Need {
-    fn only_if_required(self) -> Self {
-        match self {
-            Self::No | Self::IfAvailable(_) => Self::No,
-            Self::Yes => Self::Yes,
+        match self.answer::<Ratings>() {
+            Need::No if is_worth_showing => self.ratings,
+            need => need,
         }
     }
 }

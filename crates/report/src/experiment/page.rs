@@ -1,6 +1,8 @@
 //! Tables for people, and plots of their contents.
 
-use spelrum_answers::{ExperimentSummary, Report, date_time};
+use std::any::TypeId;
+
+use spelrum_answers::{ExperimentSummary, Ratings, Report, date_time};
 use spelrum_model::Task;
 
 use super::formats::Shown;
@@ -9,7 +11,7 @@ use crate::document::{Document, Part};
 use crate::error::Result;
 use crate::figures;
 use crate::plot::Figure;
-use crate::tables::entry::{Source, TableEntry};
+use crate::tables::entry::TableEntry;
 use crate::tables::ratings::{self, Meetings};
 use crate::tables::{
     accuracy, cells, comparisons, costs, evolution, overview, phases, registry, text,
@@ -36,7 +38,7 @@ impl Page {
         match shown {
             Shown::Usual | Shown::WithDepths => Self::from_cells(answers, axis),
             Shown::Ratings => {
-                let ratings = answers.ratings()?;
+                let ratings: &Ratings = answers.require()?;
                 let parts = ratings::parts(ratings, Meetings::All);
                 let figures = figures::rating_figures(ratings);
                 Ok(Self::from_parts(&ratings.experiment, parts, figures))
@@ -50,19 +52,16 @@ impl Page {
                 let table = name.entry();
                 let parts = registry::only(table, answers)?;
                 let page = Self::from_parts(table.source.experiment(answers)?, parts, Vec::new());
-                Ok(match &table.source {
-                    Source::Cells(_) | Source::Depths(_) => page.with_question(answers.report()?),
-                    Source::Ratings(_)
-                    | Source::Comparisons(_)
-                    | Source::Phases(_)
-                    | Source::Overview(_) => page,
+                Ok(match answers.get() {
+                    Some(report) if is_of_report(table) => page.with_question(report),
+                    _ => page,
                 })
             }
         }
     }
 
     fn from_cells(answers: &Answers, axis: Option<&str>) -> Result<Self> {
-        let report = answers.report()?;
+        let report: &Report = answers.require()?;
         let mut parts = registry::page(&cells::TABLE, answers)?;
         let mut figures = figures::report_figures(report, axis);
         if !report.runs.is_empty() {
@@ -71,7 +70,7 @@ impl Page {
                 |part| matches!(part, Part::Table(table) if registry::is_shown_with_runs(table.name)),
             );
             figures = evolution::figure(report).into_iter().collect();
-        } else if let Some(ratings) = &answers.ratings {
+        } else if let Some(ratings) = answers.get() {
             parts.extend(ratings::parts(ratings, Meetings::IfTheyFit));
             figures.extend(figures::rating_figures(ratings));
         }
@@ -86,7 +85,7 @@ impl Page {
     /// Adds warnings about differences between workers, if everything is shown.
     pub(super) fn warn_of_workers(&mut self, shown: Shown, answers: &Answers) {
         if is_whole(shown) {
-            let warnings = answers.overview.iter().flat_map(worker_effects::warnings);
+            let warnings = answers.get().into_iter().flat_map(worker_effects::warnings);
             self.document.parts.extend(warnings.map(Part::Words));
         }
     }
@@ -99,7 +98,7 @@ impl Page {
         answers: &Answers,
         axis: Option<&str>,
     ) -> Result<()> {
-        let Some(played) = answers.overview.as_ref().filter(|_| is_whole(shown)) else {
+        let Some(played) = answers.get().filter(|_| is_whole(shown)) else {
             return Ok(());
         };
         match experiment.task {
@@ -128,6 +127,11 @@ pub(super) fn first_table(task: Task, shown: Shown) -> &'static TableEntry {
         Shown::Phases => &phases::TIMES,
         Shown::Table(name) => name.entry(),
     }
+}
+
+/// Whether the table is made of the results by cell.
+fn is_of_report(table: &TableEntry) -> bool {
+    table.source.answer() == TypeId::of::<Report>()
 }
 
 fn is_whole(shown: Shown) -> bool {

@@ -2,9 +2,9 @@
 
 use clap::ValueEnum as _;
 use spelrum_answers::{
-    CellAccuracy, CellMargin, CellStop, CpuQuota, DisturbedGames, Evolution, MixedCell, Overruns,
-    PhaseUnit, PlayedOn, PlayerForfeits, Relative, ReplayedGames, Report, RunResult, ScaledGames,
-    StatedCell, StatedClaim, UsedEngine,
+    CellAccuracy, CellMargin, CellStop, Comparisons, CpuQuota, DisturbedGames, Evolution,
+    MixedCell, Overruns, Overview, PhaseUnit, Phases, PlayedOn, PlayerForfeits, Ratings, Relative,
+    ReplayedGames, Report, RunResult, ScaledGames, StatedCell, StatedClaim, UsedEngine,
 };
 use spelrum_model::claims::Statement;
 use spelrum_model::course::{
@@ -40,13 +40,12 @@ fn games() -> Answers {
     let report = report();
     let mut rated = ratings::tests::ladder(4, &["alphabeta(depth=1)"], &["plies", "elo"]);
     rated.experiment = report.experiment.clone();
-    Answers {
-        report: Some(report),
-        ratings: Some(rated),
-        comparisons: Some(comparisons::tests::comparisons()),
-        phases: Some(phases::tests::phases(PhaseUnit::EmptyCells, ["genetic", "random"])),
-        overview: Some(played),
-    }
+    Answers::default()
+        .with(report)
+        .with(rated)
+        .with(comparisons::tests::comparisons())
+        .with(phases::tests::phases(PhaseUnit::EmptyCells, ["genetic", "random"]))
+        .with(played)
 }
 
 fn report() -> Report {
@@ -189,7 +188,7 @@ fn runs(kind: CourseKind) -> Answers {
     let report =
         Report { runs: vec![first, second, third], claims: Vec::new(), ..text::tests::report() };
     let report = Report { axes: vec!["score".to_owned()], ..report };
-    Answers { report: Some(report), ..Answers::default() }
+    Answers::default().with(report)
 }
 
 fn evolution(best: f64) -> Evolution {
@@ -269,37 +268,32 @@ fn choices() -> Answers {
         claims: Vec::new(),
         ..report
     };
-    Answers { report: Some(report), ratings: None, comparisons: None, ..games() }
+    games().without::<Ratings>().without::<Comparisons>().with(report)
 }
 
 /// Answers in which nothing is to be shown.
 fn nothing() -> Answers {
     let mut answers = games();
-    answers.report = answers.report.map(|report| Report {
-        cells: Vec::new(),
-        moves: Vec::new(),
-        depths: Vec::new(),
-        disturbed: Vec::new(),
-        claims: Vec::new(),
-        engines: Default::default(),
-        ..report
+    answers.change(|report: &mut Report| {
+        report.cells.clear();
+        report.moves.clear();
+        report.depths.clear();
+        report.disturbed.clear();
+        report.claims.clear();
+        report.engines = Default::default();
     });
-    if let Some(ratings) = &mut answers.ratings {
-        ratings.groups.clear();
-    }
-    if let Some(compared) = &mut answers.comparisons {
+    answers.change(|ratings: &mut Ratings| ratings.groups.clear());
+    answers.change(|compared: &mut Comparisons| {
         compared.differences.clear();
         compared.effects.clear();
         compared.replicates.clear();
-    }
-    if let Some(phases) = &mut answers.phases {
-        phases.cells.clear();
-    }
-    if let Some(overview) = &mut answers.overview {
+    });
+    answers.change(|phases: &mut Phases| phases.cells.clear());
+    answers.change(|overview: &mut Overview| {
         overview.cells.clear();
         overview.workers.clear();
         overview.worker_effects.clear();
-    }
+    });
     answers
 }
 
@@ -315,7 +309,7 @@ fn all() -> [(&'static str, Answers); 6] {
 }
 
 fn written(answers: &Answers, shown: Shown, format: ReportFormat) -> String {
-    let experiment = &answers.report.as_ref().unwrap().experiment;
+    let experiment = &answers.get::<Report>().unwrap().experiment;
     if let Err(error) = Needs::new(experiment, shown, format, None) {
         return format!("{error}\n");
     }

@@ -195,7 +195,7 @@ fn hostile_names_change_nothing_but_texts() {
             &ratings(text, 3),
             crate::tables::ratings::Meetings::AskedFor,
         ));
-        let answers = Answers { overview: Some(overview), ..Answers::default() };
+        let answers = Answers::default().with(overview);
         parts.extend(registry::page(&crate::tables::overview::LENGTHS, &answers).unwrap());
         written(&text::document(&report.experiment, parts), &figures)
     };

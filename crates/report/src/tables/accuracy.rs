@@ -9,7 +9,7 @@ use spelrum_statistics::choice::{Accuracy, Estimate, WinsKept};
 
 use super::axes::{axis_columns, cells_by_id, places};
 use super::column::Columns;
-use super::entry::{Source, TableEntry, View, parts};
+use super::entry::{TableEntry, View, parts};
 use super::rows::Rows;
 use super::value::ends;
 use crate::document::{Part, TitledTable};
@@ -18,30 +18,30 @@ use crate::text::{Column, count, optional};
 pub(crate) const ACCURACY: TableEntry = TableEntry::new(
     "accuracy",
     "How well each player of an accuracy experiment chooses",
-    Source::Cells(View {
+    &View {
         parts: |report| parts(accuracy_table(report)),
         rows: |report| rows(report, |row| row.plies.is_none()),
-    }),
+    },
 )
 .with_choices();
 
 pub(crate) const WINS: TableEntry = TableEntry::new(
     "wins",
     "How often each of them keeps a win",
-    Source::Cells(View {
+    &View {
         parts: |report| parts(wins_table(report)),
         rows: |report| rows(report, |row| row.plies.is_none()),
-    }),
+    },
 )
 .with_choices();
 
 pub(crate) const PLIES: TableEntry = TableEntry::new(
     "plies",
     "The same by the plies of random play before the position",
-    Source::Cells(View {
+    &View {
         parts: |report| parts(plies_table(report)),
         rows: |report| rows(report, |row| row.plies.is_some()),
-    }),
+    },
 )
 .with_choices();
 

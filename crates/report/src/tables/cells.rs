@@ -1,24 +1,39 @@
 //! Cells: games, scores and the stronger player.
 
 use spelrum_answers::{
-    CellResult, CellStop, CellStrength, Report, SprtOutcome, SprtStanding, Stronger,
+    CellResult, CellStop, CellStrength, ExperimentSummary, GetReport, Report, SprtOutcome,
+    SprtStanding, Stronger,
 };
 use spelrum_statistics::StopRule;
 
 use super::column::Columns;
-use super::entry::{Source, TableEntry, View, parts};
+use super::entry::{TableEntry, View, parts};
 use super::rows::Rows;
 use super::value::{Form, Value};
 use super::{colours, margins};
+use crate::answers::TableAnswer;
 use crate::document::TitledTable;
 use crate::text::{count, counted, optional, signed};
 
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "cells",
     "Who is stronger in each cell",
-    Source::Cells(View { parts: |report| parts(table(report)), rows }),
+    &View { parts: |report| parts(table(report)), rows },
 )
 .in_json("cells");
+
+impl TableAnswer for Report {
+    type Question = GetReport;
+    const ACTION: &'static str = "report on";
+
+    fn experiment(&self) -> &ExperimentSummary {
+        &self.experiment
+    }
+
+    fn words_if_empty(&self) -> Option<&'static str> {
+        (self.cells.is_empty() && self.runs.is_empty()).then_some("no cells")
+    }
+}
 
 /// A cell, and how much stronger its first player is.
 type Row<'a> = (&'a CellResult, CellStrength);

@@ -8,7 +8,7 @@ use spelrum_statistics::claims::{Bound, ClaimFigures, JudgedCell, Judgement, Not
 
 use super::axes::cells_by_id;
 use super::column::Columns;
-use super::entry::{Source, TableEntry, View};
+use super::entry::{TableEntry, View};
 use super::rows::Rows;
 use super::value::{Form, Value};
 use crate::document::{Part, TitledTable};
@@ -17,7 +17,7 @@ use crate::text::{Column, optional};
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "claims",
     "What the sweep claimed of its results, and what came of it",
-    Source::Cells(View { parts, rows }),
+    &View { parts, rows },
 );
 
 /// Name of the table of claims' cells.

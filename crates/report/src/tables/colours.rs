@@ -4,7 +4,7 @@ use spelrum_answers::{CellResult, ColourResult, Report};
 use spelrum_statistics::ScoreInterval;
 
 use super::column::Columns;
-use super::entry::{Source, TableEntry, View, parts};
+use super::entry::{TableEntry, View, parts};
 use super::margins;
 use super::rows::Rows;
 use super::value::{Form, Value};
@@ -13,10 +13,10 @@ use crate::document::TitledTable;
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "colours",
     "What players score where they move first, and where they move second",
-    Source::Cells(View {
+    &View {
         parts: |report| parts(table(report)),
         rows: |report| Rows::new(&report.axes, columns(report), report.cells.iter().collect()),
-    }),
+    },
 )
 .on_page_after(margins::TABLE.name);
 

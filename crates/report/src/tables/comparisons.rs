@@ -1,43 +1,61 @@
 //! Changes from cell to cell.
 
 use spelrum_answers::CellDifference as Difference;
-use spelrum_answers::{CellReplicates, Comparisons};
+use spelrum_answers::{CellReplicates, Comparisons, ExperimentSummary, GetComparisons};
 use spelrum_statistics::Interval;
 use spelrum_statistics::comparisons::{Changed, Contrast, DIFFERENCES_MAX, Effect, Effects};
 
 use super::column::Columns;
-use super::entry::{Source, TableEntry, View, parts};
+use super::entry::{TableEntry, View, parts};
 use super::rows::Rows;
 use super::value::{Form, Value, ends};
+use crate::answers::TableAnswer;
 use crate::document::TitledTable;
 use crate::text::count;
 
 pub(crate) const GAINS: TableEntry = TableEntry::new(
     "gains",
     "What is gained from cell to cell",
-    Source::Comparisons(View {
+    &View::<Comparisons> {
         parts: |compared| parts((!compared.differences.is_empty()).then(|| gains(compared))),
         rows: gain_rows,
-    }),
+    },
 );
 
 pub(crate) const EFFECTS: TableEntry = TableEntry::new(
     "effects",
     "What each axis does over all cells",
-    Source::Comparisons(View {
+    &View::<Comparisons> {
         parts: |compared| parts((!compared.effects.is_empty()).then(|| effects(compared))),
         rows: effect_rows,
-    }),
+    },
 );
 
 pub(crate) const REPLICATES: TableEntry = TableEntry::new(
     "replicates",
     "Cells that were done again with other seeds",
-    Source::Comparisons(View {
+    &View::<Comparisons> {
         parts: |compared| parts((!compared.replicates.is_empty()).then(|| replicates(compared))),
         rows: replicate_rows,
-    }),
+    },
 );
+
+impl TableAnswer for Comparisons {
+    type Question = GetComparisons;
+    const ACTION: &'static str = "compare the cells of";
+
+    fn experiment(&self) -> &ExperimentSummary {
+        &self.experiment
+    }
+
+    fn words_if_empty(&self) -> Option<&'static str> {
+        let is_empty =
+            self.differences.is_empty() && self.effects.is_empty() && self.replicates.is_empty();
+        is_empty.then_some(
+            "There is nothing to compare: no two cells with games differ in exactly one setting.",
+        )
+    }
+}
 
 fn gain_columns(comparisons: &Comparisons) -> Columns<'_, &Difference> {
     let axes = &comparisons.axes;
@@ -224,12 +242,12 @@ pub(crate) mod tests {
     use crate::tables::text::document;
 
     fn answers(comparisons: &Comparisons) -> Answers {
-        Answers { comparisons: Some(comparisons.clone()), ..Answers::default() }
+        Answers::default().with(comparisons.clone())
     }
 
     fn page(comparisons: &Comparisons) -> Vec<Part> {
         let tables = [GAINS, EFFECTS, REPLICATES].into_iter();
-        tables.flat_map(|table| table.parts(&answers(comparisons)).unwrap()).collect()
+        tables.flat_map(|table| table.source.parts(&answers(comparisons)).unwrap()).collect()
     }
 
     /// A comparison of each kind.

@@ -5,7 +5,7 @@ use spelrum_statistics::OverGames;
 
 use super::axes::names_opponents;
 use super::column::Columns;
-use super::entry::{Source, TableEntry, View, parts};
+use super::entry::{TableEntry, View, parts};
 use super::rows::Rows;
 use super::value::{Form, ends};
 use super::{played_on, scaled};
@@ -15,10 +15,7 @@ use crate::text::{count, percent};
 pub(crate) const MOVES: TableEntry = TableEntry::new(
     "moves",
     "What a move costs",
-    Source::Cells(View {
-        parts: |report| parts(moves(report)),
-        rows: |report| rows(report, &report.moves),
-    }),
+    &View { parts: |report| parts(moves(report)), rows: |report| rows(report, &report.moves) },
 )
 .with_choices()
 .in_json("moves");
@@ -26,11 +23,9 @@ pub(crate) const MOVES: TableEntry = TableEntry::new(
 pub(crate) const DEPTHS: TableEntry = TableEntry::new(
     "depths",
     "What a move costs at each depth that searches completed",
-    Source::Depths(View {
-        parts: |report| parts(depths(report)),
-        rows: |report| rows(report, &report.depths),
-    }),
+    &View { parts: |report| parts(depths(report)), rows: |report| rows(report, &report.depths) },
 )
+.with_depths()
 .with_choices()
 .in_json("depths");
 

@@ -3,7 +3,7 @@
 use spelrum_answers::{CellResult, DISTURBED_WARNED_OF, DisturbedGames, Report};
 
 use super::column::Columns;
-use super::entry::{Source, TableEntry, View, parts};
+use super::entry::{TableEntry, View, parts};
 use super::rows::Rows;
 use super::value::Form;
 use crate::document::TitledTable;
@@ -12,7 +12,7 @@ use crate::text::{count, percent};
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "disturbed",
     "Cells with timed games in which the machine took time from players",
-    Source::Cells(View { parts: |report| parts(table(report)), rows }),
+    &View { parts: |report| parts(table(report)), rows },
 )
 .with_choices()
 .shown_with_runs()

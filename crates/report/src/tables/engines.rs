@@ -4,7 +4,7 @@ use spelrum_answers::{MIXED_CELLS_MAX, MixedCell, Report, UsedEngine};
 use spelrum_model::builds;
 
 use super::column::Columns;
-use super::entry::{Source, TableEntry, View, parts};
+use super::entry::{TableEntry, View, parts};
 use super::forfeits;
 use super::rows::Rows;
 use super::value::Form;
@@ -13,7 +13,7 @@ use crate::document::TitledTable;
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "engines",
     "Which external engines the players were",
-    Source::Cells(View { parts: |report| parts(table(report)), rows }),
+    &View { parts: |report| parts(table(report)), rows },
 )
 .with_choices()
 .shown_with_runs()

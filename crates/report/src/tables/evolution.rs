@@ -5,7 +5,7 @@ use spelrum_model::course::Generation;
 
 use super::axes::{grid_axes, run_places};
 use super::column::Columns;
-use super::entry::{Source, TableEntry, View, parts};
+use super::entry::{TableEntry, View, parts};
 use super::rows::Rows;
 use super::value::{Form, Value};
 use crate::document::TitledTable;
@@ -15,7 +15,7 @@ use crate::text::{Column, count};
 pub(crate) const GENERATIONS: TableEntry = TableEntry::new(
     "evolution",
     "Fitness by generation, where formulas were bred",
-    Source::Cells(View { parts: |report| parts(table(report)), rows: generation_rows }),
+    &View { parts: |report| parts(table(report)), rows: generation_rows },
 )
 .shown_with_runs()
 .in_json("generations");
@@ -23,7 +23,7 @@ pub(crate) const GENERATIONS: TableEntry = TableEntry::new(
 pub(crate) const FAMILY: TableEntry = TableEntry::new(
     "family",
     "The best that were bred, and their ancestors",
-    Source::Cells(View { parts: |report| parts(family(report)), rows: family_rows }),
+    &View { parts: |report| parts(family(report)), rows: family_rows },
 )
 .in_json("families");
 

@@ -3,7 +3,7 @@
 use spelrum_answers::{CellFailures, Report};
 
 use super::column::Columns;
-use super::entry::{Source, TableEntry, View, parts};
+use super::entry::{TableEntry, View, parts};
 use super::rows::Rows;
 use super::value::Form;
 use crate::document::TitledTable;
@@ -11,7 +11,7 @@ use crate::document::TitledTable;
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "failures",
     "Cells in which games failed, or were lost and played again",
-    Source::Cells(View { parts: |report| parts(table(report)), rows }),
+    &View { parts: |report| parts(table(report)), rows },
 )
 .shown_with_runs()
 .in_json("failures");

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use spelrum_answers::{FORFEITS_WARNED_OF, ForfeitKind, PlayerForfeits, Report};
 
 use super::column::Columns;
-use super::entry::{Source, TableEntry, View, parts};
+use super::entry::{TableEntry, View, parts};
 use super::rows::Rows;
 use super::value::Form;
 use crate::document::TitledTable;
@@ -13,10 +13,7 @@ use crate::text::percent;
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "forfeits",
     "Which players lost games by failing: crashes, time, stalls, illegal moves",
-    Source::Cells(View {
-        parts: |report| parts(table(report)),
-        rows: |report| rows(&report.engines.forfeits),
-    }),
+    &View { parts: |report| parts(table(report)), rows: |report| rows(&report.engines.forfeits) },
 )
 .with_choices()
 .shown_with_runs()

@@ -4,7 +4,7 @@ use spelrum_answers::{CellMargin, CellResult, Report};
 use spelrum_engine::Rules;
 
 use super::column::Columns;
-use super::entry::{Source, TableEntry, View, parts};
+use super::entry::{TableEntry, View, parts};
 use super::rows::Rows;
 use super::value::{Form, Value, ends};
 use crate::document::TitledTable;
@@ -12,7 +12,7 @@ use crate::document::TitledTable;
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "margins",
     "By how much games are won, where the game counts that",
-    Source::Cells(View { parts: |report| parts(table(report)), rows }),
+    &View { parts: |report| parts(table(report)), rows },
 );
 
 fn columns<'a>(report: &'a Report, unit: &str) -> Columns<'a, &'a CellResult> {

@@ -3,46 +3,60 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use spelrum_answers::{CellGames, CpuQuota, Overview, WorkerShare};
+use spelrum_answers::{CellGames, CpuQuota, ExperimentSummary, GetOverview, Overview, WorkerShare};
 use spelrum_model::labels::Label;
 
 use super::column::Columns;
-use super::entry::{Source, TableEntry, View, parts};
+use super::entry::{TableEntry, View, parts};
 use super::rows::Rows;
 use super::value::Form;
+use crate::answers::TableAnswer;
 use crate::document::TitledTable;
 use crate::text::{Column, count, duration_us, optional, percent};
 
 pub(crate) const LENGTHS: TableEntry = TableEntry::new(
     "lengths",
     "How long games are",
-    Source::Overview(View {
+    &View {
         parts: |overview| parts((!is_empty(overview)).then(|| lengths(overview))),
         rows: length_rows,
-    }),
+    },
 )
 .in_json("lengths");
 
 pub(crate) const TERMINATIONS: TableEntry = TableEntry::new(
     "terminations",
     "How games end",
-    Source::Overview(View {
+    &View {
         parts: |overview| parts((!is_empty(overview)).then(|| terminations(overview))),
         rows: termination_rows,
-    }),
+    },
 )
 .in_json("terminations");
 
 pub(crate) const WORKERS: TableEntry = TableEntry::new(
     "workers",
     "Workers and builds of the results: machines, games and times",
-    Source::Overview(View {
+    &View {
         parts: |overview| parts((!is_empty(overview)).then(|| workers(overview))),
         rows: worker_rows,
-    }),
+    },
 )
 .with_choices()
 .in_json("workers");
+
+impl TableAnswer for Overview {
+    type Question = GetOverview;
+    const ACTION: &'static str = "read how games were played in";
+
+    fn experiment(&self) -> &ExperimentSummary {
+        &self.experiment
+    }
+
+    fn words_if_empty(&self) -> Option<&'static str> {
+        (self.cells.is_empty() && self.workers.is_empty()).then_some("no games")
+    }
+}
 
 /// Characters of a commit that suffice to identify it.
 const COMMIT_CHARACTERS: usize = 7;
@@ -323,9 +337,9 @@ pub(crate) mod tests {
 
     fn shown(overview: &Overview) -> String {
         let mut out = Vec::new();
-        let answers = Answers { overview: Some(overview.clone()), ..Answers::default() };
+        let answers = Answers::default().with(overview.clone());
         let tables = [LENGTHS, TERMINATIONS, WORKERS].into_iter();
-        let page = tables.flat_map(|table| table.parts(&answers).unwrap()).collect();
+        let page = tables.flat_map(|table| table.source.parts(&answers).unwrap()).collect();
         text::document(&overview.experiment, page).write_text(&mut out).unwrap();
         anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
     }

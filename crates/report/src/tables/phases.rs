@@ -2,33 +2,62 @@
 
 use std::collections::BTreeSet;
 
-use spelrum_answers::{CellPhases, PhaseMoves, PhaseTimes, PhaseUnit, Phases, StandardisedTimes};
+use spelrum_answers::{
+    CellPhases, ExperimentSummary, GetPhases, PhaseMoves, PhaseTimes, PhaseUnit, Phases,
+    StandardisedTimes,
+};
 
 use super::column::Columns;
-use super::entry::{Source, TableEntry, View, parts};
+use super::entry::{TableEntry, View, parts};
 use super::rows::Rows;
 use super::value::Form;
+use crate::answers::TableAnswer;
 use crate::document::TitledTable;
+use crate::error::{Error, Kind, Result};
 
 pub(crate) const TIMES: TableEntry = TableEntry::new(
     "phases",
     "How long a move takes in each phase of the game",
-    Source::Phases(View {
+    &View::<Phases> {
         parts: |phases| parts((!phases.cells.is_empty()).then(|| by_phase(phases))),
         rows: time_rows,
-    }),
+    },
 )
 .with_choices();
 
 pub(crate) const STANDARDISED: TableEntry = TableEntry::new(
     "standardised",
     "How long a move takes in the same mix of phases",
-    Source::Phases(View {
+    &View::<Phases> {
         parts: |phases| parts((!phases.cells.is_empty()).then(|| standardised(phases))),
         rows: standardised_rows,
-    }),
+    },
 )
 .with_choices();
+
+impl TableAnswer for Phases {
+    type Question = GetPhases;
+    const ACTION: &'static str = "report the phases of";
+
+    fn experiment(&self) -> &ExperimentSummary {
+        &self.experiment
+    }
+
+    fn words_if_empty(&self) -> Option<&'static str> {
+        self.cells.is_empty().then_some("no searched moves")
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.moves_recorded {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Input, format!("{} {}", Self::ACTION, self.experiment.name))
+            .because(
+                "its moves are not kept: its sweep says record = \"games\", or they were pruned",
+            )
+            .help("play it with record = \"moves\""))
+    }
+}
 
 /// One phase in one cell.
 type Time<'a> = (&'a CellPhases, &'a PhaseTimes);
@@ -177,9 +206,9 @@ pub(crate) mod tests {
 
     fn shown(answer: &Phases) -> String {
         let mut out = Vec::new();
-        let answers = Answers { phases: Some(answer.clone()), ..Answers::default() };
+        let answers = Answers::default().with(answer.clone());
         let tables = [TIMES, STANDARDISED].into_iter();
-        let page = tables.flat_map(|table| table.parts(&answers).unwrap()).collect();
+        let page = tables.flat_map(|table| table.source.parts(&answers).unwrap()).collect();
         text::document(&answer.experiment, page).write_text(&mut out).unwrap();
         anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
     }

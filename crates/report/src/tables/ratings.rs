@@ -4,35 +4,49 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use spelrum_answers::{
-    Clusters, Meeting, RATED_GAMES_MAX, RATED_PLAYERS_MAX, RatedGroup, RatedPlayer, Ratings,
-    Report, places_text,
+    Clusters, ExperimentSummary, GetRatings, Meeting, RATED_GAMES_MAX, RATED_PLAYERS_MAX,
+    RatedGroup, RatedPlayer, Ratings, Report, places_text,
 };
 use spelrum_model::Role;
 
 use super::column::Columns;
-use super::entry::{Source, TableEntry, View};
+use super::entry::{TableEntry, View};
 use super::rows::Rows;
 use super::value::{Form, Value};
+use crate::answers::TableAnswer;
 use crate::document::{Part, TitledTable};
 use crate::text::{Column, count, percent, signed};
 
 pub(crate) const RATINGS: TableEntry = TableEntry::new(
     "ratings",
     "How strong players are on one scale",
-    Source::Ratings(View { parts: |ratings| named(RATINGS.name, ratings), rows: player_rows }),
+    &View { parts: |ratings| named(RATINGS.name, ratings), rows: player_rows },
 );
 
 pub(crate) const DIFFERENCES: TableEntry = TableEntry::new(
     "differences",
     "How much every two players differ on that scale",
-    Source::Ratings(View { parts: differences, rows: difference_rows }),
+    &View { parts: differences, rows: difference_rows },
 );
 
 pub(crate) const MEETINGS: TableEntry = TableEntry::new(
     "meetings",
     "Who scored what against whom",
-    Source::Ratings(View { parts: |ratings| named(MEETINGS.name, ratings), rows: meeting_rows }),
+    &View { parts: |ratings| named(MEETINGS.name, ratings), rows: meeting_rows },
 );
+
+impl TableAnswer for Ratings {
+    type Question = GetRatings;
+    const ACTION: &'static str = "rate the players of";
+
+    fn experiment(&self) -> &ExperimentSummary {
+        &self.experiment
+    }
+
+    fn words_if_empty(&self) -> Option<&'static str> {
+        self.groups.is_empty().then_some("no players")
+    }
+}
 
 /// Maximum width of a cross-table.
 const COLUMNS_MAX: usize = 100;

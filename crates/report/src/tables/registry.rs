@@ -1,9 +1,11 @@
 //! All tables: what can be requested by name, and what stands on a page.
 
+use std::any::TypeId;
+
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-use super::entry::{Source, TableEntry};
+use super::entry::TableEntry;
 use super::rows::Rows;
 use super::{
     accuracy, cells, claims, colours, comparisons, costs, disturbance, engines, evolution,
@@ -94,10 +96,10 @@ pub(crate) fn is_shown_with_runs(name: &str) -> bool {
 }
 
 /// Returns the tables that stand on the page of an answer, in its order.
-fn page_tables(source: &Source) -> Vec<&'static TableEntry> {
+fn page_tables(answer: TypeId) -> Vec<&'static TableEntry> {
     let all = TABLES.iter().map(|table| table.0);
     let (moved, mut tables): (Vec<_>, Vec<_>) = all
-        .filter(|table| table.source.is_on_page_of(source))
+        .filter(|table| table.source.answer() == answer)
         .partition(|table| table.page_after.is_some());
     for table in moved {
         let before = tables.iter().position(|before| Some(before.name) == table.page_after);
@@ -109,8 +111,8 @@ fn page_tables(source: &Source) -> Vec<&'static TableEntry> {
 /// Returns the page of the answer that a table is made of: all its tables, or a sentence in their place.
 pub(crate) fn page(table: &TableEntry, answers: &Answers) -> Result<Vec<Part>> {
     let mut parts = Vec::new();
-    for table in page_tables(&table.source) {
-        parts.extend(table.parts(answers)?);
+    for table in page_tables(table.source.answer()) {
+        parts.extend(table.source.parts(answers)?);
     }
     if parts.is_empty() {
         let words = table.source.words_if_empty(answers)?;
@@ -121,7 +123,7 @@ pub(crate) fn page(table: &TableEntry, answers: &Answers) -> Result<Vec<Part>> {
 
 /// Returns one table, or a sentence in its place.
 pub(crate) fn only(table: &TableEntry, answers: &Answers) -> Result<Vec<Part>> {
-    let mut parts = table.parts(answers)?;
+    let mut parts = table.source.parts(answers)?;
     if parts.iter().any(|part| matches!(part, Part::Table(_))) {
         // Sentences between tables refer to the tables that follow.
         parts.retain(|part| matches!(part, Part::Table(_)));
@@ -138,7 +140,7 @@ pub(crate) fn json_rows(answers: &Answers) -> Result<Vec<(&'static str, Rows<'_>
     let tables = TABLES.iter().map(|table| table.0);
     let answered = tables.filter(|table| table.source.is_answered(answers));
     let keyed = answered.filter_map(|table| Some((table.json?, table)));
-    keyed.map(|(key, table)| Ok((key, table.rows(answers)?))).collect()
+    keyed.map(|(key, table)| Ok((key, table.source.rows(answers)?))).collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use spelrum_model::course::{Confirmed, CourseKind, Estimate, Setting, SettingsSc
 
 use super::axes::{grid_axes, run_places};
 use super::column::Columns;
-use super::entry::{Source, TableEntry, View, parts};
+use super::entry::{TableEntry, View, parts};
 use super::evolution;
 use super::rows::Rows;
 use super::value::{Form, Value};
@@ -16,7 +16,7 @@ use crate::text::count;
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "runs",
     "What the runs of an experiment that depends on its own results found",
-    Source::Cells(View { parts: |report| parts(table(report)), rows }),
+    &View { parts: |report| parts(table(report)), rows },
 )
 .shown_with_runs()
 .in_json("runs");

@@ -151,7 +151,7 @@ pub(crate) mod tests {
 
     /// The page of these results.
     pub(crate) fn parts(report: &Report) -> Vec<Part> {
-        let answers = Answers { report: Some(report.clone()), ..Answers::default() };
+        let answers = Answers::default().with(report.clone());
         registry::page(&super::super::cells::TABLE, &answers).unwrap()
     }
 

@@ -7,7 +7,7 @@ use spelrum_model::WorkerId;
 use spelrum_statistics::{Interval, WorkerEffect};
 
 use super::column::Columns;
-use super::entry::{Source, TableEntry, View, parts};
+use super::entry::{TableEntry, View, parts};
 use super::rows::Rows;
 use super::value::ends;
 use crate::document::TitledTable;
@@ -16,7 +16,7 @@ use crate::text::{Column, count, optional, ratio, relative_error};
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "worker-effects",
     "Effects of workers: what each adds to scores, times and nodes",
-    Source::Overview(View { parts: |overview| parts(table(overview)), rows }),
+    &View { parts: |overview| parts(table(overview)), rows },
 )
 .in_json("worker_effects");
 
