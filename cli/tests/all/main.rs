@@ -61,6 +61,7 @@ mod replay;
 mod report;
 mod run;
 mod sandbox;
+mod schemathesis;
 mod shell;
 mod sides;
 mod speed;

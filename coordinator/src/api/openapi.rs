@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use spelrum_answers::{
     GameSummary, Method, Progress, QueryEnd, QueryHead, SettledCells, SqlValue, WholeGame,
 };
+use spelrum_model::ExperimentState;
 use spelrum_proto::api::JSON_CONTENT_TYPE;
 use spelrum_proto::problem::{PROBLEM_CONTENT_TYPE, Problem};
 
@@ -116,11 +117,29 @@ pub(super) fn game_lines(answers: &mut SchemaGenerator) -> Value {
     lines(LINES_CONTENT_TYPE, form, &line)
 }
 
-/// An experiment's events.
+/// An experiment's events: the schema is that of each, as OpenAPI 3.2 has it.
 pub(super) fn events(answers: &mut SchemaGenerator) -> Value {
-    let data = [answers.subschema_for::<Progress>(), answers.subschema_for::<SettledCells>()];
-    let form = "Server-sent events: `progress` with a Progress, `cells` with SettledCells, and `over` with the state.";
-    lines(EVENTS_CONTENT_TYPE, form, &data)
+    let event = |name: &str, data: Schema| {
+        json!({
+            "properties": {
+                "event": { "const": name },
+                "data": { "contentMediaType": JSON_CONTENT_TYPE, "contentSchema": data },
+            },
+        })
+    };
+    let events = [
+        event("progress", answers.subschema_for::<Progress>()),
+        event("cells", answers.subschema_for::<SettledCells>()),
+        event("over", answers.subschema_for::<ExperimentState>()),
+        event("problem", answers.subschema_for::<Problem>()),
+    ];
+    json!({ EVENTS_CONTENT_TYPE: { "schema": {
+        "description": "Each server-sent event.",
+        "type": "object",
+        "properties": { "event": {}, "data": { "type": "string" }, "id": { "type": "string" } },
+        "required": ["event", "data"],
+        "oneOf": events,
+    } } })
 }
 
 /// OpenAPI 3.1 cannot state the form of a line.
