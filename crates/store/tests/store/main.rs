@@ -11,6 +11,7 @@ mod disturbance;
 mod documentation;
 mod engines;
 mod exclusion;
+mod figures;
 mod fixture;
 mod forgetting;
 mod functions;
