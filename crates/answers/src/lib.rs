@@ -57,6 +57,7 @@ mod checked;
 mod claims;
 mod colours;
 mod comparisons;
+mod costs;
 mod dates;
 mod derived;
 mod engines;
@@ -103,6 +104,7 @@ pub use changes::{
 pub use claims::{ClaimAnswer, WhyExploratory};
 pub use colours::{ColourResult, first_mover};
 pub use comparisons::{CellDifference, CellReplicates, CellsToCompare, Comparisons};
+pub use costs::CostRow;
 pub use dates::date_time;
 pub use engines::{EnginesUsed, MIXED_CELLS_MAX, MixedCell, UsedEngine};
 pub use evolution::{ELITE, Evolution, FAMILY_MAX, Relative};
@@ -160,10 +162,10 @@ pub use times::{
 };
 pub use unplaced::{Unplaced, attention_of_placement, bound, lacking_text, unplaced};
 pub use verifications::{
-    DifferentGame, GetVerifications, OrderVerifications, OrderedVerifications, Verifications,
-    VerificationsStanding, VerifiedPair, WaitingVerifications,
+    DifferentGame, GetVerifications, OrderVerifications, OrderedVerifications, Verdict,
+    VerificationCount, Verifications, VerificationsStanding, VerifiedPair, WaitingVerifications,
 };
 pub use worker_effects::{
-    ComparedGame, ComparedMoves, Measure, NamedStart, P_VALUE_WARNED_OF, WorkerEffects,
-    are_compared, compared_games, worker_effects,
+    ComparedGame, ComparedMoves, ComparedRow, Measure, NamedStart, P_VALUE_WARNED_OF,
+    WorkerEffects, are_compared, compared_games, worker_effects,
 };

@@ -27,6 +27,12 @@ impl Places {
         values.or_insert_with(|| vec![None; self.axes.len()])[place] = Some(value);
     }
 
+    /// The axes' names, in the sweep's order.
+    #[must_use]
+    pub fn axes(&self) -> &[String] {
+        &self.axes
+    }
+
     /// Returns the axes' names, in the sweep's order.
     #[must_use]
     pub fn into_axes(self) -> Vec<String> {

@@ -111,3 +111,92 @@ pub struct DifferentGame {
     /// The first difference.
     pub difference: Difference,
 }
+
+/// Maximum number of pairs of workers and of waiting workers in an answer.
+const NAMED_MAX: usize = 1_000;
+
+/// The outcome of a verification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The replay was identical.
+    Same,
+    /// It differed.
+    Different,
+    /// The game could not be replayed.
+    NotPlayed,
+}
+
+impl Verdict {
+    /// Returns the verdict with this stored name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "same" => Some(Self::Same),
+            "different" => Some(Self::Different),
+            "not played" => Some(Self::NotPlayed),
+            _ => None,
+        }
+    }
+}
+
+/// A number of verifications with the same player, verifier and verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VerificationCount {
+    /// The worker that played; `None` if unknown.
+    pub played_by: Option<NamedWorker>,
+    /// The worker that replayed, if one did.
+    pub verified_by: Option<NamedWorker>,
+    /// The verdict; `None` while there is none.
+    pub verdict: Option<Verdict>,
+    /// Number of games.
+    pub games: u64,
+    /// Games of these that are leased.
+    pub leased: u64,
+    /// A reason why they could not be replayed.
+    pub failure: Option<String>,
+}
+
+impl Verifications {
+    /// Puts outcomes together from counts ordered by player, then by verifier, and from the differing games.
+    #[must_use]
+    pub fn new(
+        counts: impl IntoIterator<Item = VerificationCount>,
+        different: Vec<DifferentGame>,
+    ) -> Self {
+        let mut all = Self { different, ..Self::default() };
+        for count in counts {
+            let VerificationCount { played_by, verified_by, verdict, games, leased, failure } =
+                count;
+            let (same, different) = match verdict {
+                None => {
+                    let waiting =
+                        WaitingVerifications { played_by, games, leased, has_worker: false };
+                    all.waiting.push(waiting);
+                    continue;
+                }
+                Some(Verdict::NotPlayed) => {
+                    all.not_played += games;
+                    let reasons = all.not_played_because.into_iter().chain(failure);
+                    all.not_played_because = reasons.min();
+                    continue;
+                }
+                Some(Verdict::Same) => (games, 0),
+                Some(Verdict::Different) => (0, games),
+            };
+            all.different_total += different;
+            let Some(verified_by) = verified_by else { continue };
+            match all.pairs.last_mut() {
+                Some(pair)
+                    if (&pair.played_by, &pair.verified_by) == (&played_by, &verified_by) =>
+                {
+                    pair.same += same;
+                    pair.different += different;
+                }
+                _ => all.pairs.push(VerifiedPair { played_by, verified_by, same, different }),
+            }
+        }
+        all.pairs.truncate(NAMED_MAX);
+        all.waiting.truncate(NAMED_MAX);
+        all
+    }
+}

@@ -94,6 +94,67 @@ pub struct ComparedMoves {
     pub nodes: f64,
 }
 
+/// Summed moves of one side of a counted game.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ComparedRow {
+    /// The game's cell.
+    pub cell_id: i64,
+    /// The game's number there.
+    pub number: u64,
+    /// Whether players swap sides in odd numbers.
+    pub swap_sides: bool,
+    /// The cell's first player.
+    pub first_player_id: i64,
+    /// The cell's second player.
+    pub second_player_id: i64,
+    /// The worker that played the game.
+    pub worker_id: i64,
+    /// Half points of the player who moved first.
+    pub half_points: u8,
+    /// The side, 0 for the player who moved first; `None` where no searched move is recorded.
+    pub side: Option<u8>,
+    /// Number of searched moves.
+    pub moves: u64,
+    /// Their thread CPU time, in microseconds.
+    pub cpu_us: f64,
+    /// Their wall time, in microseconds.
+    pub wall_us: f64,
+    /// Their nodes.
+    pub nodes: f64,
+}
+
+impl ComparedGame {
+    /// Puts games together from their sides, given which players' moves have a time limit. Sides of a game follow each
+    /// other.
+    pub fn from_rows(
+        rows: impl IntoIterator<Item = ComparedRow>,
+        is_timed: impl Fn(i64) -> bool,
+    ) -> Vec<Self> {
+        let mut games: Vec<Self> = Vec::new();
+        for row in rows {
+            let (cell, number, swap_sides) = (CellId(row.cell_id), row.number, row.swap_sides);
+            let is_swapped = swap_sides && number % 2 == 1;
+            if games.last().is_none_or(|last| (last.cell, last.number) != (cell, number)) {
+                games.push(Self {
+                    cell,
+                    number,
+                    swap_sides,
+                    worker: WorkerId(row.worker_id),
+                    half_points: if is_swapped { 2 - row.half_points } else { row.half_points },
+                    moves: [row.first_player_id, row.second_player_id].map(|player| {
+                        ComparedMoves { is_timed: is_timed(player), ..ComparedMoves::default() }
+                    }),
+                });
+            }
+            let (Some(side), Some(game)) = (row.side, games.last_mut()) else { continue };
+            let its = &mut game.moves[usize::from((side == 1) != is_swapped)];
+            let ComparedRow { moves, cpu_us, wall_us, nodes, .. } = row;
+            *its = ComparedMoves { is_timed: its.is_timed, moves, cpu_us, wall_us, nodes };
+        }
+        games
+    }
+}
+
 /// Warnings need a p-value below this: the probability of such differences between workers by chance.
 pub const P_VALUE_WARNED_OF: f64 = 0.01;
 
@@ -251,6 +312,37 @@ impl WorkerEffects {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Games of number 1, won by who moved first: the second player, where players swap sides.
+    #[test]
+    fn moves_are_of_the_player_whose_side_they_are() {
+        let row = |cell_id, swap_sides, side| ComparedRow {
+            cell_id,
+            number: 1,
+            swap_sides,
+            first_player_id: 5,
+            second_player_id: 6,
+            worker_id: 1,
+            half_points: 2,
+            side,
+            moves: side.map_or(0, |side| u64::from(side) + 1),
+            cpu_us: 0.0,
+            wall_us: 0.0,
+            nodes: 0.0,
+        };
+        let rows = [
+            row(1, true, Some(0)),
+            row(1, true, Some(1)),
+            row(2, false, Some(0)),
+            row(2, false, Some(1)),
+            row(3, true, None),
+        ];
+        let games = ComparedGame::from_rows(rows, |player| player == 6);
+        let facts = |game: &ComparedGame| (game.half_points, game.moves.map(|moves| moves.moves));
+        let facts: Vec<_> = games.iter().map(facts).collect();
+        assert_eq!(facts, [(0, [2, 1]), (2, [1, 2]), (0, [0, 0])]);
+        assert!(games.iter().all(|game| game.moves.map(|moves| moves.is_timed) == [false, true]));
+    }
 
     const WORKERS: [NamedStart<'_>; 4] = [
         (WorkerId(1), ["fast", "a"]),

@@ -14,6 +14,7 @@ use spelrum_model::{CellId, WorkerId};
 use crate::error::StoreError;
 use crate::read::engines::forfeits;
 use crate::read::readers::Readers;
+use crate::read::summaries::facts;
 use crate::schema::encoding::rows;
 
 /// Maximum number of experiments whose failed games are searched for messages.
@@ -216,13 +217,8 @@ impl Readers {
         let alive =
             experiments.iter().filter(|summary| summary.state != ExperimentState::Cancelled);
         for experiment in alive.rev().take(EXPERIMENTS_WITH_FAILURES_MAX) {
-            let stopped_for = sqlx::query_scalar!(
-                r#"SELECT forfeits_player FROM experiments WHERE experiment_id = ?"#,
-                experiment.experiment.0
-            )
-            .fetch_optional(&mut *connection)
-            .await?
-            .flatten();
+            let facts = facts(&mut connection, experiment.experiment).await?;
+            let stopped_for = facts.and_then(|facts| facts.stopped_for);
             let forfeits = forfeits(&mut connection, experiment.experiment).await?;
             found.extend(forfeits.into_iter().map(|forfeits| ForfeitedGames {
                 experiment: experiment.name.clone(),

@@ -9,9 +9,10 @@ use spelrum_model::ExperimentId;
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
+use crate::read::cells::all_cells;
+use crate::read::openings;
 use crate::read::readers::Readers;
 use crate::read::summaries::{find, summary};
-use crate::read::{openings, report};
 
 /// Rows by opening that are read at once.
 const ROWS_AT_ONCE: u32 = 50_000;
@@ -41,7 +42,7 @@ impl Readers {
         let mut snapshot = self.snapshot().await?;
         let Some(id) = find(&mut snapshot, which).await? else { return Ok(None) };
         let Some(experiment) = summary(&mut snapshot, id).await? else { return Ok(None) };
-        let (axes, results) = report::all_cells(&mut snapshot, id).await?;
+        let (axes, results) = all_cells(&mut snapshot, id).await?;
         let mut prefixes = definition_prefixes(&mut snapshot, id).await?;
         let mut prefix_of = |cell: i64| prefixes.remove(&cell).unwrap_or_default();
         let mut cells = CellsToCompare::on(&axes);

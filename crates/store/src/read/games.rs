@@ -33,11 +33,13 @@ struct GameRow {
     worker_id: Option<i64>,
     not_counted_reason: Option<String>,
     failure: Option<String>,
+    started_unix_us: Option<i64>,
+    worker_name: Option<String>,
 }
 
-/// A query for rows of games, whose second part selects them: `g` are games, `c` their cells and `o` their openings.
+/// A query for rows of games, whose other parts select them: `g` are games, `c` their cells.
 macro_rules! games {
-    ($from:tt, $($argument:expr),*) => {
+    ($from:tt, [$($where:tt)+], $($argument:expr),*) => {
         sqlx::query_as!(
             GameRow,
             r#"SELECT g.game_id AS "game_id!", g.cell_id, g.number AS "number: u64",
@@ -47,10 +49,28 @@ macro_rules! games {
                     ELSE c.first_player_name END AS "second_name!: String",
                 o.position AS "opening?", g.first_side, g.outcome, g.margin, g.termination, g.plies,
                 g.moves_hash, g.engine_revision, g.wall_us, g.worker_id, g.not_counted_reason,
-                g.failure
-            "# + $from,
+                g.failure, g.started_unix_us,
+                (SELECT w.name FROM workers AS w WHERE w.worker_id = g.worker_id) AS worker_name
+            FROM "# + $from + "
+            LEFT JOIN openings AS o ON o.opening_id = g.opening_id
+            WHERE " + $($where)+,
             $($argument),*
         )
+    };
+}
+
+/// All rows of such a query that pass a filter (`?3`), in an order, up to a number (`?4`).
+macro_rules! listed {
+    ($connection:expr, $from:tt, $where:tt, $order:tt, $($argument:expr),*) => {
+        games!(
+            $from,
+            [$where + " AND (?3 = 0 OR ?3 = 1 AND g.counted = 0
+                OR ?3 = 2 AND g.failure IS NOT NULL OR ?3 = 3 AND g.counted = 1)
+            ORDER BY " + $order + " LIMIT ?4"],
+            $($argument),*
+        )
+        .fetch_all($connection)
+        .await?
     };
 }
 
@@ -162,14 +182,16 @@ impl Readers {
         games_max: u32,
     ) -> Result<WholeGames, StoreError> {
         let mut snapshot = self.snapshot().await?;
-        let rows = list(&mut snapshot, question, after, i64::from(games_max) + 1).await?;
+        let mut rows = list(&mut snapshot, question, after, i64::from(games_max) + 1).await?;
+        let players: Vec<_> =
+            rows.iter_mut().map(|row| (row.worker_name.take(), row.started_unix_us)).collect();
         let games = rows.into_iter().map(GameRow::read).collect::<Result<_, _>>()?;
         let page =
             GamesPage::new(games, usize::try_from(games_max).unwrap_or(usize::MAX), question.order);
         let listed = page.games.len();
         let (mut games, mut bytes) = (Vec::with_capacity(listed), 0);
         let mut last: Option<(CellId, CellFacts)> = None;
-        for summary in page.games {
+        for (summary, (worker_name, started_unix_us)) in page.games.into_iter().zip(players) {
             let cell = summary.game.cell;
             let facts = match last.take() {
                 Some((known, facts)) if known == cell => facts,
@@ -179,7 +201,6 @@ impl Readers {
                     facts
                 }
             };
-            let (worker_name, started_unix_us) = player(&mut snapshot, summary.game_id).await?;
             let game = facts.read_game(&mut snapshot, summary).await?;
             last = Some((cell, facts));
             bytes += GAME_WIRE_BYTES + game.moves.iter().flatten().map(move_bytes).sum::<usize>();
@@ -282,22 +303,6 @@ impl CellFacts {
     }
 }
 
-/// The worker that played a game, by name, and when.
-async fn player(
-    connection: &mut SqliteConnection,
-    game_id: i64,
-) -> Result<(Option<String>, Option<i64>), StoreError> {
-    let found = sqlx::query!(
-        r#"SELECT w.name AS "name?", g.started_unix_us
-        FROM games AS g LEFT JOIN workers AS w ON w.worker_id = g.worker_id
-        WHERE g.game_id = ?"#,
-        game_id
-    )
-    .fetch_one(connection)
-    .await?;
-    Ok((found.name, found.started_unix_us))
-}
-
 /// The rows of a list. The newest games of an experiment are searched in the list of all games, which reads past newer
 /// games of other experiments.
 async fn list(
@@ -315,19 +320,46 @@ async fn list(
     match (order, of) {
         (GamesOrder::Newest, GamesOf::Experiment(experiment)) => {
             let before = after.map_or(i64::MAX, |after| after.game_id);
-            newest_of_experiment(connection, experiment, before, filter, limit).await
+            Ok(listed!(
+                connection,
+                "games AS g NOT INDEXED JOIN cells AS c ON c.cell_id = g.cell_id",
+                "c.experiment_id = ?1 AND c.in_sweep = 1 AND g.game_id < ?2",
+                "g.game_id DESC",
+                experiment.0,
+                before,
+                filter,
+                limit
+            ))
         }
-        (GamesOrder::Newest, GamesOf::Cell(cell)) => {
-            let before = after.map_or(i64::MAX, |after| after.game_id);
-            newest_of_cell(connection, cell, before, filter, limit).await
-        }
+        // Reads past other experiments' games in order of arrival, so a caller that polls reads only new games.
         (GamesOrder::Settled, GamesOf::Experiment(experiment)) => {
             let after = after.map_or(0, |after| after.game_id);
-            settled_of_experiment(connection, experiment, after, filter, limit).await
+            Ok(listed!(
+                connection,
+                "games AS g NOT INDEXED CROSS JOIN cells AS c ON c.cell_id = g.cell_id",
+                "c.experiment_id = ?1 AND c.in_sweep = 1 AND g.game_id > ?2",
+                "g.game_id",
+                experiment.0,
+                after,
+                filter,
+                limit
+            ))
         }
-        (GamesOrder::Settled, GamesOf::Cell(cell)) => {
-            let after = after.map_or(0, |after| after.game_id);
-            settled_of_cell(connection, cell, after, filter, limit).await
+        (GamesOrder::Newest | GamesOrder::Settled, GamesOf::Cell(cell)) => {
+            // Newest first is the order of negative ids. The product keeps SQLite from scanning the games of all cells.
+            let sign: i64 = if order == GamesOrder::Newest { -1 } else { 1 };
+            let after = after.map_or(i64::MIN, |after| sign.saturating_mul(after.game_id));
+            Ok(listed!(
+                connection,
+                "games AS g JOIN cells AS c ON c.cell_id = g.cell_id",
+                "g.cell_id = ?1 AND g.game_id * ?5 > ?2",
+                "g.game_id * ?5",
+                cell.0,
+                after,
+                filter,
+                limit,
+                sign
+            ))
         }
         (GamesOrder::Number, GamesOf::Cell(cell)) => {
             let after = after.map_or(-1, |after| integer(after.game.number));
@@ -348,107 +380,6 @@ async fn list(
     }
 }
 
-async fn newest_of_experiment(
-    connection: &mut SqliteConnection,
-    experiment: ExperimentId,
-    before: i64,
-    filter: i64,
-    limit: i64,
-) -> Result<Vec<GameRow>, StoreError> {
-    Ok(games!(
-        "FROM games AS g NOT INDEXED
-        JOIN cells AS c ON c.cell_id = g.cell_id
-        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
-        WHERE c.experiment_id = ?1 AND c.in_sweep = 1 AND g.game_id < ?2
-            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
-                OR ?3 = 3 AND g.counted = 1)
-        ORDER BY g.game_id DESC LIMIT ?4",
-        experiment.0,
-        before,
-        filter,
-        limit
-    )
-    .fetch_all(connection)
-    .await?)
-}
-
-async fn newest_of_cell(
-    connection: &mut SqliteConnection,
-    cell: CellId,
-    before: i64,
-    filter: i64,
-    limit: i64,
-) -> Result<Vec<GameRow>, StoreError> {
-    // The plus keeps SQLite from scanning the games of all cells.
-    Ok(games!(
-        "FROM games AS g
-        JOIN cells AS c ON c.cell_id = g.cell_id
-        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
-        WHERE g.cell_id = ?1 AND +g.game_id < ?2
-            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
-                OR ?3 = 3 AND g.counted = 1)
-        ORDER BY +g.game_id DESC LIMIT ?4",
-        cell.0,
-        before,
-        filter,
-        limit
-    )
-    .fetch_all(connection)
-    .await?)
-}
-
-/// Games of an experiment that were settled after this one. Reads past other experiments' games in order of arrival, so
-/// a caller that polls reads only new games.
-async fn settled_of_experiment(
-    connection: &mut SqliteConnection,
-    experiment: ExperimentId,
-    after: i64,
-    filter: i64,
-    limit: i64,
-) -> Result<Vec<GameRow>, StoreError> {
-    Ok(games!(
-        "FROM games AS g NOT INDEXED
-        CROSS JOIN cells AS c ON c.cell_id = g.cell_id
-        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
-        WHERE c.experiment_id = ?1 AND c.in_sweep = 1 AND g.game_id > ?2
-            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
-                OR ?3 = 3 AND g.counted = 1)
-        ORDER BY g.game_id LIMIT ?4",
-        experiment.0,
-        after,
-        filter,
-        limit
-    )
-    .fetch_all(connection)
-    .await?)
-}
-
-/// Games of a cell that were settled after this one.
-async fn settled_of_cell(
-    connection: &mut SqliteConnection,
-    cell: CellId,
-    after: i64,
-    filter: i64,
-    limit: i64,
-) -> Result<Vec<GameRow>, StoreError> {
-    // The plus keeps SQLite from scanning the games of all cells.
-    Ok(games!(
-        "FROM games AS g
-        JOIN cells AS c ON c.cell_id = g.cell_id
-        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
-        WHERE g.cell_id = ?1 AND +g.game_id > ?2
-            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
-                OR ?3 = 3 AND g.counted = 1)
-        ORDER BY +g.game_id LIMIT ?4",
-        cell.0,
-        after,
-        filter,
-        limit
-    )
-    .fetch_all(connection)
-    .await?)
-}
-
 /// Games of a cell with greater numbers than this.
 async fn in_order_of_cell(
     connection: &mut SqliteConnection,
@@ -457,21 +388,16 @@ async fn in_order_of_cell(
     filter: i64,
     limit: i64,
 ) -> Result<Vec<GameRow>, StoreError> {
-    Ok(games!(
-        "FROM games AS g
-        JOIN cells AS c ON c.cell_id = g.cell_id
-        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
-        WHERE g.cell_id = ?1 AND g.number > ?2
-            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
-                OR ?3 = 3 AND g.counted = 1)
-        ORDER BY g.number LIMIT ?4",
+    Ok(listed!(
+        connection,
+        "games AS g JOIN cells AS c ON c.cell_id = g.cell_id",
+        "g.cell_id = ?1 AND g.number > ?2",
+        "g.number",
         cell.0,
         after,
         filter,
         limit
-    )
-    .fetch_all(connection)
-    .await?)
+    ))
 }
 
 /// Games of an experiment's cells after this cell in grid order, or of all cells if there is no such cell.
@@ -482,55 +408,37 @@ async fn in_order(
     filter: i64,
     limit: i64,
 ) -> Result<Vec<GameRow>, StoreError> {
-    Ok(games!(
-        "FROM cells AS c
-        CROSS JOIN games AS g ON g.cell_id = c.cell_id
-        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
-        WHERE c.experiment_id = ?1 AND c.in_sweep = 1
-            AND (c.number, c.cell_id) > (
-                coalesce((SELECT a.number FROM cells AS a WHERE a.cell_id = ?2), -1), ?2)
-            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
-                OR ?3 = 3 AND g.counted = 1)
-        ORDER BY c.number, c.cell_id, g.number LIMIT ?4",
+    Ok(listed!(
+        connection,
+        "cells AS c CROSS JOIN games AS g ON g.cell_id = c.cell_id",
+        "c.experiment_id = ?1 AND c.in_sweep = 1 AND (c.number, c.cell_id) > (
+            coalesce((SELECT a.number FROM cells AS a WHERE a.cell_id = ?2), -1), ?2)",
+        "c.number, c.cell_id, g.number",
         experiment.0,
         after.0,
         filter,
         limit
-    )
-    .fetch_all(connection)
-    .await?)
+    ))
 }
 
 async fn game(
     connection: &mut SqliteConnection,
     which: WhichGame,
 ) -> Result<Option<GameRow>, StoreError> {
-    Ok(match which {
-        WhichGame::Id(game_id) => {
-            games!(
-                "FROM games AS g
-                JOIN cells AS c ON c.cell_id = g.cell_id
-                LEFT JOIN openings AS o ON o.opening_id = g.opening_id
-                WHERE g.game_id = ?",
-                game_id
-            )
-            .fetch_optional(connection)
-            .await?
-        }
-        WhichGame::InCell(GameId { cell, number }) => {
-            let number = integer(number);
-            games!(
-                "FROM games AS g
-                JOIN cells AS c ON c.cell_id = g.cell_id
-                LEFT JOIN openings AS o ON o.opening_id = g.opening_id
-                WHERE g.cell_id = ? AND g.number = ?",
-                cell.0,
-                number
-            )
-            .fetch_optional(connection)
-            .await?
-        }
-    })
+    let (id, cell, number) = match which {
+        WhichGame::Id(id) => (Some(id), None, None),
+        WhichGame::InCell(game) => (None, Some(game.cell.0), Some(integer(game.number))),
+    };
+    Ok(games!(
+        "games AS g JOIN cells AS c ON c.cell_id = g.cell_id",
+        ["g.game_id = coalesce(?1, (
+            SELECT x.game_id FROM games AS x WHERE x.cell_id = ?2 AND x.number = ?3))"],
+        id,
+        cell,
+        number
+    )
+    .fetch_optional(connection)
+    .await?)
 }
 
 async fn games_planned(

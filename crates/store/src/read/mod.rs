@@ -4,12 +4,13 @@
 //! |---|---|
 //! | `readers` | read-only connections |
 //! | `answers` | answers to the API's questions |
-//! | `report`, `accuracy`, `comparisons`, `disturbed_games`, `engines`, `game_times`, `openings`, `overview`, `phases`, `ratings`, `runs`, `time_scaling`, `worker_effects` | results |
+//! | `report`, `cells`, `accuracy`, `comparisons`, `disturbed_games`, `engines`, `game_times`, `openings`, `overview`, `phases`, `ratings`, `runs`, `time_scaling`, `worker_effects` | results |
 //! | `games`, `summaries`, `progress`, `attention`, `removable`, `stored_sweeps`, `claims`, `networks`, `verifications`, `move_values` | games, experiments and workers |
 
 pub(crate) mod accuracy;
 pub(crate) mod answers;
 pub(crate) mod attention;
+pub(crate) mod cells;
 pub(crate) mod claims;
 pub(crate) mod comparisons;
 pub(crate) mod disturbed_games;

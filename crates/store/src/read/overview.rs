@@ -7,8 +7,9 @@ use spelrum_model::{ExperimentId, WorkerId};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
+use crate::read::cells::all_cells;
 use crate::read::readers::Readers;
-use crate::read::report::{self, REPORT_ROWS_MAX};
+use crate::read::report::REPORT_ROWS_MAX;
 use crate::read::summaries::{find, summary};
 use crate::read::worker_effects;
 use crate::schema::machine_columns::{labels_of, quota_of};
@@ -28,7 +29,7 @@ impl Readers {
         let mut snapshot = self.snapshot().await?;
         let Some(id) = find(&mut snapshot, which).await? else { return Ok(None) };
         let Some(experiment) = summary(&mut snapshot, id).await? else { return Ok(None) };
-        let (axes, results) = report::all_cells(&mut snapshot, id).await?;
+        let (axes, results) = all_cells(&mut snapshot, id).await?;
         let mut played = games_by_cell(&mut snapshot, id).await?;
         let cells = results.into_iter().filter_map(|result| {
             let rows = played.remove(&result.cell.0)?;
@@ -48,7 +49,7 @@ impl Readers {
         let cells = cells.collect();
         let workers = workers(&mut snapshot, id).await?;
         let worker_effects = match experiment.task.is_game() {
-            true => worker_effects::effects(&mut snapshot, id, &workers).await?,
+            true => worker_effects::effects(&mut snapshot, &experiment, &workers).await?,
             false => Vec::new(),
         };
         Ok(Some(Overview { experiment, axes, workers, worker_effects, cells }))

@@ -1,14 +1,14 @@
 //! Time per move by game phase, from the moves themselves, cell by cell.
 
 use spelrum_answers::{CellPhases, PhaseCounter, PhaseSums, PhaseUnit, Phases};
-use spelrum_model::ExperimentId;
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
+use crate::read::cells::all_cells;
 use crate::read::comparisons::definition_prefixes;
 use crate::read::readers::Readers;
-use crate::read::report::{self, REPORT_ROWS_MAX};
-use crate::read::summaries::{find, summary};
+use crate::read::report::REPORT_ROWS_MAX;
+use crate::read::summaries::{facts, find, summary};
 
 impl Readers {
     /// Returns the time per move by phase in the cells of the experiment with this UUID or name, in one snapshot;
@@ -25,8 +25,9 @@ impl Readers {
         let Some(id) = find(&mut snapshot, which).await? else { return Ok(None) };
         let Some(experiment) = summary(&mut snapshot, id).await? else { return Ok(None) };
         let unit = PhaseUnit::from_game_name(&experiment.game);
-        let (axes, results) = report::all_cells(&mut snapshot, id).await?;
-        let moves_recorded = are_moves_recorded(&mut snapshot, id).await?;
+        let (axes, results) = all_cells(&mut snapshot, id).await?;
+        let Some(facts) = facts(&mut snapshot, id).await? else { return Ok(None) };
+        let moves_recorded = facts.moves_recorded;
         let mut prefixes = definition_prefixes(&mut snapshot, id).await?;
         let (mut cells, mut rows) = (Vec::new(), 0);
         let played = results.into_iter().filter(|cell| moves_recorded && cell.games > 0);
@@ -46,18 +47,6 @@ impl Readers {
         }
         Ok(Some(Phases { experiment, axes, unit, moves_recorded, cells }))
     }
-}
-
-async fn are_moves_recorded(
-    connection: &mut SqliteConnection,
-    experiment: ExperimentId,
-) -> Result<bool, StoreError> {
-    Ok(sqlx::query_scalar!(
-        r#"SELECT record = 'moves' AS "recorded!: bool" FROM experiments WHERE experiment_id = ?"#,
-        experiment.0
-    )
-    .fetch_one(connection)
-    .await?)
 }
 
 /// The searched moves of a cell's counted games.

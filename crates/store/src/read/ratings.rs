@@ -10,8 +10,8 @@ use spelrum_model::{CellId, ExperimentId};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
+use crate::read::cells::places_of;
 use crate::read::readers::Readers;
-use crate::read::report::{all_places, axes};
 use crate::read::summaries::{find, summary};
 
 /// The input of ratings.
@@ -49,31 +49,38 @@ impl Readers {
         if experiment.games_settled - experiment.games_failed > RATED_GAMES_MAX {
             return Err(StoreError::ManyToRate { limit: RatingsLimit::Games });
         }
-        let axes = axes(&mut snapshot, id).await?;
-        let mut places = Places::on(axes.clone());
-        all_places(&mut snapshot, id, &mut places).await?;
-        let mut games = GamesToRate::on(&axes, Clusters::Openings);
-        read(&mut snapshot, id, &places, &mut games).await?;
+        let rows = counted_games(&mut snapshot, id, Clusters::Openings).await?;
+        let cells = rows.iter().map(|row| row.cell_id);
+        let places = places_of(&mut snapshot, id, cells).await?;
+        let mut games = games_to_rate(rows, &places, Clusters::Openings)?;
         if games.has_one_opening() {
-            games = GamesToRate::on(&axes, Clusters::Pairs);
-            read(&mut snapshot, id, &places, &mut games).await?;
+            let rows = counted_games(&mut snapshot, id, Clusters::Pairs).await?;
+            games = games_to_rate(rows, &places, Clusters::Pairs)?;
         }
         let anchors = anchors(&mut snapshot, id).await?;
         Ok(Some(Rateable { experiment, anchors, games }))
     }
 }
 
-/// Reads the counted games of all cells that the sweep names, one row per cell, since a row costs more than a game. A
-/// game is encoded as its cluster times 6, plus 3 if the opponent moved first, plus its outcome.
-async fn read(
+/// The counted games of a cell.
+struct RatedCell {
+    cell_id: i64,
+    first_player_name: String,
+    second_player_name: String,
+    /// Each game, with commas between: its cluster times 6, plus 3 if the opponent moved first, plus its outcome.
+    games: Option<String>,
+}
+
+/// Reads the counted games of all cells that the sweep names, one row per cell, since a row costs more than a game.
+async fn counted_games(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
-    places: &Places,
-    games: &mut GamesToRate,
-) -> Result<(), StoreError> {
-    let by_pairs = games.clusters_are() == Clusters::Pairs;
+    clusters: Clusters,
+) -> Result<Vec<RatedCell>, StoreError> {
+    let by_pairs = clusters == Clusters::Pairs;
     // The plus keeps SQLite from the index of counted games, whose order differs.
-    let found = sqlx::query!(
+    Ok(sqlx::query_as!(
+        RatedCell,
         r#"SELECT c.cell_id AS "cell_id!", c.first_player_name,
             -- Two names of one player are one: nobody is stronger than itself.
             CASE WHEN c.first_player_id = c.second_player_id THEN c.first_player_name
@@ -92,11 +99,18 @@ async fn read(
         by_pairs
     )
     .fetch_all(connection)
-    .await?;
-    for row in found {
-        let place = places.values(CellId(row.cell_id));
-        games.cell(&place, row.first_player_name, row.second_player_name);
-        for game in row.games.iter().flat_map(|games| games.split(',')) {
+    .await?)
+}
+
+fn games_to_rate(
+    cells: Vec<RatedCell>,
+    places: &Places,
+    clusters: Clusters,
+) -> Result<GamesToRate, StoreError> {
+    let mut rated = GamesToRate::on(places.axes(), clusters);
+    for RatedCell { cell_id, first_player_name, second_player_name, games } in cells {
+        rated.cell(&places.values(CellId(cell_id)), first_player_name, second_player_name);
+        for game in games.iter().flat_map(|games| games.split(',')) {
             let unknown = || StoreError::UnknownValue { column: "games", value: game.to_owned() };
             let game: i64 = game.parse().map_err(|_| unknown())?;
             let outcome = match game % 3 {
@@ -104,10 +118,10 @@ async fn read(
                 1 => Outcome::Draw,
                 _ => Outcome::Loss,
             };
-            games.game(game / 6, game / 3 % 2 == 0, outcome);
+            rated.game(game / 6, game / 3 % 2 == 0, outcome);
         }
     }
-    Ok(())
+    Ok(rated)
 }
 
 async fn anchors(

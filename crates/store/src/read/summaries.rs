@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use spelrum_answers::{ExperimentSummary, ExperimentsPage, StopsOf, WorkerSummary};
+use spelrum_model::speed::Scaling;
 use spelrum_model::{ExperimentId, Task, WorkerId};
 use sqlx::SqliteConnection;
 
@@ -12,6 +13,7 @@ use crate::read::readers::Readers;
 use crate::schema::encoding::rows;
 use crate::schema::experiment_states::state_of;
 use crate::schema::machine_columns::labels_of;
+use crate::schema::numbers::scaling;
 
 /// Maximum number of experiments that `status` reads and shows: well below the size limit of a message, and as quick
 /// beside many more (invariant 9).
@@ -183,12 +185,44 @@ pub(crate) async fn summary(
     Ok(summaries(connection, &[experiment.0]).await?.pop())
 }
 
+/// Single facts of an experiment that its summary leaves out.
+pub(crate) struct Facts {
+    pub(crate) description: String,
+    pub(crate) engine_revision: u32,
+    pub(crate) moves_recorded: bool,
+    pub(crate) scaling: Option<Scaling>,
+    /// The player for whose forfeits the experiment was paused.
+    pub(crate) stopped_for: Option<String>,
+}
+
+pub(crate) async fn facts(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+) -> Result<Option<Facts>, StoreError> {
+    let row = sqlx::query!(
+        r#"SELECT description, engine_revision, record = 'moves' AS "moves_recorded!: bool",
+            reference_speed, factor_max_permille, forfeits_player
+        FROM experiments WHERE experiment_id = ?"#,
+        experiment.0
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(row.map(|row| Facts {
+        description: row.description,
+        engine_revision: row.engine_revision,
+        moves_recorded: row.moves_recorded,
+        scaling: scaling(row.reference_speed, row.factor_max_permille),
+        stopped_for: row.forfeits_player,
+    }))
+}
+
 /// The experiments that `status` shows: see [`Readers::current_experiments`].
 pub(crate) async fn current(
     connection: &mut SqliteConnection,
 ) -> Result<(Vec<ExperimentSummary>, u64), StoreError> {
-    let list = sqlx::query_scalar!(
-        r#"SELECT e.experiment_id AS "experiment_id!" FROM experiments AS e
+    let found = sqlx::query!(
+        r#"SELECT e.experiment_id AS "experiment_id!", count(*) OVER () AS "total!: u64"
+        FROM experiments AS e
         WHERE NOT EXISTS (
             SELECT 1 FROM removals AS x
             WHERE x.experiment_id = e.experiment_id AND x.what = 'everything')
@@ -197,14 +231,8 @@ pub(crate) async fn current(
     )
     .fetch_all(&mut *connection)
     .await?;
-    let total = sqlx::query_scalar!(
-        r#"SELECT (SELECT count(*) FROM experiments)
-            - (SELECT count(*) FROM removals AS x JOIN experiments AS e
-                ON e.experiment_id = x.experiment_id WHERE x.what = 'everything')
-            AS "total!: u64""#
-    )
-    .fetch_one(&mut *connection)
-    .await?;
+    let total = found.first().map_or(0, |row| row.total);
+    let list: Vec<i64> = found.iter().map(|row| row.experiment_id).collect();
     Ok((summaries(connection, &list).await?, total))
 }
 

@@ -1,25 +1,19 @@
 //! Scaling of time limits in an experiment's games, and the kinds of slots that played them.
 
 use spelrum_answers::{PlayedOn, Scaled};
+use spelrum_model::speed::Scaling;
 use spelrum_model::{CellId, ExperimentId};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
-use crate::schema::numbers::{permille, scaling};
+use crate::schema::numbers::permille;
 
 /// Scaling of an experiment's time limits, as configured and in the counted games of each cell.
 pub(crate) async fn scaled(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
+    scaling: Option<Scaling>,
 ) -> Result<Scaled, StoreError> {
-    let row = sqlx::query!(
-        r#"SELECT reference_speed, factor_max_permille
-        FROM experiments WHERE experiment_id = ?"#,
-        experiment.0
-    )
-    .fetch_one(&mut *connection)
-    .await?;
-    let scaling = scaling(row.reference_speed, row.factor_max_permille);
     let found = sqlx::query!(
         r#"SELECT c.cell_id AS "cell_id!", g.time_factor AS "time_factor!: f64",
             count(*) AS "games!: u64"
@@ -28,7 +22,7 @@ pub(crate) async fn scaled(
         GROUP BY c.cell_id, g.time_factor ORDER BY c.cell_id, g.time_factor"#,
         experiment.0
     )
-    .fetch_all(&mut *connection)
+    .fetch_all(connection)
     .await?;
     let mut scaled = Scaled { scaling, cells: Vec::new() };
     for row in found {

@@ -1,21 +1,20 @@
 //! Results of verifications, and games to verify.
 
-use std::collections::BTreeMap;
-
 use spelrum_answers::{
-    DifferentGame, FoundGame, NamedWorker, SettledGame, Verifications, VerifiedPair,
-    WaitingVerifications, WhichGame,
+    DifferentGame, FoundGame, NamedWorker, SettledGame, Verdict, VerificationCount, Verifications,
+    WhichGame,
 };
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_model::{CellId, Difference, ExperimentId, GameId, WorkerId};
 
 use crate::error::StoreError;
 use crate::read::readers::Readers;
+use crate::read::summaries::facts;
 use crate::schema::encoding::rows;
 use crate::write::verifications::VERIFICATION_NUMBER;
 
-/// Maximum number of worker pairs and of waiting workers in an answer.
-const NAMED_MAX: i64 = 1_000;
+/// Maximum number of counts by player, verifier and verdict that are read.
+const COUNTS_MAX: i64 = 100_000;
 
 /// Maximum number of differing games in an answer: each may name two openings.
 const DIFFERENT_MAX: i64 = 100;
@@ -46,13 +45,8 @@ impl Readers {
     /// # Errors
     /// If the database fails, or the experiment is missing.
     pub async fn engine_revision_of(&self, experiment: ExperimentId) -> Result<u32, StoreError> {
-        let revision = sqlx::query_scalar!(
-            r#"SELECT engine_revision AS revision FROM experiments WHERE experiment_id = ?"#,
-            experiment.0
-        )
-        .fetch_one(self.reads())
-        .await?;
-        Ok(revision)
+        let facts = facts(&mut *self.reads().acquire().await?, experiment).await?;
+        Ok(facts.ok_or(StoreError::Missing { what: "an experiment" })?.engine_revision)
     }
 
     /// Returns the ids of those of these results that were verified by this engine, or wait for it.
@@ -106,38 +100,41 @@ impl Readers {
         experiment: ExperimentId,
     ) -> Result<Verifications, StoreError> {
         let mut snapshot = self.snapshot().await?;
-        let pairs = sqlx::query!(
-            r#"SELECT v.played_by_worker_id AS "played_by?",
-                v.verified_by_worker_id AS "verified_by!",
-                sum(v.verdict = 'same') AS "same!: u64",
-                sum(v.verdict = 'different') AS "different!: u64"
-            FROM cells AS c CROSS JOIN verifications AS v ON v.cell_id = c.cell_id
-            WHERE c.experiment_id = ?1 AND c.number = ?2 AND v.verdict IN ('same', 'different')
-            GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ?3"#,
-            experiment.0,
-            VERIFICATION_NUMBER,
-            NAMED_MAX
-        )
-        .fetch_all(&mut *snapshot)
-        .await?;
-        let waiting = sqlx::query!(
-            r#"SELECT v.played_by_worker_id AS "played_by?", count(*) AS "games!: u64",
-                sum(EXISTS (
+        let counts = sqlx::query!(
+            r#"SELECT v.verdict, p.worker_id AS "player?", p.name AS "player_name?",
+                p.host AS "player_host?", w.worker_id AS "verifier?", w.name AS "verifier_name?",
+                w.host AS "verifier_host?", count(*) AS "games!: u64",
+                sum(v.settled_unix_us IS NULL AND EXISTS (
                     SELECT 1 FROM lease_ranges AS r JOIN leases AS l ON l.lease_id = r.lease_id
-                    WHERE r.cell_id = v.cell_id AND l.ended_by IS NULL)) AS "leased!: u64"
+                    WHERE r.cell_id = v.cell_id AND l.ended_by IS NULL)) AS "leased!: u64",
+                min(v.failure) AS "failure?: String"
             FROM cells AS c CROSS JOIN verifications AS v ON v.cell_id = c.cell_id
-            WHERE c.experiment_id = ?1 AND c.number = ?2 AND v.settled_unix_us IS NULL
-            GROUP BY 1 ORDER BY 1 LIMIT ?3"#,
+            LEFT JOIN workers AS p ON p.worker_id = v.played_by_worker_id
+            LEFT JOIN workers AS w ON w.worker_id = v.verified_by_worker_id
+            WHERE c.experiment_id = ?1 AND c.number = ?2
+            GROUP BY p.worker_id, w.worker_id, v.verdict
+            ORDER BY p.worker_id, w.worker_id LIMIT ?3"#,
             experiment.0,
             VERIFICATION_NUMBER,
-            NAMED_MAX
+            COUNTS_MAX
         )
         .fetch_all(&mut *snapshot)
         .await?;
+        let counts = counts.into_iter().map(|row| VerificationCount {
+            played_by: named(row.player, row.player_name, row.player_host),
+            verified_by: named(row.verifier, row.verifier_name, row.verifier_host),
+            verdict: row.verdict.as_deref().and_then(Verdict::named),
+            games: row.games,
+            leased: row.leased,
+            failure: row.failure,
+        });
         let different = sqlx::query!(
-            r#"SELECT v.game_id, v.verified_cell_id, v.number, v.played_by_worker_id AS "played_by?",
-                v.verified_by_worker_id AS "verified_by!", v.difference_json AS "json!"
+            r#"SELECT v.game_id, v.verified_cell_id, v.number, p.worker_id AS "player?",
+                p.name AS "player_name?", p.host AS "player_host?", w.worker_id AS "verifier!",
+                w.name, w.host, v.difference_json AS "json!"
             FROM cells AS c CROSS JOIN verifications AS v ON v.cell_id = c.cell_id
+            LEFT JOIN workers AS p ON p.worker_id = v.played_by_worker_id
+            JOIN workers AS w ON w.worker_id = v.verified_by_worker_id
             WHERE c.experiment_id = ?1 AND c.number = ?2 AND v.verdict = 'different'
             ORDER BY v.settled_unix_us, v.cell_id LIMIT ?3"#,
             experiment.0,
@@ -146,78 +143,23 @@ impl Readers {
         )
         .fetch_all(&mut *snapshot)
         .await?;
-        let sums = sqlx::query!(
-            r#"SELECT coalesce(sum(v.verdict = 'different'), 0) AS "different!: u64",
-                coalesce(sum(v.verdict = 'not played'), 0) AS "not_played!: u64",
-                min(v.failure) AS "because?: String"
-            FROM cells AS c CROSS JOIN verifications AS v ON v.cell_id = c.cell_id
-            WHERE c.experiment_id = ?1 AND c.number = ?2"#,
-            experiment.0,
-            VERIFICATION_NUMBER
-        )
-        .fetch_one(&mut *snapshot)
-        .await?;
-        let ids = pairs.iter().flat_map(|row| [row.played_by, Some(row.verified_by)]);
-        let ids = ids
-            .chain(waiting.iter().map(|row| row.played_by))
-            .chain(different.iter().flat_map(|row| [row.played_by, Some(row.verified_by)]));
-        let ids: Vec<i64> = ids.flatten().collect();
-        let ids = rows(&ids)?;
-        let named = sqlx::query!(
-            r#"SELECT worker_id AS "worker_id!", name, host FROM workers
-            WHERE worker_id IN (SELECT value FROM json_each(?))"#,
-            ids
-        )
-        .fetch_all(&mut *snapshot)
-        .await?;
-        let named: BTreeMap<i64, NamedWorker> = named
-            .into_iter()
-            .map(|row| {
-                let worker = WorkerId(row.worker_id);
-                (row.worker_id, NamedWorker { worker, name: row.name, host: row.host })
-            })
-            .collect();
-        let name = |id: i64| {
-            let unknown =
-                NamedWorker { worker: WorkerId(id), name: String::new(), host: String::new() };
-            named.get(&id).cloned().unwrap_or(unknown)
-        };
-        let pair = |row: (Option<i64>, i64, u64, u64)| VerifiedPair {
-            played_by: row.0.map(name),
-            verified_by: name(row.1),
-            same: row.2,
-            different: row.3,
-        };
-        Ok(Verifications {
-            pairs: pairs
-                .iter()
-                .map(|row| pair((row.played_by, row.verified_by, row.same, row.different)))
-                .collect(),
-            waiting: waiting
-                .iter()
-                .map(|row| WaitingVerifications {
-                    played_by: row.played_by.map(name),
-                    games: row.games,
-                    leased: row.leased,
-                    // A file does not know who is connected.
-                    has_worker: false,
-                })
-                .collect(),
-            different: different
-                .iter()
-                .map(|row| DifferentGame {
-                    game_id: row.game_id,
-                    game: GameId { cell: CellId(row.verified_cell_id), number: row.number },
-                    played_by: row.played_by.map(name),
-                    verified_by: name(row.verified_by),
-                    difference: read_difference(&row.json),
-                })
-                .collect(),
-            different_total: sums.different,
-            not_played: sums.not_played,
-            not_played_because: sums.because,
-        })
+        let different = different.into_iter().map(|row| DifferentGame {
+            game_id: row.game_id,
+            game: GameId { cell: CellId(row.verified_cell_id), number: row.number },
+            played_by: named(row.player, row.player_name, row.player_host),
+            verified_by: NamedWorker {
+                worker: WorkerId(row.verifier),
+                name: row.name,
+                host: row.host,
+            },
+            difference: read_difference(&row.json),
+        });
+        Ok(Verifications::new(counts, different.collect()))
     }
+}
+
+fn named(worker: Option<i64>, name: Option<String>, host: Option<String>) -> Option<NamedWorker> {
+    Some(NamedWorker { worker: WorkerId(worker?), name: name?, host: host? })
 }
 
 /// Parses a stored difference; an empty one if a later version wrote it in another form.
