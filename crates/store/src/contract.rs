@@ -1,4 +1,4 @@
-//! The interface between the dispatcher, the viewers and a store: SQLite behind a coordinator, memory in tests.
+//! The interface between the dispatcher and a store: SQLite behind a coordinator, memory in tests.
 //!
 //! A store keeps and finds records; it makes no decision that another store could make differently. Decisions are pure
 //! functions of `spelrum_model`, or belong to the scheduler.
@@ -13,18 +13,13 @@ use std::collections::BTreeSet;
 use std::future::Future;
 
 use spelrum_answers::Removing;
-use spelrum_answers::{
-    CellCursor, CellsPage, Comparisons, Detail, ExperimentSummary, ExperimentsPage, FoundGame,
-    GameCursor, GamesPage, GamesQuestion, OpeningCursor, OpeningsPage, Overview, Phases, Progress,
-    Ratings, Report, SettledCells, WhichGame,
-};
 use spelrum_model::ExperimentState;
 use spelrum_model::course::Noted;
 use spelrum_model::speed::Speed;
 use spelrum_model::withheld::Barred;
 use spelrum_model::{
-    CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, LeaseId, Plan, PlayedGame,
-    PlayedVerification, WorkerId,
+    CellId, ExperimentId, FinishedTraining, GameId, LeaseId, Plan, PlayedGame, PlayedVerification,
+    WorkerId,
 };
 use spelrum_scheduling::course::CellOutcome;
 use spelrum_scheduling::scheduler::{CellState, Changes, Snapshot};
@@ -122,154 +117,6 @@ pub trait Store: Send {
     /// # Errors
     /// If the store fails; nothing is lost then.
     fn upkeep(&mut self) -> impl Future<Output = Result<bool, StoreError>> + Send;
-}
-
-/// Queries of viewers, whether or not a coordinator writes to the store. Each answer reflects one moment. Statistics
-/// cover games that count; those of cells cover cells that the sweep names.
-pub trait Reading: Send + Sync {
-    /// A page of the list of all experiments, oldest first: from the start, or after a given one.
-    ///
-    /// # Errors
-    /// If the store fails.
-    fn experiments(
-        &self,
-        after: Option<ExperimentId>,
-        experiments_max: u32,
-    ) -> impl Future<Output = Result<ExperimentsPage, StoreError>> + Send;
-
-    /// The experiment with this UUID or name, as [`WriteTransaction::experiment`] finds it.
-    ///
-    /// # Errors
-    /// If the store fails.
-    fn experiment(
-        &self,
-        which: &str,
-    ) -> impl Future<Output = Result<Option<ExperimentSummary>, StoreError>> + Send;
-
-    /// Progress of an experiment; `None` if it does not exist.
-    ///
-    /// # Errors
-    /// If the store fails.
-    fn progress(
-        &self,
-        experiment: ExperimentId,
-    ) -> impl Future<Output = Result<Option<Progress>, StoreError>> + Send;
-
-    /// Results of the experiment with this UUID or name; `None` if it does not exist.
-    ///
-    /// # Errors
-    /// If it has too many results for one answer, or the store fails.
-    fn report(
-        &self,
-        which: &str,
-        detail: Detail,
-    ) -> impl Future<Output = Result<Option<Report>, StoreError>> + Send;
-
-    /// A page of an experiment's results by cell and opening, in the grid's order: from the start, or after a given
-    /// one.
-    ///
-    /// # Errors
-    /// If the store fails.
-    fn openings(
-        &self,
-        experiment: ExperimentId,
-        after: Option<OpeningCursor>,
-        openings_max: u32,
-    ) -> impl Future<Output = Result<OpeningsPage, StoreError>> + Send;
-
-    /// Differences between the cells of the experiment with this UUID or name; `None` if it does not exist.
-    ///
-    /// # Errors
-    /// If the store fails.
-    fn comparisons(
-        &self,
-        which: &str,
-    ) -> impl Future<Output = Result<Option<Comparisons>, StoreError>> + Send;
-
-    /// How the games of the experiment with this UUID or name were played; `None` if it does not exist.
-    ///
-    /// # Errors
-    /// If it has too many cells and lengths of games for one answer, or the store fails.
-    fn overview(
-        &self,
-        which: &str,
-    ) -> impl Future<Output = Result<Option<Overview>, StoreError>> + Send;
-
-    /// Time per move by phase in the cells of the experiment with this UUID or name; `None` if it does not exist.
-    ///
-    /// # Errors
-    /// If it has too many cells and phases for one answer, or the store fails.
-    fn phases(
-        &self,
-        which: &str,
-    ) -> impl Future<Output = Result<Option<Phases>, StoreError>> + Send;
-
-    /// Ratings of the players of the experiment with this UUID or name; `None` if it does not exist.
-    ///
-    /// # Errors
-    /// If it has more games or players than can be rated, or the store fails.
-    fn ratings(
-        &self,
-        which: &str,
-    ) -> impl Future<Output = Result<Option<Ratings>, StoreError>> + Send;
-
-    /// A page of an experiment's cells, in the grid's order: from the start, or after a given one.
-    ///
-    /// # Errors
-    /// If the store fails.
-    fn cells(
-        &self,
-        experiment: ExperimentId,
-        after: Option<CellCursor>,
-        cells_max: u32,
-    ) -> impl Future<Output = Result<CellsPage, StoreError>> + Send;
-
-    /// An experiment's cells that have no game left to play and got a result after the game with this id, in the order
-    /// of their last games.
-    ///
-    /// # Errors
-    /// If the store fails.
-    fn settled_cells(
-        &self,
-        experiment: ExperimentId,
-        after_game_id: i64,
-        cells_max: u32,
-    ) -> impl Future<Output = Result<SettledCells, StoreError>> + Send;
-
-    /// A page of a list of settled games: from the start, or after a given one.
-    ///
-    /// # Errors
-    /// If the store fails.
-    fn games(
-        &self,
-        question: GamesQuestion,
-        after: Option<GameCursor>,
-        games_max: u32,
-    ) -> impl Future<Output = Result<GamesPage, StoreError>> + Send;
-
-    /// A complete settled game, or why it is missing.
-    ///
-    /// # Errors
-    /// If the store fails.
-    fn game(&self, which: WhichGame) -> impl Future<Output = Result<FoundGame, StoreError>> + Send;
-
-    /// The definition of a cell, by its hash, as canonical JSON.
-    ///
-    /// # Errors
-    /// If the store fails.
-    fn definition(
-        &self,
-        hash: DefinitionHash,
-    ) -> impl Future<Output = Result<Option<String>, StoreError>> + Send;
-
-    /// The definition of a cell, by its id.
-    ///
-    /// # Errors
-    /// If the store fails.
-    fn definition_of(
-        &self,
-        cell: CellId,
-    ) -> impl Future<Output = Result<Option<String>, StoreError>> + Send;
 }
 
 /// A transaction: all of it is stored, or nothing.

@@ -29,7 +29,7 @@
 //! | `query` | the users' own queries |
 //! | `transfer` | copies, exports, imports, rescues |
 //! | `check` | whether stored data is as it was written |
-//! | [`contract`], `sqlite` | the store's interface for the dispatcher and viewers, and its implementation |
+//! | [`contract`], `sqlite` | the store's interface for the dispatcher, and its implementation |
 //! | [`decisions`] | what every store decides alike |
 
 mod check;

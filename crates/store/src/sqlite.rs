@@ -2,27 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use spelrum_answers::{
-    CellCursor, CellsPage, Comparisons, Detail, ExperimentSummary, ExperimentsPage, FoundGame,
-    GameCursor, GamesPage, GamesQuestion, OpeningCursor, OpeningsPage, Overview, Phases, Progress,
-    Ratings, Removing, Report, SettledCells, WhichGame,
-};
+use spelrum_answers::Removing;
 use spelrum_model::ExperimentState;
 use spelrum_model::course::Noted;
 use spelrum_model::speed::Speed;
 use spelrum_model::withheld::Barred;
 use spelrum_model::{
-    CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, LeaseId, Plan, PlayedGame,
-    PlayedVerification, WorkerId,
+    CellId, ExperimentId, FinishedTraining, GameId, LeaseId, Plan, PlayedGame, PlayedVerification,
+    WorkerId,
 };
 use spelrum_scheduling::course::CellOutcome;
 use spelrum_scheduling::scheduler::{CellState, Changes, Snapshot};
 
-use crate::contract::{Reading, Store, Term, WriteTransaction};
+use crate::contract::{Store, Term, WriteTransaction};
 use crate::error::StoreError;
 use crate::open::checkpoint::WAL_RESTART_BYTES;
 use crate::open::writer::Writer;
-use crate::read::readers::Readers;
 use crate::write::barred_workers::{self, StoppedForForfeits};
 use crate::write::courses::{self, OpenCourse};
 use crate::write::exclusion::{self, Excludable, TakenOut};
@@ -97,92 +92,6 @@ impl Store for Writer {
         let done = self.checkpoint().await?;
         tracing::debug!(?done, "checkpoint by the writer");
         Ok(done.complete)
-    }
-}
-
-impl Reading for Readers {
-    async fn experiments(
-        &self,
-        after: Option<ExperimentId>,
-        experiments_max: u32,
-    ) -> Result<ExperimentsPage, StoreError> {
-        Self::experiments(self, after, experiments_max).await
-    }
-
-    async fn experiment(&self, which: &str) -> Result<Option<ExperimentSummary>, StoreError> {
-        Self::experiment(self, which).await
-    }
-
-    async fn progress(&self, experiment: ExperimentId) -> Result<Option<Progress>, StoreError> {
-        Self::progress(self, experiment).await
-    }
-
-    async fn report(&self, which: &str, detail: Detail) -> Result<Option<Report>, StoreError> {
-        Self::report(self, which, detail).await
-    }
-
-    async fn openings(
-        &self,
-        experiment: ExperimentId,
-        after: Option<OpeningCursor>,
-        openings_max: u32,
-    ) -> Result<OpeningsPage, StoreError> {
-        Self::openings(self, experiment, after, openings_max).await
-    }
-
-    async fn comparisons(&self, which: &str) -> Result<Option<Comparisons>, StoreError> {
-        Self::comparisons(self, which).await
-    }
-
-    async fn overview(&self, which: &str) -> Result<Option<Overview>, StoreError> {
-        Self::overview(self, which).await
-    }
-
-    async fn phases(&self, which: &str) -> Result<Option<Phases>, StoreError> {
-        Self::phases(self, which).await
-    }
-
-    async fn ratings(&self, which: &str) -> Result<Option<Ratings>, StoreError> {
-        Self::ratings(self, which).await
-    }
-
-    async fn cells(
-        &self,
-        experiment: ExperimentId,
-        after: Option<CellCursor>,
-        cells_max: u32,
-    ) -> Result<CellsPage, StoreError> {
-        Self::cells(self, experiment, after, cells_max).await
-    }
-
-    async fn settled_cells(
-        &self,
-        experiment: ExperimentId,
-        after_game_id: i64,
-        cells_max: u32,
-    ) -> Result<SettledCells, StoreError> {
-        Self::settled_cells(self, experiment, after_game_id, cells_max).await
-    }
-
-    async fn games(
-        &self,
-        question: GamesQuestion,
-        after: Option<GameCursor>,
-        games_max: u32,
-    ) -> Result<GamesPage, StoreError> {
-        Self::games(self, question, after, games_max).await
-    }
-
-    async fn game(&self, which: WhichGame) -> Result<FoundGame, StoreError> {
-        Self::game(self, which).await
-    }
-
-    async fn definition(&self, hash: DefinitionHash) -> Result<Option<String>, StoreError> {
-        Self::definition(self, hash).await
-    }
-
-    async fn definition_of(&self, cell: CellId) -> Result<Option<String>, StoreError> {
-        Self::definition_of(self, cell).await
     }
 }
 

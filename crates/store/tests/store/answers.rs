@@ -97,6 +97,7 @@ async fn pages_of_cells_are_the_report_in_parts() {
             assert_eq!(page.axes, ["depth"]);
             assert!(page.cells.len() <= size as usize);
             cells.extend(page.cells);
+            assert!(cells.len() <= whole.len(), "a page goes on after the last one");
             after = page.next;
             if after.is_none() {
                 break;

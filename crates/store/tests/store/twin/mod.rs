@@ -1,19 +1,14 @@
 //! An in-memory store: the slow and obvious twin of the SQLite store, for tests of it and of the code above it. A
 //! transaction works on a copy of everything; there are no stored sums and no indexes.
 
-mod accuracy;
 mod barred;
-mod costs;
 mod courses;
 mod disturbance;
 mod engines;
 mod exclusion;
-mod judging;
 mod margins;
 mod networks;
-mod overview;
-mod phases;
-mod reading;
+pub(crate) mod reading;
 mod results;
 mod scheduling;
 mod speeds;
@@ -238,12 +233,6 @@ impl Cell {
         !self.swap_sides || number.is_multiple_of(2)
     }
 
-    /// The opening of a game.
-    fn opening_number(&self, number: u64) -> u64 {
-        let unit = if self.swap_sides { number / 2 } else { number };
-        unit % self.openings_count.unwrap_or(u64::MAX)
-    }
-
     /// Half points of the first player in a game.
     pub(super) fn half_points(&self, game: &PlayedGame) -> usize {
         let points = match game.record.outcome {
@@ -282,7 +271,7 @@ struct Lease {
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
 enum Settled {
-    Played { id: i64, worker: WorkerId, game: PlayedGame, has_moves: bool, is_disturbed: bool },
+    Played { id: i64, worker: WorkerId, game: PlayedGame, has_moves: bool },
     Failed { id: i64, message: String },
 }
 

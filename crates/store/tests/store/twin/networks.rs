@@ -126,14 +126,6 @@ impl State {
             || training.is_some_and(|cell| self.networks.contains_key(&cell.hash))
     }
 
-    /// An experiment's number of trainings, and how many are settled.
-    pub(super) fn trainings_of(&self, experiment: ExperimentId) -> (u64, u64) {
-        let is_its = |cell: &&Cell| cell.experiment == experiment && cell.is_training;
-        let its = || self.cells.values().filter(is_its);
-        let settled = its().filter(|cell| self.networks.contains_key(&cell.hash));
-        (its().count() as u64, settled.count() as u64)
-    }
-
     /// Whether a worker trained a network.
     pub(super) fn has_trained(&self, id: WorkerId) -> bool {
         let is_by =

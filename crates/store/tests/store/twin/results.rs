@@ -35,10 +35,9 @@ impl State {
             self.cells.get(&game.game.cell).and_then(|cell| self.experiments.get(&cell.experiment));
         let has_moves =
             experiment.is_some_and(|experiment| experiment.settings.record == Record::Moves);
-        let is_disturbed = self.is_disturbed(game);
         self.last_game += 1;
         let (id, game) = (self.last_game, game.clone());
-        let settled = Settled::Played { id, worker, game: game.clone(), has_moves, is_disturbed };
+        let settled = Settled::Played { id, worker, game: game.clone(), has_moves };
         self.games.insert(game.game, settled);
     }
 
