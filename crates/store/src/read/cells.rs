@@ -12,11 +12,14 @@ use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
 use crate::read::readers::Readers;
-use crate::read::report::REPORT_ROWS_MAX;
 use crate::schema::encoding::rows;
 use crate::schema::numbers::{count, integer};
 use crate::write::cell_openings::by_mover;
 use crate::write::stop_rules::RuleRow;
+
+/// Maximum number of rows of a report, cells and costs together (invariant 9): 100,000 cells with both players' costs
+/// at three depths.
+pub const REPORT_ROWS_MAX: usize = 1_000_000;
 
 /// A cell's rollup.
 struct CellRow {

@@ -7,9 +7,8 @@ use spelrum_model::{ExperimentId, WorkerId};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
-use crate::read::cells::all_cells;
+use crate::read::cells::{REPORT_ROWS_MAX, all_cells};
 use crate::read::readers::Readers;
-use crate::read::report::REPORT_ROWS_MAX;
 use crate::read::summaries::{find, summary};
 use crate::read::worker_effects;
 use crate::schema::machine_columns::{labels_of, quota_of};

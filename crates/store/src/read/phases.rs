@@ -4,10 +4,9 @@ use spelrum_answers::{CellPhases, PhaseCounter, PhaseSums, PhaseUnit, Phases};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
-use crate::read::cells::all_cells;
+use crate::read::cells::{REPORT_ROWS_MAX, all_cells};
 use crate::read::comparisons::definition_prefixes;
 use crate::read::readers::Readers;
-use crate::read::report::REPORT_ROWS_MAX;
 use crate::read::summaries::{facts, find, summary};
 
 impl Readers {

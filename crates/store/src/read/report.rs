@@ -11,7 +11,7 @@ use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
 use crate::read::accuracy::accuracy;
-use crate::read::cells::all_results;
+use crate::read::cells::{REPORT_ROWS_MAX, all_results};
 use crate::read::claims::stated_claims;
 use crate::read::disturbed_games::disturbed;
 use crate::read::engines::engines_used;
@@ -22,10 +22,6 @@ use crate::read::summaries::{facts, find, summary};
 use crate::read::time_scaling::{played_on, scaled};
 use crate::schema::numbers::count;
 use crate::write::cell_openings::first_mover_of_all;
-
-/// Maximum number of rows of a report, cells and costs together (invariant 9): 100,000 cells with both players' costs
-/// at three depths.
-pub const REPORT_ROWS_MAX: usize = 1_000_000;
 
 impl Readers {
     /// Returns the results of the experiment with this UUID or name, as one snapshot of the rollups; `None` if the

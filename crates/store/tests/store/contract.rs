@@ -2,13 +2,14 @@
 //! both answer the same.
 
 mod exclusion;
+pub(crate) mod rows;
 mod verification;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
+use self::rows::Rows;
 use crate::twin::InMemory;
-use crate::twin::reading::Rows;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spelrum_answers::{GamesFilter, GamesOf, GamesOrder, GamesQuestion, WhichGame};

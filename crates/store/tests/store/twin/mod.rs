@@ -8,7 +8,7 @@ mod engines;
 mod exclusion;
 mod margins;
 mod networks;
-pub(crate) mod reading;
+mod reading;
 mod results;
 mod scheduling;
 mod speeds;

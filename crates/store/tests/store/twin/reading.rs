@@ -6,60 +6,11 @@ use spelrum_answers::{
     WhichGame,
 };
 use spelrum_model::{CellId, ExperimentId, GameEnd, GameId, PlayedGame};
-use spelrum_store::{Readers, StoreError};
+use spelrum_store::StoreError;
+
+use crate::contract::rows::Rows;
 
 use super::{Cell, Experiment, InMemory, Settled, State, lock};
-
-/// Rows of which all others are sums.
-pub(crate) trait Rows {
-    /// A page of experiments, oldest first.
-    async fn experiments(
-        &self,
-        after: Option<ExperimentId>,
-        experiments_max: u32,
-    ) -> Result<ExperimentsPage, StoreError>;
-
-    /// A page of settled games.
-    async fn games(
-        &self,
-        question: GamesQuestion,
-        after: Option<GameCursor>,
-        games_max: u32,
-    ) -> Result<GamesPage, StoreError>;
-
-    /// A settled game with its moves.
-    async fn game(&self, which: WhichGame) -> Result<FoundGame, StoreError>;
-
-    /// The definition of a cell.
-    async fn definition_of(&self, cell: CellId) -> Result<Option<String>, StoreError>;
-}
-
-impl Rows for Readers {
-    async fn experiments(
-        &self,
-        after: Option<ExperimentId>,
-        experiments_max: u32,
-    ) -> Result<ExperimentsPage, StoreError> {
-        Self::experiments(self, after, experiments_max).await
-    }
-
-    async fn games(
-        &self,
-        question: GamesQuestion,
-        after: Option<GameCursor>,
-        games_max: u32,
-    ) -> Result<GamesPage, StoreError> {
-        Self::games(self, question, after, games_max).await
-    }
-
-    async fn game(&self, which: WhichGame) -> Result<FoundGame, StoreError> {
-        Self::game(self, which).await
-    }
-
-    async fn definition_of(&self, cell: CellId) -> Result<Option<String>, StoreError> {
-        Self::definition_of(self, cell).await
-    }
-}
 
 impl Rows for InMemory {
     async fn experiments(
