@@ -156,9 +156,7 @@ impl Needs {
                 && (self.ratings_beside_runs || report.runs.is_empty())
                 && are_worth_showing(report)
         });
-        match self.answer::<Ratings>() {
-            Need::No if is_worth_showing => self.ratings,
-            need => need,
-        }
+        let asked_for = self.answer::<Ratings>();
+        if is_worth_showing && asked_for == Need::No { self.ratings } else { asked_for }
     }
 }
