@@ -6,13 +6,14 @@ use std::process::Command;
 use spelrum_test_support::{Files, cycles};
 
 /// The project's crates, and those that each names in its manifest.
-const DEPENDENCIES: [(&str, &[&str]); 15] = [
+const DEPENDENCIES: [(&str, &[&str]); 16] = [
     ("engine", &[]),
     ("statistics", &[]),
+    ("toml", &[]),
     ("external", &[]),
     ("optimize", &["engine", "statistics"]),
     ("model", &["engine", "optimize", "statistics"]),
-    ("sweep", &["engine", "model", "optimize", "statistics"]),
+    ("sweep", &["engine", "model", "optimize", "statistics", "toml"]),
     ("scheduling", &["engine", "model", "optimize", "statistics"]),
     ("answers", &["engine", "model", "optimize", "statistics"]),
     ("proto", &["answers", "engine", "model"]),
@@ -124,11 +125,12 @@ fn only_the_store_and_what_uses_it_know_sqlite() {
 }
 
 /// Where the crates' files are, with the files of the macros that a crate exports.
-const SOURCES: [(&str, &[(&str, &str)]); 16] = [
+const SOURCES: [(&str, &[(&str, &str)]); 17] = [
     ("crates/engine/src", &[("with_game", "catalogue.rs"), ("evaluations", "games/game.rs")]),
     ("crates/statistics/src", &[]),
     ("crates/optimize/src", &[]),
     ("crates/model/src", &[]),
+    ("crates/toml/src", &[]),
     ("crates/sweep/src", &[]),
     ("crates/scheduling/src", &[]),
     ("crates/answers/src", &[]),

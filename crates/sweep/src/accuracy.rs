@@ -3,14 +3,13 @@
 
 use spelrum_engine::{Player, check_reference};
 use spelrum_model::Task;
+use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Table, Tree};
 
-use crate::fault::{Fault, Span};
 use crate::overrides::Override;
 use crate::pairing::Pairing;
 use crate::player_template::PlayerTemplate;
 use crate::player_template::Variant;
 use crate::players::Players;
-use crate::tree::{Entry, Node, Scalar, Table, Tree};
 
 /// The reference's name among the players, in results and in `where = { opponent = … }`.
 pub(super) const REFERENCE: &str = "reference";

@@ -5,13 +5,12 @@ use std::num::NonZeroU32;
 use spelrum_engine::games::Chess;
 use spelrum_engine::{Adjudication, DrawRule, ResignRule, Rules};
 use spelrum_model::OpeningsRule;
+use spelrum_toml::{Fault, Node, Span, Table};
 
-use crate::fault::{Fault, Span};
 use crate::keys::{
     self,
     adjudication::{ADJUDICATION, DRAW, DRAW_MOVES, MOVES_MAX, RESIGN, RESIGN_MOVES, SCORE_MAX},
 };
-use crate::tree::{Node, Table};
 
 const RESIGN_EXAMPLE: &str = "resign = { score = 600, moves = 3 }";
 const DRAW_EXAMPLE: &str = "draw = { score = 10, moves = 8, after = 40 }";

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_engine::parse_duration_us;
 use spelrum_model::{AxisValue, Role};
+use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Tree};
 
-use crate::fault::{Fault, Span};
 use crate::fields::check_name;
 use crate::limits::POINTS_MAX;
 use crate::range;
-use crate::tree::{Entry, Node, Scalar, Tree};
 
 /// Maximum number of columns over all axes: one each, or one for each key of table values.
 pub(super) const COLUMNS_MAX: usize = 64;

@@ -1,9 +1,7 @@
 //! `[builds]`: the build of each engine that plays.
 
 use spelrum_model::builds::{AWAITED_BUILD, Builds};
-
-use crate::fault::Fault;
-use crate::tree::{Entry, Node};
+use spelrum_toml::{Entry, Fault, Node};
 
 /// Reads the builds of engines by their names.
 pub(super) fn read(node: &Node) -> Result<Builds, Fault> {

@@ -5,9 +5,9 @@ use std::collections::btree_map::Entry;
 
 use spelrum_model::Role;
 use spelrum_model::claims::{CLAIMED_CELLS_MAX, Claim, ClaimedCell};
+use spelrum_toml::Fault;
 
 use crate::claims::{ClaimInFile, Part};
-use crate::fault::Fault;
 use crate::file::SweepFile;
 
 /// The claims of a sweep, with their cells found so far.

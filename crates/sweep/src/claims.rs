@@ -5,14 +5,12 @@ use std::collections::BTreeSet;
 use spelrum_model::Role;
 use spelrum_model::claims::{CLAIM_TEXT_BYTES_MAX, CLAIMS_MAX, DEFAULT_ERROR_RATE, Statement};
 use spelrum_statistics::claims::{Bound, Quantifier};
+use spelrum_toml::{Entry, Fault, Node, Span, Table, Tree, did_you_mean};
 
 use crate::axes::{Axis, axis_value};
-use crate::fault::{Fault, Span, did_you_mean};
 use crate::keys;
 use crate::players::Players;
 use crate::selection::{SelectedValues, Selector};
-use crate::stop::number;
-use crate::tree::{Entry, Node, Table, Tree};
 
 /// A claim as parsed from the file alone.
 #[derive(Debug)]
@@ -106,7 +104,7 @@ pub(super) fn read(
 
 fn read_error_rate(node: Option<&Node>) -> Result<f64, Fault> {
     let Some(node) = node else { return Ok(DEFAULT_ERROR_RATE) };
-    let error_rate = number(node, "`error_rate`", "error_rate = 0.05")?;
+    let error_rate = node.number("`error_rate`", "error_rate = 0.05")?;
     if error_rate > 0.0 && error_rate < 0.5 {
         return Ok(error_rate);
     }
@@ -254,7 +252,7 @@ fn bound(table: &Table, place: &Span) -> Result<Bound, Fault> {
             }
         };
     let key = &entry.key;
-    let score = number(&entry.value, &format!("`{key}`"), &format!("{key} = 0.5"))?;
+    let score = entry.value.number(&format!("`{key}`"), &format!("{key} = 0.5"))?;
     if score > 0.0 && score < 1.0 {
         return Ok(bound(score));
     }

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_model::{AxisValue, PlannedAxis, Role};
+use spelrum_toml::Fault;
 
 use crate::axes::{Axis, COLUMNS_MAX, Column, axis_value};
-use crate::fault::Fault;
 use crate::player_template::Variant;
 use crate::players::Players;
 

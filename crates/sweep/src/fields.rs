@@ -1,7 +1,7 @@
 //! Reads values that several tables share: names, words, lists of texts.
 
-use crate::fault::{Fault, Span, did_you_mean};
-use crate::tree::{Node, Table, Tree};
+use spelrum_engine::Value;
+use spelrum_toml::{Fault, Node, Scalar, Span, Table, did_you_mean};
 
 /// Longest name of an experiment, an axis or a player, in bytes.
 const NAME_BYTES_MAX: usize = 64;
@@ -46,7 +46,7 @@ pub(super) fn word<T: Copy>(
     key: &str,
     words: &[(&str, T)],
 ) -> Result<Option<T>, Fault> {
-    let Some(node) = value(root, key) else { return Ok(None) };
+    let Some(node) = root.value(key) else { return Ok(None) };
     let example = format!("{key} = \"{}\"", words[0].0);
     let given = node.text(&format!("`{key}`"), &example)?;
     match words.iter().find(|(word, _)| *word == given) {
@@ -59,32 +59,22 @@ pub(super) fn word<T: Copy>(
     }
 }
 
-/// Refuses the first unknown key.
-pub(super) fn check_keys(table: &Table, owner: &str, known_keys: &[&str]) -> Result<(), Fault> {
-    match table.entries.iter().find(|entry| !known_keys.contains(&entry.key.as_str())) {
-        None => Ok(()),
-        Some(entry) => Err(Fault::at(
-            &entry.key_place,
-            format!("unknown key `{}` in {owner}", entry.key),
-            did_you_mean(&entry.key, "keys", known_keys.iter().copied()),
-        )),
-    }
-}
-
 /// The texts of a list.
 pub(super) fn texts<'a>(
     node: &'a Node,
     label: &str,
     example: &str,
 ) -> Result<Vec<(&'a str, &'a Span)>, Fault> {
-    match &node.tree {
-        Tree::Array(nodes) => {
-            nodes.iter().map(|node| Ok((node.text(label, example)?, &node.place))).collect()
-        }
-        Tree::Scalar(_) | Tree::Table(_) => Err(node.wrong_type(label, "a list", example)),
-    }
+    let texts = node.list(label, "a list", example)?.iter();
+    texts.map(|node| Ok((node.text(label, example)?, &node.place))).collect()
 }
 
-pub(super) fn value<'a>(root: &'a Table, key: &str) -> Option<&'a Node> {
-    root.get(key).map(|entry| &entry.value)
+/// The engine's value of a scalar.
+pub(super) fn value_of(scalar: &Scalar) -> Value {
+    match scalar {
+        Scalar::Bool(value) => Value::Bool(*value),
+        Scalar::Integer(integer) => Value::Integer(*integer),
+        Scalar::Number(number) => Value::Number(*number),
+        Scalar::Text(text) => Value::Text(text.clone()),
+    }
 }

@@ -6,6 +6,7 @@ use spelrum_engine::parse_duration_us;
 use spelrum_model::builds::Builds;
 use spelrum_model::{Allocation, ExperimentSettings, Record, SchedulingSettings, Task};
 use spelrum_statistics::StopRule;
+use spelrum_toml::{Fault, Node, Span, Table};
 
 use crate::accuracy;
 use crate::adjudication::{self, AdjudicationInFile};
@@ -13,8 +14,7 @@ use crate::axes::{self, Axis};
 use crate::builds;
 use crate::claims::{self, ClaimInFile};
 use crate::course::{self, CourseInFile};
-use crate::fault::{Fault, Span};
-use crate::fields::{check_name, number_of_games, value, word};
+use crate::fields::{check_name, number_of_games, word};
 use crate::files::Files;
 use crate::keys;
 use crate::limits::{FORFEITS_MAX_DEFAULT, FORFEITS_MAX_MOST};
@@ -25,7 +25,6 @@ use crate::players::{self, Players};
 use crate::sample::{self, Sample};
 use crate::stop;
 use crate::timing;
-use crate::tree::{Node, Table};
 
 /// A parsed sweep file. Parts that may name axes are still trees.
 #[derive(Debug)]
@@ -80,9 +79,9 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
     let kinds = Task::ALL.map(|task| (task.experiments(), task));
     let task = word(root, "kind", &kinds)?.unwrap_or_default();
     accuracy::check_keys(root, task)?;
-    let swap_sides = task == Task::Game && swap_sides(value(root, "swap_sides"))?;
+    let swap_sides = task == Task::Game && swap_sides(root.value("swap_sides"))?;
     let (games, openings) = match task {
-        Task::Game => (required(root, "games", "games = 100")?, value(root, "openings")),
+        Task::Game => (required(root, "games", "games = 100")?, root.value("openings")),
         Task::Choice => {
             let example = "positions = { kind = \"random\", plies = [20, 24, 28] }";
             let positions = required(root, "positions", example)?;
@@ -90,15 +89,15 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         }
     };
     let mut players = players::read(required(root, "players", "[players.alphabeta]")?)?;
-    let axes = value(root, "axes").map_or(Ok(Vec::new()), axes::read)?;
+    let axes = root.value("axes").map_or(Ok(Vec::new()), axes::read)?;
     let pairing = match task {
-        Task::Game => pairing::read(value(root, "pairing"), value(root, "anchors"), &players)?,
+        Task::Game => pairing::read(root.value("pairing"), root.value("anchors"), &players)?,
         Task::Choice => {
             let example = "[reference] and below it algorithm = \"exact\"";
             accuracy::add_reference(&mut players, required(root, "reference", example)?)?
         }
     };
-    let overrides = match value(root, "override") {
+    let overrides = match root.value("override") {
         Some(node) => overrides::read(node, &axes, &players, swap_sides)?,
         None => Vec::new(),
     };
@@ -106,7 +105,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         accuracy::check_overrides(&overrides)?;
     }
     let course = course::read(root, task, swap_sides, &axes, &players, &pairing)?;
-    let description = match value(root, "description") {
+    let description = match root.value("description") {
         Some(node) => node.text("`description`", "description = \"What it asks\"")?.to_owned(),
         None => String::new(),
     };
@@ -114,30 +113,30 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         name,
         course,
         task,
-        seed: value(root, "seed").cloned(),
+        seed: root.value("seed").cloned(),
         swap_sides,
         games: match task {
             Task::Game => number_of_games(games, swap_sides)?,
             Task::Choice => accuracy::choices(games)?,
         },
         games_place: games.place.clone(),
-        stop: value(root, "stop").map(stop::read).transpose()?,
+        stop: root.value("stop").map(stop::read).transpose()?,
         game,
         openings: openings.cloned(),
         files,
         max_plies: match task {
-            Task::Game => max_plies(value(root, "max_plies"))?,
+            Task::Game => max_plies(root.value("max_plies"))?,
             // The chosen move gets no answer.
             Task::Choice => Some(1),
         },
-        adjudication: value(root, "adjudication").map(adjudication::read).transpose()?,
+        adjudication: root.value("adjudication").map(adjudication::read).transpose()?,
         measures_time: word(root, "measure", &[("score", false), ("time", true)])?.unwrap_or(false),
         settings: ExperimentSettings {
             description,
             record: word(root, "record", &[("moves", Record::Moves), ("games", Record::Games)])?
                 .unwrap_or_default(),
             scheduling: SchedulingSettings {
-                priority: priority(value(root, "priority"))?,
+                priority: priority(root.value("priority"))?,
                 allocation: word(
                     root,
                     "allocate",
@@ -145,19 +144,20 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
                 )?
                 .unwrap_or_default(),
             },
-            game_timeout_us: game_timeout_us(value(root, "game_timeout"))?,
+            game_timeout_us: game_timeout_us(root.value("game_timeout"))?,
             forfeits_max: forfeits_max(root)?,
-            timing: value(root, "timing").map(timing::read).transpose()?.unwrap_or_default(),
-            placement: value(root, "placement")
+            timing: root.value("timing").map(timing::read).transpose()?.unwrap_or_default(),
+            placement: root
+                .value("placement")
                 .map(placement::read)
                 .transpose()?
                 .unwrap_or_default(),
         },
-        sample: value(root, "sample").map(|node| sample::read(node, &axes)).transpose()?,
+        sample: root.value("sample").map(|node| sample::read(node, &axes)).transpose()?,
         overrides,
-        claims: claims::read(value(root, "claims"), value(root, "error_rate"), &axes, &players)?,
-        any_build: any_build(value(root, "any_build"))?,
-        builds: value(root, "builds").map(builds::read).transpose()?,
+        claims: claims::read(root.value("claims"), root.value("error_rate"), &axes, &players)?,
+        any_build: any_build(root.value("any_build"))?,
+        builds: root.value("builds").map(builds::read).transpose()?,
         axes,
         pairing,
         players,
@@ -165,7 +165,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
 }
 
 fn required<'a>(root: &'a Table, key: &str, example: &str) -> Result<&'a Node, Fault> {
-    value(root, key).ok_or_else(|| {
+    root.value(key).ok_or_else(|| {
         Fault::without_place(format!("`{key}` is missing"), format!("add, for example, {example}"))
     })
 }

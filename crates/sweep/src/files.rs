@@ -8,12 +8,11 @@ use std::sync::{Mutex, PoisonError};
 
 use spelrum_engine::{BookFormat, Random, Rules, book_entries};
 use spelrum_model::{OpeningsRule, SkippedEntries, seeds};
+use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Table, Tree, did_you_mean, line_and_column};
 
 use crate::books::{self, BookHead, BookReader, BookSample};
-use crate::fault::{Fault, Span, did_you_mean};
 use crate::template::reference;
-use crate::tree::{Entry, Node, Scalar, Table, Tree};
-use crate::{SweepText, keys, line, resolve};
+use crate::{SweepText, keys, resolve};
 
 /// Most bytes of all files of a sweep together (invariant 9).
 pub(super) const FILES_BYTES_MAX: usize = 5 << 19;
@@ -99,7 +98,7 @@ impl Files {
             key_place: key_place.clone(),
             value,
         });
-        let tree = Tree::Table(Table { entries: entries.into() });
+        let tree = Tree::Table(Table { place: None, entries: entries.into() });
         Ok(Node { place: openings.place.clone(), tree })
     }
 
@@ -246,7 +245,7 @@ impl File {
             match entry {
                 Ok(entry) => entries.push((entry.position, self.place(&entry.place))),
                 Err(error) if skip_bad && !error.place.is_empty() => {
-                    skipped.add(line(&self.text, error.place.start), &error.problem);
+                    skipped.add(line_and_column(&self.text, error.place.start).0, &error.problem);
                 }
                 Err(error) => {
                     let is_nowhere = error.place.is_empty();

@@ -14,10 +14,10 @@ use spelrum_model::{
     Conditions, DefinitionJson, MergedPairing, OpeningsRule, Plan, PlannedAxis, PlannedCell,
     PlannedPlayer, Task,
 };
+use spelrum_toml::{Fault, Span};
 
 use crate::claim_cells::ClaimCells;
 use crate::columns::{self, AxisColumns, ColumnSet, VariedColumns};
-use crate::fault::{Fault, Span};
 use crate::file::SweepFile;
 use crate::instances::{Instances, PlayerTraits, Setting};
 use crate::keys::course::RUNS_MAX;

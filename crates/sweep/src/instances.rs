@@ -8,10 +8,10 @@ use indexmap::map::Entry;
 use spelrum_engine::{Game as _, ParameterError, Player, Rules, with_game};
 use spelrum_model::seeds::canonical_json;
 use spelrum_model::{Openings, OpeningsError, OpeningsRule, PlannedPlayer, SkippedEntries, Task};
+use spelrum_toml::{Fault, Node, Span};
 
 use crate::accuracy;
 use crate::axes::Axis;
-use crate::fault::{Fault, Span};
 use crate::file::SweepFile;
 use crate::limits::DEFAULT_SEED;
 use crate::merge;
@@ -19,7 +19,6 @@ use crate::player_template;
 use crate::points::CELLS_MAX;
 use crate::resolve::{self, PlayerEntry};
 use crate::template::{Source, Uses, substitute};
-use crate::tree::Node;
 
 /// Maximum number of games with openings: each is enumerated and held while planning (invariant 9).
 const SETTINGS_MAX: usize = 1_000;

@@ -11,12 +11,10 @@ pub(super) mod placement;
 pub(super) mod timing;
 
 use serde_json::{Value as Json, json};
+use spelrum_toml::{Fault, Table};
 
-use crate::fault::Fault;
-use crate::fields::check_keys;
 use crate::forms;
 use crate::limits::{FORFEITS_MAX_DEFAULT, FORFEITS_MAX_MOST, POINTS_MAX};
-use crate::tree::Table;
 
 pub(super) use openings::{
     OPENINGS_BOOK, OPENINGS_ENDING, OPENINGS_LISTED, OPENINGS_PLIES, OPENINGS_START,
@@ -661,5 +659,5 @@ pub(super) fn names(keys: &'static [Key]) -> impl Iterator<Item = &'static str> 
 
 /// Refuses the first key of a table that is not one of these.
 pub(super) fn check(table: &Table, owner: &str, keys: &'static [Key]) -> Result<(), Fault> {
-    check_keys(table, owner, &names(keys).collect::<Vec<_>>())
+    table.check_keys(owner, &names(keys).collect::<Vec<_>>())
 }

@@ -8,7 +8,7 @@
 //!
 //! A sweep goes through these stages, each in its own module:
 //!
-//! 1. `tree`: TOML with a place for every key and value, in the file's order;
+//! 1. `spelrum_toml`: TOML with a place for every key and value, in the file's order;
 //! 2. `file`: the keys of the file (see `keys`), checked; `players` (with `vary` and `merge`), `pairing`,
 //!    `axes` (with `range`), `overrides` and `claims` (with `meant`) read its larger parts. Parts that may
 //!    name an axis (`"$depth"`) stay trees. `files` holds the files that it names, and `books` the samples of
@@ -60,7 +60,6 @@ mod claim_cells;
 mod claims;
 mod columns;
 mod course;
-mod fault;
 mod fields;
 mod file;
 mod files;
@@ -85,7 +84,6 @@ mod selection;
 mod stop;
 mod template;
 mod timing;
-mod tree;
 mod vary;
 
 use std::collections::BTreeMap;
@@ -93,10 +91,9 @@ use std::sync::Arc;
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use spelrum_model::Plan;
+use spelrum_toml::{Fault, Table, line_and_column};
 
 pub use books::{BookFault, BookHead, BookReader, BookSample};
-use fault::Fault;
-pub use fault::did_you_mean;
 use files::Files;
 pub use schema::sweep_schema;
 
@@ -183,7 +180,7 @@ impl SweepText {
         SweepError {
             problem,
             remedy,
-            line: place.as_ref().map(|place| line(text, place.start)),
+            line: place.as_ref().map(|place| line_and_column(text, place.start).0),
             place: place.map(SourceSpan::from),
             source_text: Arc::new(NamedSource::new(name, text.to_owned())),
             file,
@@ -231,18 +228,18 @@ pub fn check_experiment_name(name: &str) -> Result<(), SweepError> {
         .map_err(|fault| SweepText::default().error(Fault { place: None, ..fault }, None))
 }
 
-fn parse(text: &str) -> Result<tree::Table, Fault> {
+fn parse(text: &str) -> Result<Table, Fault> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(Fault::without_place(
             format!("a sweep of {} bytes is too long", text.len()),
             format!("describe it in at most {TEXT_BYTES_MAX} bytes: axes and ranges make cells"),
         ));
     }
-    tree::parse(text)
-}
-
-fn line(text: &str, offset: usize) -> usize {
-    text.bytes().take(offset).filter(|&byte| byte == b'\n').count() + 1
+    spelrum_toml::parse(
+        text,
+        "a sweep has lines such as `games = 100`, texts in \"quotes\", headers such as `[players.alphabeta]`, and \
+         every key once",
+    )
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! `use` in a player: the table that an axis has at a point, merged into the player.
 
+use spelrum_toml::{Entry, Fault, Node, Tree, did_you_mean};
+
 use crate::axes::Axis;
-use crate::fault::{Fault, did_you_mean};
 use crate::keys;
 use crate::player_template::PlayerTemplate;
 use crate::resolve::PlayerEntry;
 use crate::template::reference;
-use crate::tree::{Entry, Node, Tree};
 
 const EXAMPLE: &str = "use = \"$selection\", an axis whose values are tables";
 

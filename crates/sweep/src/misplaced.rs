@@ -1,8 +1,8 @@
 //! Keys of the sweep itself that are placed below a header: TOML assigns them to that table.
 
-use crate::fault::{Fault, Span};
+use spelrum_toml::{Fault, Span, Table, Tree};
+
 use crate::keys;
-use crate::tree::{Table, Tree};
 
 /// The fault with another remedy, if a key only has to be moved.
 pub(super) fn explain_misplaced(fault: Fault, root: &Table) -> Fault {

@@ -1,12 +1,12 @@
 //! `[[override]]`: another number of games for some cells, or none at all.
 
+use spelrum_toml::{Fault, Node, Scalar, Span, Table, Tree};
+
 use crate::axes::Axis;
-use crate::fault::{Fault, Span};
 use crate::fields::number_of_games;
 use crate::keys;
 use crate::players::Players;
 use crate::selection::{SelectedValues, Selector};
-use crate::tree::{Node, Scalar, Table, Tree};
 
 /// Most overrides of a sweep.
 const OVERRIDES_MAX: usize = 1_000;

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::fault::{Fault, Span};
-use crate::fields::{check_keys, texts};
+use spelrum_toml::{Fault, Node, Span, Table, Tree};
+
+use crate::fields::texts;
 use crate::keys::{self, PAIRING_BESIDES, PAIRING_FORMS};
 use crate::players::Players;
-use crate::tree::{Node, Table, Tree};
 
 /// The pairings, as indices of variants.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl Draw<'_> {
         };
         let known_keys: Vec<&str> =
             keys::names(PAIRING_FORMS).chain(keys::names(PAIRING_BESIDES)).collect();
-        check_keys(table, "`pairing`", &known_keys)?;
+        table.check_keys("`pairing`", &known_keys)?;
         let is_form = |key: &str| keys::names(PAIRING_FORMS).any(|form| form == key);
         let mut forms = table.entries.iter().filter(|entry| is_form(&entry.key));
         let (Some(form), None) = (forms.next(), forms.next()) else {

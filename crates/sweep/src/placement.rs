@@ -3,11 +3,9 @@
 use spelrum_model::labels::{LABELS_MAX, WantedLabel};
 use spelrum_model::placement::{Placement, QUOTA_PERIOD_MOST};
 use spelrum_model::speed::Scaling;
+use spelrum_toml::{Fault, Node, Table, Tree};
 
-use crate::fault::Fault;
 use crate::keys::{self, placement::PLACEMENT};
-use crate::stop::number;
-use crate::tree::{Node, Table, Tree};
 
 const EXAMPLE: &str = "placement = { require = [\"site=lab2\"] }";
 const BOUNDS: &str =
@@ -53,7 +51,7 @@ fn speed_min(table: &Table) -> Result<Option<u64>, Fault> {
 /// A share up to `most`, in thousandths.
 fn permille(table: &Table, key: &str, most: f64, such_as: &str) -> Result<Option<u32>, Fault> {
     let Some(entry) = table.get(key) else { return Ok(None) };
-    let share = number(&entry.value, &format!("`{key}`"), BOUNDS)?;
+    let share = entry.value.number(&format!("`{key}`"), BOUNDS)?;
     if !(0.0..=most).contains(&share) {
         return Err(Fault::at(
             &entry.value.place,

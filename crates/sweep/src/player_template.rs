@@ -1,7 +1,6 @@
 //! A player as the file describes it, before axes have values.
 
-use crate::fault::Span;
-use crate::tree::{Node, Table};
+use spelrum_toml::{Node, Span, Table};
 
 /// A player as the file describes it: its parameters may name axes.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! `[players.x]`: names, and what each says of its player, `like` resolved.
 
-use crate::fault::{Fault, Span, did_you_mean};
+use spelrum_toml::{Entry, Fault, Node, Span, Table, did_you_mean};
+
 use crate::fields::check_name;
 use crate::limits::PLAYERS_MAX;
 use crate::merge;
 use crate::player_template::{PlayerTemplate, Variant, Varied};
-use crate::tree::{Entry, Node, Table};
 use crate::vary;
 
 /// Maximum number of parameters of a player: no algorithm has so many.
@@ -119,7 +119,7 @@ fn template(player: &Entry, players: &Table, is_model: bool) -> Result<PlayerTem
         }
     }
     let entries = parameters.into_iter().map(|(_, entry)| entry.clone()).collect();
-    let parameters = Table { entries };
+    let parameters = Table { place: Some(player.key_place.clone()), entries };
     Ok(PlayerTemplate { name, place: player.key_place.clone(), parameters, varied, uses, is_model })
 }
 

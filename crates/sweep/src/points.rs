@@ -1,7 +1,8 @@
 //! The points at which cells are made: the whole grid, or a sample of it.
 
+use spelrum_toml::Fault;
+
 use crate::axes::Axis;
-use crate::fault::Fault;
 use crate::file::SweepFile;
 use crate::limits::POINTS_MAX;
 use crate::sample::{Sample, product};

@@ -4,11 +4,10 @@
 //! A range must meet its end: one that passes it is an error, since the author expects the written value.
 
 use spelrum_engine::parse_duration_us;
+use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Table, Tree, did_you_mean};
 
-use crate::fault::{Fault, Span, did_you_mean};
 use crate::keys;
 use crate::limits::POINTS_MAX;
-use crate::tree::{Entry, Node, Scalar, Table, Tree};
 
 const EXAMPLE: &str = "such as { from = 10, to = 50, step = 10 }, \
                        { from = \"10ms\", to = \"640ms\", factor = 2 } or \

@@ -8,11 +8,10 @@ use spelrum_engine::{
 use spelrum_model::builds::Builds;
 use spelrum_model::seeds::SEED_END;
 use spelrum_model::{OPENING_PLIES_MAX, OpeningsError, OpeningsRule, ToMove};
+use spelrum_toml::{Entry, Fault, Node, Span, Table, Tree, did_you_mean};
 
-use crate::fault::{Fault, Span, did_you_mean};
-use crate::fields::{check_keys, texts, word};
+use crate::fields::{texts, value_of, word};
 use crate::keys::{self, Key};
-use crate::tree::{Entry, Node, Table, Tree};
 
 /// The seed of every random number.
 pub(super) fn seed(node: &Node) -> Result<u64, Fault> {
@@ -53,7 +52,7 @@ fn game_with_rules(name: &Node, table: &Table) -> Result<Rules, Fault> {
     let rules = game.game().rules;
     let known_keys: Vec<&str> =
         ["name"].into_iter().chain(rules.iter().map(|rule| rule.name)).collect();
-    check_keys(table, &format!("the game {}", game.name()), &known_keys)?;
+    table.check_keys(&format!("the game {}", game.name()), &known_keys)?;
     let given = table.entries.iter().filter(|entry| entry.key != "name");
     let given = given.map(|entry| Ok((entry.key.clone(), value(&entry.value)?)));
     let given: Parameters = given.collect::<Result<_, Fault>>()?;
@@ -67,7 +66,7 @@ fn game_with_rules(name: &Node, table: &Table) -> Result<Rules, Fault> {
 /// The content of a node, whatever its form.
 fn value(node: &Node) -> Result<Value, Fault> {
     Ok(match &node.tree {
-        Tree::Scalar(scalar) => scalar.clone().into(),
+        Tree::Scalar(scalar) => value_of(scalar),
         Tree::Array(nodes) => Value::List(nodes.iter().map(value).collect::<Result<_, _>>()?),
         Tree::Table(table) => {
             let entry = |entry: &Entry| Ok((entry.key.clone(), value(&entry.value)?));

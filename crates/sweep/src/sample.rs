@@ -17,13 +17,12 @@ use foldhash::fast::FixedState;
 use indexmap::IndexSet;
 use spelrum_engine::Random;
 use spelrum_model::seeds;
+use spelrum_toml::{Fault, Node, Span, Table, did_you_mean};
 
 use crate::axes::Axis;
-use crate::fault::{Fault, Span, did_you_mean};
 use crate::fields::texts;
 use crate::keys;
 use crate::limits::POINTS_MAX;
-use crate::tree::{Node, Table};
 
 /// Thins the grid.
 #[derive(Debug)]

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_toml::{Entry, Fault, Node, Table, Tree, did_you_mean};
+
 use crate::axes::{Axis, identity};
-use crate::fault::{Fault, did_you_mean};
 use crate::fields::texts;
 use crate::player_template::Variant;
 use crate::players::Players;
-use crate::tree::{Entry, Node, Table, Tree};
 
 /// Maximum number of comparisons of selecting tables with tables on axes (invariant 9).
 const COMPARISONS_MAX: usize = 1 << 22;

@@ -1,10 +1,9 @@
 //! `stop`: when a cell has enough games.
 
 use spelrum_statistics::{EloModel, SPRT_ELO_MAX, SPRT_ERROR_MAX, Sprt, StopRule};
+use spelrum_toml::{Fault, Node, Table, did_you_mean};
 
-use crate::fault::{Fault, did_you_mean};
 use crate::keys;
-use crate::tree::{Node, Scalar, Table, Tree};
 
 const PRECISION_EXAMPLE: &str = "stop = { precision = 0.03 }";
 const SPRT_EXAMPLE: &str = "stop = { sprt = { elo0 = 0, elo1 = 20 } }";
@@ -33,7 +32,7 @@ pub(super) fn read(node: &Node) -> Result<StopRule, Fault> {
 }
 
 fn read_precision(node: &Node) -> Result<StopRule, Fault> {
-    let points = number(node, "`precision`", PRECISION_EXAMPLE)?;
+    let points = node.number("`precision`", PRECISION_EXAMPLE)?;
     StopRule::from_precision(points).ok_or_else(|| {
         Fault::at(
             &node.place,
@@ -52,7 +51,7 @@ fn read_sprt(node: &Node) -> Result<Sprt, Fault> {
             let remedy = format!("write both strengths, for example {SPRT_EXAMPLE}");
             return Err(Fault::at(&node.place, format!("`sprt` has no `{key}`"), remedy));
         };
-        let elo = number(&entry.value, &format!("`{key}`"), SPRT_EXAMPLE)?;
+        let elo = entry.value.number(&format!("`{key}`"), SPRT_EXAMPLE)?;
         if elo.abs() <= SPRT_ELO_MAX {
             return Ok((elo, entry));
         }
@@ -83,7 +82,7 @@ fn read_sprt(node: &Node) -> Result<Sprt, Fault> {
 
 fn error(table: &Table, key: &str) -> Result<f64, Fault> {
     let Some(entry) = table.get(key) else { return Ok(SPRT_ERROR) };
-    let probability = number(&entry.value, &format!("`{key}`"), SPRT_EXAMPLE)?;
+    let probability = entry.value.number(&format!("`{key}`"), SPRT_EXAMPLE)?;
     if probability > 0.0 && probability < SPRT_ERROR_MAX {
         return Ok(probability);
     }
@@ -107,14 +106,4 @@ fn model(table: &Table) -> Result<EloModel, Fault> {
             did_you_mean(name, "models", names),
         )
     })
-}
-
-pub(super) fn number(node: &Node, label: &str, example: &str) -> Result<f64, Fault> {
-    match node.tree {
-        Tree::Scalar(Scalar::Number(number)) => Ok(number),
-        Tree::Scalar(Scalar::Integer(integer)) => Ok(integer as f64),
-        Tree::Scalar(Scalar::Bool(_) | Scalar::Text(_)) | Tree::Array(_) | Tree::Table(_) => {
-            Err(node.wrong_type(label, "a number", example))
-        }
-    }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use spelrum_toml::{Entry, Fault, Node, Scalar, Table, Tree, did_you_mean};
+
 use crate::axes::Axis;
-use crate::fault::{Fault, did_you_mean};
-use crate::tree::{Entry, Node, Scalar, Table, Tree};
 
 /// The axes, and the keys of their tables, that a sweep uses.
 #[derive(Debug, Default)]
@@ -153,7 +153,8 @@ pub(super) fn substitute(node: &Node, axes: &[Axis], point: &[u32]) -> Node {
                 value: substitute(&entry.value, axes, point),
                 ..entry.clone()
             };
-            Tree::Table(Table { entries: table.entries.iter().map(entry).collect() })
+            let entries = table.entries.iter().map(entry).collect();
+            Tree::Table(Table { place: table.place.clone(), entries })
         }
     };
     Node { place: node.place.clone(), tree }

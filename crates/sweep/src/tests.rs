@@ -508,7 +508,7 @@ fn finding_openings_is_bounded_over_the_whole_sweep() {
              [players.b]\nalgorithm = \"alpha-beta\"\ndepth = 2\nshuffle = false"
         );
         let files = Files::new(&SweepText::default()).unwrap();
-        file::read(&tree::parse(&text).unwrap(), Arc::new(files)).unwrap()
+        file::read(&parse(&text).unwrap(), Arc::new(files)).unwrap()
     };
     let cost = |plies: u32| -> u64 {
         let cost = |win_before_rotation| {

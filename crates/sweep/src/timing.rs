@@ -2,11 +2,9 @@
 
 use spelrum_model::disturbance::Timing;
 use spelrum_model::speed::Scaling;
+use spelrum_toml::{Fault, Node, Table, did_you_mean};
 
-use crate::fault::{Fault, did_you_mean};
 use crate::keys::{self, timing::TIMING};
-use crate::stop::number;
-use crate::tree::{Node, Table};
 
 const EXAMPLE: &str = "timing = { disturbed_above = 0.05, disturbed = \"replay\" }";
 
@@ -23,7 +21,7 @@ pub(super) fn read(node: &Node) -> Result<Timing, Fault> {
 }
 
 fn share(node: &Node) -> Result<f64, Fault> {
-    let share = number(node, "`disturbed_above`", EXAMPLE)?;
+    let share = node.number("`disturbed_above`", EXAMPLE)?;
     if (0.0..=1.0).contains(&share) {
         return Ok(share);
     }
@@ -61,7 +59,7 @@ fn scaling(table: &Table) -> Result<Option<Scaling>, Fault> {
     let factor_max_permille = match factor_max {
         None => Scaling::FACTOR_MAX_PERMILLE,
         Some(entry) => {
-            let factor = number(&entry.value, "`factor_max`", EXAMPLE)?;
+            let factor = entry.value.number("`factor_max`", EXAMPLE)?;
             let permille = (factor * 1_000.0).round();
             if !(1_000.0..=f64::from(Scaling::FACTOR_MOST_PERMILLE)).contains(&permille) {
                 return Err(Fault::at(

@@ -1,11 +1,11 @@
 //! `vary` in a player: one player, a variant, for each combination of some values.
 
+use spelrum_toml::{Entry, Fault, Node, Scalar, Tree};
+
 use crate::axes;
-use crate::fault::Fault;
 use crate::keys;
 use crate::limits::PLAYERS_MAX;
 use crate::player_template::{PlayerTemplate, Variant, Varied};
-use crate::tree::{Entry, Node, Scalar, Tree};
 
 /// Longest name of a variant, in bytes.
 const VARIANT_NAME_BYTES_MAX: usize = 256;

@@ -7,7 +7,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use spelrum_engine::parse_duration_us;
-use spelrum_sweep::{SweepText, did_you_mean, sweep_keys};
+use spelrum_sweep::{SweepText, sweep_keys};
+use spelrum_toml::did_you_mean;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Key, TableLike, Value};
 
 /// `KEY=VALUE`: one value of a sweep to be replaced or added.

@@ -8,14 +8,13 @@ use spelrum_optimize::genetic_programming::selection::{Parsimony, Selection};
 use spelrum_optimize::genetic_programming::trees::Initial;
 use spelrum_optimize::genetic_programming::variation::{Mutation, Points};
 use spelrum_optimize::genetic_programming::{Limits, Primitives};
+use spelrum_toml::{Entry, Fault, Node, Scalar, Tree, did_you_mean};
 
-use super::super::fault::{Fault, did_you_mean};
 use super::super::fields::{number_of_games, texts, word};
 use super::super::keys::course::evolve::{
     DEPTH, ELITE, GENERATIONS, GENERATIONS_MAX, MUTATION_RATE, POPULATION, POPULATION_MAX,
     RUNS_EACH_MAX, TOURNAMENT_SIZE,
 };
-use super::super::tree::{Entry, Node, Scalar, Tree};
 use super::Course;
 
 /// An example of the table.

@@ -2,14 +2,13 @@
 
 use spelrum_engine::{Parameters, Player, Rules, Value, parse_duration_us};
 use spelrum_model::course::{FindSettings, LedParameter, Unit};
+use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Tree};
 
-use super::super::fault::{Fault, Span};
 use super::super::fields::word;
 use super::super::keys::course::{
     AT_ONCE_MAX, STEPS_MAX,
     find::{FIND_AT_ONCE, FIND_STEPS},
 };
-use super::super::tree::{Entry, Node, Scalar, Tree};
 use super::Course;
 
 /// An example of the table.

@@ -11,9 +11,9 @@ mod tune;
 use spelrum_engine::{Parameters, Rules};
 use spelrum_model::Task;
 use spelrum_model::course::{CourseKind, RunSettings};
+use spelrum_toml::{Entry, Fault, Node, Table};
 
 use super::axes::Axis;
-use super::fault::Fault;
 use super::keys::{
     self, Key,
     course::evolve::{CELLS_MAX, EVOLVE, INDIVIDUALS_MAX},
@@ -23,7 +23,6 @@ use super::merge;
 use super::pairing::Pairing;
 use super::players::Players;
 use super::template::substitute;
-use super::tree::{Entry, Node, Table};
 
 /// The course of a sweep, parsed. Parts that may name axes are still trees.
 #[derive(Debug)]

@@ -5,9 +5,9 @@ use spelrum_model::course::{Tunable, TuneMethod, TuneSettings, TunedParameter, p
 use spelrum_model::seeds::SEED_END;
 use spelrum_optimize::cmaes::usual_population;
 use spelrum_optimize::space::Level;
+use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Table, Tree};
 
-use super::super::fault::{Fault, Span};
-use super::super::fields::word;
+use super::super::fields::{value_of, word};
 use super::super::keys::{
     self,
     course::{
@@ -18,7 +18,6 @@ use super::super::keys::{
         },
     },
 };
-use super::super::tree::{Entry, Node, Scalar, Table, Tree};
 use super::{Course, find};
 
 /// An example of the table.
@@ -201,7 +200,7 @@ fn choices(default: &Value, entry: &Entry, table: &Table) -> Result<TunedParamet
         let Tree::Scalar(scalar) = &node.tree else {
             return Err(node.wrong_type(&format!("a choice of `{name}`"), "a value", "true"));
         };
-        Ok(match (Value::from(scalar.clone()), default) {
+        Ok(match (value_of(scalar), default) {
             (Value::Integer(integer), Value::Number(_)) => Value::Number(integer as f64),
             (value, _) => value,
         })

@@ -2,14 +2,14 @@
 
 use proptest::prelude::*;
 
-use crate::{axes, tree};
+use crate::{axes, parse};
 
 fn axis_texts(values: &str) -> Vec<String> {
     let tables = format!(
         "[axes]\nx = {values}\n[players.a]\nalgorithm = \"genetic-minimax\"\ndepth = 2\n\
          crossover_rate = \"$x\"\n[players.b]\nalgorithm = \"random\""
     );
-    let root = tree::parse(&tables).unwrap();
+    let root = parse(&tables).unwrap();
     let axes = axes::read(&root.get("axes").unwrap().value).unwrap();
     axes[0].values.iter().map(ToString::to_string).collect()
 }

@@ -2,23 +2,22 @@
 
 use std::fmt;
 
-use spelrum_engine::Value;
 use toml::de::{DeTable, DeValue};
 
-use crate::fault::{Fault, Span};
+use crate::fault::{Fault, Span, did_you_mean};
 
 /// A value and its place.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Node {
+pub struct Node {
     /// For a table under a header, the header.
-    pub(super) place: Span,
+    pub place: Span,
     /// The value.
-    pub(super) tree: Tree,
+    pub tree: Tree,
 }
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Tree {
+pub enum Tree {
     /// `true`, a number or a text.
     Scalar(Scalar),
     /// A list.
@@ -29,60 +28,58 @@ pub(super) enum Tree {
 
 /// A value without parts.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Scalar {
+pub enum Scalar {
+    /// `true` or `false`.
     Bool(bool),
+    /// A whole number.
     Integer(i64),
-    /// Finite.
+    /// A number with a fraction; finite.
     Number(f64),
+    /// A text.
     Text(String),
-}
-
-impl From<Scalar> for Value {
-    fn from(scalar: Scalar) -> Self {
-        match scalar {
-            Scalar::Bool(value) => Self::Bool(value),
-            Scalar::Integer(integer) => Self::Integer(integer),
-            Scalar::Number(number) => Self::Number(number),
-            Scalar::Text(text) => Self::Text(text),
-        }
-    }
 }
 
 /// A table in the file's order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Table {
-    /// Keys are distinct.
-    pub(super) entries: Vec<Entry>,
+pub struct Table {
+    /// The place of the table; `None` for a whole file.
+    pub place: Option<Span>,
+    /// Its keys, which are distinct, with their values.
+    pub entries: Vec<Entry>,
 }
 
 /// A key with its value.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Entry {
-    pub(super) key: String,
-    pub(super) key_place: Span,
-    pub(super) value: Node,
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// The key's place.
+    pub key_place: Span,
+    /// The value.
+    pub value: Node,
 }
 
-/// Reads a file.
-pub(super) fn parse(text: &str) -> Result<Table, Fault> {
+/// Reads a text.
+///
+/// # Errors
+/// If it is not TOML, which `remedy` is for, or has a date or a number that is not finite or needs more than 64 bits.
+pub fn parse(text: &str, remedy: &str) -> Result<Table, Fault> {
     let root = DeTable::parse(text).map_err(|error| Fault {
         problem: format!("this is not TOML: {}", error.message()),
-        remedy: "a sweep has lines such as `games = 100`, texts in \"quotes\", headers such as \
-                 `[players.alphabeta]`, and every key once"
-            .to_owned(),
+        remedy: remedy.to_owned(),
         place: error.span().map(|span| span.start.min(text.len())..span.end.min(text.len())),
     })?;
-    table(root.into_inner())
+    table(root.into_inner(), None)
 }
 
-fn table(table: DeTable<'_>) -> Result<Table, Fault> {
+fn table(table: DeTable<'_>, place: Option<Span>) -> Result<Table, Fault> {
     let entry = |(key, value): (toml::Spanned<_>, toml::Spanned<_>)| {
         let key_place = key.span();
         Ok(Entry { key: String::from(key.into_inner()), key_place, value: node(value)? })
     };
     let mut entries: Vec<Entry> = table.into_iter().map(entry).collect::<Result<_, Fault>>()?;
     entries.sort_by_key(|entry| entry.key_place.start);
-    Ok(Table { entries })
+    Ok(Table { place, entries })
 }
 
 fn node(value: toml::Spanned<DeValue<'_>>) -> Result<Node, Fault> {
@@ -109,68 +106,132 @@ fn node(value: toml::Spanned<DeValue<'_>>) -> Result<Node, Fault> {
         DeValue::Datetime(_) => {
             return Err(Fault::at(
                 &place,
-                "a sweep has no dates",
+                "no key takes a date",
                 "put a text in quotes; a duration is written such as \"10ms\"",
             ));
         }
         DeValue::Array(values) => {
             Tree::Array(values.into_iter().map(node).collect::<Result<_, _>>()?)
         }
-        DeValue::Table(values) => Tree::Table(table(values)?),
+        DeValue::Table(values) => Tree::Table(table(values, Some(place.clone()))?),
     };
     Ok(Node { place, tree })
 }
 
 impl Table {
-    pub(super) fn get(&self, key: &str) -> Option<&Entry> {
+    /// A key's entry.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+    /// A key's value.
+    #[must_use]
+    pub fn value(&self, key: &str) -> Option<&Node> {
+        self.get(key).map(|entry| &entry.value)
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|entry| entry.key.as_str())
+    }
+
+    /// Refuses the first unknown key.
+    ///
+    /// # Errors
+    /// Names the table as `owner`, and the known key that is most similar.
+    pub fn check_keys(&self, owner: &str, known_keys: &[&str]) -> Result<(), Fault> {
+        match self.entries.iter().find(|entry| !known_keys.contains(&entry.key.as_str())) {
+            None => Ok(()),
+            Some(entry) => Err(Fault::at(
+                &entry.key_place,
+                format!("unknown key `{}` in {owner}", entry.key),
+                did_you_mean(&entry.key, "keys", known_keys.iter().copied()),
+            )),
+        }
     }
 }
 
 impl Node {
-    /// The text, or a fault that names `label` as expected.
-    pub(super) fn text(&self, label: &str, example: &str) -> Result<&str, Fault> {
+    /// The text.
+    ///
+    /// # Errors
+    /// If it is of another type; the fault names `label` and shows the example.
+    pub fn text(&self, label: &str, example: &str) -> Result<&str, Fault> {
         let Tree::Scalar(Scalar::Text(text)) = &self.tree else {
             return Err(self.wrong_type(label, "a text", example));
         };
         Ok(text)
     }
 
-    /// The whole number, or a fault.
-    pub(super) fn integer(&self, label: &str, example: &str) -> Result<i64, Fault> {
+    /// The whole number.
+    ///
+    /// # Errors
+    /// If it is of another type; the fault names `label` and shows the example.
+    pub fn integer(&self, label: &str, example: &str) -> Result<i64, Fault> {
         let Tree::Scalar(Scalar::Integer(integer)) = &self.tree else {
             return Err(self.wrong_type(label, "a whole number", example));
         };
         Ok(*integer)
     }
 
-    /// The switch, or a fault.
-    pub(super) fn switch(&self, label: &str, example: &str) -> Result<bool, Fault> {
+    /// The switch.
+    ///
+    /// # Errors
+    /// If it is of another type; the fault names `label` and shows the example.
+    pub fn switch(&self, label: &str, example: &str) -> Result<bool, Fault> {
         let Tree::Scalar(Scalar::Bool(on)) = &self.tree else {
             return Err(self.wrong_type(label, "a switch", example));
         };
         Ok(*on)
     }
 
-    /// The table, or a fault.
-    pub(super) fn table(&self, label: &str, example: &str) -> Result<&Table, Fault> {
+    /// The table.
+    ///
+    /// # Errors
+    /// If it is of another type; the fault names `label` and shows the example.
+    pub fn table(&self, label: &str, example: &str) -> Result<&Table, Fault> {
         let Tree::Table(table) = &self.tree else {
             return Err(self.wrong_type(label, "a table", example));
         };
         Ok(table)
     }
 
-    pub(super) fn wrong_type(&self, label: &str, wanted: &str, example: &str) -> Fault {
+    /// The number, whole or not.
+    ///
+    /// # Errors
+    /// If it is of another type; the fault names `label` and shows the example.
+    pub fn number(&self, label: &str, example: &str) -> Result<f64, Fault> {
+        match &self.tree {
+            Tree::Scalar(Scalar::Number(number)) => Ok(*number),
+            Tree::Scalar(Scalar::Integer(integer)) => Ok(*integer as f64),
+            Tree::Scalar(Scalar::Bool(_) | Scalar::Text(_)) | Tree::Array(_) | Tree::Table(_) => {
+                Err(self.wrong_type(label, "a number", example))
+            }
+        }
+    }
+
+    /// The list.
+    ///
+    /// # Errors
+    /// If it is of another type; the fault names `label` and shows the example.
+    pub fn list(&self, label: &str, wanted: &str, example: &str) -> Result<&[Self], Fault> {
+        match &self.tree {
+            Tree::Array(nodes) => Ok(nodes),
+            Tree::Scalar(_) | Tree::Table(_) => Err(self.wrong_type(label, wanted, example)),
+        }
+    }
+
+    /// The fault of a value that is not of the wanted type.
+    #[must_use]
+    pub fn wrong_type(&self, label: &str, wanted: &str, example: &str) -> Fault {
         let problem = format!("{label} must be {wanted}, not {}", self.kind());
         Fault::at(&self.place, problem, format!("write, for example, {example}"))
     }
 
     /// Its kind, for messages.
-    pub(super) fn kind(&self) -> &'static str {
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
         match &self.tree {
             Tree::Scalar(Scalar::Bool(_)) => "a switch",
             Tree::Scalar(Scalar::Integer(_)) => "a whole number",
@@ -182,7 +243,7 @@ impl Node {
     }
 }
 
-/// The notation of a sweep, but texts at the top without quotes.
+/// The notation of a file, but texts at the top without quotes.
 impl fmt::Display for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.tree {
