@@ -1,16 +1,13 @@
 //! The config file: TOML with positions, so that errors point at their location.
 
 use std::io::ErrorKind;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etcetera::BaseStrategy as _;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use spelrum_coordinator::access::read_small_file;
-use spelrum_engine::nearest;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use spelrum_toml::{Entry, Fault, Table, line_and_column, nearest};
 
 use super::secret::Secret;
 use super::{CONFIG_VARIABLE, Origin, Sourced, TlsFiles};
@@ -153,70 +150,41 @@ pub(crate) fn place() -> (PathBuf, bool) {
     (directory.join("spelrum").join("config.toml"), false)
 }
 
-/// A problem, before the file's text is attached.
-struct Fault {
-    problem: String,
-    remedy: String,
-    place: Option<Range<usize>>,
-}
-
-impl Fault {
-    fn at(place: Range<usize>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { problem: problem.into(), remedy: remedy.into(), place: Some(place) }
-    }
-}
-
-type Entry<'t> = (Spanned<std::borrow::Cow<'t, str>>, Spanned<DeValue<'t>>);
+/// The keys of a coordinator's token and TLS files, at the top and below a name.
+const ACCESS: [&str; 5] = ["token", "token_file", "ca", "cert", "key"];
 
 fn parse(path: &Path, text: &str) -> Result<ConfigFile, Fault> {
     let reader = Reader { path, text };
-    let root = DeTable::parse(text).map_err(|error| Fault {
-        problem: format!("this is not TOML: {}", error.message()),
-        remedy: "spelrum config --example shows how it is written".to_owned(),
-        place: error.span().map(|span| span.start.min(text.len())..span.end.min(text.len())),
-    })?;
-    let mut config = ConfigFile {
+    let root = spelrum_toml::parse(text, "spelrum config --example shows how it is written")?;
+    root.check_keys("the config", &[&["coordinator"], &ACCESS[..], &["coordinators"]].concat())?;
+    let named = match root.value("coordinators") {
+        None => Vec::new(),
+        Some(node) => node.table("`coordinators`", "[coordinators.lab]")?.entries.iter().collect(),
+    };
+    let config = ConfigFile {
         path: path.to_owned(),
         exists: true,
-        coordinator: None,
-        secret: None,
-        tls: TlsFiles::default(),
-        coordinators: Vec::new(),
+        coordinator: root.get("coordinator").map(|entry| reader.parsed(entry)).transpose()?,
+        secret: reader.secret(&root)?,
+        tls: reader.tls(&root)?,
+        coordinators: named
+            .into_iter()
+            .map(|entry| reader.named(entry))
+            .collect::<Result<_, _>>()?,
     };
-    for (key, value) in in_order(root.into_inner()) {
-        match key.get_ref().as_ref() {
-            "coordinator" => config.coordinator = Some(reader.parsed(&key, &value)?),
-            "token" | "token_file" => reader.secret(&mut config.secret, &key, &value)?,
-            "ca" | "cert" | "key" => reader.tls(&mut config.tls, &key, &value)?,
-            "coordinators" => {
-                let named = reader.table(&key, value, "`[coordinators.lab]`")?;
-                for (name, value) in in_order(named) {
-                    config.coordinators.push(reader.named(&name, value)?);
-                }
-            }
-            _ => {
-                let keys =
-                    ["coordinator", "token", "token_file", "ca", "cert", "key", "coordinators"];
-                return Err(unknown(&key, &keys));
-            }
-        }
-    }
-    reader.check_tls(&config.tls)?;
-    if let Some(Sourced {
-        value: CoordinatorChoice::Named(name),
-        origin: Origin::File { line, .. },
-    }) = &config.coordinator
+    if let Some(Sourced { value: CoordinatorChoice::Named(name), .. }) = &config.coordinator
         && config.named(name).is_none()
     {
-        let names: Vec<_> = config.coordinators.iter().map(|named| named.name.as_str()).collect();
+        let names = config.coordinators.iter().map(|named| named.name.as_str());
         let remedy = match nearest(name, names) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None => format!(
                 "add [coordinators.{name}], or write an address such as \"http://{name}:7878\""
             ),
         };
-        let place = line_place(text, *line);
-        return Err(Fault::at(place, format!("there is no [coordinators.{name}]"), remedy));
+        let problem = format!("there is no [coordinators.{name}]");
+        let place = root.value("coordinator").map(|node| node.place.clone());
+        return Err(Fault { problem, remedy, place });
     }
     Ok(config)
 }
@@ -227,173 +195,86 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn named(
-        &self,
-        name: &Spanned<std::borrow::Cow<'_, str>>,
-        value: Spanned<DeValue<'_>>,
-    ) -> Result<Named, Fault> {
-        let place = name.span();
-        let mut url = None;
-        let mut secret = None;
-        let mut tls = TlsFiles::default();
-        for (key, value) in in_order(self.table(name, value, "`[coordinators.lab]`")?) {
-            match key.get_ref().as_ref() {
-                "url" => url = Some(self.parsed(&key, &value)?),
-                "token" | "token_file" => self.secret(&mut secret, &key, &value)?,
-                "ca" | "cert" | "key" => self.tls(&mut tls, &key, &value)?,
-                _ => {
-                    let keys = ["url", "token", "token_file", "ca", "cert", "key"];
-                    return Err(unknown(&key, &keys));
-                }
-            }
-        }
-        self.check_tls(&tls)?;
-        let name = name.get_ref().to_string();
+    fn named(&self, Entry { key: name, key_place: place, value }: &Entry) -> Result<Named, Fault> {
+        let table = value.table(&format!("`{name}`"), "[coordinators.lab]")?;
+        let owner = format!("[coordinators.{name}]");
+        table.check_keys(&owner, &[&["url"], &ACCESS[..]].concat())?;
+        let (secret, tls) = (self.secret(table)?, self.tls(table)?);
         if name.contains([':', '/']) || name.is_empty() {
             let problem = "this name would be taken for an address";
             return Err(Fault::at(place, problem, "use a name without `:` and `/`"));
         }
-        let url = url.ok_or_else(|| {
-            let problem = format!("[coordinators.{name}] has no `url`");
+        let url = table.get("url").ok_or_else(|| {
+            let problem = format!("{owner} has no `url`");
             Fault::at(place, problem, "add a line such as url = \"http://10.0.0.5:7878\"")
         })?;
-        Ok(Named { name, url, secret, tls })
+        Ok(Named { name: name.clone(), url: self.parsed(url)?, secret, tls })
     }
 
-    /// The path of a TLS file, relative to the config file's directory.
-    fn tls(
-        &self,
-        tls: &mut TlsFiles,
-        key: &Spanned<std::borrow::Cow<'_, str>>,
-        value: &Spanned<DeValue<'_>>,
-    ) -> Result<(), Fault> {
-        let path = self.path_from_here(self.text(key, value)?);
-        let named = Some(Sourced { value: path, origin: self.origin(&value.span()) });
-        match key.get_ref().as_ref() {
-            "ca" => tls.ca = named,
-            "cert" => tls.cert = named,
-            _ => tls.key = named,
-        }
-        Ok(())
-    }
-
-    /// A key requires a certificate.
-    fn check_tls(&self, tls: &TlsFiles) -> Result<(), Fault> {
-        match tls {
-            TlsFiles {
-                cert: None,
-                key: Some(Sourced { origin: Origin::File { line, .. }, .. }),
-                ..
-            } => {
+    /// The TLS files; a key requires a certificate.
+    fn tls(&self, table: &Table) -> Result<TlsFiles, Fault> {
+        let file = |key: &str| table.get(key).map(|entry| self.file(entry)).transpose();
+        let tls = TlsFiles { ca: file("ca")?, cert: file("cert")?, key: file("key")? };
+        match table.get("key") {
+            Some(key) if tls.cert.is_none() => {
                 let problem = "there is no `cert` for this `key`";
-                let remedy = "add a line such as cert = \"ada.pem\"";
-                Err(Fault::at(line_place(self.text, *line), problem, remedy))
+                Err(Fault::at(&key.key_place, problem, "add a line such as cert = \"ada.pem\""))
             }
-            TlsFiles { .. } => Ok(()),
+            Some(_) | None => Ok(tls),
         }
     }
 
     /// Parses a text value.
     fn parsed<T: std::str::FromStr<Err = String>>(
         &self,
-        key: &Spanned<std::borrow::Cow<'_, str>>,
-        value: &Spanned<DeValue<'_>>,
+        entry: &Entry,
     ) -> Result<Sourced<T>, Fault> {
-        let text = self.text(key, value)?;
-        let parsed = text.parse().map_err(|problem: String| {
-            let key = key.get_ref();
+        let value = entry.text()?.parse().map_err(|problem: String| {
+            let key = &entry.key;
             let (problem, remedy) = match problem.rsplit_once(": ") {
                 Some((why, remedy)) => (format!("`{key}` is not an address: {why}"), remedy),
                 None => (format!("`{key}` is not an address"), problem.as_str()),
             };
-            Fault::at(value.span(), problem, remedy)
+            Fault::at(&entry.value.place, problem, remedy)
         })?;
-        Ok(Sourced { value: parsed, origin: self.origin(&value.span()) })
+        Ok(Sourced { value, origin: self.origin(entry) })
     }
 
-    fn secret(
-        &self,
-        secret: &mut Option<Secret>,
-        key: &Spanned<std::borrow::Cow<'_, str>>,
-        value: &Spanned<DeValue<'_>>,
-    ) -> Result<(), Fault> {
-        if secret.is_some() {
-            let problem = "there is a token already: `token` and `token_file` exclude each other";
-            return Err(Fault::at(key.span(), problem, "keep `token_file`"));
+    fn secret(&self, table: &Table) -> Result<Option<Secret>, Fault> {
+        match (table.get("token"), table.get("token_file")) {
+            (Some(_), Some(entry)) => {
+                let problem =
+                    "there is a token already: `token` and `token_file` exclude each other";
+                Err(Fault::at(&entry.key_place, problem, "keep `token_file`"))
+            }
+            (Some(entry), None) => {
+                let value = entry.text()?.parse().map_err(|error| {
+                    let remedy =
+                        "write visible ASCII in quotes, as `openssl rand -hex 32` makes it";
+                    Fault::at(&entry.key_place, format!("this is not a token: {error}"), remedy)
+                })?;
+                Ok(Some(Secret::Inline(Sourced { value, origin: self.origin(entry) })))
+            }
+            (None, Some(entry)) => Ok(Some(Secret::InFile(self.file(entry)?))),
+            (None, None) => Ok(None),
         }
-        let text = self.text(key, value)?;
-        let origin = self.origin(&value.span());
-        *secret = Some(if key.get_ref() == "token" {
-            let value = text.parse().map_err(|error| {
-                let remedy = "write visible ASCII in quotes, as `openssl rand -hex 32` makes it";
-                Fault::at(key.span(), format!("this is not a token: {error}"), remedy)
-            })?;
-            Secret::Inline(Sourced { value, origin })
-        } else {
-            Secret::InFile(Sourced { value: self.path_from_here(text), origin })
-        });
-        Ok(())
     }
 
     /// A path in the file, relative to the home directory after `~/`, else to the file's directory.
-    fn path_from_here(&self, text: &str) -> PathBuf {
+    fn file(&self, entry: &Entry) -> Result<Sourced<PathBuf>, Fault> {
+        let text = entry.text()?;
         let home = text.strip_prefix("~/").zip(etcetera::home_dir().ok());
-        match home {
+        let value = match home {
             Some((below, home)) => home.join(below),
             None => self.path.parent().unwrap_or(Path::new("")).join(text),
-        }
+        };
+        Ok(Sourced { value, origin: self.origin(entry) })
     }
 
-    fn text<'v>(
-        &self,
-        key: &Spanned<std::borrow::Cow<'_, str>>,
-        value: &'v Spanned<DeValue<'_>>,
-    ) -> Result<&'v str, Fault> {
-        value.get_ref().as_str().ok_or_else(|| {
-            let problem = format!("`{}` must be a text", key.get_ref());
-            Fault::at(value.span(), problem, "put it in quotes")
-        })
-    }
-
-    fn table<'v>(
-        &self,
-        key: &Spanned<std::borrow::Cow<'_, str>>,
-        value: Spanned<DeValue<'v>>,
-        example: &str,
-    ) -> Result<DeTable<'v>, Fault> {
-        match value.into_inner() {
-            DeValue::Table(table) => Ok(table),
-            DeValue::String(_)
-            | DeValue::Integer(_)
-            | DeValue::Float(_)
-            | DeValue::Boolean(_)
-            | DeValue::Datetime(_)
-            | DeValue::Array(_) => {
-                let problem = format!("`{}` must be a table", key.get_ref());
-                Err(Fault::at(key.span(), problem, format!("write it as a header: {example}")))
-            }
-        }
-    }
-
-    fn origin(&self, place: &Range<usize>) -> Origin {
-        let line = self.text.bytes().take(place.start).filter(|&byte| byte == b'\n').count() + 1;
+    fn origin(&self, entry: &Entry) -> Origin {
+        let (line, _) = line_and_column(self.text, entry.value.place.start);
         Origin::File { path: self.path.to_owned(), line }
     }
-}
-
-/// A table's entries in the file's order.
-fn in_order<'t>(table: DeTable<'t>) -> Vec<Entry<'t>> {
-    let mut entries: Vec<Entry<'t>> = table.into_iter().collect();
-    entries.sort_by_key(|(key, _)| key.span().start);
-    entries
-}
-
-fn unknown(key: &Spanned<std::borrow::Cow<'_, str>>, keys: &[&str]) -> Fault {
-    let remedy = match nearest(key.get_ref(), keys.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("the keys are `{}`", keys.join("`, `")),
-    };
-    Fault::at(key.span(), format!("unknown key `{}`", key.get_ref()), remedy)
 }
 
 /// The text for display, with tokens replaced by stars of the same length.
@@ -411,13 +292,6 @@ fn without_tokens(text: &str) -> String {
         format!("{}{}{}", &line[..value], "*".repeat(end - value), &line[end..])
     };
     text.split_inclusive('\n').map(masked).collect()
-}
-
-/// A line without its end; lines count from 1.
-fn line_place(text: &str, line: usize) -> Range<usize> {
-    let start = text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
-    let length = text[start..].lines().next().map_or(0, str::len);
-    start..start + length
 }
 
 #[cfg(test)]

@@ -36,9 +36,8 @@ fn from_sweep(path: &Path) -> Result<Located> {
             .help("name the database: --db NAME.db")
     };
     let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-    let sweep: toml::Table =
-        toml::from_str(&text).map_err(|error| failed(error.message().to_owned()))?;
-    let name = sweep.get("name").and_then(toml::Value::as_str);
+    let sweep = spelrum_toml::parse(&text, "").map_err(|fault| failed(fault.problem))?;
+    let name = sweep.value("name").and_then(|name| name.text("", "").ok());
     let name = name.ok_or_else(|| failed("the file has no `name`".to_owned()))?;
     Ok(Located { db: PathBuf::from(format!("{name}.db")), experiment: Some(name.to_owned()) })
 }

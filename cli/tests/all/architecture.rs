@@ -10,7 +10,7 @@ const DEPENDENCIES: [(&str, &[&str]); 16] = [
     ("engine", &[]),
     ("statistics", &[]),
     ("toml", &[]),
-    ("external", &[]),
+    ("external", &["toml"]),
     ("optimize", &["engine", "statistics"]),
     ("model", &["engine", "optimize", "statistics"]),
     ("sweep", &["engine", "model", "optimize", "statistics", "toml"]),
@@ -19,7 +19,10 @@ const DEPENDENCIES: [(&str, &[&str]); 16] = [
     ("proto", &["answers", "engine", "model"]),
     ("report", &["answers", "engine", "model", "statistics"]),
     ("store", &["answers", "engine", "model", "scheduling", "statistics", "sweep"]),
-    ("coordinator", &["answers", "engine", "model", "proto", "scheduling", "store", "sweep"]),
+    (
+        "coordinator",
+        &["answers", "engine", "model", "proto", "scheduling", "store", "sweep", "toml"],
+    ),
     ("worker", &["answers", "engine", "external", "model", "proto", "scheduling"]),
     ("tools", &["answers", "engine", "model", "proto", "report", "scheduling", "store"]),
     // For tests only: no other crate has it here.

@@ -7,15 +7,14 @@
 //! its holder is trusted.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
 use std::path::Path;
 
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
 use sha2::{Digest as _, Sha256};
+use spelrum_toml::{Entry, Fault, Node, Table, line_and_column};
 use subtle::ConstantTimeEq as _;
 
 use super::file::read_small_file;
@@ -119,56 +118,36 @@ impl BookError {
     }
 }
 
-/// The file as written: a table for each token, by name, and the table of refused certificates.
-#[derive(Default)]
-struct WrittenBook {
-    tokens: BTreeMap<String, Written>,
-    certificates: WrittenCertificates,
-}
-
-/// An entry as written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    roles: Vec<String>,
-    sha256: String,
-    created: String,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenCertificates {
-    #[serde(default)]
-    refused: BTreeMap<String, String>,
-}
-
-impl<'de> Deserialize<'de> for WrittenBook {
-    /// By hand, since a flattened map would lose the positions of errors.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Tables;
-
-        impl<'de> Visitor<'de> for Tables {
-            type Value = WrittenBook;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a table for each token")
-            }
-
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<WrittenBook, M::Error> {
-                let mut book = WrittenBook::default();
-                while let Some(name) = map.next_key::<String>()? {
-                    if name == CERTIFICATES {
-                        book.certificates = map.next_value()?;
-                    } else {
-                        book.tokens.insert(name, map.next_value()?);
-                    }
-                }
-                Ok(book)
-            }
+impl TokenEntry {
+    fn read(table: &Table, name: &str) -> Result<Self, Fault> {
+        table.check_keys(&format!("`{name}`"), &["roles", "sha256", "created"])?;
+        let required = |key| table.required(key, "").map(|entry| &entry.value);
+        let text = |node: &Node, key: &str| node.text(&format!("`{key}`"), "").map(str::to_owned);
+        let role = |node: &Node| {
+            let role = text(node, "a role")?.parse::<Role>();
+            role.map_err(|problem| Fault::at(&node.place, problem, ""))
+        };
+        let node = required("roles")?;
+        let roles = node.list("`roles`", "a list", "")?.iter().map(role);
+        let roles: Roles = roles.collect::<Result<_, _>>()?;
+        if roles.is_empty() {
+            return Err(Fault::at(&node.place, format!("`{name}` has no roles"), ""));
         }
-
-        deserializer.deserialize_map(Tables)
+        let (node, mut sha256) = (required("sha256")?, [0; 32]);
+        hex::decode_to_slice(text(node, "sha256")?, &mut sha256).map_err(|_| {
+            let problem = format!("`sha256` of `{name}` is not 64 hexadecimal digits");
+            Fault::at(&node.place, problem, "")
+        })?;
+        Ok(Self { roles, sha256, created: text(required("created")?, "created")? })
     }
+}
+
+/// The names in the table of refused certificates, each with since when.
+fn read_refused(table: &Table) -> Result<BTreeMap<String, String>, Fault> {
+    table.check_keys(&format!("`{CERTIFICATES}`"), &["refused"])?;
+    let Some(refused) = table.value("refused") else { return Ok(BTreeMap::new()) };
+    let entries = refused.table("`refused`", "")?.entries.iter();
+    entries.map(|entry| Ok((entry.key.clone(), entry.text()?.to_owned()))).collect()
 }
 
 impl TokenBook {
@@ -194,35 +173,31 @@ impl TokenBook {
     }
 
     fn parse(text: &str) -> Result<Self, BookError> {
-        let WrittenBook { tokens: written, certificates } =
-            toml::from_str(text).map_err(|error| {
-                // The parser's own message quotes the file.
-                let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count());
-                let at = line.map_or_else(String::new, |line| format!("line {line}: "));
-                BookError::Malformed(format!("{at}{}", error.message()))
-            })?;
-        if written.len() > TOKENS_MAX {
+        let malformed = |fault: Fault| {
+            // The parser's own message quotes the file.
+            let line = fault.place.map(|place| line_and_column(text, place.start).0);
+            let at = line.map_or_else(String::new, |line| format!("line {line}: "));
+            BookError::Malformed(format!("{at}{}", fault.problem))
+        };
+        let root = spelrum_toml::parse(text, "").map_err(malformed)?;
+        let mut book = Self::default();
+        for Entry { key: name, value, .. } in &root.entries {
+            let table = value.table(&format!("`{name}`"), "").map_err(malformed)?;
+            if name == CERTIFICATES {
+                book.refused = read_refused(table).map_err(malformed)?;
+            } else {
+                check_name(name)?;
+                let entry = TokenEntry::read(table, name).map_err(malformed)?;
+                book.entries.insert(name.clone(), entry);
+            }
+        }
+        if book.entries.len() > TOKENS_MAX {
             return Err(BookError::Full);
         }
-        if certificates.refused.len() > REFUSED_MAX {
+        if book.refused.len() > REFUSED_MAX {
             return Err(BookError::FullOfRefused);
         }
-        certificates.refused.keys().try_for_each(|name| check_name(name))?;
-        let mut book = Self { refused: certificates.refused, ..Self::default() };
-        for (name, Written { roles, sha256, created }) in written {
-            check_name(&name)?;
-            let wrong = |problem: String| BookError::Malformed(format!("`{name}`: {problem}"));
-            let mut hash = [0; 32];
-            hex::decode_to_slice(&sha256, &mut hash)
-                .map_err(|_| wrong("`sha256` is not 64 hexadecimal digits".to_owned()))?;
-            let roles: Result<Roles, String> =
-                roles.iter().map(|role| role.parse::<Role>()).collect();
-            let roles = roles.map_err(&wrong)?;
-            if roles.is_empty() {
-                return Err(wrong("it has no roles".to_owned()));
-            }
-            book.entries.insert(name, TokenEntry { roles, sha256: hash, created });
-        }
+        book.refused.keys().try_for_each(|name| check_name(name))?;
         Ok(book)
     }
 

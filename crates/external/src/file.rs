@@ -4,12 +4,10 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
-use serde::Deserialize;
-use toml::{Spanned, Value};
+use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Table, Tree, did_you_mean, line_and_column};
 
 use crate::gtp::Dialect;
 use crate::spec::{
@@ -93,32 +91,14 @@ impl EngineFile {
     /// # Errors
     /// As [`EngineFile::read`].
     pub fn parse(text: &str, path: &Path) -> Result<Self, EngineFileError> {
-        let error = |wrong: FileProblem| EngineFileError {
-            path: path.to_owned(),
-            place: wrong.at.map(|span| line_and_column(text, span.start)),
-            problem: wrong.problem,
-            remedy: wrong.remedy,
-        };
-        let raw: RawFile = toml::from_str(text).map_err(|parse_error| {
-            error(FileProblem {
-                at: parse_error.span(),
-                problem: parse_error.message().replace('\n', "; "),
-                remedy: "docs/engines.md documents the format".to_owned(),
-            })
-        })?;
-        let folder = path.parent().unwrap_or(Path::new("/"));
-        if raw.engines.len() > ENGINES_MAX {
-            return Err(error(FileProblem {
-                at: None,
-                problem: format!("it has {} engines", raw.engines.len()),
-                remedy: format!("name at most {ENGINES_MAX} in one file"),
-            }));
-        }
-        let engines = raw.engines.into_iter().map(|(name, engine)| {
-            let spec = engine.into_spec(&name, folder)?;
-            Ok((spec.name.clone(), spec))
-        });
-        Ok(Self { engines: engines.collect::<Result<_, _>>().map_err(error)? })
+        read_engines(text, path.parent().unwrap_or(Path::new("/"))).map_err(|fault| {
+            EngineFileError {
+                path: path.to_owned(),
+                place: fault.place.map(|place| line_and_column(text, place.start)),
+                problem: fault.problem.replace('\n', "; "),
+                remedy: fault.remedy,
+            }
+        })
     }
 
     /// An engine by its name.
@@ -148,206 +128,274 @@ impl FromIterator<EngineSpec> for EngineFile {
     }
 }
 
-fn line_and_column(text: &str, at: usize) -> (usize, usize) {
-    let before = &text[..text.floor_char_boundary(at)];
-    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+const EXAMPLE: &str =
+    "[engines.stockfish] and below it protocol = \"uci\" and command = \"stockfish\"";
+
+/// The keys of an engine.
+const ENGINE: [&str; 16] = [
+    "protocol",
+    "command",
+    "args",
+    "files",
+    "directory",
+    "environment",
+    "memory",
+    "at_once",
+    "startup_timeout",
+    "ready_timeout",
+    "stop_timeout",
+    "move_timeout",
+    "quit_timeout",
+    "options",
+    "set",
+    "gtp",
+];
+
+fn read_engines(text: &str, folder: &Path) -> Result<EngineFile, Fault> {
+    let root = spelrum_toml::parse(text, "docs/engines.md documents the format")?;
+    root.check_keys("the engines file", &["engines"])?;
+    let Some(engines) = root.value("engines") else { return Ok(EngineFile::default()) };
+    let entries = &engines.table("`engines`", EXAMPLE)?.entries;
+    if entries.len() > ENGINES_MAX {
+        let problem = format!("it has {} engines", entries.len());
+        return Err(Fault::without_place(
+            problem,
+            format!("name at most {ENGINES_MAX} in one file"),
+        ));
+    }
+    entries.iter().map(|entry| RawEngine::new(entry, folder)?.into_spec()).collect()
 }
 
-/// The problem and its place.
-struct FileProblem {
-    at: Option<Range<usize>>,
-    problem: String,
-    remedy: String,
-}
-
-fn wrong<T>(at: Range<usize>, problem: impl Into<String>, remedy: &str) -> Result<T, FileProblem> {
-    Err(FileProblem { at: Some(at), problem: problem.into(), remedy: remedy.to_owned() })
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawFile {
-    #[serde(default)]
-    engines: BTreeMap<Spanned<String>, RawEngine>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawEngine {
+/// An engine as written.
+struct RawEngine<'a> {
+    name: &'a Entry,
+    table: &'a Table,
     protocol: Protocol,
-    command: Spanned<String>,
-    #[serde(default)]
-    args: Vec<Spanned<String>>,
-    #[serde(default)]
-    files: Vec<Spanned<PathBuf>>,
-    directory: Option<PathBuf>,
-    #[serde(default)]
-    environment: BTreeMap<Spanned<String>, Spanned<String>>,
-    memory: Option<Spanned<String>>,
-    at_once: Option<Spanned<u32>>,
-    startup_timeout: Option<Spanned<String>>,
-    ready_timeout: Option<Spanned<String>>,
-    stop_timeout: Option<Spanned<String>>,
-    move_timeout: Option<Spanned<String>>,
-    quit_timeout: Option<Spanned<String>>,
-    #[serde(default)]
-    options: BTreeMap<Spanned<String>, Spanned<Value>>,
-    #[serde(default)]
-    set: BTreeMap<Spanned<String>, Spanned<Value>>,
-    gtp: Option<Spanned<Dialect>>,
+    folder: &'a Path,
 }
 
-impl RawEngine {
-    fn into_spec(self, name: &Spanned<String>, folder: &Path) -> Result<EngineSpec, FileProblem> {
-        let patience = self.patience()?;
-        let (options, set) = (self.options()?, self.set()?);
-        let at_once = match &self.at_once {
-            None => AT_ONCE_MAX,
-            Some(count) if (1..=AT_ONCE_MAX).contains(count.as_ref()) => *count.as_ref(),
-            Some(count) => {
-                let problem = format!("`at_once` is {}", count.as_ref());
-                return wrong(
-                    count.span(),
-                    problem,
-                    &format!("write a number from 1 to {AT_ONCE_MAX}"),
-                );
+impl<'a> RawEngine<'a> {
+    fn new(name: &'a Entry, folder: &'a Path) -> Result<Self, Fault> {
+        check_name(name)?;
+        let owner = format!("engine `{}`", name.key);
+        let table = name.value.table(&owner, EXAMPLE)?;
+        table.check_keys(&owner, &ENGINE)?;
+        let entry = table.required("protocol", "protocol = \"uci\"")?;
+        let protocol = match entry.text()? {
+            "uci" => Protocol::Uci,
+            "gtp" => Protocol::Gtp,
+            other => {
+                let problem = format!("`protocol` cannot be \"{other}\"");
+                let remedy = did_you_mean(other, "protocols", ["uci", "gtp"]);
+                return Err(Fault::at(&entry.value.place, problem, remedy));
             }
         };
-        let memory_bytes =
-            self.memory.as_ref().map(|text| read(text, units::memory)).transpose()?;
-        for text in self.args.iter().chain(self.environment.values()) {
-            if text.as_ref().contains('\0') {
-                return wrong(text.span(), "the text contains a NUL byte", "leave it out");
-            }
-        }
-        for variable in self.environment.keys() {
-            if variable.as_ref().is_empty() || variable.as_ref().contains(['=', '\0']) {
-                return wrong(
-                    variable.span(),
-                    format!("`{}` is not a valid variable name", variable.as_ref()),
-                    "leave out `=`",
-                );
-            }
-        }
-        let gtp = self.dialect()?;
-        if let Some(one_more) = self.files.get(FILES_MAX) {
-            let problem = format!("it needs {} files", self.files.len());
-            return wrong(one_more.span(), problem, &format!("name at most {FILES_MAX}"));
-        }
-        let files = self.files.into_iter().map(|file| folder.join(file.into_inner())).collect();
-        let environment = self.environment.into_iter();
+        Ok(Self { name, table, protocol, folder })
+    }
+
+    fn into_spec(self) -> Result<EngineSpec, Fault> {
+        let directory = self.table.get("directory").map(Entry::text).transpose()?;
+        let command = self.table.required("command", "command = \"/usr/games/stockfish\"")?;
+        let args = texts(self.table.value("args"), "`args`")?;
         Ok(EngineSpec {
-            name: parse_name(name)?,
+            name: self.name.key.clone(),
             protocol: self.protocol,
-            command: resolve_command(&self.command, folder)?,
-            args: self.args.into_iter().map(Spanned::into_inner).collect(),
-            files,
-            directory: self.directory.map_or(folder.to_owned(), |directory| folder.join(directory)),
-            environment: environment.map(|(a, b)| (a.into_inner(), b.into_inner())).collect(),
-            memory_bytes,
-            at_once,
-            patience,
-            options,
-            set,
-            gtp,
+            command: resolve_command(command, self.folder)?,
+            args: args.into_iter().map(without_nul).collect::<Result<_, _>>()?,
+            files: self.files()?,
+            directory: self.folder.join(directory.unwrap_or_default()),
+            environment: self.environment()?,
+            memory_bytes: self.amount("memory", units::memory)?,
+            at_once: self.at_once()?,
+            patience: self.patience()?,
+            options: self.options()?,
+            set: self.set()?,
+            gtp: self.dialect()?,
             logs: None,
         })
     }
 
-    fn patience(&self) -> Result<Patience, FileProblem> {
-        let mut patience = Patience::default();
-        for (field, given) in [
-            (&mut patience.startup, &self.startup_timeout),
-            (&mut patience.ready, &self.ready_timeout),
-            (&mut patience.stop, &self.stop_timeout),
-            (&mut patience.unbounded_move, &self.move_timeout),
-            (&mut patience.quit, &self.quit_timeout),
-        ] {
-            if let Some(text) = given {
-                *field = read(text, units::duration)?;
+    fn files(&self) -> Result<Vec<PathBuf>, Fault> {
+        let mut files = Vec::new();
+        for (node, file) in texts(self.table.value("files"), "`files`")? {
+            if files.len() == FILES_MAX {
+                let remedy = format!("name at most {FILES_MAX}");
+                return Err(Fault::at(&node.place, "it needs too many files", remedy));
             }
+            files.push(self.folder.join(file));
+        }
+        Ok(files)
+    }
+
+    fn environment(&self) -> Result<BTreeMap<String, String>, Fault> {
+        let variable = |entry: &Entry| {
+            let Entry { key, key_place, value } = entry;
+            if key.is_empty() || key.contains(['=', '\0']) {
+                let problem = format!("`{key}` is not a valid variable name");
+                return Err(Fault::at(key_place, problem, "leave out `=`"));
+            }
+            Ok((key.clone(), without_nul((value, entry.text()?))?))
+        };
+        self.entries("environment")?.iter().map(variable).collect()
+    }
+
+    /// The entries of a table; none if it is absent.
+    fn entries(&self, key: &str) -> Result<&'a [Entry], Fault> {
+        let Some(node) = self.table.value(key) else { return Ok(&[]) };
+        Ok(&node.table(&format!("`{key}`"), &format!("{key} = {{ NAME = \"value\" }}"))?.entries)
+    }
+
+    fn at_once(&self) -> Result<u32, Fault> {
+        let Some(node) = self.table.value("at_once") else { return Ok(AT_ONCE_MAX) };
+        let count = node.integer("`at_once`", "at_once = 2")?;
+        let within = u32::try_from(count).ok().filter(|count| (1..=AT_ONCE_MAX).contains(count));
+        within.ok_or_else(|| {
+            let remedy = format!("write a number from 1 to {AT_ONCE_MAX}");
+            Fault::at(&node.place, format!("`at_once` is {count}"), remedy)
+        })
+    }
+
+    /// An amount with a unit.
+    fn amount<T>(
+        &self,
+        key: &str,
+        unit: fn(&str) -> Result<T, NoAmount>,
+    ) -> Result<Option<T>, Fault> {
+        let Some(entry) = self.table.get(key) else { return Ok(None) };
+        unit(entry.text()?)
+            .map(Some)
+            .map_err(|NoAmount { problem, remedy }| Fault::at(&entry.value.place, problem, remedy))
+    }
+
+    fn patience(&self) -> Result<Patience, Fault> {
+        let mut patience = Patience::default();
+        for (field, key) in [
+            (&mut patience.startup, "startup_timeout"),
+            (&mut patience.ready, "ready_timeout"),
+            (&mut patience.stop, "stop_timeout"),
+            (&mut patience.unbounded_move, "move_timeout"),
+            (&mut patience.quit, "quit_timeout"),
+        ] {
+            *field = self.amount(key, units::duration)?.unwrap_or(*field);
         }
         Ok(patience)
     }
 
-    fn options(&self) -> Result<Vec<AllowedOption>, FileProblem> {
+    fn options(&self) -> Result<Vec<AllowedOption>, Fault> {
         let mut options = match self.protocol {
             Protocol::Uci => EngineSpec::usual_options(),
             Protocol::Gtp => Vec::new(),
         };
-        for (name, value) in &self.options {
-            one_line("the name of an option", name)?;
-            options.retain(|option| !option.name.eq_ignore_ascii_case(name.as_ref()));
-            options.extend(allowed(name.as_ref(), value, self.protocol)?);
+        let mut rules: Vec<&Entry> = self.entries("options")?.iter().collect();
+        rules.sort_unstable_by_key(|entry| &entry.key);
+        for entry in rules {
+            let name = one_line("the name of an option", &entry.key, &entry.key_place)?;
+            options.retain(|option| !option.name.eq_ignore_ascii_case(&name));
+            options.extend(allowed(entry, self.protocol)?);
         }
         // Sweeps cannot change the machine's own settings.
-        let is_set =
-            |name: &str| self.set.keys().any(|key| key.as_ref().eq_ignore_ascii_case(name));
-        options.retain(|option| !is_set(&option.name));
+        let set = self.entries("set")?;
+        options.retain(|option| !set.iter().any(|set| set.key.eq_ignore_ascii_case(&option.name)));
         Ok(options)
     }
 
-    fn set(&self) -> Result<Options, FileProblem> {
-        if let (Protocol::Gtp, Some(name)) = (self.protocol, self.set.keys().next()) {
-            return wrong(
-                name.span(),
+    fn set(&self) -> Result<Options, Fault> {
+        let set = self.entries("set")?;
+        if let (Protocol::Gtp, Some(entry)) = (self.protocol, set.first()) {
+            return Err(Fault::at(
+                &entry.key_place,
                 "GTP has no options",
                 "write commands under `gtp.setup` instead",
-            );
+            ));
         }
-        let set = self.set.iter().map(|(name, value)| {
-            one_line("the name of an option", name)?;
-            Ok((name.as_ref().clone(), option_value(value.as_ref(), &value.span())?))
-        });
-        set.collect()
+        let value = |entry: &Entry| {
+            let name = one_line("the name of an option", &entry.key, &entry.key_place)?;
+            Ok((name, option_value(&entry.value)?))
+        };
+        set.iter().map(value).collect()
     }
 
-    fn dialect(&self) -> Result<Dialect, FileProblem> {
-        let Some(dialect) = &self.gtp else { return Ok(Dialect::default()) };
+    fn dialect(&self) -> Result<Dialect, Fault> {
+        let mut dialect = Dialect::default();
+        let Some(node) = self.table.value("gtp") else { return Ok(dialect) };
         if self.protocol != Protocol::Gtp {
-            return wrong(dialect.span(), "the engine does not speak GTP", "leave `gtp` out");
+            return Err(Fault::at(&node.place, "the engine does not speak GTP", "leave `gtp` out"));
         }
-        let Dialect { colours, setup, limits, .. } = dialect.as_ref();
-        if colours.iter().chain(setup).chain(limits).any(|text| text.contains(char::is_control)) {
-            return wrong(dialect.span(), "a command has several lines", "write one for each");
+        let table = node.table("`gtp`", "gtp = { ids = false }")?;
+        table.check_keys("`gtp`", &["ids", "colours", "pass", "boardsize", "setup", "limits"])?;
+        for (field, key) in [
+            (&mut dialect.ids, "ids"),
+            (&mut dialect.pass, "pass"),
+            (&mut dialect.boardsize, "boardsize"),
+        ] {
+            if let Some(node) = table.value(key) {
+                *field = node.switch(&format!("`{key}`"), &format!("{key} = false"))?;
+            }
         }
-        Ok(dialect.as_ref().clone())
+        let commands = |key: &str| -> Result<Vec<String>, Fault> {
+            let lines = texts(table.value(key), &format!("`{key}`"))?;
+            lines.into_iter().map(|(node, text)| one_line("a command", text, &node.place)).collect()
+        };
+        (dialect.setup, dialect.limits) = (commands("setup")?, commands("limits")?);
+        if let Some(node) = table.value("colours") {
+            dialect.colours = commands("colours")?.try_into().map_err(|colours: Vec<_>| {
+                let problem = format!("`colours` has {} names, not 2", colours.len());
+                Fault::at(&node.place, problem, "write colours = [\"black\", \"white\"]")
+            })?;
+        }
+        Ok(dialect)
     }
 }
 
-fn parse_name(name: &Spanned<String>) -> Result<String, FileProblem> {
-    let text = name.as_ref();
-    let is_good = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    if text.is_empty() || text.len() > NAME_BYTES_MAX || !text.bytes().all(is_good) {
-        return wrong(
-            name.span(),
-            format!("`{text}` is not a valid engine name"),
-            "use up to 64 letters, digits, `-`, `_` and `.`",
-        );
+/// The texts of a list, with their nodes; none if it is absent.
+fn texts<'a>(node: Option<&'a Node>, label: &str) -> Result<Vec<(&'a Node, &'a str)>, Fault> {
+    const TEXTS: &str = "[\"one\", \"another\"]";
+    let nodes = node.map_or(Ok(&[][..]), |node| node.list(label, "a list", TEXTS))?;
+    nodes.iter().map(|node| Ok((node, node.text(label, TEXTS)?))).collect()
+}
+
+fn without_nul((node, text): (&Node, &str)) -> Result<String, Fault> {
+    match text.contains('\0') {
+        true => Err(Fault::at(&node.place, "the text contains a NUL byte", "leave it out")),
+        false => Ok(text.to_owned()),
     }
-    Ok(text.clone())
+}
+
+fn one_line(name: &str, text: &str, place: &Span) -> Result<String, Fault> {
+    match text.contains(char::is_control) {
+        true => Err(Fault::at(place, format!("{name} has several lines"), "write it in one line")),
+        false => Ok(text.to_owned()),
+    }
+}
+
+fn check_name(Entry { key: name, key_place, .. }: &Entry) -> Result<(), Fault> {
+    let is_good = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.bytes().all(is_good) {
+        return Err(Fault::at(
+            key_place,
+            format!("`{name}` is not a valid engine name"),
+            "use up to 64 letters, digits, `-`, `_` and `.`",
+        ));
+    }
+    Ok(())
 }
 
 /// A command with a `/` is a path from the file's folder; otherwise it is looked up in `PATH`.
-fn resolve_command(command: &Spanned<String>, folder: &Path) -> Result<PathBuf, FileProblem> {
-    let text = command.as_ref();
+fn resolve_command(command: &Entry, folder: &Path) -> Result<PathBuf, Fault> {
+    let (text, place) = (command.text()?, &command.value.place);
     if text.is_empty() || text.contains('\0') {
-        return wrong(command.span(), "the command is empty", "write the path of a program");
+        return Err(Fault::at(place, "the command is empty", "write the path of a program"));
     }
     if text.contains('/') {
         return Ok(folder.join(text));
     }
-    in_path(&std::env::var_os("PATH").unwrap_or_default(), text).map_or_else(
-        || {
-            wrong(
-                command.span(),
-                format!("there is no program `{text}` in the PATH"),
-                "write its full path, such as /usr/games/stockfish",
-            )
-        },
-        Ok,
-    )
+    in_path(&std::env::var_os("PATH").unwrap_or_default(), text).ok_or_else(|| {
+        Fault::at(
+            place,
+            format!("there is no program `{text}` in the PATH"),
+            "write its full path, such as /usr/games/stockfish",
+        )
+    })
 }
 
 /// The first executable program with a name. Relative folders are skipped, since this process and the engine
@@ -359,35 +407,18 @@ fn in_path(path: &OsStr, name: &str) -> Option<PathBuf> {
         .find(|program| program.is_file() && access(program, Access::EXEC_OK).is_ok())
 }
 
-fn read<T>(
-    text: &Spanned<String>,
-    unit: fn(&str) -> Result<T, NoAmount>,
-) -> Result<T, FileProblem> {
-    unit(text.as_ref()).or_else(|NoAmount { problem, remedy }| wrong(text.span(), problem, remedy))
-}
-
-fn one_line(name: &str, text: &Spanned<String>) -> Result<(), FileProblem> {
-    if text.as_ref().contains(char::is_control) {
-        return wrong(text.span(), format!("{name} has several lines"), "write it in one line");
-    }
-    Ok(())
-}
-
-fn option_value(value: &Value, at: &Range<usize>) -> Result<OptionValue, FileProblem> {
-    match value {
-        Value::Boolean(flag) => Ok(OptionValue::Flag(*flag)),
-        Value::Integer(number) => Ok(OptionValue::Number(*number)),
-        Value::String(text) if !text.contains(char::is_control) => {
-            Ok(OptionValue::Text(text.clone()))
+fn option_value(node: &Node) -> Result<OptionValue, Fault> {
+    match &node.tree {
+        Tree::Scalar(Scalar::Bool(flag)) => Ok(OptionValue::Flag(*flag)),
+        Tree::Scalar(Scalar::Integer(number)) => Ok(OptionValue::Number(*number)),
+        Tree::Scalar(Scalar::Text(text)) => {
+            one_line("the text of an option", text, &node.place).map(OptionValue::Text)
         }
-        Value::String(_) => {
-            wrong(at.clone(), "the text of an option has several lines", "write it in one")
-        }
-        Value::Float(_) | Value::Datetime(_) | Value::Array(_) | Value::Table(_) => wrong(
-            at.clone(),
-            format!("an option cannot be of type {}", value.type_str()),
+        Tree::Scalar(Scalar::Number(_)) | Tree::Array(_) | Tree::Table(_) => Err(Fault::at(
+            &node.place,
+            format!("an option cannot be {}", node.kind()),
             "write `true`, `false`, a whole number or a text",
-        ),
+        )),
     }
 }
 
@@ -395,62 +426,61 @@ const RULES: &str = "write `{ min = 1, max = 20 }`, `{ values = [\"a\", \"b\"] }
                      `{ button = true }`, or `false` for none";
 
 /// The allowed values of an option; `None` if there are none.
-fn allowed(
-    name: &str,
-    rule: &Spanned<Value>,
-    protocol: Protocol,
-) -> Result<Option<AllowedOption>, FileProblem> {
-    let at = rule.span();
-    if *rule.as_ref() == Value::Boolean(false) {
-        return Ok(None);
-    }
-    let Value::Table(table) = rule.as_ref() else {
-        return wrong(at, format!("`{name}` has a value, not a rule"), RULES);
-    };
-    let command = match (protocol, table.get("command")) {
-        (Protocol::Uci, None) => None,
-        (Protocol::Uci, Some(_)) => {
-            return wrong(at, "UCI has its own command to set an option", "leave `command` out");
+fn allowed(entry: &Entry, protocol: Protocol) -> Result<Option<AllowedOption>, Fault> {
+    let Entry { key: name, value: node, .. } = entry;
+    let fault = |problem: String, remedy: &str| Err(Fault::at(&node.place, problem, remedy));
+    let table = match &node.tree {
+        Tree::Scalar(Scalar::Bool(false)) => return Ok(None),
+        Tree::Table(table) => table,
+        Tree::Scalar(_) | Tree::Array(_) => {
+            return fault(format!("`{name}` has a value, not a rule"), RULES);
         }
-        (Protocol::Gtp, Some(Value::String(text)))
+    };
+    let scalar = |key: &str| match table.value(key).map(|node| &node.tree) {
+        Some(Tree::Scalar(scalar)) => Some(scalar),
+        Some(Tree::Array(_) | Tree::Table(_)) | None => None,
+    };
+    let command = match (protocol, scalar("command")) {
+        (Protocol::Uci, _) if table.get("command").is_none() => None,
+        (Protocol::Gtp, Some(Scalar::Text(text)))
             if text.contains("{value}") && !text.contains(char::is_control) =>
         {
             Some(text.clone())
         }
+        (Protocol::Uci, _) => {
+            let problem = "UCI has its own command to set an option".to_owned();
+            return fault(problem, "leave `command` out");
+        }
         (Protocol::Gtp, _) => {
-            return wrong(
-                at,
+            return fault(
                 format!("`{name}` has no command that sets it"),
                 "write one with `{value}`, such as `command = \"level {value}\"`",
             );
         }
     };
-    let mut keys: Vec<_> =
-        table.keys().map(String::as_str).filter(|key| *key != "command").collect();
+    let mut keys: Vec<_> = table.keys().filter(|key| *key != "command").collect();
     keys.sort_unstable();
-    let rule = match (keys.as_slice(), table) {
-        (["max", "min"], table) => match (&table["min"], &table["max"]) {
-            (Value::Integer(min), Value::Integer(max)) if min <= max => {
+    let rule = match keys.as_slice() {
+        ["max", "min"] => match (scalar("min"), scalar("max")) {
+            (Some(Scalar::Integer(min)), Some(Scalar::Integer(max))) if min <= max => {
                 OptionRule::Between { min: *min, max: *max }
             }
-            _ => return wrong(at, format!("`{name}` has no bounds that leave a number"), RULES),
+            _ => return fault(format!("`{name}` has no bounds that leave a number"), RULES),
         },
-        (["values"], table) => {
-            let values = table["values"].as_array().filter(|values| !values.is_empty());
-            let Some(values) = values else {
-                return wrong(at, format!("`{name}` has no list of values"), RULES);
-            };
-            let values = values.iter().map(|value| option_value(value, &at));
-            OptionRule::OneOf(values.collect::<Result<_, _>>()?)
-        }
-        (["button"], table)
-            if table["button"] == Value::Boolean(true) && protocol == Protocol::Uci =>
+        ["values"] => match table.value("values").map(|values| &values.tree) {
+            Some(Tree::Array(values)) if !values.is_empty() => {
+                OptionRule::OneOf(values.iter().map(option_value).collect::<Result<_, _>>()?)
+            }
+            _ => return fault(format!("`{name}` has no list of values"), RULES),
+        },
+        ["button"]
+            if scalar("button") == Some(&Scalar::Bool(true)) && protocol == Protocol::Uci =>
         {
             OptionRule::Press
         }
-        _ => return wrong(at, format!("what `{name}` may be cannot be understood"), RULES),
+        _ => return fault(format!("what `{name}` may be cannot be understood"), RULES),
     };
-    Ok(Some(AllowedOption { name: name.to_owned(), rule, command }))
+    Ok(Some(AllowedOption { name: name.clone(), rule, command }))
 }
 
 #[cfg(test)]
@@ -532,12 +562,12 @@ gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], lim
         let uci = "[engines.sf]\nprotocol = \"uci\"\ncommand = \"/sf\"\n";
         let gtp = "[engines.x]\nprotocol = \"gtp\"\ncommand = \"/x\"\n";
         for (text, error) in [
-            ("[engines.sf]\ncommand = \"/sf\"".to_owned(), "1:1: missing field `protocol`"),
+            ("[engines.sf]\ncommand = \"/sf\"".to_owned(), "1:1: `protocol` is missing"),
             (
                 "[engines.sf]\nprotocol = \"xboard\"\ncommand = \"/sf\"".to_owned(),
-                "2:12: unknown variant `xboard`, expected `uci` or `gtp`",
+                "2:12: `protocol` cannot be \"xboard\"",
             ),
-            (format!("{uci}comand = 3"), "4:1: unknown field `comand`, expected one of "),
+            (format!("{uci}comand = 3"), "4:1: unknown key `comand` in engine `sf`"),
             (format!("{uci}at_once = 0"), "4:11: `at_once` is 0"),
             (format!("{uci}stop_timeout = \"5\""), "4:16: `5` is not a duration"),
             (format!("{uci}stop_timeout = \"0s\""), "4:16: `0s` is zero"),
@@ -556,13 +586,13 @@ gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], lim
             ),
             (
                 format!("{uci}options.A = {{ values = [\"a\\nquit\"] }}"),
-                "4:13: the text of an option has several lines",
+                "4:25: the text of an option has several lines",
             ),
             (
                 format!("{uci}options.A = {{ min = 1, max = 2, command = \"x\" }}"),
                 "4:13: UCI has its own command to set an option",
             ),
-            (format!("{uci}set.A = 1.5"), "4:9: an option cannot be of type float"),
+            (format!("{uci}set.A = 1.5"), "4:9: an option cannot be a number with a fraction"),
             (format!("{uci}gtp = {{ ids = false }}"), "4:7: the engine does not speak GTP"),
             (
                 format!("{uci}environment = {{ \"A=B\" = \"\" }}"),
@@ -574,7 +604,7 @@ gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], lim
                 format!("{gtp}options.level = {{ min = 1, max = 2 }}"),
                 "4:17: `level` has no command that sets it",
             ),
-            (format!("{gtp}gtp.setup = [\"a\\nb\"]"), "4:1: a command has several lines"),
+            (format!("{gtp}gtp.setup = [\"a\\nb\"]"), "4:14: a command has several lines"),
             (
                 "[engines.\"a b\"]\nprotocol = \"uci\"\ncommand = \"/sf\"".to_owned(),
                 "1:10: `a b` is not a valid engine name",
@@ -587,8 +617,8 @@ gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], lim
                 "[engines.sf]\nprotocol = \"uci\"\ncommand = \"no-such-engine\"".to_owned(),
                 "3:11: there is no program `no-such-engine` in the PATH",
             ),
-            ("engine = 3".to_owned(), "1:1: unknown field `engine`, expected `engines`"),
-            ("[engines".to_owned(), "1:9: unclosed table"),
+            ("engine = 3".to_owned(), "1:1: unknown key `engine` in the engines file"),
+            ("[engines".to_owned(), "1:9: this is not TOML: unclosed table"),
         ] {
             let refusal = parse(&text).unwrap_err();
             assert!(!refusal.remedy.is_empty());

@@ -5,15 +5,12 @@
 
 use std::fmt;
 
-use serde::Deserialize;
-
 use crate::breach::{BreachKind, Breaches};
 use crate::situation::Colour;
 use crate::text::Line;
 
 /// An engine's deviations from the protocol, or from other engines of its game.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dialect {
     /// Whether commands are numbered. Some engines repeat an old number for ever.
     pub ids: bool,

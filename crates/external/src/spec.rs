@@ -5,13 +5,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Deserialize;
+use spelrum_toml::nearest;
 
 use crate::gtp::Dialect;
 
 /// The protocol of an engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// The universal chess interface.
     Uci,
@@ -197,26 +196,13 @@ impl EngineSpec {
         let names: Vec<_> =
             self.options.iter().map(|option| format!("`{}`", option.name)).collect();
         let may = if names.is_empty() { "no options".to_owned() } else { names.join(", ") };
+        let near = nearest(name, self.options.iter().map(|option| option.name.as_str()));
+        let near = near.map_or_else(String::new, |option| format!("did you mean `{option}`? "));
         OptionRefused {
             problem: format!("engine `{}` does not allow `{}`, only {may}", self.name, key(name)),
             remedy: format!(
-                "{}remove it from the sweep, or allow it under the engine's `options` in the engines file",
-                self.suggest_option(name)
+                "{near}remove it from the sweep, or allow it under the engine's `options` in the engines file"
             ),
-        }
-    }
-
-    /// A similar option, as a question.
-    fn suggest_option(&self, name: &str) -> String {
-        const LIKE_ENOUGH: f64 = 0.5;
-        let name = name.to_lowercase();
-        let likeness = |option: &AllowedOption| {
-            strsim::normalized_damerau_levenshtein(&name, &option.name.to_lowercase())
-        };
-        let nearest = self.options.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-        match nearest.filter(|option| likeness(option) > LIKE_ENOUGH) {
-            Some(option) => format!("did you mean `{}`? ", option.name),
-            None => String::new(),
         }
     }
 }

@@ -131,6 +131,18 @@ impl Table {
         self.get(key).map(|entry| &entry.value)
     }
 
+    /// The entry of a key that cannot be absent.
+    ///
+    /// # Errors
+    /// If it is; the fault shows the example.
+    pub fn required(&self, key: &str, example: &str) -> Result<&Entry, Fault> {
+        self.get(key).ok_or_else(|| Fault {
+            problem: format!("`{key}` is missing"),
+            remedy: format!("add, for example, {example}"),
+            place: self.place.clone(),
+        })
+    }
+
     /// The keys.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|entry| entry.key.as_str())
@@ -148,6 +160,22 @@ impl Table {
                 format!("unknown key `{}` in {owner}", entry.key),
                 did_you_mean(&entry.key, "keys", known_keys.iter().copied()),
             )),
+        }
+    }
+}
+
+impl Entry {
+    /// The text.
+    ///
+    /// # Errors
+    /// If it is of another type.
+    pub fn text(&self) -> Result<&str, Fault> {
+        match &self.value.tree {
+            Tree::Scalar(Scalar::Text(text)) => Ok(text),
+            Tree::Scalar(_) | Tree::Array(_) | Tree::Table(_) => {
+                let problem = format!("`{}` must be a text, not {}", self.key, self.value.kind());
+                Err(Fault::at(&self.value.place, problem, "put it in quotes"))
+            }
         }
     }
 }
