@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use spelrum_answers::{
-    Comparisons, Detail, ExperimentQuestion, ExperimentSummary, Overview, Phases, Ratings,
+    Comparisons, Detail, ExperimentQuestion, ExperimentSummary, OutcomeLengths, Overview, Phases,
+    Ratings,
 };
 use spelrum_report::document::LatexStyle;
 use spelrum_report::experiment::{
@@ -83,6 +84,7 @@ async fn ask(
     add::<Comparisons>(&mut answers, needs.answer::<Comparisons>(), source, summary).await?;
     add::<Phases>(&mut answers, needs.answer::<Phases>(), source, summary).await?;
     add::<Overview>(&mut answers, needs.answer::<Overview>(), source, summary).await?;
+    add::<OutcomeLengths>(&mut answers, needs.answer::<OutcomeLengths>(), source, summary).await?;
     Ok(answers)
 }
 

@@ -1,15 +1,16 @@
 //! Questions about results, over the API.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::body::{Body, to_bytes};
 use spelrum_answers::{
     CellCursor, Detail, GameCursor, GameResult, GamesFilter, GamesOrder, GetCellGame,
-    GetExperiment, GetGame, GetOverview, GetPhases, GetProgress, GetRatings, GetReport,
-    ListCellGames, ListCells, ListExperiments, ListGames, ListSettledCells, Overview,
-    PAGE_ITEMS_MAX, PhaseUnit, Phases, Report,
+    GetExperiment, GetGame, GetOutcomeLengths, GetOverview, GetPhases, GetProgress, GetRatings,
+    GetReport, Lengths, ListCellGames, ListCells, ListExperiments, ListGames, ListSettledCells,
+    Overview, PAGE_ITEMS_MAX, PhaseUnit, Phases, Report,
 };
+use spelrum_engine::Outcome;
 use spelrum_model::{CellId, ExperimentState};
 use spelrum_proto::api::content_length;
 use spelrum_proto::{Reason, v1};
@@ -149,6 +150,42 @@ async fn an_overview_agrees_with_the_report() {
     let all: u64 = read.cells.iter().flat_map(|cell| cell.lengths.0.iter()).map(plies).sum();
     assert_eq!(all, worker.plies);
     assert_eq!(reason(overview(&served, "none").await), Reason::UnknownExperiment);
+}
+
+/// Each game is counted where the list of games has it.
+#[tokio::test]
+async fn lengths_by_outcome_are_those_of_the_games() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&wide_sweep("played", 3, 20)).await;
+    let ask = GetOutcomeLengths { experiment: "played".to_owned() };
+    assert!(served.call(&ask).await.unwrap().cells.is_empty());
+    HandWorker::new(&served).await.work_until_done().await;
+    served.wait_for_state("played", "finished").await;
+    let lengths = served.call(&ask).await.unwrap();
+    let report = report(&served, "played", Detail::Cells).await.unwrap();
+    assert_eq!(lengths.cells.len(), 3);
+    for (cell, result) in lengths.cells.iter().zip(&report.cells) {
+        let games = [&cell.won, &cell.drawn, &cell.lost].map(Lengths::games);
+        assert_eq!((cell.cell, games), (result.cell, [result.wins, result.draws, result.losses]));
+        let (filter, order) = (GamesFilter::Counted, GamesOrder::Number);
+        let (after, limit) = (None, None);
+        let games = ListCellGames { cell: cell.cell, filter, order, after, limit };
+        let mut listed = [const { BTreeMap::new() }; 3];
+        for game in served.call(&games).await.unwrap().games {
+            let GameResult::Played(played) = game.result else { panic!("all are played") };
+            let is_first = game.players[0] == cell.player;
+            let half_points = match (played.end.outcome, is_first) {
+                (Outcome::Draw, _) => 1,
+                (Outcome::Win, true) | (Outcome::Loss, false) => 2,
+                (Outcome::Win, false) | (Outcome::Loss, true) => 0,
+            };
+            *listed[half_points].entry(played.end.plies).or_default() += 1;
+        }
+        assert_eq!([&cell.lost.0, &cell.drawn.0, &cell.won.0], listed.each_ref());
+    }
+    let unknown = GetOutcomeLengths { experiment: "none".to_owned() };
+    assert_eq!(reason(served.call(&unknown).await), Reason::UnknownExperiment);
 }
 
 async fn phases(served: &Served, experiment: &str) -> Result<Phases, Status> {

@@ -18,6 +18,7 @@
 //! | `runs` | findings of experiments that depend on their own results |
 //! | `accuracy` | how well players choose, compared with a reference |
 //! | `openings` | results of cells by opening |
+//! | `outcome_lengths` | how long won, drawn and lost games are |
 //! | `phases` | time per move in each phase of the game |
 //! | `times` | quantiles of times, and overrun time limits |
 //! | `ratings` | strength of players on one scale |
@@ -68,6 +69,7 @@ mod games;
 mod machine;
 mod missing_engines;
 mod openings;
+mod outcome_lengths;
 mod overview;
 mod pace;
 mod phases;
@@ -124,6 +126,7 @@ pub use games::{
 pub use machine::{CpuQuota, Machine};
 pub use missing_engines::{MissingEngines, attention_of_engines, missing_engines};
 pub use openings::{MoverCounts, OpeningCursor, OpeningResults, OpeningSums, OpeningsPage};
+pub use outcome_lengths::{CellOutcomeLengths, GetOutcomeLengths, OutcomeLengths};
 pub use overview::{CellGames, Lengths, Overview, WorkerShare};
 pub use pace::Pace;
 pub use phases::{

@@ -3,8 +3,9 @@
 use clap::ValueEnum as _;
 use spelrum_answers::{
     CellAccuracy, CellMargin, CellStop, Comparisons, CpuQuota, DisturbedGames, Evolution,
-    MixedCell, Overruns, Overview, PhaseUnit, Phases, PlayedOn, PlayerForfeits, Ratings, Relative,
-    ReplayedGames, Report, RunResult, ScaledGames, StatedCell, StatedClaim, UsedEngine,
+    MixedCell, OutcomeLengths, Overruns, Overview, PhaseUnit, Phases, PlayedOn, PlayerForfeits,
+    Ratings, Relative, ReplayedGames, Report, RunResult, ScaledGames, StatedCell, StatedClaim,
+    UsedEngine,
 };
 use spelrum_model::claims::Statement;
 use spelrum_model::course::{
@@ -22,7 +23,9 @@ use spelrum_statistics::{
 
 use super::{Answers, Needs, ReportFormat, Shown, TableStyle, write};
 use crate::tables::TableName;
-use crate::tables::{comparisons, overview, phases, ratings, text, worker_effects};
+use crate::tables::{
+    comparisons, outcome_lengths, overview, phases, ratings, text, worker_effects,
+};
 
 /// Answers with something for every table of games.
 fn games() -> Answers {
@@ -41,6 +44,7 @@ fn games() -> Answers {
     let mut rated = ratings::tests::ladder(4, &["alphabeta(depth=1)"], &["plies", "elo"]);
     rated.experiment = report.experiment.clone();
     Answers::default()
+        .with(outcome_lengths::tests::outcome_lengths(&report.experiment))
         .with(report)
         .with(rated)
         .with(comparisons::tests::comparisons())
@@ -289,6 +293,7 @@ fn nothing() -> Answers {
         compared.replicates.clear();
     });
     answers.change(|phases: &mut Phases| phases.cells.clear());
+    answers.change(|lengths: &mut OutcomeLengths| lengths.cells.clear());
     answers.change(|overview: &mut Overview| {
         overview.cells.clear();
         overview.workers.clear();

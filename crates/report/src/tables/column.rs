@@ -25,10 +25,10 @@ pub(crate) struct Columns<'a, R>(Vec<Column<'a, R>>);
 /// What identifies a cell in every table.
 #[derive(Clone, Copy)]
 pub(crate) struct CellKey<'a> {
-    cell: CellId,
-    axes: &'a [Option<String>],
-    player: &'a str,
-    opponent: &'a str,
+    pub(crate) cell: CellId,
+    pub(crate) axes: &'a [Option<String>],
+    pub(crate) player: &'a str,
+    pub(crate) opponent: &'a str,
 }
 
 impl<'a, R: Copy + 'a> Columns<'a, R> {

@@ -9,7 +9,7 @@ use super::entry::TableEntry;
 use super::rows::Rows;
 use super::{
     accuracy, cells, claims, colours, comparisons, costs, disturbance, engines, evolution,
-    failures, forfeits, margins, overview, phases, ratings, runs, worker_effects,
+    failures, forfeits, margins, outcome_lengths, overview, phases, ratings, runs, worker_effects,
 };
 use crate::answers::Answers;
 use crate::document::Part;
@@ -42,6 +42,7 @@ pub(crate) static TABLES: &[TableName] = &[
     TableName(&phases::TIMES),
     TableName(&phases::STANDARDISED),
     TableName(&overview::LENGTHS),
+    TableName(&outcome_lengths::TABLE),
     TableName(&overview::TERMINATIONS),
     TableName(&overview::WORKERS),
     TableName(&worker_effects::TABLE),

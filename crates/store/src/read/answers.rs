@@ -3,11 +3,11 @@
 use spelrum_answers::{
     Call, CellsPage, Comparisons, ExperimentSummary, ExperimentsPage, FoundGame, GameCursor,
     GamesFilter, GamesOf, GamesOrder, GamesPage, GamesQuestion, GetCellGame, GetComparisons,
-    GetExperiment, GetGame, GetOverview, GetPhases, GetProgress, GetRatings, GetReport, GetRuns,
-    GetStatus, ListCellGames, ListCells, ListExperiments, ListGames, ListSettledCells,
-    ListWholeCellGames, ListWholeGames, MissingGame, Overview, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX,
-    Phases, Progress, Ratings, Report, RunResult, SettledCells, SettledGame, Status, WhichGame,
-    WholeGames,
+    GetExperiment, GetGame, GetOutcomeLengths, GetOverview, GetPhases, GetProgress, GetRatings,
+    GetReport, GetRuns, GetStatus, ListCellGames, ListCells, ListExperiments, ListGames,
+    ListSettledCells, ListWholeCellGames, ListWholeGames, MissingGame, Overview,
+    PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, Phases, Progress, Ratings, Report, RunResult, SettledCells,
+    SettledGame, Status, WhichGame, WholeGames,
 };
 use spelrum_model::{CellId, ExperimentId, GameId, Task};
 
@@ -68,6 +68,7 @@ pub fn each_question(each: &mut impl EachQuestion) {
     each.question::<GetComparisons>();
     each.question::<GetPhases>();
     each.question::<GetOverview>();
+    each.question::<GetOutcomeLengths>();
     each.question::<GetProgress>();
     each.question::<GetRuns>();
     each.question::<ListCells>();

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `readers` | read-only connections |
 //! | `answers` | answers to the API's questions |
-//! | `report`, `cells`, `accuracy`, `comparisons`, `disturbed_games`, `engines`, `game_times`, `openings`, `overview`, `phases`, `ratings`, `runs`, `time_scaling`, `worker_effects` | results |
+//! | `report`, `cells`, `accuracy`, `comparisons`, `disturbed_games`, `engines`, `game_times`, `openings`, `outcome_lengths`, `overview`, `phases`, `ratings`, `runs`, `time_scaling`, `worker_effects` | results |
 //! | `games`, `summaries`, `progress`, `attention`, `removable`, `stored_sweeps`, `claims`, `networks`, `verifications`, `move_values` | games, experiments and workers |
 
 pub(crate) mod accuracy;
@@ -20,6 +20,7 @@ pub(crate) mod games;
 pub(crate) mod move_values;
 pub(crate) mod networks;
 pub(crate) mod openings;
+pub(crate) mod outcome_lengths;
 pub(crate) mod overview;
 pub(crate) mod phases;
 pub(crate) mod progress;
