@@ -200,6 +200,7 @@ async fn every_method_is_for_its_role() {
     GET /api/v1/experiments/{experiment}/events: read, submit
     GET /api/v1/experiments/{experiment}/games: read, submit
     GET /api/v1/experiments/{experiment}/games.jsonl: read, submit
+    GET /api/v1/experiments/{experiment}/outcome-lengths: read, submit
     GET /api/v1/experiments/{experiment}/overview: read, submit
     GET /api/v1/experiments/{experiment}/phases: read, submit
     GET /api/v1/experiments/{experiment}/progress: read, submit

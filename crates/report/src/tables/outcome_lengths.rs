@@ -40,9 +40,12 @@ impl<'a> From<&'a CellOutcomeLengths> for CellKey<'a> {
     }
 }
 
+/// Picks the games of one outcome.
+type LengthsOf = fn(&CellOutcomeLengths) -> &Lengths;
+
 fn columns(answer: &OutcomeLengths) -> Columns<'_, &CellOutcomeLengths> {
     let mut columns = Columns::<&CellOutcomeLengths>::new().cell(&answer.axes, |cell| cell);
-    let outcomes: [(_, _, fn(&CellOutcomeLengths) -> &Lengths); 3] = [
+    let outcomes: [(_, _, LengthsOf); 3] = [
         (
             ["wins", "wins_plies_mean", "wins_plies_median"],
             ["won", "mean won", "median won"],
