@@ -203,7 +203,8 @@ impl<'a> RawEngine<'a> {
             command: resolve_command(command, self.folder)?,
             args: args.into_iter().map(without_nul).collect::<Result<_, _>>()?,
             files: self.files()?,
-            directory: self.folder.join(directory.unwrap_or_default()),
+            // Joined with an empty path, it would end with a slash.
+            directory: directory.map_or(self.folder.to_owned(), |name| self.folder.join(name)),
             environment: self.environment()?,
             memory_bytes: self.amount("memory", units::memory)?,
             at_once: self.at_once()?,
