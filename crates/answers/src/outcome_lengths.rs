@@ -62,7 +62,7 @@ mod tests {
     /// An answer whose games have these lengths.
     fn answer(place: &str, [won, drawn, lost]: [&str; 3]) -> String {
         format!(
-            r#"{{"experiment":{{"experiment":1,"uuid":"u","name":"n","game":"pentago","task":"game","state":"running",
+            r#"{{"experiment":{{"experiment":1,"uuid":"u","name":"n","game":"pentago","kind":"games","state":"running",
             "priority":0,"cells":1,"games_planned":4,"games_settled":4,"games_failed":0,"submitted_unix_us":0}},
             "axes":["depth"],"cells":[{{"cell":7,"axes":[{place}],"player":"alphabeta","opponent":"genetic",
             "won":{won},"drawn":{drawn},"lost":{lost}}}]}}"#

@@ -220,9 +220,8 @@ pub(crate) async fn facts(
 pub(crate) async fn current(
     connection: &mut SqliteConnection,
 ) -> Result<(Vec<ExperimentSummary>, u64), StoreError> {
-    let found = sqlx::query!(
-        r#"SELECT e.experiment_id AS "experiment_id!", count(*) OVER () AS "total!: u64"
-        FROM experiments AS e
+    let list = sqlx::query_scalar!(
+        r#"SELECT e.experiment_id AS "experiment_id!" FROM experiments AS e
         WHERE NOT EXISTS (
             SELECT 1 FROM removals AS x
             WHERE x.experiment_id = e.experiment_id AND x.what = 'everything')
@@ -231,8 +230,14 @@ pub(crate) async fn current(
     )
     .fetch_all(&mut *connection)
     .await?;
-    let total = found.first().map_or(0, |row| row.total);
-    let list: Vec<i64> = found.iter().map(|row| row.experiment_id).collect();
+    let total = sqlx::query_scalar!(
+        r#"SELECT (SELECT count(*) FROM experiments)
+            - (SELECT count(*) FROM removals AS x JOIN experiments AS e
+                ON e.experiment_id = x.experiment_id WHERE x.what = 'everything')
+            AS "total!: u64""#
+    )
+    .fetch_one(&mut *connection)
+    .await?;
     Ok((summaries(connection, &list).await?, total))
 }
 

@@ -43,7 +43,7 @@ const GROWING: [&str; 29] = [
 ];
 
 /// What reads one of them as a whole, by a piece of its text, and why it may.
-const MAY_READ_ALL: [(&str, &str); 12] = [
+const MAY_READ_ALL: [(&str, &str); 13] = [
     (r#"SELECT count(*) AS "games!: i64" FROM games"#, CHECKS),
     ("OR g.not_counted_reason IS NOT CASE", CHECKS),
     ("OR c.stop_number IS NOT NULL OR c.decided_number <> 0", CHECKS),
@@ -51,6 +51,7 @@ const MAY_READ_ALL: [(&str, &str); 12] = [
     ("FROM cell_openings AS o JOIN cells", CHECKS),
     ("WHERE r.games > 0 AND c.experiment_id NOT IN", CHECKS),
     ("FROM workers AS w ORDER BY w.last_hello_unix_us", "those that left no trace are few"),
+    ("SELECT (SELECT count(*) FROM experiments)", COUNTS),
     ("ORDER BY e.state IN ('running', 'paused') DESC, e.experiment_id DESC LIMIT ?", COUNTS),
     ("WHERE state IN ('running', 'paused') AND engine_revision <> ?", STARTS),
     ("WHERE state IN ('running', 'paused') AND instr(sweep_toml", HELLOS),
