@@ -67,7 +67,7 @@ pub struct Verifications {
     pub different_total: u64,
     /// Games that could not be replayed.
     pub not_played: u64,
-    /// The most frequent reason for `not_played`.
+    /// A reason for `not_played`: of several the first in alphabetical order.
     pub not_played_because: Option<String>,
 }
 

@@ -8,8 +8,9 @@ use spelrum_answers::{
     PlayerForfeits, Removing, ReplayedGames, Report, ScaledGames, WhichGame,
 };
 use spelrum_engine::Outcome;
+use spelrum_model::course::{Begun, CourseKind, Estimate, Estimated, Note, Noted};
 use spelrum_model::speed::ScaledTime;
-use spelrum_model::{CellId, ExperimentState, GameId, Plan, PlayedGame, Role, WorkerId};
+use spelrum_model::{AxisValue, CellId, ExperimentState, GameId, Plan, PlayedGame, Role, WorkerId};
 use spelrum_scheduling::scheduler::{Attempts, CellProgress, Changes};
 use spelrum_statistics::StopRule;
 use spelrum_store::Readers;
@@ -279,7 +280,7 @@ async fn who_moved_first_is_rated_where_sides_are_fixed() {
     let mut plan = empty_plan("fixed");
     add_cell_of(&mut plan, false, ["ab", "gm"], [alpha_beta(1), genetic(1)], 1, 20);
     let mut store = Store::with(&plan).await;
-    // Whoever moves first wins most.
+    // The first mover wins most games.
     let games: Vec<_> = (0..20)
         .map(|number| {
             let mut game = game(store.cell(0), number, 0);
@@ -294,6 +295,57 @@ async fn who_moved_first_is_rated_where_sides_are_fixed() {
     let [group] = &ratings.groups[..] else { panic!("{ratings:?}") };
     let meeting = &group.meetings[0];
     assert_eq!((meeting.wins, meeting.draws, meeting.losses), (16, 0, 4));
-    // `ab` always moved first, so nobody can tell the advantage of it.
+    // `ab` always moved first, so the advantage of the first move cannot be separated from its strength.
     assert_eq!(group.first_move, None);
+}
+
+/// Each cell is compared by its own openings: the first player wins all of three, then loses all, then draws two.
+#[tokio::test]
+async fn cells_are_compared_by_their_own_openings() {
+    let mut plan = empty_plan("compared");
+    for depth in 1..=3 {
+        add_cell(&mut plan, ["ab", "gm"], [alpha_beta(depth), genetic(depth)], depth, 6);
+    }
+    let mut store = Store::with(&plan).await;
+    let outcomes = [[Outcome::Win, Outcome::Loss], [Outcome::Loss, Outcome::Win]];
+    let mut games = Vec::new();
+    for (cell, by_mover) in outcomes.into_iter().enumerate() {
+        for number in 0..6 {
+            let mut game = game(store.cell(cell), number, 0);
+            game.record.outcome = by_mover[usize::from(number % 2 == 1)];
+            games.push(game);
+        }
+    }
+    games.extend((0..4).map(|number| game(store.cell(2), number, 1)));
+    store.store(&games).await;
+    let compared = store.writer.readers().comparisons("compared").await.unwrap().unwrap();
+    let gains = compared.differences.iter();
+    let gains: Vec<_> = gains.map(|gain| (gain.openings_shared, gain.score)).collect();
+    assert_eq!(gains, [(3, -1.0), (2, 0.5)]);
+}
+
+#[tokio::test]
+async fn a_run_is_reported_with_its_latest_estimate() {
+    let mut store = Store::new().await;
+    let experiment = store.submitted.experiment;
+    let value = |number: f64| AxisValue { number: Some(number), text: number.to_string() };
+    let estimated = |step, number| {
+        let parameter = "depth".to_owned();
+        let estimates = vec![Estimate { parameter, value: value(number), interval: None }];
+        Note::Estimated(step, Estimated { estimates })
+    };
+    let begun = Begun {
+        kind: CourseKind::Find,
+        player: "ab".to_owned(),
+        opponents: vec!["gm".to_owned()],
+        axes: Vec::new(),
+        start: Vec::new(),
+    };
+    let notes = [Note::Begun(begun), estimated(0, 2.0), estimated(1, 4.0), estimated(2, 3.0)];
+    let mut transaction = store.writer.begin().await.unwrap();
+    transaction.note(experiment, &notes.map(|note| Noted { run: 0, note })).await.unwrap();
+    transaction.commit().await.unwrap();
+    let runs = store.writer.readers().runs(experiment).await.unwrap();
+    let [run] = &runs[..] else { panic!("{runs:?}") };
+    assert_eq!((run.steps, run.estimates[0].value.number), (3, Some(3.0)));
 }

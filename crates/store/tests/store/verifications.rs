@@ -2,10 +2,10 @@
 
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_model::{
-    CellId, DefinitionHash, Difference, DifferentField, GameId, Plan, PlayedGame,
-    PlayedVerification, WorkerId,
+    CellId, DefinitionHash, Difference, DifferentField, GameId, GameRange, LeaseId, Plan,
+    PlayedGame, PlayedVerification, WorkerId,
 };
-use spelrum_scheduling::scheduler::Tasks;
+use spelrum_scheduling::scheduler::{Changes, LeaseEnd, LeaseState, Tasks};
 use spelrum_store::contract::{Store as _, WriteTransaction as _};
 use spelrum_store::{Removed, Removing, ToVerify};
 
@@ -121,6 +121,27 @@ async fn the_first_verdict_stays_and_a_game_is_verified_again_only_without_one()
     assert_eq!(readers.findings(&experiments).await.unwrap().deviating[0].games, 1);
 }
 
+/// A lease is ended by a worker that goes away; the game then waits for another.
+#[tokio::test]
+async fn a_waiting_verification_counts_as_leased_until_its_lease_ends() {
+    let (mut store, games) = with_games().await;
+    let cells = order(&mut store, &games).await;
+    let granted = vec![GameRange { cell: cells[0], first: 0, count: 1 }];
+    let (lease, worker) = (LeaseId(1), store.worker);
+    let lease_state = LeaseState { lease, worker, outstanding: granted.clone(), granted };
+    let granted = Changes { granted: vec![lease_state], ..Changes::default() };
+    let ended = Changes { ended: vec![(lease, LeaseEnd::Expired)], ..Changes::default() };
+    for (changes, leased) in [(Changes::default(), 0), (granted, 1), (ended, 0)] {
+        let mut transaction = store.writer.begin().await.unwrap();
+        transaction.apply(&changes).await.unwrap();
+        transaction.commit().await.unwrap();
+        let readers = store.writer.readers();
+        let answer = readers.verifications(store.submitted.experiment).await.unwrap();
+        let [waiting] = &answer.waiting[..] else { panic!("{answer:?}") };
+        assert_eq!((waiting.games, waiting.leased), (2, leased));
+    }
+}
+
 /// What has failed for good has no verdict, and may be ordered again: it is another verification then.
 #[tokio::test]
 async fn what_was_not_played_is_ordered_again() {
@@ -160,6 +181,9 @@ async fn what_is_taken_out_has_no_verdict() {
         ["different ; not played the result that it was to be compared with was taken out"]
     );
     assert_eq!(order(&mut store, &games).await, [], "there is nothing to compare with");
+    let experiments = readers.experiments(None, 9).await.unwrap().experiments;
+    let findings = readers.findings(&experiments).await.unwrap();
+    assert!(findings.deviating.is_empty(), "a discarded result needs no attention: {findings:?}");
     let experiment = store.submitted.experiment;
     let mut transaction = store.writer.begin().await.unwrap();
     transaction.begin_removal(experiment, Removing::Everything, 0).await.unwrap();
