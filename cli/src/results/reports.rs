@@ -79,19 +79,18 @@ async fn ask(
     if let Some(detail) = needs.report {
         answers.add(source.report(summary, detail).await?);
     }
-    let ratings = needs.ratings(answers.get());
-    add::<Ratings>(&mut answers, ratings, source, summary).await?;
-    add::<Comparisons>(&mut answers, needs.answer::<Comparisons>(), source, summary).await?;
-    add::<Phases>(&mut answers, needs.answer::<Phases>(), source, summary).await?;
-    add::<Overview>(&mut answers, needs.answer::<Overview>(), source, summary).await?;
-    add::<OutcomeLengths>(&mut answers, needs.answer::<OutcomeLengths>(), source, summary).await?;
+    add::<Ratings>(&mut answers, needs, source, summary).await?;
+    add::<Comparisons>(&mut answers, needs, source, summary).await?;
+    add::<Phases>(&mut answers, needs, source, summary).await?;
+    add::<OutcomeLengths>(&mut answers, needs, source, summary).await?;
+    add::<Overview>(&mut answers, needs, source, summary).await?;
     Ok(answers)
 }
 
 /// Adds an answer as far as it is needed.
 async fn add<A>(
     answers: &mut Answers,
-    need: Need,
+    needs: &Needs,
     source: &ResultsSource,
     summary: &ExperimentSummary,
 ) -> Result<()>
@@ -99,7 +98,7 @@ where
     A: TableAnswer,
     A::Question: Question + ExperimentQuestion,
 {
-    let answer = match need {
+    let answer = match needs.answer::<A>(answers.get()) {
         Need::No => None,
         Need::IfAvailable(noun) => unless_failed(noun, ask_about::<A>(source, summary).await),
         Need::Yes => Some(ask_about::<A>(source, summary).await?),

@@ -29,7 +29,7 @@ pub struct Needs {
     pub axis: Option<String>,
     /// The results by cell.
     pub report: Option<Detail>,
-    /// Strength of players; see [`Needs::ratings`].
+    /// Strength of players, beside what is shown.
     ratings: Need,
     /// How games were played, beside what is shown.
     overview: Need,
@@ -134,29 +134,27 @@ impl Needs {
         }
     }
 
-    /// Returns whether an answer is needed, other than the results by cell.
+    /// Returns whether an answer is needed, other than the results by cell. Ratings beside these depend on them, because
+    /// they are not worth showing where cells give the same information.
     #[must_use]
-    pub fn answer<A: TableAnswer>(&self) -> Need {
+    pub fn answer<A: TableAnswer>(&self, report: Option<&Report>) -> Need {
         let answer = TypeId::of::<A>();
         if self.shown == Some(answer) {
             Need::Yes
         } else if answer == TypeId::of::<Overview>() {
             self.overview
+        } else if answer == TypeId::of::<Ratings>() && self.are_ratings_worth_showing(report) {
+            self.ratings
         } else {
             Need::No
         }
     }
 
-    /// Returns whether ratings are needed beside these results. They are requested last, because they are not worth
-    /// showing where cells give the same information.
-    #[must_use]
-    pub fn ratings(&self, report: Option<&Report>) -> Need {
-        let is_worth_showing = report.is_some_and(|report| {
+    fn are_ratings_worth_showing(&self, report: Option<&Report>) -> bool {
+        report.is_some_and(|report| {
             report.experiment.task == Task::Game
                 && (self.ratings_beside_runs || report.runs.is_empty())
                 && are_worth_showing(report)
-        });
-        let asked_for = self.answer::<Ratings>();
-        if is_worth_showing && asked_for == Need::No { self.ratings } else { asked_for }
+        })
     }
 }
