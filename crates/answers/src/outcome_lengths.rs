@@ -39,7 +39,7 @@ pub struct CellOutcomeLengths {
     pub opponent: String,
     /// Games that the first player won.
     pub won: Lengths,
-    /// Games that nobody won.
+    /// Drawn games.
     pub drawn: Lengths,
     /// Games that the first player lost.
     pub lost: Lengths,

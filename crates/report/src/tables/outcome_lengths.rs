@@ -85,7 +85,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// One cell, in which nobody drew.
+    /// One cell without a drawn game.
     pub(crate) fn outcome_lengths(experiment: &ExperimentSummary) -> OutcomeLengths {
         let lengths = |games: &[(u32, u64)]| Lengths(games.iter().copied().collect());
         let cell = CellOutcomeLengths {

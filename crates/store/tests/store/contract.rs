@@ -550,7 +550,7 @@ async fn everything<S: Store>(store: &mut S) -> String {
     format!("{} {} {} {}", text(&snapshot), text(&others), text(&courses), text(&removing))
 }
 
-/// The rows of which all else that a viewer is told are sums, but for times by the clock on the wall.
+/// The rows from which all other answers are summed, without wall-clock times.
 async fn seen<R: Rows>(reading: &R, known: &Known) -> Vec<String> {
     let mut seen = Vec::new();
     let mut after = None;
