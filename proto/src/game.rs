@@ -5,7 +5,7 @@ use spelrum_engine::{
 };
 use spelrum_model::engines::EngineIdentity;
 use spelrum_model::speed::ScaledTime;
-use spelrum_model::{CellId, GameId, PlayedGame, names as words};
+use spelrum_model::{CellId, GameId, PlayedGame};
 
 use crate::limits::{MOVE_BYTES_MAX, PLIES_MAX, POSITION_BYTES_MAX};
 use crate::wire_error::{at_most, id, in_range, margin, moment, number, plain_text, unknown_word};
@@ -64,7 +64,7 @@ pub(crate) fn move_to_wire(record: MoveRecord) -> v1::Move {
         score: record.search.score,
         wall_us: record.wall_us,
         cpu_us: record.cpu_us,
-        ended_by: words::ended_by_name(record.search.ended_by).to_owned(),
+        ended_by: record.search.ended_by.name().to_owned(),
         told_us: record.search.told_us,
         involuntary_switches: record.involuntary_switches,
     }
@@ -211,6 +211,6 @@ pub(crate) fn move_from_wire(mv: v1::Move) -> Result<MoveRecord, WireError> {
 }
 
 fn ended_by(mv: &v1::Move) -> Result<spelrum_engine::EndedBy, WireError> {
-    words::ended_by(&mv.ended_by)
+    spelrum_engine::EndedBy::named(&mv.ended_by)
         .ok_or_else(|| WireError::new("ended_by", unknown_word(&mv.ended_by)))
 }

@@ -1,4 +1,4 @@
-//! The engine's enumerations on the wire. Their names as texts are in [`spelrum_model::names`].
+//! The engine's enumerations on the wire.
 
 use spelrum_engine::{Outcome, Side};
 

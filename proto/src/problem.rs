@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_refusal_is_read_back_from_its_problem() {
-        for &reason in Reason::ALL {
+        for reason in Reason::ALL {
             let refusal = Refusal {
                 retry_after: Some(Duration::from_millis(250)),
                 place: Some(Place { line: Some(3), offset: 17, length: 4 }),

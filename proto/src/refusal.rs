@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spelrum_names::Names;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt as _};
 
@@ -47,7 +48,8 @@ pub struct Place {
 }
 
 /// The kinds of refusals. Their names are part of the protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Names)]
+#[names(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Reason {
     /// The message is malformed or exceeds a bound.
     Malformed,
@@ -100,65 +102,6 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// All kinds.
-    pub const ALL: &[Self] = &[
-        Self::Malformed,
-        Self::CrossSite,
-        Self::WrongHost,
-        Self::NotJson,
-        Self::UnknownCall,
-        Self::WrongMethod,
-        Self::SayHello,
-        Self::WrongSecret,
-        Self::Protocol,
-        Self::EngineRevision,
-        Self::BadToken,
-        Self::WrongRole,
-        Self::Busy,
-        Self::Ending,
-        Self::BadSweep,
-        Self::NameTaken,
-        Self::UnknownExperiment,
-        Self::WrongState,
-        Self::UnknownWorker,
-        Self::UnknownCell,
-        Self::UnknownGame,
-        Self::BadQuery,
-        Self::TooMany,
-        Self::Internal,
-    ];
-
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Malformed => "MALFORMED",
-            Self::CrossSite => "CROSS_SITE",
-            Self::WrongHost => "WRONG_HOST",
-            Self::NotJson => "NOT_JSON",
-            Self::UnknownCall => "UNKNOWN_CALL",
-            Self::WrongMethod => "WRONG_METHOD",
-            Self::SayHello => "SAY_HELLO",
-            Self::WrongSecret => "WRONG_SECRET",
-            Self::Protocol => "PROTOCOL",
-            Self::EngineRevision => "ENGINE_REVISION",
-            Self::BadToken => "BAD_TOKEN",
-            Self::WrongRole => "WRONG_ROLE",
-            Self::Busy => "BUSY",
-            Self::Ending => "ENDING",
-            Self::BadSweep => "BAD_SWEEP",
-            Self::NameTaken => "NAME_TAKEN",
-            Self::UnknownExperiment => "UNKNOWN_EXPERIMENT",
-            Self::WrongState => "WRONG_STATE",
-            Self::UnknownWorker => "UNKNOWN_WORKER",
-            Self::UnknownCell => "UNKNOWN_CELL",
-            Self::UnknownGame => "UNKNOWN_GAME",
-            Self::BadQuery => "BAD_QUERY",
-            Self::TooMany => "TOO_MANY",
-            Self::Internal => "INTERNAL",
-        }
-    }
-
     /// The gRPC code it travels under.
     #[must_use]
     pub const fn code(self) -> Code {
@@ -211,10 +154,6 @@ impl Reason {
             Self::Internal => 500,
             Self::Busy | Self::Ending => 503,
         }
-    }
-
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|reason| reason.name() == name)
     }
 }
 
@@ -320,7 +259,7 @@ mod tests {
 
     #[test]
     fn refusals_survive_the_wire() {
-        for &reason in Reason::ALL {
+        for reason in Reason::ALL {
             let mut refusal = Refusal::new(reason, "the cat sat on the cable", "move the cat");
             for (retry_after, place) in [
                 (None, None),

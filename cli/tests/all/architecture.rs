@@ -6,25 +6,26 @@ use std::process::Command;
 use spelrum_test_support::{Files, cycles};
 
 /// The project's crates, and those that each names in its manifest.
-const DEPENDENCIES: [(&str, &[&str]); 16] = [
-    ("engine", &[]),
-    ("statistics", &[]),
+const DEPENDENCIES: [(&str, &[&str]); 17] = [
+    ("names", &[]),
+    ("engine", &["names"]),
+    ("statistics", &["names"]),
     ("toml", &[]),
     ("external", &["toml"]),
-    ("optimize", &["engine", "statistics"]),
-    ("model", &["engine", "optimize", "statistics"]),
+    ("optimize", &["engine", "names", "statistics"]),
+    ("model", &["engine", "names", "optimize", "statistics"]),
     ("sweep", &["engine", "model", "optimize", "statistics", "toml"]),
     ("scheduling", &["engine", "model", "optimize", "statistics"]),
-    ("answers", &["engine", "model", "optimize", "statistics"]),
-    ("proto", &["answers", "engine", "model"]),
+    ("answers", &["engine", "model", "names", "optimize", "statistics"]),
+    ("proto", &["answers", "engine", "model", "names"]),
     ("report", &["answers", "engine", "model", "statistics"]),
-    ("store", &["answers", "engine", "model", "scheduling", "statistics", "sweep"]),
+    ("store", &["answers", "engine", "model", "names", "scheduling", "statistics", "sweep"]),
     (
         "coordinator",
-        &["answers", "engine", "model", "proto", "scheduling", "store", "sweep", "toml"],
+        &["answers", "engine", "model", "names", "proto", "scheduling", "store", "sweep", "toml"],
     ),
     ("worker", &["answers", "engine", "external", "model", "proto", "scheduling"]),
-    ("tools", &["answers", "engine", "model", "proto", "report", "scheduling", "store"]),
+    ("tools", &["answers", "engine", "model", "names", "proto", "report", "scheduling", "store"]),
     // For tests only: no other crate has it here.
     ("test-support", &[]),
 ];

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use axum::http::Method;
 use spelrum_answers::{EXPORT_PATH, QUERY_PATH};
+use spelrum_names::Names;
 
 /// What the paths of the API begin with.
 pub(crate) const API_PREFIX: &str = "/api/";
@@ -13,7 +14,7 @@ pub(crate) const API_PREFIX: &str = "/api/";
 const LONG_QUESTIONS: [&str; 2] = [QUERY_PATH, EXPORT_PATH];
 
 /// A kind of access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Names)]
 pub enum Role {
     /// View experiments and results, query them with SQL, and export.
     Read,
@@ -24,19 +25,6 @@ pub enum Role {
 }
 
 impl Role {
-    /// All roles.
-    pub const ALL: [Self; 3] = [Self::Read, Self::Submit, Self::Work];
-
-    /// The role's name on the command line and in the token file.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Submit => "submit",
-            Self::Work => "work",
-        }
-    }
-
     /// The role that a call to this path needs. An unknown path needs the highest role of a person.
     pub(crate) fn needed_by(method: &Method, path: &str) -> Self {
         let is_question = *method == Method::GET || LONG_QUESTIONS.contains(&path);
@@ -60,8 +48,8 @@ impl FromStr for Role {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let role = Self::ALL.into_iter().find(|role| role.name() == name);
-        role.ok_or_else(|| format!("`{name}` is not a role: they are read, submit and work"))
+        Self::named(name)
+            .ok_or_else(|| format!("`{name}` is not a role: they are read, submit and work"))
     }
 }
 

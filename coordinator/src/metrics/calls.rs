@@ -12,6 +12,7 @@ use prometheus::{
 };
 use prost::Message as _;
 use prost_types::FileDescriptorSet;
+use spelrum_names::Names;
 use spelrum_proto::FILE_DESCRIPTOR_SET;
 use tonic::Code;
 
@@ -37,7 +38,7 @@ struct Method {
 }
 
 /// Why a call was refused before it reached a service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Names)]
 pub(crate) enum Why {
     /// Not gRPC.
     NotGrpc,
@@ -55,32 +56,6 @@ pub(crate) enum Why {
     Message,
     /// Too many other calls were under way.
     Crowded,
-}
-
-impl Why {
-    const ALL: [Self; 8] = [
-        Self::NotGrpc,
-        Self::NotJson,
-        Self::OldHttp,
-        Self::Host,
-        Self::Origin,
-        Self::Token,
-        Self::Message,
-        Self::Crowded,
-    ];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::NotGrpc => "not_grpc",
-            Self::NotJson => "not_json",
-            Self::OldHttp => "old_http",
-            Self::Host => "host",
-            Self::Origin => "origin",
-            Self::Token => "token",
-            Self::Message => "message",
-            Self::Crowded => "crowded",
-        }
-    }
 }
 
 impl Calls {

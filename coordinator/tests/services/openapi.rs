@@ -169,7 +169,7 @@ async fn problems_conform_to_their_schema() {
     let served = site.serve().await;
     let document = get(&served, PATH).await;
     let validator = validator(&document, &document["components"]["schemas"]["Problem"]);
-    for &reason in Reason::ALL {
+    for reason in Reason::ALL {
         let problem = Problem::from(Refusal::new(reason, "there is no such game", "list them"));
         let problem = serde_json::to_value(problem).unwrap();
         assert!(validator.is_valid(&problem), "{problem}");

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spelrum_names::Names;
 
 /// A problem that does not resolve itself, or that the user should know about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -19,8 +20,9 @@ pub struct Attention {
 }
 
 /// Kinds of problems.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Names)]
+#[serde(rename_all = "snake_case")]
+#[schemars(with = "String")]
 pub enum AttentionKind {
     /// Differing results of one deterministic game (invariant 2).
     Conflicts,
@@ -59,73 +61,6 @@ pub enum AttentionKind {
     /// A worker that gets no games of an engine, because only this worker forfeits them.
     Barred,
     /// A kind added by a later version.
+    #[serde(untagged)]
     Other(String),
-}
-
-impl AttentionKind {
-    pub(super) const ALL: [Self; 18] = [
-        Self::Conflicts,
-        Self::Deviating,
-        Self::Refused,
-        Self::FailedGames,
-        Self::Forfeits,
-        Self::LostGames,
-        Self::OtherEngine,
-        Self::Paused,
-        Self::Removal,
-        Self::LittleSpace,
-        Self::SilentWorkers,
-        Self::NoWorkers,
-        Self::TooLarge,
-        Self::MissingEngines,
-        Self::Unplaced,
-        Self::Excluded,
-        Self::Quarantined,
-        Self::Barred,
-    ];
-
-    /// Its name, in JSON and on the wire.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Conflicts => "conflicts",
-            Self::Deviating => "deviating",
-            Self::Refused => "refused",
-            Self::FailedGames => "failed_games",
-            Self::Forfeits => "forfeits",
-            Self::LostGames => "lost_games",
-            Self::OtherEngine => "other_engine",
-            Self::Paused => "paused",
-            Self::Removal => "removal",
-            Self::LittleSpace => "little_space",
-            Self::SilentWorkers => "silent_workers",
-            Self::NoWorkers => "no_workers",
-            Self::TooLarge => "too_large",
-            Self::MissingEngines => "missing_engines",
-            Self::Unplaced => "unplaced",
-            Self::Excluded => "excluded",
-            Self::Quarantined => "quarantined",
-            Self::Barred => "barred",
-            Self::Other(name) => name,
-        }
-    }
-
-    /// The kind with this name.
-    #[must_use]
-    pub fn named(name: &str) -> Self {
-        let kind = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        kind.unwrap_or_else(|| Self::Other(name.to_owned()))
-    }
-}
-
-impl From<String> for AttentionKind {
-    fn from(name: String) -> Self {
-        Self::named(&name)
-    }
-}
-
-impl From<AttentionKind> for String {
-    fn from(kind: AttentionKind) -> Self {
-        kind.name().to_owned()
-    }
 }

@@ -5,9 +5,11 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use spelrum_names::Names;
 
 /// How a call is sent, and what it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Names)]
+#[names(rename_all = "UPPERCASE")]
 pub enum Method {
     /// Asks a question. The parameters that are not in the path are in the query string.
     Get,
@@ -19,16 +21,6 @@ pub enum Method {
 }
 
 impl Method {
-    /// The name in HTTP.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Post => "POST",
-            Self::Delete => "DELETE",
-        }
-    }
-
     /// Whether parameters are in the body.
     #[must_use]
     pub const fn has_body(self) -> bool {

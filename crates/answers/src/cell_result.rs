@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::CellId;
+use spelrum_names::Names;
 use spelrum_statistics::{
     GameCounts, OpeningSpread, OverGames, PairCounts, ScoreInterval, StopRule, Tally, Verdict,
 };
@@ -196,7 +197,7 @@ pub struct CellStrength {
 }
 
 /// Which player of a cell is stronger, judging by its games.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Names)]
 #[serde(rename_all = "snake_case")]
 pub enum Stronger {
     /// The interval lies above one half.
@@ -309,16 +310,6 @@ impl Stronger {
             Some(score) if score.low > 0.5 => Self::Player,
             Some(score) if score.high < 0.5 => Self::Opponent,
             Some(_) | None => Self::Unclear,
-        }
-    }
-
-    /// Its name, in JSON and on the wire.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Player => "player",
-            Self::Opponent => "opponent",
-            Self::Unclear => "unclear",
         }
     }
 }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::Termination;
+use spelrum_names::Names;
 
 use crate::attention::{Attention, AttentionKind};
 use crate::checked::{Inconsistent, check_counts};
@@ -10,8 +11,9 @@ use crate::checked::{Inconsistent, check_counts};
 /// Share of forfeited games above which a player gets a warning.
 pub const FORFEITS_WARNED_OF: f64 = 0.02;
 
-/// Kinds of forfeits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Kinds of forfeits, by the names of their terminations. Resignation is not among them: it is the player's judgement
+/// of its position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Names)]
 pub enum ForfeitKind {
     /// Its program ended or could not be understood.
     Crash,
@@ -71,30 +73,10 @@ impl From<PlayerForfeits> for PlayerForfeitsForm {
 }
 
 impl ForfeitKind {
-    /// All kinds. Resignation is not among them: it is the player's judgement of its position.
-    pub const ALL: [Self; 4] = [Self::Crash, Self::TimeForfeit, Self::Stall, Self::IllegalMove];
-
     /// Returns the kind of a game that ended this way.
     #[must_use]
     pub fn from_termination(termination: Termination) -> Option<Self> {
         Self::named(termination.name())
-    }
-
-    /// Returns the kind with this name, which is that of the termination.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// Its name, in the database and in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Crash => Termination::CRASH.name(),
-            Self::TimeForfeit => Termination::TIME_FORFEIT.name(),
-            Self::Stall => Termination::STALL.name(),
-            Self::IllegalMove => Termination::ILLEGAL_MOVE.name(),
-        }
     }
 
     /// Formats a number of these, in words.

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::{Game, Rules, with_game};
 use spelrum_model::{CellDefinition, CellId, DefinitionJson, OpeningsRule};
+use spelrum_names::Names;
 
 use crate::checked::{Inconsistent, check_places, checked_on_reading};
 use crate::summary::ExperimentSummary;
@@ -40,7 +41,7 @@ impl Phases {
 }
 
 /// Unit of phases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Names)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseUnit {
     /// The number of empty cells before the move: in games where every move fills one.
@@ -108,21 +109,6 @@ pub struct PhaseSums {
 }
 
 impl PhaseUnit {
-    /// Its name, in JSON and on the wire.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::EmptyCells => "empty_cells",
-            Self::Plies => "plies",
-        }
-    }
-
-    /// Returns the unit with this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::EmptyCells, Self::Plies].into_iter().find(|unit| unit.name() == name)
-    }
-
     /// Returns the unit for a game.
     #[must_use]
     pub fn from_rules(rules: &Rules) -> Self {
@@ -347,9 +333,6 @@ mod tests {
             5
         );
         assert!(PhaseCounter::from_prefix("nothing").is_none());
-        for unit in [PhaseUnit::EmptyCells, PhaseUnit::Plies] {
-            assert_eq!(PhaseUnit::named(unit.name()), Some(unit));
-        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::Outcome;
 use spelrum_model::Role;
+use spelrum_names::Names;
 use spelrum_statistics::ratings::{Component, Estimate, Tally, rate};
 
 use crate::checked::{Inconsistent, check_counts, check_places, checked_on_reading};
@@ -91,7 +92,7 @@ impl RatedGroup {
 }
 
 /// Ways to cluster games.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Names)]
 #[serde(rename_all = "snake_case")]
 pub enum Clusters {
     /// The opening from which they started.
@@ -166,17 +167,6 @@ impl RatedGroup {
 /// Returns the index of a pair in the list of all pairs of `count` players.
 fn triangle(count: usize, low: usize, high: usize) -> usize {
     low * (2 * count - low - 1) / 2 + high - low - 1
-}
-
-impl Clusters {
-    /// Its name, in JSON and on the wire.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Openings => "openings",
-            Self::Pairs => "pairs",
-        }
-    }
 }
 
 impl RatedPlayer {

@@ -2,9 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spelrum_names::Names;
 
 /// Parts of an experiment that can be removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Names)]
 #[serde(rename_all = "snake_case")]
 pub enum Removing {
     /// The whole experiment.
@@ -26,21 +27,4 @@ pub struct Removal {
     pub games_done: u64,
     /// Whether the rows are deleted, and the file remains to be shrunk.
     pub is_shrinking: bool,
-}
-
-impl Removing {
-    /// Its name, in the database and in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Everything => "everything",
-            Self::Moves => "moves",
-        }
-    }
-
-    /// Returns the part with this name; everything for an unknown name.
-    #[must_use]
-    pub fn named(name: &str) -> Self {
-        if name == Self::Moves.name() { Self::Moves } else { Self::Everything }
-    }
 }

@@ -8,11 +8,12 @@ use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use spelrum_model::{CellId, WorkerId};
+use spelrum_names::Names;
 use spelrum_statistics::{BetweenWorkers, WorkerSum};
 
 /// Measures that may depend on the worker.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, Names,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -272,25 +273,6 @@ impl Sums {
 }
 
 impl Measure {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Score, Self::Time, Self::Nodes];
-
-    /// A stable name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Score => "score",
-            Self::Time => "time",
-            Self::Nodes => "nodes",
-        }
-    }
-
-    /// Returns the measure with this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|measure| measure.name() == name)
-    }
-
     /// Whether the measure is a logarithm, so that effects are factors.
     #[must_use]
     pub const fn is_logarithm(self) -> bool {

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use spelrum_engine::{EndedBy, GameRecord, MoveRecord};
 
 use crate::game_end::GameEnd;
-use crate::names;
 
 /// The first ply at which a game differs from its record, with all differences there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -115,11 +114,7 @@ impl Difference {
         Self::from_fields(
             None,
             [
-                field(
-                    "first_side",
-                    names::side_name(recorded.first_side),
-                    names::side_name(played.first_side),
-                ),
+                field("first_side", recorded.first_side.name(), played.first_side.name()),
                 field("outcome", json!(recorded.outcome), json!(played.outcome)),
                 field("margin", recorded.margin, played.margin),
                 field("termination", recorded.termination.name(), played.termination.name()),

@@ -2,9 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spelrum_names::Names;
 
 /// Whether an experiment's games are handed out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Names)]
 #[serde(rename_all = "snake_case")]
 pub enum ExperimentState {
     /// Its games are handed out.
@@ -18,25 +19,6 @@ pub enum ExperimentState {
 }
 
 impl ExperimentState {
-    const ALL: [Self; 4] = [Self::Running, Self::Paused, Self::Cancelled, Self::Finished];
-
-    /// Its name, in the database and on the wire.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Paused => "paused",
-            Self::Cancelled => "cancelled",
-            Self::Finished => "finished",
-        }
-    }
-
-    /// The state with this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.name() == name)
-    }
-
     /// Whether the experiment has nothing left to play.
     #[must_use]
     pub const fn is_over(self) -> bool {
@@ -44,18 +26,5 @@ impl ExperimentState {
             Self::Running | Self::Paused => false,
             Self::Cancelled | Self::Finished => true,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn states_are_found_by_their_names() {
-        for state in ExperimentState::ALL {
-            assert_eq!(ExperimentState::named(state.name()), Some(state));
-        }
-        assert_eq!(ExperimentState::named("Running"), None);
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! | module | subject |
 //! |---|---|
-//! | `ids`, [`names`] | identities, and the stable names of the engine's enumerations |
+//! | `ids` | identities |
 //! | `definition`, `conditions`, [`seeds`] | a cell's definition, its hash, and the source of every random number |
 //! | `openings`, `apart`, `game` | from (cell, number) to a game |
 //! | `plan`, [`course`], [`claims`], [`change`] | a checked sweep, and the changes that it makes to an experiment |
@@ -69,7 +69,6 @@ mod game;
 mod game_end;
 mod ids;
 pub mod labels;
-pub mod names;
 mod openings;
 pub mod placement;
 mod plan;

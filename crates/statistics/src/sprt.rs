@@ -10,21 +10,22 @@ use core::f64::consts::LN_10;
 use roots::find_root_brent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spelrum_names::Names;
 
 use crate::counts::{GameCounts, PairCounts};
 use crate::elo::score_of_elo;
 use crate::root::Tolerance;
 
 /// The units of a test's strengths.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Names)]
 #[serde(rename_all = "snake_case")]
 pub enum EloModel {
-    /// Elo from the expected score by the logistic function: the same difference is fewer points if draws are frequent.
-    Logistic,
     /// Normalized Elo: a lead in units of the standard deviation of a game's score. A test takes about the same number
     /// of games for any share of draws.
     #[default]
     Normalized,
+    /// Elo from the expected score by the logistic function: the same difference is fewer points if draws are frequent.
+    Logistic,
 }
 
 /// An SPRT of whether the first player is `elo1` or `elo0` stronger than the second.
@@ -50,23 +51,12 @@ pub struct Sprt {
 impl Eq for Sprt {}
 
 /// The verdict of an SPRT.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Names)]
 pub enum Verdict {
     /// `elo0` rather than `elo1`.
     Elo0,
     /// `elo1` rather than `elo0`.
     Elo1,
-}
-
-impl Verdict {
-    /// The name in JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Elo0 => "elo0",
-            Self::Elo1 => "elo1",
-        }
-    }
 }
 
 /// The largest strength to test for, in Elo of either model and of either sign. Hardly any distribution of a pair's
@@ -78,26 +68,6 @@ pub const SPRT_ERROR_MAX: f64 = 0.5;
 
 /// The count assumed for a unit's class that was never seen.
 const NEVER_SEEN: f64 = 1e-3;
-
-impl EloModel {
-    /// The name in sweeps and JSON.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Logistic => "logistic",
-            Self::Normalized => "normalized",
-        }
-    }
-
-    /// All models.
-    pub const ALL: [Self; 2] = [Self::Normalized, Self::Logistic];
-
-    /// The model of this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|model| model.name() == name)
-    }
-}
 
 /// A test as read, not yet checked.
 #[derive(Deserialize)]

@@ -3,12 +3,14 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::process::{Signal, getpid, kill_process};
+use spelrum_names::Names;
 
 /// Names the point and how often it is passed before: `after-commit 3` is the fourth time.
 const ORDER: &str = "SPELRUM_TEST_KILL_AT";
 
 /// A point where a process can be ordered to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Names)]
+#[names(rename_all = "kebab-case")]
 pub(super) enum Point {
     /// Everything is written, and nothing is committed.
     BeforeCommit,
@@ -16,17 +18,6 @@ pub(super) enum Point {
     AfterCommit,
     /// The transaction is on disk, and one answer has been sent.
     AmidAnswers,
-}
-
-impl Point {
-    fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "before-commit" => Self::BeforeCommit,
-            "after-commit" => Self::AfterCommit,
-            "amid-answers" => Self::AmidAnswers,
-            _ => return None,
-        })
-    }
 }
 
 /// The ordered end, if any.

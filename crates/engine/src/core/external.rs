@@ -5,6 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spelrum_names::Names;
 
 use crate::core::parameters::{
     AlgorithmInfo, ClockRule, ParameterDefault, ParameterError, ParameterInfo, Parameters,
@@ -14,7 +15,18 @@ use crate::core::position::Side;
 
 /// The protocol of an external engine.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Names,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
@@ -22,26 +34,6 @@ pub enum Protocol {
     Uci,
     /// The Go text protocol, in version 2.
     Gtp,
-}
-
-impl Protocol {
-    /// All protocols.
-    pub const ALL: [Self; 2] = [Self::Uci, Self::Gtp];
-
-    /// Its name in sweeps: the `algorithm` of players that speak it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Uci => "uci",
-            Self::Gtp => "gtp",
-        }
-    }
-
-    /// The protocol with this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|protocol| protocol.name() == name)
-    }
 }
 
 /// A game's board as programs that speak the Go text protocol know it.

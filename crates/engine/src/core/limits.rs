@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spelrum_names::Names;
 
 use crate::core::parameters::Settings;
 
@@ -80,7 +81,18 @@ impl MemoryRefused {
 
 /// The reason for which a search ended. The names are stored in the results database.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Names,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum EndedBy {

@@ -5,13 +5,25 @@ use std::hash::Hash;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spelrum_names::Names;
 
 use crate::core::rng::{PlayoutRandom, Random};
 use crate::core::termination::Termination;
 
 /// One of a game's two sides. Its names in a game: [`Position::SIDES`].
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Names,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Side {

@@ -4,9 +4,11 @@
 use super::inputs::Active;
 use super::lanes::{LANES, Lane, ZERO, add_scaled, dot, lanes, sigmoid, tanh};
 use crate::core::rng::Random;
+use spelrum_names::Names;
 
 /// The activation function of a hidden layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Names)]
+#[names(rename_all = "kebab-case")]
 pub(super) enum Activation {
     Sigmoid,
     Tanh,
@@ -14,10 +16,6 @@ pub(super) enum Activation {
 }
 
 impl Activation {
-    /// Their names, in the order of their numbers in a network's bytes.
-    pub(super) const NAMES: [&str; 3] = ["sigmoid", "tanh", "relu"];
-    pub(super) const ALL: [Self; 3] = [Self::Sigmoid, Self::Tanh, Self::Relu];
-
     fn apply(self, sums: &mut [Lane]) {
         match self {
             Self::Sigmoid => sums.iter_mut().for_each(|lane| each(lane, sigmoid)),

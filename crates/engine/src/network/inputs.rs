@@ -1,9 +1,11 @@
 //! A network's inputs for a position: numbers from 0 to 1.
 
 use super::squares::Squares;
+use spelrum_names::Names;
 
 /// The sets of inputs. If one network serves both sides, each has one more: 1 if white is to move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Names)]
+#[names(rename_all = "kebab-case")]
 pub(super) enum InputSet {
     /// File and rank of each piece, in sevenths.
     Coordinates,
@@ -58,24 +60,6 @@ const SQUARES: usize = 64;
 const PAIRS: usize = SQUARES * SQUARES;
 
 impl InputSet {
-    /// Their names, in the order of their numbers in a network's bytes.
-    pub(super) const NAMES: [&str; 6] = [
-        "coordinates",
-        "distances",
-        "coordinates-distances",
-        "all-distances",
-        "one-hot",
-        "king-pairs",
-    ];
-    pub(super) const ALL: [Self; 6] = [
-        Self::Coordinates,
-        Self::Distances,
-        Self::CoordinatesDistances,
-        Self::AllDistances,
-        Self::OneHot,
-        Self::KingPairs,
-    ];
-
     const fn has_coordinates(self) -> bool {
         matches!(self, Self::Coordinates | Self::CoordinatesDistances | Self::AllDistances)
     }

@@ -8,6 +8,7 @@ use crate::core::parameters::{
     shared,
 };
 use crate::tables::{Endgame, PIECES_MAX};
+use spelrum_names::Names;
 
 /// The most hidden layers.
 pub(super) const LAYERS_MAX: usize = 3;
@@ -42,7 +43,8 @@ impl Target {
 }
 
 /// The networks of a recipe, and the positions that they value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Names)]
+#[names(rename_all = "kebab-case")]
 pub(super) enum Networks {
     /// One, with the side to move as an input.
     One,
@@ -53,10 +55,6 @@ pub(super) enum Networks {
 }
 
 impl Networks {
-    /// Their names, in the order of their numbers in a network's bytes.
-    pub(super) const NAMES: [&str; 3] = ["one", "each", "black"];
-    pub(super) const ALL: [Self; 3] = [Self::One, Self::Each, Self::Black];
-
     pub(super) const fn count(self) -> usize {
         match self {
             Self::One | Self::Black => 1,
@@ -75,7 +73,8 @@ impl Networks {
 }
 
 /// The loss function of a network's answer and its target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Names)]
+#[names(rename_all = "kebab-case")]
 pub(super) enum Loss {
     /// Half its square.
     Squared,
@@ -84,7 +83,8 @@ pub(super) enum Loss {
 }
 
 /// The decay of the learning rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Names)]
+#[names(rename_all = "kebab-case")]
 pub(super) enum Schedule {
     Constant,
     Linear,
@@ -145,9 +145,6 @@ const INFO: AlgorithmInfo = AlgorithmInfo {
     presets: &[],
     bounded_by: &[],
 };
-
-const SCHEDULES: [&str; 3] = ["constant", "linear", "cosine"];
-const LOSSES: [&str; 2] = ["squared", "cross-entropy"];
 
 impl Recipe {
     /// The recipe's keys in a sweep.
@@ -250,14 +247,14 @@ impl Recipe {
         ),
         ParameterInfo::word(
             "schedule",
-            &SCHEDULES,
+            &Schedule::NAMES,
             "linear",
             "Whether the rate stays as it is or goes down to 0 over all epochs, in a line or by a \
              cosine.",
         ),
         ParameterInfo::word(
             "loss",
-            &LOSSES,
+            &Loss::NAMES,
             "cross-entropy",
             "The error whose gradient it is: half the squared difference, or the cross-entropy.",
         ),
@@ -310,15 +307,15 @@ impl Recipe {
         let recipe = Self {
             architecture: Architecture {
                 endgame,
-                set: chosen(&settings, "inputs", &InputSet::NAMES, InputSet::ALL),
+                set: settings.choice("inputs", InputSet::named),
                 rotations: settings.switch("rotations"),
                 hidden: hidden.map(|units| usize::try_from(units).unwrap_or(UNITS_MAX)).collect(),
-                activation: chosen(&settings, "activation", &Activation::NAMES, Activation::ALL),
+                activation: settings.choice("activation", Activation::named),
                 target: Target {
                     start: settings.number("target_start"),
                     over: settings.number("target_over"),
                 },
-                networks: chosen(&settings, "networks", &Networks::NAMES, Networks::ALL),
+                networks: settings.choice("networks", Networks::named),
             },
             mirrored: matches!(settings.optional_value("mirrored"), Some(Value::Bool(true))),
             draws: settings.switch("draws"),
@@ -327,13 +324,8 @@ impl Recipe {
             epochs: small("epochs"),
             batch: small("batch") as usize,
             rate: settings.number("rate"),
-            schedule: chosen(
-                &settings,
-                "schedule",
-                &SCHEDULES,
-                [Schedule::Constant, Schedule::Linear, Schedule::Cosine],
-            ),
-            loss: chosen(&settings, "loss", &LOSSES, [Loss::Squared, Loss::CrossEntropy]),
+            schedule: settings.choice("schedule", Schedule::named),
+            loss: settings.choice("loss", Loss::named),
             balance: settings.number("balance"),
             patience: small("patience"),
             seed: count("seed"),
@@ -462,19 +454,6 @@ fn endgame_of(name: &str) -> Result<Endgame, ParameterError> {
         ));
     }
     Ok(endgame)
-}
-
-/// The value of a word.
-fn chosen<T: Copy, const N: usize>(
-    settings: &Settings,
-    name: &str,
-    names: &[&str; N],
-    values: [T; N],
-) -> T {
-    let word = settings.word(name);
-    // The table has checked the word.
-    let at = names.iter().position(|name| *name == word).unwrap_or(0);
-    values[at]
 }
 
 const _: () = assert!(PIECES_MAX == 4, "what networks are told is of three or four pieces");

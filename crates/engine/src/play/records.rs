@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
+use spelrum_names::Names;
 
 use crate::core::limits::EndedBy;
 use crate::core::position::Side;
@@ -55,7 +56,18 @@ impl GameRecord {
 
 /// Win, draw or loss for the player who moved first.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Names,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {

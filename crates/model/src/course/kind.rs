@@ -2,10 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spelrum_names::Names;
 
 /// The kinds of courses.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, Names,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum CourseKind {
@@ -18,25 +19,6 @@ pub enum CourseKind {
 }
 
 impl CourseKind {
-    /// All kinds.
-    pub const ALL: [Self; 3] = [Self::Find, Self::Tune, Self::Evolve];
-
-    /// The name: the key of its table in a sweep, and in the database.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Find => "find",
-            Self::Tune => "tune",
-            Self::Evolve => "evolve",
-        }
-    }
-
-    /// The kind with this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
     /// Whether one run meets all opponents of its player; otherwise each opponent has its own run.
     #[must_use]
     pub const fn meets_all(self) -> bool {

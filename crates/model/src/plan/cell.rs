@@ -5,6 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::{Parameters, Protocol, Value};
+use spelrum_names::Names;
 
 use crate::definition::DefinitionHash;
 use crate::seeds::canonical_json;
@@ -62,7 +63,7 @@ impl AxisValue {
 }
 
 /// The player of a cell that a column of an axis refers to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Names)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The cell's first player.
@@ -81,9 +82,8 @@ impl Role {
     /// Splits an axis's name into role and parameter; `None` for an axis of the grid, which cannot have such a name.
     #[must_use]
     pub fn from_axis(axis: &str) -> Option<(Self, &str)> {
-        [Self::Player, Self::Opponent]
-            .into_iter()
-            .find_map(|role| Some((role, axis.strip_prefix(role.prefix())?.strip_prefix('.')?)))
+        let (role, parameter) = axis.split_once('.')?;
+        Some((Self::named(role)?, parameter))
     }
 
     /// The role of the cell's other player.
@@ -93,21 +93,6 @@ impl Role {
             Self::Player => Self::Opponent,
             Self::Opponent => Self::Player,
         }
-    }
-
-    /// The name in stored claims.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Player => "player",
-            Self::Opponent => "opponent",
-        }
-    }
-
-    /// The role with this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Player, Self::Opponent].into_iter().find(|role| role.name() == name)
     }
 
     /// The prefix of its axes' names; no axis of the grid may have this name.

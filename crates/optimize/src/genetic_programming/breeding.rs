@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use spelrum_engine::Random;
 use spelrum_engine::expression::Expression;
+use spelrum_names::Names;
 
 use super::selection::{Ranking, Selection};
 use super::trees::Initial;
@@ -41,7 +42,7 @@ pub struct Breeding {
 }
 
 /// The origin of an individual.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Names)]
 pub enum Operator {
     /// A random tree.
     Random,
@@ -51,22 +52,6 @@ pub enum Operator {
     Crossover,
     /// Mutation of one parent.
     Mutation,
-}
-
-impl Operator {
-    /// All origins.
-    pub const ALL: [Self; 4] = [Self::Random, Self::Elite, Self::Crossover, Self::Mutation];
-
-    /// The name in the database.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Random => "random",
-            Self::Elite => "elite",
-            Self::Crossover => "crossover",
-            Self::Mutation => "mutation",
-        }
-    }
 }
 
 /// An individual of a new generation.

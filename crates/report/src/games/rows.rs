@@ -4,7 +4,6 @@ use std::io::Write;
 
 use spelrum_answers::SqlValue;
 use spelrum_engine::MoveRecord;
-use spelrum_model::names;
 
 use super::{GameView, WriteGames, score};
 use crate::data::{RowsFormat, WriteRows, rows_writer};
@@ -156,8 +155,8 @@ fn row(game: &GameView<'_>, searches: bool, margins: bool) -> Vec<SqlValue> {
         SqlValue::Text(first_parameters),
         SqlValue::Text(second_parameters),
         optional(played, |played| text(&played.opening)),
-        optional(played, |played| text(names::side_name(played.end.first_side))),
-        optional(played, |played| text(names::outcome_name(played.end.outcome))),
+        optional(played, |played| text(played.end.first_side.name())),
+        optional(played, |played| text(played.end.outcome.name())),
         optional(played, |played| text(score(played.end.outcome))),
         optional(played, |played| text(played.end.termination.name())),
         optional(played, |played| SqlValue::Integer(played.end.plies.into())),
@@ -193,7 +192,7 @@ fn row(game: &GameView<'_>, searches: bool, margins: bool) -> Vec<SqlValue> {
             }),
             of_moves(|mv| mv.search.nodes.to_string()),
             of_moves(|mv| mv.wall_us.to_string()),
-            of_moves(|mv| names::ended_by_name(mv.search.ended_by).to_owned()),
+            of_moves(|mv| mv.search.ended_by.name().to_owned()),
         ]);
     }
     row

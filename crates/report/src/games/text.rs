@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use spelrum_answers::date_time;
 use spelrum_answers::places_text;
 use spelrum_engine::MoveRecord;
-use spelrum_model::names;
 
 use super::{GameView, WriteGames, score, write_wrapped};
 use crate::error::Result;
@@ -97,7 +96,7 @@ fn tags(game: &GameView<'_>) -> Vec<(&'static str, String)> {
     if let Some(played) = game.played() {
         tags.extend([
             ("Opening", played.opening.clone()),
-            ("FirstSide", names::side_name(played.end.first_side).to_owned()),
+            ("FirstSide", played.end.first_side.name().to_owned()),
             ("Result", score(played.end.outcome).to_owned()),
             ("Termination", played.end.termination.name().to_owned()),
             ("Plies", played.end.plies.to_string()),
@@ -128,6 +127,6 @@ fn comment(mv: &MoveRecord) -> String {
         search.depth,
         search.nodes,
         mv.wall_us,
-        names::ended_by_name(search.ended_by)
+        search.ended_by.name()
     )
 }

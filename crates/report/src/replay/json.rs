@@ -6,7 +6,6 @@ use serde::Serialize;
 use serde_json::Value;
 use spelrum_engine::{ENGINE_REVISION, EndedBy, Outcome};
 use spelrum_model::engines::Forfeit;
-use spelrum_model::names;
 
 use super::tables::JudgedJson;
 use super::text::positions;
@@ -164,7 +163,7 @@ impl<'a> Game<'a> {
             first_player: &game.names[0],
             second_player: &game.names[1],
             opening: &game.opening,
-            first_side: names::side_name(game.end.first_side),
+            first_side: game.end.first_side.name(),
             outcome: game.end.outcome,
             margin: game.end.margin,
             termination: game.end.termination.name(),

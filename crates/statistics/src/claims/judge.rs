@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::iter;
 
+use spelrum_names::Names;
+
 use super::holm::holm;
 use super::{Bound, Claimed, Quantifier};
 use crate::{ScoreInterval, ScoreTest};
@@ -50,7 +52,7 @@ pub enum StateOfCell {
 }
 
 /// The verdict on a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Names)]
 pub enum Judgement {
     /// It holds, at the family's error rate.
     Supported,
@@ -215,20 +217,6 @@ impl CellOfClaim {
             Bound::Below(bound) => score.p_value_below(bound),
         };
         JudgedCell { p: Some(p), band: Some(band) }
-    }
-}
-
-impl Judgement {
-    /// Its name, in JSON and on the wire.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Supported => "supported",
-            Self::NotShown => "not_shown",
-            Self::Open => "open",
-            Self::Exploratory => "exploratory",
-            Self::NotJudged(_) => "not_judged",
-        }
     }
 }
 

@@ -11,6 +11,7 @@ pub use judge::{
     CellOfClaim, ClaimFigures, ClaimToJudge, JudgedCell, JudgedClaim, Judgement, NotJudged,
     StateOfCell, judge,
 };
+use spelrum_names::Names;
 
 /// The bound, the quantifier and the error rate of a claim.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,7 +35,7 @@ pub enum Bound {
 }
 
 /// The cells in which a claim must hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Names)]
 #[serde(rename_all = "lowercase")]
 pub enum Quantifier {
     /// In every cell.
@@ -59,17 +60,6 @@ impl Bound {
         match self {
             Self::Above(score) => Self::Below(1.0 - score),
             Self::Below(score) => Self::Above(1.0 - score),
-        }
-    }
-}
-
-impl Quantifier {
-    /// The word in a sweep.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Every => "every",
-            Self::Some => "some",
         }
     }
 }

@@ -4,9 +4,9 @@ use spelrum_answers::{
     FoundGame, GameCursor, GameResult, GameSummary, GamesFilter, GamesOf, GamesOrder, GamesPage,
     GamesQuestion, MissingGame, Played, SettledGame, WhichGame, WholeGame, WholeGames,
 };
-use spelrum_engine::{MoveRecord, SearchReport, termination_named};
+use spelrum_engine::{EndedBy, MoveRecord, Outcome, SearchReport, Side, termination_named};
 use spelrum_model::GameEnd;
-use spelrum_model::{CellId, DefinitionHash, ExperimentId, GameId, WorkerId, names};
+use spelrum_model::{CellId, DefinitionHash, ExperimentId, GameId, WorkerId};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
@@ -81,8 +81,8 @@ impl GameRow {
             None => GameResult::Played(Played {
                 opening: there("opening", self.opening)?,
                 end: GameEnd {
-                    first_side: word("first_side", self.first_side, names::side)?,
-                    outcome: word("outcome", self.outcome, names::outcome)?,
+                    first_side: word("first_side", self.first_side, Side::named)?,
+                    outcome: word("outcome", self.outcome, Outcome::named)?,
                     margin: self.margin,
                     termination: word("termination", self.termination, termination_named)?,
                     plies: there("plies", self.plies)?,
@@ -480,7 +480,7 @@ async fn moves(
                 full_tree_leaves: row.full_tree_leaves,
                 score: row.score,
                 told_us: row.told_us,
-                ended_by: names::ended_by(&row.ended_by)
+                ended_by: EndedBy::named(&row.ended_by)
                     .ok_or_else(|| unknown("ended_by", row.ended_by))?,
             },
             wall_us: row.wall_us,

@@ -71,7 +71,7 @@ impl Readers {
         .await?;
         let found = found.into_iter().map(|row| Removal {
             experiment: row.experiment,
-            removing: Removing::named(&row.what),
+            removing: Removing::named(&row.what).unwrap_or(Removing::Everything),
             games: row.games,
             games_done: row.games_done,
             is_shrinking: row.shrinking,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use spelrum_answers::MoverCounts;
-use spelrum_model::{ExperimentId, names};
+use spelrum_engine::Outcome;
+use spelrum_model::ExperimentId;
 use spelrum_statistics::{OpeningCounts, OpeningSpread};
 use sqlx::SqliteConnection;
 
@@ -187,7 +188,7 @@ pub(crate) async fn sums(
     .await?;
     let mut before: Option<(i64, usize)> = None;
     for row in found {
-        let Some(outcome) = names::outcome(&row.outcome) else { continue };
+        let Some(outcome) = Outcome::named(&row.outcome) else { continue };
         let moved_first = numbering.first_player_moves_first(row.number);
         let points = half_points(moved_first, outcome);
         let sums = openings.entry((cell, numbering.opening_number(row.number))).or_default();

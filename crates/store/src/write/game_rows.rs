@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use serde::Serialize;
-use spelrum_model::{PlayedGame, names};
+use spelrum_model::PlayedGame;
 
 use crate::schema::numbers::{count, integer, scaled_columns};
 use crate::write::checked_games::Checked;
@@ -57,8 +57,8 @@ impl GameRow {
             checked.opening_id,
             first,
             second,
-            names::side_name(record.first_side),
-            names::outcome_name(record.outcome),
+            record.first_side.name(),
+            record.outcome.name(),
             record.termination.name(),
             count(record.moves.len()),
             integer(*moves_hash),
@@ -166,7 +166,7 @@ pub(crate) fn move_rows<'g>(id: i64, game: &Checked<'g>) -> impl Iterator<Item =
             search.score,
             integer(mv.wall_us),
             integer(mv.cpu_us),
-            names::ended_by_name(search.ended_by),
+            search.ended_by.name(),
             mv.involuntary_switches.map(integer),
             search.told_us.map(integer),
         )

@@ -167,7 +167,7 @@ async fn begin_walk(tx: &mut Transaction<'_>) -> Result<Option<Walk>, StoreError
     .fetch_optional(tx.connection())
     .await?;
     Ok(found.map(|row| {
-        let what = Removing::named(&row.what);
+        let what = Removing::named(&row.what).unwrap_or(Removing::Everything);
         // Cells whose games are gone can still exist.
         let (cell, number) = match what {
             Removing::Everything => (0, 0),

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
-use spelrum_model::{GameId, PlayedGame, WorkerId, names};
+use spelrum_engine::Outcome;
+use spelrum_model::{GameId, PlayedGame, WorkerId};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;
@@ -145,7 +146,7 @@ async fn there(
     .fetch_all(tx.connection())
     .await?;
     let found = found.into_iter().map(|row| {
-        let outcome = row.outcome.as_deref().and_then(names::outcome);
+        let outcome = row.outcome.as_deref().and_then(Outcome::named);
         let end = outcome.map(|outcome| CountedEnd { outcome, margin: row.margin });
         ((row.cell_id, row.number), StoredEnd { counted: end.filter(|_| row.counted) })
     });

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_model::names;
+use spelrum_engine::Outcome;
 use spelrum_scheduling::scheduler::CellState;
 use spelrum_scheduling::stopping::{LOOKS, Points, Prefix, Reading, Round, Settled};
 use spelrum_statistics::{GameCounts, PairCounts};
@@ -229,7 +229,7 @@ pub(crate) fn settled(
     first_player_moved_first: bool,
 ) -> Settled {
     let moves_hash = moves_hash.unwrap_or(0);
-    match outcome.and_then(names::outcome).map(Points::from) {
+    match outcome.and_then(Outcome::named).map(Points::from) {
         Some(points) if first_player_moved_first => Settled::Played(points, moves_hash),
         Some(points) => Settled::Played(points.swapped(), moves_hash),
         None => Settled::Failed,

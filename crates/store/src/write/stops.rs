@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spelrum_model::names;
+use spelrum_engine::Outcome;
 use spelrum_scheduling::scheduler::CellProgress;
 
 use crate::error::StoreError;
@@ -210,7 +210,7 @@ async fn played_games(
         Some(Moved {
             game_id: row.game_id,
             number: row.number,
-            half_points: half_points(moved_first, names::outcome(&row.outcome)?),
+            half_points: half_points(moved_first, Outcome::named(&row.outcome)?),
             margin: first_player_margin(moved_first, row.margin),
             likeness: Likeness(cell, row.moves_hash, row.opening_id, row.first_player_id),
             worker: row.worker_id,

@@ -1,7 +1,9 @@
 //! Results beside the settled ones: stored completely, each with its reason (invariant 4).
 
+use spelrum_engine::{Outcome, Side};
 use spelrum_model::repeat::{Repeated, SettledMove, SettledResult, SettledSearches, compare};
-use spelrum_model::{PlayedGame, WorkerId, names};
+use spelrum_model::{PlayedGame, WorkerId};
+use spelrum_names::Names;
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;
@@ -11,7 +13,7 @@ use crate::write::game_rows::{GameRow, MoveRow, move_rows};
 use crate::write::transaction::Transaction;
 
 /// Why a result does not count. The names are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Names)]
 pub enum Reason {
     /// The game already has its result, and this one is identical or allowed to differ.
     Repeat,
@@ -23,20 +25,6 @@ pub enum Reason {
     Excluded,
     /// Its players were disturbed, and the game is replayed.
     Disturbed,
-}
-
-impl Reason {
-    /// Its name in the database.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Repeat => "repeat",
-            Self::Conflict => "conflict",
-            Self::AfterCancel => "after_cancel",
-            Self::Excluded => "excluded",
-            Self::Disturbed => "disturbed",
-        }
-    }
 }
 
 impl From<Repeated> for Reason {
@@ -124,7 +112,7 @@ pub(crate) async fn settled_of(
     } else {
         SettledSearches::Nodes(found.nodes)
     };
-    let named = names::side(&found.first_side).zip(names::outcome(&found.outcome));
+    let named = Side::named(&found.first_side).zip(Outcome::named(&found.outcome));
     Ok(named.map(|(first_side, outcome)| SettledResult {
         is_deterministic: found.is_deterministic,
         engine_revision: found.engine_revision,

@@ -1,7 +1,7 @@
 //! Invariant 4: a game counts once, and everything else that arrives is kept with its reason.
 
 use spelrum_engine::{Outcome, Side};
-use spelrum_model::{CellId, GameId, PlayedGame, Record, names};
+use spelrum_model::{CellId, GameId, PlayedGame, Record};
 use spelrum_store::contract::WriteTransaction as _;
 use spelrum_store::{SqlValue, StoreError};
 
@@ -84,7 +84,7 @@ async fn a_game_comes_back_as_it_was_stored() {
                 integer(mv.wall_us),
                 integer(mv.cpu_us),
                 mv.involuntary_switches.map_or(SqlValue::Null, integer),
-                text(names::ended_by_name(mv.search.ended_by)),
+                text(mv.search.ended_by.name()),
             ]
         })
         .collect();

@@ -4,50 +4,23 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
+use spelrum_names::Names;
 use spelrum_proto::v1::Verdict;
 
 /// Times are exact to three figures, up to ten minutes.
 const LONGEST_US: u64 = 600_000_000;
 const FIGURES: u8 = 3;
 
-/// A worker's call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A worker's call, in the order of a worker's life. The names are those of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Names)]
+#[names(rename_all = "PascalCase")]
 pub(crate) enum Call {
     Hello,
-    Lease,
     GetCell,
+    Lease,
     Report,
     Heartbeat,
     GiveBack,
-}
-
-impl Call {
-    /// In the order of a worker's life.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Hello, Self::GetCell, Self::Lease, Self::Report, Self::Heartbeat, Self::GiveBack];
-
-    /// Its name in the protocol.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Hello => "Hello",
-            Self::Lease => "Lease",
-            Self::GetCell => "GetCell",
-            Self::Report => "Report",
-            Self::Heartbeat => "Heartbeat",
-            Self::GiveBack => "GiveBack",
-        }
-    }
-
-    const fn index(self) -> usize {
-        match self {
-            Self::Hello => 0,
-            Self::GetCell => 1,
-            Self::Lease => 2,
-            Self::Report => 3,
-            Self::Heartbeat => 4,
-            Self::GiveBack => 5,
-        }
-    }
 }
 
 /// Durations of one kind of call.
@@ -151,14 +124,14 @@ impl Tally {
 
     pub(crate) fn answered(&self, call: Call, took: Duration) {
         let us = u64::try_from(took.as_micros()).unwrap_or(LONGEST_US);
-        if let Some(times) = &mut self.noted().calls[call.index()].answered {
+        if let Some(times) = &mut self.noted().calls[call as usize].answered {
             times.saturating_record(us);
         }
     }
 
     pub(crate) fn failed(&self, call: Call, problem: &str) {
         let mut noted = self.noted();
-        noted.calls[call.index()].failed += 1;
+        noted.calls[call as usize].failed += 1;
         noted.first_failure.get_or_insert_with(|| format!("{}: {problem}", call.name()));
     }
 
@@ -200,7 +173,7 @@ impl Tally {
     pub(crate) fn measured(&self) -> Measured {
         let noted = self.noted();
         let calls = Call::ALL.map(|call| {
-            let Times { answered, failed } = &noted.calls[call.index()];
+            let Times { answered, failed } = &noted.calls[call as usize];
             let at = |quantile: f64| {
                 answered.as_ref().map_or(0, |times| times.value_at_quantile(quantile))
             };
@@ -244,7 +217,7 @@ mod tests {
         tally.reported(&[counted, noted, counted]);
         tally.welcomed(false);
         let measured = tally.measured();
-        let lease = &measured.calls[Call::Lease.index()];
+        let lease = &measured.calls[Call::Lease as usize];
         assert_eq!((lease.answered, lease.failed), (100, 1));
         let near = |us: u64, ms: u64| us.abs_diff(ms * 1_000) <= ms * 10;
         assert!(near(lease.median_us, 50) && near(lease.p99_us, 99), "{lease:?}");
@@ -255,12 +228,5 @@ mod tests {
         let measured = tally.measured();
         assert_eq!((measured.counted, measured.came_back, tally.joined()), (0, 0, 1));
         assert!(measured.calls.iter().all(|times| times.answered == 0 && times.failed == 0));
-    }
-
-    #[test]
-    fn every_call_has_its_place() {
-        for (place, call) in Call::ALL.into_iter().enumerate() {
-            assert_eq!(call.index(), place);
-        }
     }
 }

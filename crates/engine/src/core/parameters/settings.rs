@@ -189,6 +189,11 @@ impl Settings {
         value
     }
 
+    /// What a word names, where all of the parameter's words are names.
+    pub(crate) fn choice<T>(&self, name: &str, named: impl Fn(&str) -> Option<T>) -> T {
+        named(self.word(name)).unwrap_or_else(|| self.misread(name))
+    }
+
     /// A limit or a duration: `None` if it is off, or if the algorithm has no such limit.
     pub(crate) fn limit(&self, name: &str) -> Option<u64> {
         match self.find(name)? {

@@ -2,7 +2,7 @@
 //! moves, so that every rollup follows automatically.
 
 use spelrum_model::repeat::{Repeated, compare_bare};
-use spelrum_model::{CellId, GameId, WorkerId, names};
+use spelrum_model::{CellId, GameId, WorkerId};
 
 use super::played_games::BareGame;
 use super::workers::MetWorkers;
@@ -33,8 +33,7 @@ pub(super) async fn keep_bare_once(
     };
     let [first, second] = movers;
     let result = &game.result;
-    let (side, outcome) =
-        (names::side_name(result.first_side), names::outcome_name(result.outcome));
+    let (side, outcome) = (result.first_side.name(), result.outcome.name());
     let (plies, wall_us, now) = (integer(result.plies), integer(game.wall_us), tx.now_unix_us);
     sqlx::query!(
         "INSERT INTO uncounted_games (cell_id, number, reason, opening_id, first_player_id,
@@ -125,8 +124,7 @@ async fn insert_bare(
     let [first, second] = movers;
     let result = &game.result;
     let number = integer(game.game.number);
-    let (side, outcome) =
-        (names::side_name(result.first_side), names::outcome_name(result.outcome));
+    let (side, outcome) = (result.first_side.name(), result.outcome.name());
     let (plies, wall_us) = (integer(result.plies), integer(game.wall_us));
     let hash = integer(result.moves_hash);
     let timed = tx.cache.cells.get(&cell).and_then(|info| info.timed);

@@ -1,11 +1,11 @@
 //! Reads games of the file as engine reports: the referee checks their moves or, where these are not stored, the sums
 //! over them.
 
-use spelrum_engine::{GameRecord, referee_margin, termination_named};
+use spelrum_engine::{GameRecord, Outcome, Side, referee_margin, termination_named};
 use spelrum_model::engines::Forfeit;
 use spelrum_model::repeat::{SettledResult, SettledSearches};
 use spelrum_model::speed::ScaledTime;
-use spelrum_model::{CellId, GameId, PlayableCell, PlayedGame, names};
+use spelrum_model::{CellId, GameId, PlayableCell, PlayedGame};
 
 use super::source::{DepthRow, SideRow, SourceGame, SourcePlayed, SourceResult, SourceSearches};
 use crate::write::game_engines::Engines;
@@ -100,8 +100,8 @@ fn read_played(
     judge: bool,
     is_settled: bool,
 ) -> Result<Read, String> {
-    let first_side = names::side(&played.first_side).ok_or("an unknown side")?;
-    let outcome = names::outcome(&played.outcome).ok_or("an unknown outcome")?;
+    let first_side = Side::named(&played.first_side).ok_or("an unknown side")?;
+    let outcome = Outcome::named(&played.outcome).ok_or("an unknown outcome")?;
     let termination = termination_named(&played.termination).ok_or("an unknown termination")?;
     let (worker, started_unix_us, wall_us, margin) =
         (played.worker, played.started_unix_us, played.wall_us, played.margin);

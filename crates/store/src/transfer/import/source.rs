@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Row};
-use spelrum_engine::{MoveRecord, MoveValue, SearchReport};
-use spelrum_model::{PlayableCell, Task, names};
+use spelrum_engine::{EndedBy, MoveRecord, MoveValue, SearchReport};
+use spelrum_model::{PlayableCell, Task};
 use sqlx::migrate::Migrator;
 
 use super::claims;
@@ -458,7 +458,7 @@ impl Source {
                         full_tree_leaves: number(row, 7)?,
                         score: row.get(8)?,
                         told_us: optional(row, 12)?,
-                        ended_by: names::ended_by(&row.get::<_, String>(11)?)
+                        ended_by: EndedBy::named(&row.get::<_, String>(11)?)
                             .ok_or(rusqlite::Error::InvalidQuery)?,
                     },
                     wall_us: number(row, 9)?,
