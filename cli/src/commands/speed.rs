@@ -82,7 +82,7 @@ impl SpeedOf {
         let rules = match &self.game {
             Some(game) => vec![Rules::from_name(game).map_err(|error| {
                 CliError::new(Exit::Input, "measure the speed of a game")
-                    .because(error.problem)
+                    .because(error.what)
                     .help(error.remedy)
             })?],
             None => with_game!(each G => Rules::usual::<G>()).to_vec(),

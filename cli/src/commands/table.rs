@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use spelrum_engine::tables::{
-    Endgame, EndgameError, EndgameTable, Longest, Progress, SideCounts, TableCounts,
-};
+use spelrum_engine::Problem;
+use spelrum_engine::tables::{Endgame, EndgameTable, Longest, Progress, SideCounts, TableCounts};
 use spelrum_report::data::write_json;
 use spelrum_report::text::{Column, TextTable, count, duration_us, percent};
 
@@ -96,9 +95,9 @@ struct LongestJson<'a> {
 impl Table {
     /// Builds or reads the table, and prints.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let endgame: Endgame = self.name.parse().map_err(|error: EndgameError| {
+        let endgame: Endgame = self.name.parse().map_err(|error: Problem| {
             CliError::new(Exit::Input, "read the endgame's name")
-                .because(error.problem)
+                .because(error.what)
                 .help(error.remedy)
         })?;
         let cache = match self.cache {

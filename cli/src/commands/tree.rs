@@ -153,7 +153,7 @@ impl Tree {
         let tree = with_evaluation(&given, Growing { root: &root, options: self.options() })
             .map_err(|error| {
                 CliError::new(Exit::Input, "make the evaluation")
-                    .because(error.problem)
+                    .because(error.what)
                     .help(error.remedy)
             })?
             .map_err(|error| self.refusal(error))?;

@@ -1,7 +1,7 @@
 //! A player from the command line: an algorithm and its parameters.
 
 use clap::Args;
-use spelrum_engine::{ParameterError, Parameters, Player, Rules, Value};
+use spelrum_engine::{KeyProblem, Parameters, Player, Rules, Value};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -35,7 +35,7 @@ impl PlayerArguments {
     }
 
     /// The error of a player that cannot be built.
-    pub(crate) fn not_made(&self, error: ParameterError) -> CliError {
+    pub(crate) fn not_made(&self, error: KeyProblem) -> CliError {
         not_made(&self.player, error)
     }
 
@@ -66,9 +66,9 @@ fn given(algorithm: &str, depth: Option<u32>, settings: &[String]) -> Result<Par
     Ok(given)
 }
 
-fn not_made(algorithm: &str, error: ParameterError) -> CliError {
+fn not_made(algorithm: &str, error: KeyProblem) -> CliError {
     CliError::new(Exit::Input, format!("make the player {algorithm}"))
-        .because(error.problem)
+        .because(error.what)
         .help(error.remedy)
 }
 

@@ -4,8 +4,8 @@
 //! lines and returns answers; transport is the caller's concern.
 
 use spelrum_engine::{
-    Before, Game, GtpBoard, Line, ParameterDefault, ParameterError, ParameterInfo, Parameters,
-    Player, Protocol, Rules, Seat, Side, Turn, Value, parameters_of, seat_of,
+    Before, Game, GtpBoard, KeyProblem, Line, ParameterDefault, ParameterInfo, Parameters, Player,
+    Problem, Protocol, Rules, Seat, Side, Turn, Value, parameters_of, seat_of,
 };
 
 use crate::local::clock::Clock;
@@ -71,19 +71,15 @@ impl<G: Game> GtpPlayer<G> {
         given: Parameters,
         rules: Rules,
         key: [u8; 32],
-    ) -> Result<Self, ParameterError> {
+    ) -> Result<Self, KeyProblem> {
         let name = format!("Spelrum {algorithm}");
-        let start = G::start(&rules).map_err(|error| ParameterError {
-            key: None,
-            problem: error.problem,
-            remedy: error.remedy,
-        })?;
+        let start = G::start(&rules).map_err(|problem| problem.moved_to(None))?;
         let Some(board) = G::GTP_BOARD else {
-            return Err(ParameterError {
-                key: None,
-                problem: format!("{} is not played over GTP", G::NAME),
-                remedy: "choose a game that is".to_owned(),
-            });
+            return Err(Problem::at(
+                None,
+                format!("{} is not played over GTP", G::NAME),
+                "choose a game that is",
+            ));
         };
         let player = Self {
             name,
@@ -98,12 +94,12 @@ impl<G: Game> GtpPlayer<G> {
         };
         // A limit may still be set; other errors are reported at once.
         match player.player() {
-            Err(error) if error.key.is_some() => Err(error),
+            Err(error) if error.place.is_some() => Err(error),
             Ok(_) | Err(_) => Ok(player),
         }
     }
 
-    fn player(&self) -> Result<Player, ParameterError> {
+    fn player(&self) -> Result<Player, KeyProblem> {
         Player::from_parameters(&self.rules, &self.given)
     }
 
@@ -189,10 +185,8 @@ impl<G: Game> GtpPlayer<G> {
 
     /// Makes a move sent by the controller.
     fn apply_move(&mut self, text: &str) -> Result<String, String> {
-        let mv = self
-            .position()
-            .parse_engine_move(text, Protocol::Gtp)
-            .map_err(|error| error.problem)?;
+        let mv =
+            self.position().parse_engine_move(text, Protocol::Gtp).map_err(|error| error.what)?;
         if !self.position().is_legal(mv) {
             return Err("illegal move".to_owned());
         }
@@ -352,7 +346,7 @@ impl<G: Game> GtpPlayer<G> {
         let before = self.given.clone();
         self.given.extend(given);
         match self.player() {
-            Err(error) if error.key.as_deref().is_some_and(|key| !self.may_still_come(key)) => {
+            Err(error) if error.place.as_deref().is_some_and(|key| !self.may_still_come(key)) => {
                 self.given = before;
                 Err(error.to_string())
             }

@@ -45,21 +45,19 @@ impl PositionArguments {
             given.insert(key.trim().to_owned(), value);
         }
         Rules::from_parameters(&self.game, &given)
-            .map_err(|error| failed().because(error.problem).help(error.remedy))
+            .map_err(|error| failed().because(error.what).help(error.remedy))
     }
 
     /// The position, in the rules' game.
     pub(crate) fn position<P: Game>(&self, rules: &Rules) -> Result<P> {
         let Some(text) = &self.position else {
             return P::start(rules).map_err(|error| {
-                CliError::new(Exit::Input, "set the game up")
-                    .because(error.problem)
-                    .help(error.remedy)
+                CliError::new(Exit::Input, "set the game up").because(error.what).help(error.remedy)
             });
         };
         P::parse(rules, text).map_err(|error| {
             CliError::new(Exit::Input, format!("read the position {text}"))
-                .because(error.problem)
+                .because(error.what)
                 .help(error.remedy)
         })
     }

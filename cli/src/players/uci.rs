@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use spelrum_engine::games::Chess;
 use spelrum_engine::search::{WIN, WIN_MIN};
 use spelrum_engine::{
-    Answer, Before, EvaluationInfo, Game as _, Host, Line, NotationError, ParameterDefault,
-    ParameterError, ParameterInfo, ParameterKind, Parameters, Player, Position as _, Rules, Seat,
-    Side, Turn, Value, parameters_of, parse_legal_move, seat_of,
+    Answer, Before, EvaluationInfo, Game as _, Host, KeyProblem, Line, ParameterDefault,
+    ParameterInfo, ParameterKind, Parameters, Player, Position as _, Problem, Rules, Seat, Side,
+    Turn, Value, parameters_of, parse_legal_move, seat_of,
 };
 use spelrum_external::uci::{
     Bound, Chosen, Declared, Go, Info, Kind, Score, ScoreValue, Setting, Signals, Start,
@@ -104,7 +104,7 @@ fn in_us(name: &str) -> String {
 impl UciPlayer {
     /// A player without a game, with a sweep's parameters; a search limit is not required yet. Its random numbers
     /// restart with each game.
-    pub(crate) fn new(given: &Parameters, key: [u8; 32]) -> Result<Self, ParameterError> {
+    pub(crate) fn new(given: &Parameters, key: [u8; 32]) -> Result<Self, KeyProblem> {
         let rules = Rules::usual::<Chess>();
         let mut given = given.clone();
         // A search that runs out of time has a move only with iterative deepening.
@@ -180,12 +180,12 @@ impl UciPlayer {
     }
 }
 
-fn in_words(error: ParameterError) -> String {
-    format!("{}; {}", error.problem, error.remedy)
+fn in_words(error: KeyProblem) -> String {
+    format!("{}; {}", error.what, error.remedy)
 }
 
 /// All parameters of a player, whose limits may come with each move alone.
-fn canonical(rules: &Rules, given: &Parameters) -> Result<Parameters, ParameterError> {
+fn canonical(rules: &Rules, given: &Parameters) -> Result<Parameters, KeyProblem> {
     let player = Player::from_parameters(rules, &bounded(rules, given, &Go::default()))?;
     let mut canonical = player.parameters().clone();
     if !is_timed(given) {
@@ -229,7 +229,7 @@ impl spelrum_external::uci::Player for UciPlayer {
         if setting.name == CHESS960 {
             let is_on = Value::Bool(setting.value.as_deref() == Some("true"));
             self.rules = Rules::new::<Chess>(&[("chess960".to_owned(), is_on)].into())
-                .map_err(|error| error.problem)?;
+                .map_err(|error| error.what)?;
         } else {
             self.parameters = self.set_parameter(setting)?;
         }
@@ -285,9 +285,9 @@ type Reached = (String, Chess, Vec<Before<<Chess as spelrum_engine::Position>::M
 impl UciPlayer {
     /// The position to move in, with the start of the game and the moves since.
     fn position(&self, start: &Start, moves: &[String]) -> Result<Reached, String> {
-        let wrong = |error: NotationError| format!("{}; {}", error.problem, error.remedy);
+        let wrong = |error: Problem| format!("{}; {}", error.what, error.remedy);
         let mut position = match start {
-            Start::Usual => Chess::start(&self.rules).map_err(|error| error.problem)?,
+            Start::Usual => Chess::start(&self.rules).map_err(|error| error.what)?,
             Start::Fen(fen) => Chess::parse(&self.rules, fen).map_err(wrong)?,
         };
         let opening = position.to_string();

@@ -416,15 +416,15 @@ fn ours(case: &Case) -> Vec<Entry> {
         _ => {
             return vec![match Chess::parse(&case.rules, &case.text) {
                 Ok(position) => entry(&position.to_string(), ""),
-                Err(error) => entry("bad", &error.problem),
+                Err(error) => entry("bad", &error.what),
             }];
         }
     };
     let entries = book_entries(&case.rules, format, &case.text, case.plies);
     let entries = entries.into_iter().map(|found| match found {
         Ok(found) => entry(&found.position, ""),
-        Err(error) if error.problem.starts_with("here the game is over") => entry("over", ""),
-        Err(error) => entry("bad", &error.problem),
+        Err(error) if error.what.starts_with("here the game is over") => entry("over", ""),
+        Err(error) => entry("bad", &error.what),
     });
     entries.collect()
 }

@@ -10,10 +10,10 @@ use serde::{Deserialize, Deserializer};
 
 use crate::core::expression::FeatureInfo;
 use crate::core::parameters::{
-    AlgorithmInfo, EvaluationInfo, ParameterError, ParameterKind, Parameters, Settings, Value,
-    nearest, shared,
+    AlgorithmInfo, EvaluationInfo, ParameterKind, Parameters, Settings, Value, nearest, shared,
 };
-use crate::core::rules::{GameInfo, Rules, RulesError};
+use crate::core::problem::{KeyProblem, Problem};
+use crate::core::rules::{GameInfo, Rules};
 use crate::core::termination::Termination;
 use crate::evaluation::{EvaluationVisitor, NoContents};
 use crate::games::game::Game;
@@ -30,7 +30,7 @@ use crate::games::game::Game;
 ///
 /// let rules = Rules::from_name("tic-tac-toe")?;
 /// assert_eq!(with_game!(&rules, P => count_moves::<P>(&rules)), 9);
-/// # Ok::<(), spelrum_engine::RulesError>(())
+/// # Ok::<(), spelrum_engine::KeyProblem>(())
 /// ```
 ///
 /// With `each` instead of rules, it runs the expression for every game, in an array:
@@ -81,7 +81,7 @@ impl Rules {
     ///
     /// # Errors
     /// If no game has this name; the remedy names the nearest one.
-    pub fn from_name(name: &str) -> Result<Self, RulesError> {
+    pub fn from_name(name: &str) -> Result<Self, KeyProblem> {
         Self::from_parameters(name, &Parameters::new())
     }
 
@@ -89,7 +89,7 @@ impl Rules {
     ///
     /// # Errors
     /// If no game has this name, or as [`Rules::new`].
-    pub fn from_parameters(name: &str, given: &Parameters) -> Result<Self, RulesError> {
+    pub fn from_parameters(name: &str, given: &Parameters) -> Result<Self, KeyProblem> {
         let mut rules_by_name =
             with_game!(each G => (G::NAME == name).then(|| Self::new::<G>(given)))
                 .into_iter()
@@ -167,7 +167,7 @@ impl<'de> Deserialize<'de> for Termination {
 pub fn with_evaluation<G: Game, V: EvaluationVisitor<G>>(
     given: &Parameters,
     visitor: V,
-) -> Result<V::Output, ParameterError> {
+) -> Result<V::Output, KeyProblem> {
     const ALONE: AlgorithmInfo = AlgorithmInfo {
         name: "evaluation",
         meaning: "An evaluation without a search.",
@@ -179,14 +179,14 @@ pub fn with_evaluation<G: Game, V: EvaluationVisitor<G>>(
     G::visit_evaluation(&settings, &NoContents, visitor)
 }
 
-fn unknown_game(name: &str) -> RulesError {
+fn unknown_game(name: &str) -> KeyProblem {
     let games: Vec<&str> = Rules::games().iter().map(|game| game.name).collect();
-    RulesError {
-        rule: None,
-        problem: format!("there is no game `{name}`"),
-        remedy: match nearest(&name.to_lowercase(), games.iter().copied()) {
+    Problem::at(
+        None,
+        format!("there is no game `{name}`"),
+        match nearest(&name.to_lowercase(), games.iter().copied()) {
             Some(game) => format!("did you mean `{game}`?"),
             None => format!("the games are {}", games.join(", ")),
         },
-    }
+    )
 }

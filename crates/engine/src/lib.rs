@@ -48,7 +48,7 @@
 //! position.play_unchecked(mv);
 //! assert_eq!(position.to_string(), "............w.......................");
 //! assert_eq!(position.to_move(), Side::Second);
-//! # Ok::<(), spelrum_engine::NotationError>(())
+//! # Ok::<(), spelrum_engine::Problem>(())
 //! ```
 //!
 //! [`Position::ending`] returns the result of a finished game: the winner and the reason. In
@@ -89,7 +89,7 @@
 //! let rules = Nim::rules(&[3, 4, 5], true)?;
 //! assert_eq!(with_game!(&rules, P => leaves::<P>(&rules, "3,4,5/w", 2)), Some(113));
 //! # assert_eq!(with_game!(&rules, P => leaves::<P>(&rules, "3,4,6/w", 2)), None);
-//! # Ok::<(), spelrum_engine::RulesError>(())
+//! # Ok::<(), spelrum_engine::KeyProblem>(())
 //! ```
 //!
 //! # Evaluations
@@ -121,7 +121,7 @@ pub mod tables;
 pub use crate::core::expression;
 pub use play::tree;
 
-pub use crate::core::book::{BookError, BookFormat, BookPosition, decode_text_file};
+pub use crate::core::book::{BookFormat, BookPosition, decode_text_file};
 pub use crate::core::external::{
     AWAITED_BUILD, EXTERNAL_ALGORITHMS, ExternalRules, GtpBoard, HASH_OPTION, Protocol, hash_bytes,
 };
@@ -129,15 +129,13 @@ pub use crate::core::host::{Host, Timeless};
 pub use crate::core::knowledge::{Knowledge, Losing, Sifted};
 pub use crate::core::limits::EndedBy;
 pub use crate::core::parameters::{
-    ClockRule, EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind,
-    Parameters, Promise, RecipeInfo, Settings, TimeLeft, Value, format_duration_us, nearest,
-    parse_duration_us,
+    ClockRule, EvaluationInfo, ParameterDefault, ParameterInfo, ParameterKind, Parameters, Promise,
+    RecipeInfo, Settings, TimeLeft, Value, format_duration_us, nearest, parse_duration_us,
 };
-pub use crate::core::position::{
-    Before, Ending, Line, MARGIN_MAX, NotationError, Position, Side, SideName,
-};
+pub use crate::core::position::{Before, Ending, Line, MARGIN_MAX, Position, Side, SideName};
+pub use crate::core::problem::{KeyProblem, Problem, RangeProblem};
 pub use crate::core::rng::{PlayoutRandom, Random};
-pub use crate::core::rules::{GameInfo, Rules, RulesError};
+pub use crate::core::rules::{GameInfo, Rules};
 pub use crate::core::sketch::{Piece, Sketch};
 pub use crate::core::solver::{Optimal, PlainSolver, Solvable, Solver};
 pub use crate::core::termination::{Termination, TerminationInfo};

@@ -128,7 +128,6 @@ pub(super) fn check_overrides(overrides: &[Override]) -> Result<(), Fault> {
 
 /// Refuses a reference whose value of a move would not follow from the position alone.
 pub(super) fn check_player(player: &Player, place: &Span) -> Result<(), Fault> {
-    check_reference(player).map_err(|error| {
-        Fault::at(place, format!("the reference: {}", error.problem), error.remedy)
-    })
+    check_reference(player)
+        .map_err(|error| Fault::at(place, format!("the reference: {}", error.what), error.remedy))
 }

@@ -172,10 +172,10 @@ impl BookReader {
                     let before = part.as_bytes().iter().take(error.place.start);
                     let line = self.lines + before.filter(|&&byte| byte == b'\n').count() + 1;
                     if !self.sample.skip_bad || error.place.is_empty() {
-                        let (problem, remedy) = (error.problem, error.remedy);
+                        let (problem, remedy) = (error.what, error.remedy);
                         return Err(BookFault { line, problem, remedy });
                     }
-                    self.skipped.add(line, &error.problem);
+                    self.skipped.add(line, &error.what);
                 }
             }
         }

@@ -245,13 +245,13 @@ impl File {
             match entry {
                 Ok(entry) => entries.push((entry.position, self.place(&entry.place))),
                 Err(error) if skip_bad && !error.place.is_empty() => {
-                    skipped.add(line_and_column(&self.text, error.place.start).0, &error.problem);
+                    skipped.add(line_and_column(&self.text, error.place.start).0, &error.what);
                 }
                 Err(error) => {
                     let is_nowhere = error.place.is_empty();
                     let place =
                         if is_nowhere { name.place.clone() } else { self.place(&error.place) };
-                    return Err(Fault::at(&place, error.problem, error.remedy));
+                    return Err(Fault::at(&place, error.what, error.remedy));
                 }
             }
         }

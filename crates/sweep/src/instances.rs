@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use foldhash::fast::FixedState;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
-use spelrum_engine::{Game as _, ParameterError, Player, Rules, with_game};
+use spelrum_engine::{Game as _, KeyProblem, Player, Rules, with_game};
 use spelrum_model::seeds::canonical_json;
 use spelrum_model::{Openings, OpeningsError, OpeningsRule, PlannedPlayer, SkippedEntries, Task};
 use spelrum_toml::{Fault, Node, Span};
@@ -277,7 +277,7 @@ impl<'a> Instances<'a> {
         if let Err(error) = check_starts(&player, setting) {
             let algorithm = entries.iter().find(|entry| entry.key == "algorithm");
             let place = algorithm.map_or(*place, |entry| &entry.value.place);
-            let problem = format!("player `{name}`: {}", error.problem);
+            let problem = format!("player `{name}`: {}", error.what);
             return Err(self.about_openings(Fault::at(place, problem, error.remedy)));
         }
         if self.file.task == Task::Choice && *name == accuracy::REFERENCE {
@@ -306,7 +306,7 @@ fn dear_openings(place: &Span) -> Fault {
 }
 
 /// Refuses a player whose games cannot begin at the setting's openings.
-fn check_starts(player: &Player, setting: &Setting) -> Result<(), ParameterError> {
+fn check_starts(player: &Player, setting: &Setting) -> Result<(), KeyProblem> {
     if player.begins_anywhere() {
         return Ok(());
     }

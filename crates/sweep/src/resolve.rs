@@ -44,7 +44,7 @@ pub(super) fn game(node: &Node) -> Result<Rules, Fault> {
 
 fn named_game(name: &Node) -> Result<Rules, Fault> {
     Rules::from_name(name.text("`game`", GAME_EXAMPLE)?)
-        .map_err(|error| Fault::at(&name.place, error.problem, error.remedy))
+        .map_err(|error| Fault::at(&name.place, error.what, error.remedy))
 }
 
 fn game_with_rules(name: &Node, table: &Table) -> Result<Rules, Fault> {
@@ -57,9 +57,9 @@ fn game_with_rules(name: &Node, table: &Table) -> Result<Rules, Fault> {
     let given = given.map(|entry| Ok((entry.key.clone(), value(&entry.value)?)));
     let given: Parameters = given.collect::<Result<_, Fault>>()?;
     Rules::from_parameters(game.name(), &given).map_err(|error| {
-        let place = error.rule.and_then(|rule| table.get(&rule));
+        let place = error.place.and_then(|rule| table.get(&rule));
         let place = place.map_or(&name.place, |entry| &entry.value.place);
-        Fault::at(place, error.problem, error.remedy)
+        Fault::at(place, error.what, error.remedy)
     })
 }
 
@@ -251,7 +251,7 @@ pub(super) fn openings_fault(error: &OpeningsError, node: &Node) -> Fault {
             (&node.place, "list positions, or choose openings = \"start\"".to_owned())
         }
         OpeningsError::Notation { number, error } => {
-            return Fault::at(listed(*number), error.problem.clone(), error.remedy.clone());
+            return Fault::at(listed(*number), error.what.clone(), error.remedy.clone());
         }
         OpeningsError::Over { number } => {
             (listed(*number), "list positions from which play goes on".to_owned())
@@ -347,12 +347,12 @@ pub(super) fn player(
     }
     Player::from_parameters(rules, &given).map_err(|error| {
         let is_parameter = |key: &str| matches!(key, "algorithm" | "preset") || info(key).is_some();
-        let place = match error.key.as_deref().and_then(find) {
+        let place = match error.place.as_deref().and_then(find) {
             Some(entry) if is_parameter(entry.key) => &entry.value.place,
             Some(entry) => entry.key_place,
             None => header,
         };
-        Fault::at(place, format!("player `{name}`: {}", error.problem), error.remedy)
+        Fault::at(place, format!("player `{name}`: {}", error.what), error.remedy)
     })
 }
 

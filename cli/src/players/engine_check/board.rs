@@ -1,7 +1,7 @@
 //! Positions for engines, in their protocols' notation.
 
 use spelrum_engine::{
-    Game, NotationError, Parameters, Protocol, Rules, Side, Value, engine_moves, legal_moves,
+    Game, Parameters, Problem, Protocol, Rules, Side, Value, engine_moves, legal_moves,
     parse_engine_move, replay_moves, with_game,
 };
 use spelrum_external::{Colour, Situation, Start};
@@ -112,7 +112,7 @@ impl Board {
     }
 }
 
-fn position_after(rules: &Rules, opening: &str, moves: &[String]) -> Result<String, NotationError> {
+fn position_after(rules: &Rules, opening: &str, moves: &[String]) -> Result<String, Problem> {
     let positions = replay_moves(rules, opening, moves.iter().map(String::as_str))?;
     Ok(positions.last().map_or_else(String::new, |position| position.position.clone()))
 }

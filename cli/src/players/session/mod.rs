@@ -267,7 +267,7 @@ impl<P: Game> Session<P> {
                         "There is no command `{text}`. Did you mean `{command}`?\n"
                     ));
                 }
-                format!("{}. `help` tells how moves are written.", error.problem)
+                format!("{}. `help` tells how moves are written.", error.what)
             }
         };
         Err(format!("{problem}\nThe nearest legal moves: {}\n", moves::nearest_to(position, text)))

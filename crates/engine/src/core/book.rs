@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use crate::core::position::NotationError;
-
 /// The format of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BookFormat {
@@ -70,25 +68,6 @@ pub struct BookPosition<P> {
     pub position: P,
     /// The bytes of its line, or of the move that leads to it.
     pub place: Range<usize>,
-}
-
-/// An error in a book, with its place.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{problem}; {remedy}")]
-pub struct BookError {
-    /// The bytes at fault.
-    pub place: Range<usize>,
-    /// What is wrong.
-    pub problem: String,
-    /// What to write instead.
-    pub remedy: String,
-}
-
-impl BookError {
-    /// An error for a text in a book that its game cannot read.
-    pub(crate) fn of_notation(place: &Range<usize>, error: NotationError) -> Self {
-        Self { place: place.clone(), problem: error.problem, remedy: error.remedy }
-    }
 }
 
 #[cfg(test)]

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use spelrum_names::Names;
 
 use crate::core::parameters::{
-    AlgorithmInfo, ClockRule, ParameterDefault, ParameterError, ParameterInfo, Parameters,
-    Settings, Value, shared,
+    AlgorithmInfo, ClockRule, ParameterDefault, ParameterInfo, Parameters, Settings, Value, shared,
 };
 use crate::core::position::Side;
+use crate::core::problem::{KeyProblem, Problem};
 
 /// The protocol of an external engine.
 #[derive(
@@ -175,14 +175,14 @@ impl ExternalRules {
     pub(crate) fn from_settings(
         protocol: Protocol,
         settings: &Settings,
-    ) -> Result<Self, ParameterError> {
+    ) -> Result<Self, KeyProblem> {
         let text = |name: &str| match settings.optional_value(name) {
             Some(Value::Text(text)) => Some(text.as_str()),
             Some(_) | None => None,
         };
         let engine = settings.word("engine");
         if engine.is_empty() || engine.chars().any(char::is_control) {
-            return Err(ParameterError::new(
+            return Err(Problem::of_key(
                 "engine",
                 format!("{engine:?} is not the name of an engine"),
                 "write its name in the engines file, such as \"stockfish\"".to_owned(),
@@ -197,15 +197,15 @@ impl ExternalRules {
             || ["depth", "nodes"].iter().any(|name| settings.limit(name).is_some())
             || move_time.is_some();
         if !is_bounded {
-            return Err(ParameterError {
-                key: None,
-                problem: format!("nothing bounds the moves of `{engine}`"),
-                remedy: format!("give at least one of `{}`", BOUNDED_BY.join("`, `")),
-            });
+            return Err(Problem::at(
+                None,
+                format!("nothing bounds the moves of `{engine}`"),
+                format!("give at least one of `{}`", BOUNDED_BY.join("`, `")),
+            ));
         }
         let reproducible = settings.switch("reproducible");
         if reproducible && (clock.is_some() || move_time.is_some()) {
-            return Err(ParameterError::new(
+            return Err(Problem::of_key(
                 "reproducible",
                 "games limited by time are not reproducible".to_owned(),
                 "bound the player by `depth` or `nodes` alone, or leave out `reproducible`"
@@ -217,7 +217,7 @@ impl ExternalRules {
             check_build(build)?;
         }
         let Some(margin_us) = settings.limit("margin") else {
-            return Err(ParameterError::new(
+            return Err(Problem::of_key(
                 "margin",
                 "an unlimited margin would let any move be late".to_owned(),
                 "write a time, such as \"50ms\"".to_owned(),
@@ -237,13 +237,13 @@ impl ExternalRules {
 }
 
 /// A build is identified by the first digits of its hash.
-fn check_build(build: &str) -> Result<(), ParameterError> {
+fn check_build(build: &str) -> Result<(), KeyProblem> {
     let is_digit = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
     let is_named = build.len() >= BUILD_DIGITS_MIN && build.bytes().all(is_digit);
     if is_named || build == AWAITED_BUILD {
         return Ok(());
     }
-    Err(ParameterError::new(
+    Err(Problem::of_key(
         "build",
         format!("{build:?} is not a build"),
         format!(
@@ -253,14 +253,14 @@ fn check_build(build: &str) -> Result<(), ParameterError> {
 }
 
 /// Options are scalars: structured values have no form in either protocol.
-fn check_options(options: &Parameters) -> Result<(), ParameterError> {
+fn check_options(options: &Parameters) -> Result<(), KeyProblem> {
     for (name, value) in options {
         let is_scalar = match value {
             Value::Bool(_) | Value::Integer(_) | Value::Text(_) => true,
             Value::Number(_) | Value::List(_) | Value::Table(_) => false,
         };
         if !is_scalar {
-            return Err(ParameterError::new(
+            return Err(Problem::of_key(
                 "options",
                 format!("the option `{name}` cannot be {value}"),
                 "write true or false, a whole number, or a text".to_owned(),

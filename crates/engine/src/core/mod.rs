@@ -14,6 +14,7 @@ pub(crate) mod memory;
 pub(crate) mod nearest;
 pub(crate) mod parameters;
 pub(crate) mod position;
+pub(crate) mod problem;
 pub(crate) mod rng;
 pub(crate) mod rules;
 pub(crate) mod score;

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_names::Names;
 
+use crate::core::problem::Problem;
 use crate::core::rng::{PlayoutRandom, Random};
 use crate::core::termination::Termination;
 
@@ -278,17 +279,7 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static 
     ///
     /// # Errors
     /// If the text is not a move of this game.
-    fn parse_move(&self, text: &str) -> Result<Self::Move, NotationError>;
-}
-
-/// A text that is not a position or not a move, with the problem and the remedy.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{problem}; {remedy}")]
-pub struct NotationError {
-    /// What is wrong, with the place.
-    pub problem: String,
-    /// What to write instead.
-    pub remedy: String,
+    fn parse_move(&self, text: &str) -> Result<Self::Move, Problem>;
 }
 
 /// The greatest [`Position::margin`]: sums of squares over 90 million games stay below 2^53.

@@ -4,9 +4,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::core::external::{GtpBoard, Protocol};
-use crate::core::parameters::{
-    EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, Settings, Value,
-};
+use crate::core::parameters::{EvaluationInfo, ParameterDefault, ParameterInfo, Settings, Value};
 use crate::core::position::{Side, SideName};
 use crate::core::termination::Termination;
 
@@ -130,29 +128,5 @@ fn is_default(info: &ParameterInfo, value: &Value) -> bool {
         (ParameterDefault::Number(default), Value::Number(value)) => default == *value,
         (ParameterDefault::Word(default), Value::Text(value)) => default == value,
         _ => false,
-    }
-}
-
-/// Rules that cannot be played, with the error and its remedy.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{problem}; {remedy}")]
-pub struct RulesError {
-    /// The rule at fault, if it is a single one.
-    pub rule: Option<String>,
-    /// What is wrong.
-    pub problem: String,
-    /// What to write instead.
-    pub remedy: String,
-}
-
-impl From<ParameterError> for RulesError {
-    fn from(error: ParameterError) -> Self {
-        Self { rule: error.key, problem: error.problem, remedy: error.remedy }
-    }
-}
-
-impl From<RulesError> for crate::core::position::NotationError {
-    fn from(error: RulesError) -> Self {
-        Self { problem: error.problem, remedy: error.remedy }
     }
 }

@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 
 use super::{Contents, Evaluate, GameEvaluation, score};
 use crate::core::expression::{Compiled, Expression, FeatureInfo};
-use crate::core::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
+use crate::core::parameters::{EvaluationInfo, ParameterInfo, Settings};
 use crate::core::position::{Position, Side};
+use crate::core::problem::KeyProblem;
 
 /// A game that names what formulas may count in its positions.
 pub trait Features: Position {
@@ -86,9 +87,9 @@ impl<P: Features> GameEvaluation<P> for ExpressionEvaluation<P> {
         ],
     };
 
-    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, ParameterError> {
+    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, KeyProblem> {
         let formula = Expression::parse(settings.word("formula"), P::FEATURES)
-            .map_err(|error| ParameterError::new("formula", error.problem, error.remedy))?;
+            .map_err(|error| error.moved_to(Some("formula".to_owned())))?;
         let view = match settings.word("view") {
             DIFFERENCE => View::Difference,
             _ => View::Mover,

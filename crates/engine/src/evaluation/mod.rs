@@ -16,8 +16,9 @@ use sha2::{Digest, Sha256};
 
 use crate::core::budget::Budget;
 use crate::core::limits::Stop;
-use crate::core::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
+use crate::core::parameters::{EvaluationInfo, ParameterInfo, Settings};
 use crate::core::position::Position;
+use crate::core::problem::{KeyProblem, Problem};
 use crate::core::score::WIN_MIN;
 
 /// A static evaluation of positions that are not over.
@@ -77,7 +78,7 @@ pub trait GameEvaluation<P: Position>: Evaluate<P> + Clone + Sync + 'static {
     ///
     /// # Errors
     /// If this evaluation cannot read a text or a nested value, or the content for a hash is missing.
-    fn from_settings(settings: &Settings, contents: &dyn Contents) -> Result<Self, ParameterError>;
+    fn from_settings(settings: &Settings, contents: &dyn Contents) -> Result<Self, KeyProblem>;
 }
 
 /// A function that is generic over the evaluation's type.
@@ -114,11 +115,10 @@ pub fn content_of(
     settings: &Settings,
     name: &str,
     contents: &dyn Contents,
-) -> Result<Arc<[u8]>, ParameterError> {
+) -> Result<Arc<[u8]>, KeyProblem> {
     let wanted = settings.word(name);
-    let error = |problem: String| {
-        ParameterError::new(name, problem, "make or fetch the data again".to_owned())
-    };
+    let error =
+        |problem: String| Problem::of_key(name, problem, "make or fetch the data again".to_owned());
     let data = contents
         .content(wanted)
         .ok_or_else(|| error(format!("the data with the hash {wanted} is not here")))?;
@@ -150,7 +150,7 @@ impl<P: Position> GameEvaluation<P> for NoEvaluation {
     const INFO: EvaluationInfo =
         EvaluationInfo { name: "none", meaning: "Every position is even.", parameters: &[] };
 
-    fn from_settings(_: &Settings, _: &dyn Contents) -> Result<Self, ParameterError> {
+    fn from_settings(_: &Settings, _: &dyn Contents) -> Result<Self, KeyProblem> {
         Ok(Self)
     }
 }

@@ -1,12 +1,11 @@
 //! The trait that describes a game, so that generic code can go from data to its positions.
 
-use crate::core::book::{BookError, BookFormat, BookPosition};
+use crate::core::book::{BookFormat, BookPosition};
 use crate::core::external::{GtpBoard, Protocol};
-use crate::core::parameters::{
-    EvaluationInfo, ParameterError, ParameterInfo, Parameters, Settings,
-};
-use crate::core::position::{Ending, NotationError, Side};
-use crate::core::rules::{GameInfo, Rules, RulesError};
+use crate::core::parameters::{EvaluationInfo, ParameterInfo, Parameters, Settings};
+use crate::core::position::{Ending, Side};
+use crate::core::problem::{KeyProblem, Problem, RangeProblem};
+use crate::core::rules::{GameInfo, Rules};
 use crate::core::sketch::Sketch;
 use crate::core::solver::Solvable;
 use crate::core::termination::Termination;
@@ -71,7 +70,7 @@ pub trait Game: Solvable {
     ///
     /// # Errors
     /// If nothing can be played by these rules.
-    fn check_rules(_rules: &Rules) -> Result<(), RulesError> {
+    fn check_rules(_rules: &Rules) -> Result<(), KeyProblem> {
         Ok(())
     }
 
@@ -83,7 +82,7 @@ pub trait Game: Solvable {
     ///
     /// # Errors
     /// If the text is not such a position.
-    fn read(start: Self, text: &str) -> Result<Self, NotationError>;
+    fn read(start: Self, text: &str) -> Result<Self, Problem>;
 
     /// The index in [`Game::LEAF_KINDS`] of a game that ended by a move of `mover`.
     fn leaf_kind(ending: Ending, mover: Side) -> usize;
@@ -96,7 +95,7 @@ pub trait Game: Solvable {
         settings: &Settings,
         contents: &dyn Contents,
         visitor: V,
-    ) -> Result<V::Output, ParameterError>;
+    ) -> Result<V::Output, KeyProblem>;
 
     /// How to write a move and how to win, for a new player.
     fn explain(rules: &Rules) -> String;
@@ -124,13 +123,12 @@ pub trait Game: Solvable {
         format: BookFormat,
         _text: &str,
         _plies: Option<u32>,
-    ) -> Vec<Result<BookPosition<Self>, BookError>> {
-        vec![Err(BookError {
-            place: 0..0,
-            problem: format!("{} has no books in {}", Self::NAME, format.name()),
-            remedy: "list positions in the game's notation, one on each line: kind = \"listed\""
-                .to_owned(),
-        })]
+    ) -> Vec<Result<BookPosition<Self>, RangeProblem>> {
+        vec![Err(Problem::at(
+            0..0,
+            format!("{} has no books in {}", Self::NAME, format.name()),
+            "list positions in the game's notation, one on each line: kind = \"listed\"",
+        ))]
     }
 
     /// A legal move in the customary notation of the game, where that differs from the engine's.
@@ -147,11 +145,7 @@ pub trait Game: Solvable {
     ///
     /// # Errors
     /// If it is not a move of the game.
-    fn parse_engine_move(
-        &self,
-        text: &str,
-        _protocol: Protocol,
-    ) -> Result<Self::Move, NotationError> {
+    fn parse_engine_move(&self, text: &str, _protocol: Protocol) -> Result<Self::Move, Problem> {
         self.parse_move(text)
     }
 
@@ -180,7 +174,7 @@ pub trait Game: Solvable {
     ///
     /// # Errors
     /// If the rules are another game's.
-    fn start(rules: &Rules) -> Result<Self, RulesError> {
+    fn start(rules: &Rules) -> Result<Self, KeyProblem> {
         rules.must_be_of::<Self>()?;
         Ok(Self::from_rules(rules))
     }
@@ -189,8 +183,8 @@ pub trait Game: Solvable {
     ///
     /// # Errors
     /// If the rules are another game's, or the text is not a position of this game under them.
-    fn parse(rules: &Rules, text: &str) -> Result<Self, NotationError> {
-        Self::read(Self::start(rules)?, text)
+    fn parse(rules: &Rules, text: &str) -> Result<Self, Problem> {
+        Self::read(Self::start(rules).map_err(|problem| problem.moved_to(()))?, text)
     }
 }
 
@@ -213,7 +207,7 @@ impl Rules {
     /// # Errors
     /// If a rule is unknown, has the wrong type or is outside its range, or the rules fail the game's
     /// own check.
-    pub fn new<G: Game>(given: &Parameters) -> Result<Self, RulesError> {
+    pub fn new<G: Game>(given: &Parameters) -> Result<Self, KeyProblem> {
         let values = Settings::of_game(G::NAME, G::RULES, given)?;
         let rules = Self { game: G::INFO, values };
         G::check_rules(&rules)?;
@@ -227,15 +221,15 @@ impl Rules {
     }
 
     /// Refuses the rules of another game.
-    pub(crate) fn must_be_of<G: Game>(&self) -> Result<(), RulesError> {
+    pub(crate) fn must_be_of<G: Game>(&self) -> Result<(), KeyProblem> {
         if self.is_of::<G>() {
             return Ok(());
         }
-        Err(RulesError {
-            rule: None,
-            problem: format!("these are rules of {}, not of {}", self.name(), G::NAME),
-            remedy: format!("give the rules of {}", G::NAME),
-        })
+        Err(Problem::at(
+            None,
+            format!("these are rules of {}, not of {}", self.name(), G::NAME),
+            format!("give the rules of {}", G::NAME),
+        ))
     }
 }
 
@@ -250,7 +244,7 @@ macro_rules! evaluations {
             settings: &$crate::Settings,
             contents: &dyn $crate::evaluation::Contents,
             visitor: V,
-        ) -> Result<V::Output, $crate::ParameterError> {
+        ) -> Result<V::Output, $crate::KeyProblem> {
             use $crate::evaluation::GameEvaluation;
             let name = settings.word("evaluation");
             $(if name == <$evaluation as GameEvaluation<Self>>::INFO.name {

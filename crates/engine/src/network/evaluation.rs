@@ -6,9 +6,10 @@ use super::shared::SharedNetwork;
 use super::{Network, Recipe, TrainError};
 use crate::core::host::Host;
 use crate::core::parameters::{
-    EvaluationInfo, ParameterError, ParameterInfo, Parameters, RecipeInfo, Settings, Value,
+    EvaluationInfo, ParameterInfo, Parameters, RecipeInfo, Settings, Value,
 };
 use crate::core::position::Side;
+use crate::core::problem::KeyProblem;
 use crate::core::score::WIN_MIN;
 use crate::evaluation::{Contents, Evaluate, GameEvaluation};
 use crate::games::Chess;
@@ -111,7 +112,7 @@ impl GameEvaluation<Chess> for NetworkEvaluation {
         )],
     };
 
-    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, ParameterError> {
+    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, KeyProblem> {
         let Value::Table(recipe) = settings.value(KEY) else {
             unreachable!("the table of parameters has checked it")
         };

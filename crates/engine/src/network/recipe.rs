@@ -4,9 +4,9 @@ use super::dense::{Activation, UNITS_MAX, numbers_of};
 use super::inputs::{InputSet, Inputs};
 use super::squares::Orientation;
 use crate::core::parameters::{
-    AlgorithmInfo, ParameterDefault, ParameterError, ParameterInfo, Parameters, Settings, Value,
-    shared,
+    AlgorithmInfo, ParameterDefault, ParameterInfo, Parameters, Settings, Value, shared,
 };
+use crate::core::problem::{KeyProblem, Problem};
 use crate::tables::{Endgame, PIECES_MAX};
 use spelrum_names::Names;
 
@@ -286,10 +286,10 @@ impl Recipe {
     /// An unknown key, a value of another type or outside its range, an ending without a table or in which
     /// white is not the stronger side, more weights than 1,030,000, or more than 10^11 examples shown in all
     /// epochs.
-    pub fn from_parameters(given: &Parameters) -> Result<Self, ParameterError> {
+    pub fn from_parameters(given: &Parameters) -> Result<Self, KeyProblem> {
         const ALGORITHM: &str = "algorithm";
         if given.contains_key(ALGORITHM) {
-            return Err(ParameterError::new(
+            return Err(Problem::of_key(
                 ALGORITHM,
                 format!("`{}` has no parameter `{ALGORITHM}`", INFO.name),
                 "leave it out".to_owned(),
@@ -341,10 +341,10 @@ impl Recipe {
         Orientation::new(self.endgame(), self.architecture.rotations).is_symmetric()
     }
 
-    fn check(&self) -> Result<(), ParameterError> {
+    fn check(&self) -> Result<(), KeyProblem> {
         let weights = self.weights();
         if weights > WEIGHTS_MAX {
-            return Err(ParameterError::new(
+            return Err(Problem::of_key(
                 "hidden",
                 format!("the networks have {weights} weights"),
                 format!("at most {WEIGHTS_MAX} are allowed: choose fewer units, or other `inputs`"),
@@ -352,7 +352,7 @@ impl Recipe {
         }
         let steps = self.steps();
         if steps > STEPS_MAX {
-            return Err(ParameterError::new(
+            return Err(Problem::of_key(
                 "epochs",
                 format!("up to {steps} examples are shown in all epochs"),
                 format!("at most {STEPS_MAX} are allowed: choose fewer `epochs` or `examples`"),
@@ -435,11 +435,11 @@ impl Recipe {
 }
 
 /// The ending of this name, if white is the stronger side in it.
-fn endgame_of(name: &str) -> Result<Endgame, ParameterError> {
+fn endgame_of(name: &str) -> Result<Endgame, KeyProblem> {
     const KEY: &str = "ending";
-    let endgame: Endgame = name.parse().map_err(|error: crate::tables::EndgameError| {
-        let problem = format!("`{KEY}` cannot be {name:?}: {}", error.problem);
-        ParameterError::new(KEY, problem, error.remedy)
+    let endgame: Endgame = name.parse().map_err(|error: Problem| {
+        let problem = format!("`{KEY}` cannot be {name:?}: {}", error.what);
+        Problem::of_key(KEY, problem, error.remedy)
     })?;
     let pieces_of = |color| {
         let men = endgame.men().iter().filter(move |man| man.0 == color);
@@ -447,7 +447,7 @@ fn endgame_of(name: &str) -> Result<Endgame, ParameterError> {
     };
     let [white, black] = [cozy_chess::Color::White, cozy_chess::Color::Black].map(pieces_of);
     if white.len() < 2 || white == black {
-        return Err(ParameterError::new(
+        return Err(Problem::of_key(
             KEY,
             format!("white is not the stronger side in {endgame}"),
             "name the pieces of the side that wins first: KRK, KBNK, KQKR".to_owned(),

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use crate::core::host::Host;
 use crate::core::limits::MemoryRefused;
-use crate::core::position::{Before, Ending, Line, NotationError, Side};
+use crate::core::position::{Before, Ending, Line, Side};
+use crate::core::problem::Problem;
 use crate::core::rules::Rules;
 use crate::core::termination::Termination;
 use crate::games::game::Game;
@@ -75,7 +76,7 @@ pub enum PlayError {
     Aborted,
     /// The opening is not a position of this game, or is already over.
     #[error("failed to read the opening: {0}")]
-    Opening(#[from] NotationError),
+    Opening(#[from] Problem),
     /// A player was made for the rules of another game.
     #[error(
         "failed to play: a player was made for another game; make players and game from the same rules"

@@ -3,8 +3,8 @@
 use crate::core::budget::Budget;
 use crate::core::host::Host;
 use crate::core::limits::{EndedBy, Stop};
-use crate::core::parameters::ParameterError;
-use crate::core::position::{NotationError, Side};
+use crate::core::position::Side;
+use crate::core::problem::{KeyProblem, Problem};
 use crate::core::rules::Rules;
 use crate::core::stack;
 use crate::games::game::Game;
@@ -46,10 +46,10 @@ pub struct MoveValue {
 pub enum MoveValuesError {
     /// The text is not a position of this game, or the game is over there.
     #[error("failed to read the position: {0}")]
-    Position(#[from] NotationError),
+    Position(#[from] Problem),
     /// The player is not a valid reference.
     #[error("failed to value moves: {0}")]
-    Reference(#[from] ParameterError),
+    Reference(#[from] KeyProblem),
     /// The reference was made for the rules of another game.
     #[error(
         "failed to value moves: the reference was made for another game; make both from the same rules"
@@ -77,7 +77,7 @@ pub enum MoveValuesError {
 ///
 /// # Errors
 /// If not: the parameter at fault, and the remedy.
-pub fn check_reference(reference: &Player) -> Result<(), ParameterError> {
+pub fn check_reference(reference: &Player) -> Result<(), KeyProblem> {
     registry::check_reference(reference.parameters())
 }
 

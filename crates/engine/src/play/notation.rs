@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::core::book::{BookError, BookFormat, BookPosition};
+use crate::core::book::{BookFormat, BookPosition};
 use crate::core::external::Protocol;
-use crate::core::position::{NotationError, Position};
+use crate::core::position::Position;
+use crate::core::problem::{Problem, RangeProblem};
 use crate::core::rules::Rules;
 use crate::games::game::Game;
 use crate::with_game;
@@ -57,17 +58,16 @@ impl<P: Game> Played<P> {
     /// # Errors
     /// If the position cannot be read, or a move cannot be read or is not legal; the problem names its
     /// ply.
-    pub fn parse(rules: &Rules, text: &str) -> Result<Self, NotationError> {
+    pub fn parse(rules: &Rules, text: &str) -> Result<Self, Problem> {
         let (start, moves) = match text.split_once(':') {
-            None => (P::start(rules)?, text),
+            None => (P::start(rules).map_err(|problem| problem.moved_to(()))?, text),
             Some((position, moves)) => (P::parse(rules, position.trim())?, moves),
         };
         let mut played = Self::from_start(start);
         let mut position = played.start.clone();
         for (ply, text) in (1..).zip(moves.split_whitespace()) {
-            let mv = parse_legal_move(&position, text).map_err(|error| NotationError {
-                problem: format!("ply {ply}: {}", error.problem),
-                remedy: error.remedy,
+            let mv = parse_legal_move(&position, text).map_err(|error| {
+                Problem::new(format!("ply {ply}: {}", error.what), error.remedy)
             })?;
             played.moves.push(mv);
             position.play_unchecked(mv);
@@ -87,7 +87,7 @@ impl<P: Position> fmt::Display for Played<P> {
 ///
 /// # Errors
 /// If the text is not a move of the game, or the move is not legal in the position.
-pub fn parse_legal_move<P: Position>(position: &P, text: &str) -> Result<P::Move, NotationError> {
+pub fn parse_legal_move<P: Position>(position: &P, text: &str) -> Result<P::Move, Problem> {
     let mv = position.parse_move(text)?;
     if position.is_legal(mv) {
         return Ok(mv);
@@ -99,15 +99,15 @@ pub fn parse_legal_move<P: Position>(position: &P, text: &str) -> Result<P::Move
         }
         None => format!("a legal move is `{}`", position.nth_legal_move(0)),
     };
-    Err(NotationError { problem, remedy })
+    Err(Problem::new(problem, remedy))
 }
 
 /// The legal moves of a position in the game's notation, in canonical order.
 ///
 /// # Errors
 /// If the text is not a position of this game, or the game is over there.
-pub fn legal_moves(rules: &Rules, position: &str) -> Result<Vec<String>, NotationError> {
-    fn typed<G: Game>(rules: &Rules, position: &str) -> Result<Vec<String>, NotationError> {
+pub fn legal_moves(rules: &Rules, position: &str) -> Result<Vec<String>, Problem> {
+    fn typed<G: Game>(rules: &Rules, position: &str) -> Result<Vec<String>, Problem> {
         let mut moves = Vec::new();
         opening_position::<G>(rules, position)?.legal_moves(&mut moves);
         Ok(moves.iter().map(ToString::to_string).collect())
@@ -125,13 +125,13 @@ pub fn engine_moves<'m>(
     opening: &str,
     moves: impl IntoIterator<Item = &'m str>,
     protocol: Protocol,
-) -> Result<Option<Vec<String>>, NotationError> {
+) -> Result<Option<Vec<String>>, Problem> {
     fn typed<'m, G: Game>(
         rules: &Rules,
         opening: &str,
         moves: impl IntoIterator<Item = &'m str>,
         protocol: Protocol,
-    ) -> Result<Option<Vec<String>>, NotationError> {
+    ) -> Result<Option<Vec<String>>, Problem> {
         let mut position = G::parse(rules, opening)?;
         let Some(leading) = position.moves_from_start() else { return Ok(None) };
         let write = |mv: G::Move| G::engine_move(mv, protocol).unwrap_or_else(|| mv.to_string());
@@ -157,14 +157,14 @@ pub fn parse_engine_move<'m>(
     moves: impl IntoIterator<Item = &'m str>,
     text: &str,
     protocol: Protocol,
-) -> Result<String, NotationError> {
+) -> Result<String, Problem> {
     fn typed<'m, G: Game>(
         rules: &Rules,
         opening: &str,
         moves: impl IntoIterator<Item = &'m str>,
         text: &str,
         protocol: Protocol,
-    ) -> Result<String, NotationError> {
+    ) -> Result<String, Problem> {
         let mut position = G::parse(rules, opening)?;
         for text in moves {
             position.play_unchecked(parse_legal_move(&position, text)?);
@@ -185,7 +185,7 @@ pub fn book_positions(
     format: BookFormat,
     text: &str,
     plies: Option<u32>,
-) -> Result<Vec<BookPosition<String>>, BookError> {
+) -> Result<Vec<BookPosition<String>>, RangeProblem> {
     book_entries(rules, format, text, plies).into_iter().collect()
 }
 
@@ -197,16 +197,16 @@ pub fn book_entries(
     format: BookFormat,
     text: &str,
     plies: Option<u32>,
-) -> Vec<Result<BookPosition<String>, BookError>> {
+) -> Vec<Result<BookPosition<String>, RangeProblem>> {
     fn typed<G: Game>(
         rules: &Rules,
         format: BookFormat,
         text: &str,
         plies: Option<u32>,
-    ) -> Vec<Result<BookPosition<String>, BookError>> {
+    ) -> Vec<Result<BookPosition<String>, RangeProblem>> {
         let start = match G::start(rules) {
             Ok(start) => start,
-            Err(error) => return vec![Err(BookError::of_notation(&(0..0), error.into()))],
+            Err(problem) => return vec![Err(problem.moved_to(0..0))],
         };
         let mut seen = BTreeSet::new();
         let mut positions = Vec::new();
@@ -214,11 +214,11 @@ pub fn book_entries(
             let found =
                 found.and_then(|BookPosition { position, place }| match position.ending() {
                     None => Ok(BookPosition { position, place }),
-                    Some(ending) => Err(BookError {
+                    Some(ending) => Err(Problem::at(
                         place,
-                        problem: format!("here the game is over ({})", G::describe(ending)),
-                        remedy: "leave it out, or take fewer plies of each game".to_owned(),
-                    }),
+                        format!("here the game is over ({})", G::describe(ending)),
+                        "leave it out, or take fewer plies of each game",
+                    )),
                 });
             match found {
                 Err(error) => positions.push(Err(error)),
@@ -241,12 +241,12 @@ pub fn written_moves<'m>(
     rules: &Rules,
     position: &str,
     moves: impl IntoIterator<Item = &'m str>,
-) -> Result<Vec<String>, NotationError> {
+) -> Result<Vec<String>, Problem> {
     fn typed<'m, G: Game>(
         rules: &Rules,
         position: &str,
         moves: impl IntoIterator<Item = &'m str>,
-    ) -> Result<Vec<String>, NotationError> {
+    ) -> Result<Vec<String>, Problem> {
         let mut position = G::parse(rules, position)?;
         let mut written = Vec::new();
         for text in moves {
@@ -260,13 +260,13 @@ pub fn written_moves<'m>(
 }
 
 /// Parses a position from which a game can start or a search can move.
-pub(crate) fn opening_position<G: Game>(rules: &Rules, text: &str) -> Result<G, NotationError> {
+pub(crate) fn opening_position<G: Game>(rules: &Rules, text: &str) -> Result<G, Problem> {
     let position = G::parse(rules, text)?;
     if position.is_over() {
-        return Err(NotationError {
-            problem: format!("in `{text}` the game is over"),
-            remedy: "give a position that can still be played".to_owned(),
-        });
+        return Err(Problem::new(
+            format!("in `{text}` the game is over"),
+            "give a position that can still be played",
+        ));
     }
     Ok(position)
 }

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use crate::core::external::{self, EXTERNAL_ALGORITHMS, ExternalRules, Protocol};
 use crate::core::limits::Limits;
 use crate::core::parameters::{
-    AlgorithmInfo, ClockRule, ParameterError, ParameterKind, Parameters, Settings, Value,
-    wrong_word,
+    AlgorithmInfo, ClockRule, ParameterKind, Parameters, Settings, Value, wrong_word,
 };
-use crate::core::position::NotationError;
+use crate::core::problem::{KeyProblem, Problem};
 use crate::core::rules::Rules;
 use crate::evaluation::{Contents, EvaluationVisitor, GameEvaluation, NoContents, NoEvaluation};
 use crate::games::game::Game;
@@ -49,7 +48,7 @@ impl Player {
     /// An unknown algorithm or key (with the nearest known one), a value of the wrong type or outside its
     /// range, an algorithm that does not play this game, an evaluation that the game lacks, or a search
     /// without a limit.
-    pub fn from_parameters(rules: &Rules, given: &Parameters) -> Result<Self, ParameterError> {
+    pub fn from_parameters(rules: &Rules, given: &Parameters) -> Result<Self, KeyProblem> {
         Self::with_contents(rules, given, &NoContents)
     }
 
@@ -61,7 +60,7 @@ impl Player {
         rules: &Rules,
         given: &Parameters,
         contents: &dyn Contents,
-    ) -> Result<Self, ParameterError> {
+    ) -> Result<Self, KeyProblem> {
         with_game!(rules, G => Self::new::<G>(given, contents))
     }
 
@@ -69,10 +68,7 @@ impl Player {
     ///
     /// # Errors
     /// As [`Player::with_contents`].
-    pub fn new<G: Game>(
-        given: &Parameters,
-        contents: &dyn Contents,
-    ) -> Result<Self, ParameterError> {
+    pub fn new<G: Game>(given: &Parameters, contents: &dyn Contents) -> Result<Self, KeyProblem> {
         let info = chosen_algorithm(given)?;
         let settings = Settings::read(info, G::NAME, G::EVALUATIONS, given)?;
         if let Some(protocol) = Protocol::named(info.name) {
@@ -97,10 +93,7 @@ impl Player {
     }
 
     /// An external engine, for a game with engines that speak its protocol.
-    fn new_external<G: Game>(
-        protocol: Protocol,
-        settings: &Settings,
-    ) -> Result<Self, ParameterError> {
+    fn new_external<G: Game>(protocol: Protocol, settings: &Settings) -> Result<Self, KeyProblem> {
         if !G::PROTOCOLS.contains(&protocol) {
             let protocols = G::PROTOCOLS.iter().map(|protocol| format!("{:?}", protocol.name()));
             let remedy = match protocols.collect::<Vec<_>>().as_slice() {
@@ -109,7 +102,7 @@ impl Player {
             };
             let (name, game) = (protocol.name(), G::NAME);
             let problem = format!("programs that speak {name} do not play {game}");
-            return Err(ParameterError::new("algorithm", problem, remedy));
+            return Err(Problem::of_key("algorithm", problem, remedy));
         }
         Ok(Self {
             parameters: settings.canonical(),
@@ -141,11 +134,9 @@ impl Player {
     ///
     /// # Errors
     /// If they may not, with a remedy, or if the text is not a position of the game.
-    pub fn check_start(&self, rules: &Rules, start: &str) -> Result<(), ParameterError> {
+    pub fn check_start(&self, rules: &Rules, start: &str) -> Result<(), KeyProblem> {
         with_game!(rules, G => {
-            let start = G::parse(rules, start).map_err(|NotationError { problem, remedy }| {
-                ParameterError { key: None, problem, remedy }
-            })?;
+            let start = G::parse(rules, start).map_err(|problem| problem.moved_to(None))?;
             registry::check_start(self.algorithm(), &start)
         })
     }
@@ -277,16 +268,16 @@ impl<G: Game> EvaluationVisitor<G> for Compile<'_> {
     }
 }
 
-fn chosen_algorithm(given: &Parameters) -> Result<&'static AlgorithmInfo, ParameterError> {
+fn chosen_algorithm(given: &Parameters) -> Result<&'static AlgorithmInfo, KeyProblem> {
     const KEY: &str = "algorithm";
     let names = || TABLES.iter().map(|info| info.name).chain(EXTERNAL_ALGORITHMS.iter().copied());
     let Some(value) = given.get(KEY) else {
         let missing = wrong_word(KEY, &Value::Text(String::new()), names());
-        return Err(ParameterError { problem: format!("`{KEY}` is missing"), ..missing });
+        return Err(Problem { what: format!("`{KEY}` is missing"), ..missing });
     };
     let is_named = |info: &&AlgorithmInfo| matches!(value, Value::Text(name) if name == info.name);
     TABLES.iter().chain(external::TABLES).find(is_named).ok_or_else(|| {
         let error = wrong_word(KEY, value, names());
-        ParameterError { problem: format!("there is no algorithm {value}"), ..error }
+        Problem { what: format!("there is no algorithm {value}"), ..error }
     })
 }

@@ -1,6 +1,7 @@
 //! Replays a recorded list of moves to obtain its positions.
 
-use crate::core::position::{Before, Ending, Line, NotationError, Side};
+use crate::core::position::{Before, Ending, Line, Side};
+use crate::core::problem::Problem;
 use crate::core::rules::Rules;
 use crate::games::game::Game;
 use crate::play::notation::parse_legal_move;
@@ -33,7 +34,7 @@ pub fn replay_moves<'m>(
     rules: &Rules,
     opening: &str,
     moves: impl IntoIterator<Item = &'m str>,
-) -> Result<Vec<ReplayedPosition>, NotationError> {
+) -> Result<Vec<ReplayedPosition>, Problem> {
     with_game!(rules, G => replay_in::<G>(rules, opening, moves))
 }
 
@@ -41,15 +42,13 @@ fn replay_in<'m, G: Game>(
     rules: &Rules,
     opening: &str,
     moves: impl IntoIterator<Item = &'m str>,
-) -> Result<Vec<ReplayedPosition>, NotationError> {
+) -> Result<Vec<ReplayedPosition>, Problem> {
     let mut position = G::parse(rules, opening)?;
     let mut before = Vec::new();
     let mut replayed = vec![replayed_position(Line::from_start(&position))];
     for (ply, text) in (1..).zip(moves) {
-        let mv = parse_legal_move(&position, text).map_err(|error| NotationError {
-            problem: format!("move {ply}: {}", error.problem),
-            ..error
-        })?;
+        let mv = parse_legal_move(&position, text)
+            .map_err(|error| Problem { what: format!("move {ply}: {}", error.what), ..error })?;
         before.push(Before { mv, key: position.canonical_key() });
         position.play_unchecked(mv);
         replayed.push(replayed_position(Line { position: &position, before: &before }));

@@ -3,7 +3,8 @@
 use crate::core::budget::Budget;
 use crate::core::host::Host;
 use crate::core::limits::{EndedBy, Limits, Stop};
-use crate::core::position::{NotationError, Position, Side};
+use crate::core::position::{Position, Side};
+use crate::core::problem::Problem;
 use crate::core::rules::Rules;
 use crate::core::solver::{Optimal, Solver};
 use crate::core::stack;
@@ -44,7 +45,7 @@ pub struct Solved {
 pub enum SolveError {
     /// The text is not a position of this game, or the game is over there.
     #[error("failed to read the position: {0}")]
-    Position(#[from] NotationError),
+    Position(#[from] Problem),
     /// A limit ended the solving before the value was known.
     #[error("the {} limit ended the solving after {nodes} nodes", limit.limit_name())]
     Limit {

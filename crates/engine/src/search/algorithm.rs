@@ -2,7 +2,8 @@
 
 use super::Search;
 use super::reference::{self, Reference};
-use crate::core::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, Value};
+use crate::core::parameters::{AlgorithmInfo, Parameters, Settings, Value};
+use crate::core::problem::KeyProblem;
 use crate::core::solver::Solvable;
 use crate::evaluation::GameEvaluation;
 
@@ -34,18 +35,18 @@ pub(crate) trait Algorithm {
     }
 
     /// Checks that it can play this game.
-    fn check_game<P: Solvable>() -> Result<(), ParameterError> {
+    fn check_game<P: Solvable>() -> Result<(), KeyProblem> {
         Ok(())
     }
 
     /// Checks that its games may begin with this position.
-    fn check_start<P: Solvable>(_start: &P) -> Result<(), ParameterError> {
+    fn check_start<P: Solvable>(_start: &P) -> Result<(), KeyProblem> {
         Ok(())
     }
 
     /// Checks that a player with these complete parameters gives every move a value that depends on the
     /// position alone, and so has a [`Reference`].
-    fn check_reference(_parameters: &Parameters) -> Result<(), ParameterError> {
+    fn check_reference(_parameters: &Parameters) -> Result<(), KeyProblem> {
         Err(reference::not_of_this_algorithm(Self::INFO.name))
     }
 

@@ -4,8 +4,9 @@ use super::algorithm::{Algorithm, Maker};
 use super::reference::{self, Reference};
 use super::{Budget, Evaluate, Found, NoMove, Search, Stop, WIN_MIN, make_child, root};
 use crate::core::limits::EndedBy;
-use crate::core::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, shared};
+use crate::core::parameters::{AlgorithmInfo, Parameters, Settings, shared};
 use crate::core::position::Line;
+use crate::core::problem::KeyProblem;
 use crate::core::rng::Random;
 use crate::core::score;
 use crate::core::solver::{Optimal, SOLVER_BYTES_MAX, Solvable, Solver};
@@ -41,7 +42,7 @@ impl Algorithm for ExactPlay {
         SOLVER_BYTES_MAX
     }
 
-    fn check_reference(parameters: &Parameters) -> Result<(), ParameterError> {
+    fn check_reference(parameters: &Parameters) -> Result<(), KeyProblem> {
         reference::check_limits(parameters)
     }
 

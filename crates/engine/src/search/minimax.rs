@@ -6,8 +6,9 @@ use super::path::Path;
 use super::reference::{self, Reference};
 use super::{Budget, Evaluate, Found, Limits, NoMove, Search, Stop, make_child, root};
 use crate::core::knowledge::Knowledge;
-use crate::core::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, shared};
+use crate::core::parameters::{AlgorithmInfo, Parameters, Settings, shared};
 use crate::core::position::{Line, Position};
+use crate::core::problem::KeyProblem;
 use crate::core::rng::Random;
 use crate::core::score;
 use crate::core::solver::{Solvable, values_by_child};
@@ -42,7 +43,7 @@ impl Algorithm for MinimaxPlay {
         has_depth(parameters)
     }
 
-    fn check_reference(parameters: &Parameters) -> Result<(), ParameterError> {
+    fn check_reference(parameters: &Parameters) -> Result<(), KeyProblem> {
         if !has_depth(parameters) {
             return Err(reference::without_depth());
         }

@@ -1,8 +1,9 @@
 //! Searches that serve as a reference for the values of moves.
 
 use super::{Budget, Stop};
-use crate::core::parameters::{ParameterError, Parameters};
+use crate::core::parameters::Parameters;
 use crate::core::position::Position;
+use crate::core::problem::{KeyProblem, Problem};
 
 /// Gives every legal move of a position a value that depends on the position alone: not on random
 /// numbers, on time, or on what was searched before.
@@ -23,29 +24,28 @@ pub(crate) trait Reference<P: Position>: Send {
 const REMEDY: &str = "write `algorithm = \"exact\"`, or `algorithm = \"minimax\"` with a `depth`";
 
 /// The error for a reference of any other algorithm.
-pub(super) fn not_of_this_algorithm(name: &str) -> ParameterError {
+pub(super) fn not_of_this_algorithm(name: &str) -> KeyProblem {
     let problem = format!("`{name}` does not give every move of a position a value of its own");
-    ParameterError::new("algorithm", problem, REMEDY.to_owned())
+    Problem::of_key("algorithm", problem, REMEDY.to_owned())
 }
 
 /// The error for a reference whose search has no depth.
-pub(super) fn without_depth() -> ParameterError {
-    ParameterError {
-        key: None,
-        problem: "without a `depth` the values of moves depend on where a limit ends the search"
-            .to_owned(),
-        remedy: "give the reference a `depth`, in plies".to_owned(),
-    }
+pub(super) fn without_depth() -> KeyProblem {
+    Problem::at(
+        None,
+        "without a `depth` the values of moves depend on where a limit ends the search",
+        "give the reference a `depth`, in plies",
+    )
 }
 
 /// Rejects limits under which the values would not depend on the position alone, or would not be
 /// counted as the limit states. A limit on nodes only decides which positions get no values.
-pub(super) fn check_limits(parameters: &Parameters) -> Result<(), ParameterError> {
+pub(super) fn check_limits(parameters: &Parameters) -> Result<(), KeyProblem> {
     for (stored, written, counted) in
         [("move_time_us", "move_time", "on time"), ("evaluations", "evaluations", "on evaluations")]
     {
         if parameters.contains_key(stored) {
-            return Err(ParameterError::new(
+            return Err(Problem::of_key(
                 written,
                 format!("a reference has no limit {counted}: values depend on the position alone"),
                 format!(

@@ -3,9 +3,8 @@
 use super::algorithm::{Algorithm, Maker};
 use super::{alpha_beta, exact, genetic, mcts, minimax, random, reference, table};
 use crate::core::external;
-use crate::core::parameters::{
-    AlgorithmInfo, ParameterError, ParameterInfo, Parameters, Settings, Value,
-};
+use crate::core::parameters::{AlgorithmInfo, ParameterInfo, Parameters, Settings, Value};
+use crate::core::problem::KeyProblem;
 use crate::core::solver::Solvable;
 use crate::evaluation::GameEvaluation;
 use crate::network;
@@ -64,7 +63,7 @@ macro_rules! algorithms {
         }
 
         /// [`Algorithm::check_reference`] of the algorithm that these parameters name.
-        pub(crate) fn check_reference(parameters: &Parameters) -> Result<(), ParameterError> {
+        pub(crate) fn check_reference(parameters: &Parameters) -> Result<(), KeyProblem> {
             let name = match parameters.get("algorithm") {
                 Some(Value::Text(name)) => name.as_str(),
                 Some(_) | None => "",
@@ -76,7 +75,7 @@ macro_rules! algorithms {
         }
 
         /// [`Algorithm::check_game`] of the algorithm described by `info`.
-        pub(crate) fn check_game<P: Solvable>(info: &AlgorithmInfo) -> Result<(), ParameterError> {
+        pub(crate) fn check_game<P: Solvable>(info: &AlgorithmInfo) -> Result<(), KeyProblem> {
             $(if info.name == <$algorithm as Algorithm>::INFO.name {
                 return <$algorithm as Algorithm>::check_game::<P>();
             })+
@@ -95,7 +94,7 @@ macro_rules! algorithms {
         pub(crate) fn check_start<P: Solvable>(
             name: &str,
             start: &P,
-        ) -> Result<(), ParameterError> {
+        ) -> Result<(), KeyProblem> {
             $(if name == <$algorithm as Algorithm>::INFO.name {
                 return <$algorithm as Algorithm>::check_start(start);
             })+

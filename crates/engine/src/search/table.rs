@@ -7,8 +7,9 @@ use super::random::RandomMove;
 use super::reference::Reference;
 use super::{Budget, Found, NoMove, Search, Stop, make_child, root};
 use crate::core::limits::EndedBy;
-use crate::core::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings};
+use crate::core::parameters::{AlgorithmInfo, Parameters, Settings};
 use crate::core::position::{Line, Position};
+use crate::core::problem::{KeyProblem, Problem};
 use crate::core::rng::Random;
 use crate::core::score;
 use crate::core::solver::Solvable;
@@ -45,22 +46,22 @@ impl Algorithm for TablePlay {
         16 << 20
     }
 
-    fn check_game<P: Solvable>() -> Result<(), ParameterError> {
+    fn check_game<P: Solvable>() -> Result<(), KeyProblem> {
         if TypeId::of::<P>() == TypeId::of::<Chess>() {
             return Ok(());
         }
-        Err(ParameterError::new(
+        Err(Problem::of_key(
             "algorithm",
             "`table` plays only chess endings".to_owned(),
             "choose another algorithm, or play endings of chess".to_owned(),
         ))
     }
 
-    fn check_start<P: Solvable>(start: &P) -> Result<(), ParameterError> {
+    fn check_start<P: Solvable>(start: &P) -> Result<(), KeyProblem> {
         if chess(start).is_some_and(|position| Endgame::from_position(position).is_some()) {
             return Ok(());
         }
-        Err(ParameterError::new(
+        Err(Problem::of_key(
             "algorithm",
             format!("`table` has no table of `{start}`, and games may begin there"),
             format!(
@@ -70,7 +71,7 @@ impl Algorithm for TablePlay {
         ))
     }
 
-    fn check_reference(_parameters: &Parameters) -> Result<(), ParameterError> {
+    fn check_reference(_parameters: &Parameters) -> Result<(), KeyProblem> {
         Ok(())
     }
 

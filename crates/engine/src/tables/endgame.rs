@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use cozy_chess::{Board, Color, Piece};
 
+use crate::core::problem::Problem;
 use crate::games::Chess;
 
 /// The most pieces of an endgame, kings included.
@@ -21,16 +22,6 @@ pub struct Endgame {
     name: String,
     /// White's king, black's king, white's other pieces, black's.
     men: Vec<(Color, Piece)>,
-}
-
-/// An unknown endgame name, with the problem and the remedy.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{problem}")]
-pub struct EndgameError {
-    /// The problem.
-    pub problem: String,
-    /// The remedy.
-    pub remedy: String,
 }
 
 impl Endgame {
@@ -102,13 +93,11 @@ impl Endgame {
 }
 
 impl FromStr for Endgame {
-    type Err = EndgameError;
+    type Err = Problem;
 
     /// Accepts small letters, and a side's pieces in any order after its king.
-    fn from_str(name: &str) -> Result<Self, EndgameError> {
-        let wrong = |problem: String, remedy: &str| {
-            Err(EndgameError { problem, remedy: remedy.to_owned() })
-        };
+    fn from_str(name: &str) -> Result<Self, Problem> {
+        let wrong = |problem: String, remedy: &str| Err(Problem::new(problem, remedy.to_owned()));
         const HOW: &str = "write white's pieces and then black's, each with its king first, such as \
                            KRK, KBNK or KRKB";
         let mut pieces = Vec::new();

@@ -52,7 +52,7 @@ use crate::games::Chess;
 
 pub use bytes::TableBytesError;
 pub use counts::{Longest, SideCounts, TableCounts};
-pub use endgame::{Endgame, EndgameError, PIECES_MAX};
+pub use endgame::{Endgame, PIECES_MAX};
 pub use retrograde::Progress;
 pub use shared::{
     TableSolution, ending, install_source, known_value, move_values, shared, solve, value,

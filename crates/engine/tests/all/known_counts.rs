@@ -15,8 +15,8 @@ use spelrum_engine::search::mcts::{Bound, Choice, Mcts, MctsParameters, PlayoutP
 use spelrum_engine::search::minimax::{self, Minimax};
 use spelrum_engine::search::{Budget, Evaluate, Limits, Search};
 use spelrum_engine::{
-    EndedBy, Ending, Game, Knowledge, Line, NotationError, PlayoutRandom, Position, Random, Rules,
-    Side, SideName, Termination, Timeless, analyze, perft, with_game,
+    EndedBy, Ending, Game, Knowledge, Line, PlayoutRandom, Position, Problem, Random, Rules, Side,
+    SideName, Termination, Timeless, analyze, perft, with_game,
 };
 
 /// The positions that games of up to `depth` plies go through, the first not counted, and those of
@@ -116,8 +116,8 @@ impl Position for Uniform {
         self.to_string()
     }
 
-    fn parse_move(&self, text: &str) -> Result<u8, NotationError> {
-        let error = |_| NotationError { problem: text.to_owned(), remedy: "a number".to_owned() };
+    fn parse_move(&self, text: &str) -> Result<u8, Problem> {
+        let error = |_| Problem::new(text.to_owned(), "a number");
         text.parse().map_err(error)
     }
 }

@@ -495,8 +495,8 @@ fn what_is_no_reference_is_refused_with_what_to_write() {
         ),
     ] {
         let error = refused(json);
-        assert_eq!(error.key.as_deref(), key, "{json}");
-        assert!(error.problem.contains(problem), "{json}: {error}");
+        assert_eq!(error.place.as_deref(), key, "{json}");
+        assert!(error.what.contains(problem), "{json}: {error}");
         assert!(error.remedy.contains(remedy), "{json}: {error}");
         let refused =
             move_values(&rules, ".".repeat(36).as_str(), &player(&rules, json), &Timeless);

@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 use insta::assert_snapshot;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::{
-    ALGORITHMS, ParameterError, ParameterKind, Player, Rules, memory_bytes_of, parameters_of,
+    ALGORITHMS, KeyProblem, ParameterKind, Player, Rules, memory_bytes_of, parameters_of,
 };
 
 static PENTAGO: LazyLock<Rules> = LazyLock::new(|| Pentago::rules(true));
 
-fn read(rules: &Rules, json: &str) -> Result<Player, ParameterError> {
+fn read(rules: &Rules, json: &str) -> Result<Player, KeyProblem> {
     Player::from_parameters(rules, &serde_json::from_str(json).unwrap())
 }
 

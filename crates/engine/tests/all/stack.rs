@@ -14,7 +14,7 @@ use spelrum_engine::search::{
     Budget, Evaluate, Found, Limits, PLIES_MAX, POSITION_BYTES_MAX, STACK_BYTES, Search, Stop,
 };
 use spelrum_engine::{
-    EndedBy, Ending, Line, NotationError, PlainSolver, Position, Random, Side, SideName, Solver,
+    EndedBy, Ending, Line, PlainSolver, Position, Problem, Random, Side, SideName, Solver,
     Termination, Timeless,
 };
 
@@ -97,7 +97,7 @@ impl Position for Corridor {
         self.to_string()
     }
 
-    fn parse_move(&self, text: &str) -> Result<Way, NotationError> {
+    fn parse_move(&self, text: &str) -> Result<Way, Problem> {
         unreachable!("nobody types {text}")
     }
 }

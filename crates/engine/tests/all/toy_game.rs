@@ -14,11 +14,10 @@ use spelrum_engine::search::alpha_beta::{self, AlphaBeta};
 use spelrum_engine::search::minimax::{self, Minimax};
 use spelrum_engine::search::{Budget, Evaluate, Found, Limits, Search};
 use spelrum_engine::{
-    Answer, Before, Board, Ending, EvaluationInfo, Fault, Game, Host, Knowledge, Line,
-    NotationError, Outcome, ParameterError, ParameterInfo, Parameters, PlainSolver, Player,
-    Position, Promise, Random, Rules, SearchReport, Seat, Settings, Side, SideName, Solvable,
-    Termination, TerminationInfo, Timeless, Turn, Value, arbitrate, evaluations, parameters_of,
-    seat_of,
+    Answer, Before, Board, Ending, EvaluationInfo, Fault, Game, Host, KeyProblem, Knowledge, Line,
+    Outcome, ParameterInfo, Parameters, PlainSolver, Player, Position, Problem, Promise, Random,
+    Rules, SearchReport, Seat, Settings, Side, SideName, Solvable, Termination, TerminationInfo,
+    Timeless, Turn, Value, arbitrate, evaluations, parameters_of, seat_of,
 };
 
 /// A counter on a ring of cells, moved in turn by one cell to the left or right. The side that
@@ -115,14 +114,11 @@ impl Position for Ring {
         format!("{self}\n{}", self.status())
     }
 
-    fn parse_move(&self, text: &str) -> Result<Way, NotationError> {
+    fn parse_move(&self, text: &str) -> Result<Way, Problem> {
         match text {
             "l" => Ok(Way::Left),
             "r" => Ok(Way::Right),
-            _ => Err(NotationError {
-                problem: format!("`{text}` is not a way"),
-                remedy: "write l or r".to_owned(),
-            }),
+            _ => Err(Problem::new(format!("`{text}` is not a way"), "write l or r")),
         }
     }
 }
@@ -195,14 +191,14 @@ impl GameEvaluation<Ring> for Heights {
         ],
     };
 
-    fn from_settings(settings: &Settings, contents: &dyn Contents) -> Result<Self, ParameterError> {
+    fn from_settings(settings: &Settings, contents: &dyn Contents) -> Result<Self, KeyProblem> {
         MADE.fetch_add(1, Ordering::Relaxed);
         let heights = content_of(settings, "heights", contents)?;
         let formula = settings.word("formula");
         let scale = formula.strip_prefix("* ").and_then(|scale| scale.parse().ok());
         let scale = scale.ok_or_else(|| {
             let problem = format!("`formula` cannot be {formula:?}");
-            ParameterError::new("formula", problem, "write it like \"* 3\"".to_owned())
+            Problem::of_key("formula", problem, "write it like \"* 3\"".to_owned())
         })?;
         let Value::Table(recipe) = settings.value("recipe") else {
             unreachable!("the kind was checked before")
@@ -235,11 +231,8 @@ impl Game for Ring {
         Self { cell: *cells as u8 / 2, cells: *cells as u8, to_move: Side::First }
     }
 
-    fn read(start: Self, text: &str) -> Result<Self, NotationError> {
-        let error = || NotationError {
-            problem: format!("`{text}` is not a cell and a side"),
-            remedy: "write 3o".to_owned(),
-        };
+    fn read(start: Self, text: &str) -> Result<Self, Problem> {
+        let error = || Problem::new(format!("`{text}` is not a cell and a side"), "write 3o");
         let (cell, to_move) = match text.strip_suffix('o') {
             Some(cell) => (cell, Side::First),
             None => (text.strip_suffix('e').ok_or_else(error)?, Side::Second),

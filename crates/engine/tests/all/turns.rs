@@ -11,7 +11,7 @@ use spelrum_engine::search::alpha_beta::{self, AlphaBeta};
 use spelrum_engine::search::minimax::{self, Minimax};
 use spelrum_engine::search::{Budget, Evaluate, LastPly, Limits, Search, Stop};
 use spelrum_engine::{
-    EndedBy, Ending, Line, NotationError, Position, Random, Side, SideName, Termination, Timeless,
+    EndedBy, Ending, Line, Position, Problem, Random, Side, SideName, Termination, Timeless,
 };
 
 /// A tree made up by hashing the moves made so far: who moves, how many moves there are, whether
@@ -97,8 +97,8 @@ impl Position for Relay {
         self.to_string()
     }
 
-    fn parse_move(&self, text: &str) -> Result<u8, NotationError> {
-        let error = |_| NotationError { problem: text.to_owned(), remedy: "a number".to_owned() };
+    fn parse_move(&self, text: &str) -> Result<u8, Problem> {
+        let error = |_| Problem::new(text.to_owned(), "a number");
         text.parse().map_err(error)
     }
 }

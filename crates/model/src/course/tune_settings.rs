@@ -166,7 +166,7 @@ impl TuneSettings {
     pub fn checked_player_with(
         &self,
         levels: &[Level],
-    ) -> Result<Parameters, (Parameters, spelrum_engine::ParameterError)> {
+    ) -> Result<Parameters, (Parameters, spelrum_engine::KeyProblem)> {
         let mut given = self.player.clone();
         given.extend(
             self.parameters.iter().zip(levels).map(|(parameter, level)| parameter.value(*level)),
@@ -177,7 +177,7 @@ impl TuneSettings {
                 Ok(player) => return Ok(player.parameters().clone()),
                 Err(error) => error,
             };
-            let key = error.key.as_ref().filter(|_| error.is_without_effect() && left > 0);
+            let key = error.place.as_ref().filter(|_| error.is_without_effect() && left > 0);
             let Some(key) = key else { return Err((given, error)) };
             let canonical = format!("{key}_us");
             if given.remove(key).or_else(|| given.remove(&canonical)).is_none() {
@@ -254,7 +254,7 @@ impl TuneSettings {
     ///
     /// # Errors
     /// The invalid parameter, and the reason.
-    pub fn check(&self) -> Result<(), (usize, spelrum_engine::ParameterError)> {
+    pub fn check(&self) -> Result<(), (usize, spelrum_engine::KeyProblem)> {
         let start: Vec<Level> = self.parameters.iter().map(|parameter| parameter.start).collect();
         self.checked_player_with(&start).map_err(|(_, error)| (0, error))?;
         let ends: usize = self.parameters.iter().map(|parameter| parameter.ends().len()).sum();

@@ -25,8 +25,7 @@ mod shared;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
-use spelrum_engine::tables::EndgameError;
-use spelrum_engine::{Game, NotationError, Position, Random, Rules, RulesError, with_game};
+use spelrum_engine::{Game, KeyProblem, Position, Problem, Random, Rules, with_game};
 
 use crate::conditions::{OpeningsRule, ToMove};
 use crate::definition::CellDefinition;
@@ -67,7 +66,7 @@ enum Sequence {
 pub enum OpeningsError {
     /// The rules are invalid.
     #[error("failed to set up the game: {0}")]
-    Rules(#[from] RulesError),
+    Rules(#[from] KeyProblem),
     /// The openings are further from the start than [`OPENING_PLIES_MAX`].
     #[error("openings after {plies} plies are too far from the start, at most {OPENING_PLIES_MAX}")]
     Far {
@@ -95,7 +94,7 @@ pub enum OpeningsError {
         /// Its place in the list, from 1.
         number: usize,
         /// The problem with it.
-        error: NotationError,
+        error: Problem,
     },
     /// A listed position appears earlier, up to symmetry.
     #[error("opening {number} is the same as opening {first}, up to symmetry")]
@@ -115,8 +114,8 @@ pub enum OpeningsError {
     #[error("there are tables of endings of chess alone, under its usual rules")]
     NotChess,
     /// An ending without a table.
-    #[error("this ending has no table: {0}")]
-    Ending(EndgameError),
+    #[error("this ending has no table: {}", .0.what)]
+    Ending(Problem),
     /// White wins none of the requested positions.
     #[error(
         "white wins no position of {ending} with {} to move{}",

@@ -77,7 +77,7 @@ pub(super) fn led(
     let mut with_end = player.clone();
     with_end.insert(parameter.key.clone(), parameter.value(high));
     Player::from_parameters(rules, &with_end)
-        .map_err(|error| Fault::at(&ends[1].place, error.problem, error.remedy))?;
+        .map_err(|error| Fault::at(&ends[1].place, error.what, error.remedy))?;
     Ok(parameter)
 }
 

@@ -64,7 +64,7 @@ impl Course<'_> {
         };
         tune.check().map_err(|(place, error)| {
             let entry = &table.entries[place];
-            let problem = format!("where `{}` is tried: {}", entry.key, error.problem);
+            let problem = format!("where `{}` is tried: {}", entry.key, error.what);
             Fault::at(&entry.key_place, problem, error.remedy)
         })?;
         Ok(tune)

@@ -23,6 +23,7 @@ mod compiled;
 mod simplified;
 mod text;
 
+use crate::core::problem::{Problem, RangeProblem};
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -192,27 +193,15 @@ pub struct Expression {
     nodes: Vec<Node>,
 }
 
-/// An error in a formula, with its place and remedy.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{problem}; {remedy}")]
-pub struct ExpressionError {
-    /// The range of bytes in a text, or of nodes in a list.
-    pub place: Range<usize>,
-    /// The problem; for a text with the place in characters.
-    pub problem: String,
-    /// What to write instead.
-    pub remedy: String,
-}
-
 impl Expression {
     /// The tree with these nodes in prefix order. A constant -0 becomes 0, which formulas cannot distinguish
     /// from it.
     ///
     /// # Errors
     /// If they are not one whole tree, a constant is not finite, or the tree exceeds its bounds.
-    pub fn from_nodes(mut nodes: Vec<Node>) -> Result<Self, ExpressionError> {
+    pub fn from_nodes(mut nodes: Vec<Node>) -> Result<Self, RangeProblem> {
         let error = |place: Range<usize>, problem: String, remedy: &str| {
-            Err(ExpressionError { place, problem, remedy: remedy.to_owned() })
+            Err(Problem::at(place, problem, remedy.to_owned()))
         };
         let len = nodes.len();
         if len > NODES_MAX {
@@ -251,7 +240,7 @@ impl Expression {
     ///
     /// # Errors
     /// If it is a function, or a constant that is not finite.
-    pub fn leaf(node: Node) -> Result<Self, ExpressionError> {
+    pub fn leaf(node: Node) -> Result<Self, RangeProblem> {
         Self::from_nodes(vec![node])
     }
 
@@ -319,11 +308,7 @@ impl Expression {
     ///
     /// # Panics
     /// If there is no such node.
-    pub fn with_subtree(
-        &self,
-        index: usize,
-        replacement: &[Node],
-    ) -> Result<Self, ExpressionError> {
+    pub fn with_subtree(&self, index: usize, replacement: &[Node]) -> Result<Self, RangeProblem> {
         let mut nodes = self.nodes.clone();
         nodes.splice(self.subtree(index), replacement.iter().copied());
         Self::from_nodes(nodes)
@@ -336,7 +321,7 @@ impl Expression {
     ///
     /// # Panics
     /// If there is no such node.
-    pub fn with_node(&self, index: usize, node: Node) -> Result<Self, ExpressionError> {
+    pub fn with_node(&self, index: usize, node: Node) -> Result<Self, RangeProblem> {
         let mut nodes = self.nodes.clone();
         nodes[index] = node;
         Self::from_nodes(nodes)
@@ -386,20 +371,18 @@ impl Expression {
     }
 }
 
-fn too_long(place: Range<usize>, has: String) -> ExpressionError {
-    ExpressionError {
+fn too_long(place: Range<usize>, has: String) -> RangeProblem {
+    Problem::at(
         place,
-        problem: format!("the formula has {has}"),
-        remedy: format!(
-            "leave it at {NODES_MAX} nodes: functions, constants and features together"
-        ),
-    }
+        format!("the formula has {has}"),
+        format!("leave it at {NODES_MAX} nodes: functions, constants and features together"),
+    )
 }
 
-fn too_deep(place: Range<usize>, subject: &str) -> ExpressionError {
-    ExpressionError {
+fn too_deep(place: Range<usize>, subject: &str) -> RangeProblem {
+    Problem::at(
         place,
-        problem: format!("{subject} is more than {DEPTH_MAX} levels below the root"),
-        remedy: format!("nest functions at most {DEPTH_MAX} deep"),
-    }
+        format!("{subject} is more than {DEPTH_MAX} levels below the root"),
+        format!("nest functions at most {DEPTH_MAX} deep"),
+    )
 }

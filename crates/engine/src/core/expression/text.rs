@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use super::{
-    ARITY, DEPTH_MAX, Expression, ExpressionError, FeatureInfo, Function, NODES_MAX, Node,
-    too_deep, too_long,
+    ARITY, DEPTH_MAX, Expression, FeatureInfo, Function, NODES_MAX, Node, too_deep, too_long,
 };
 use crate::core::nearest::nearest;
+use crate::core::problem::{Problem, RangeProblem};
 
 /// The longest text that is parsed, in bytes. Every expression within its bounds is shorter, if feature names
 /// have at most 24 letters.
@@ -19,7 +19,7 @@ impl Expression {
     /// # Errors
     /// If it is not a formula, or exceeds the bounds of expressions; the error has the place, as a character
     /// counted from 1, and a remedy.
-    pub fn parse(text: &str, features: &[FeatureInfo]) -> Result<Self, ExpressionError> {
+    pub fn parse(text: &str, features: &[FeatureInfo]) -> Result<Self, RangeProblem> {
         let mut reader = Reader { text, features, nodes: Vec::new(), open: Vec::new() };
         let mut is_whole = false;
         for place in tokens(text) {
@@ -103,7 +103,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Reads one token, and returns whether the formula is then complete.
-    fn take(&mut self, place: Range<usize>) -> Result<bool, ExpressionError> {
+    fn take(&mut self, place: Range<usize>) -> Result<bool, RangeProblem> {
         let token = &self.text[place.clone()];
         if let Some(open) = self.open.last_mut()
             && open.function.is_none()
@@ -142,7 +142,7 @@ impl Reader<'_> {
         Ok(self.count_operand())
     }
 
-    fn leaf(&self, token: &str, place: &Range<usize>) -> Result<Node, ExpressionError> {
+    fn leaf(&self, token: &str, place: &Range<usize>) -> Result<Node, RangeProblem> {
         let at = self.at(place);
         if function(token).is_some() {
             let problem = format!("at {at}, the function `{token}` stands without a parenthesis");
@@ -171,7 +171,7 @@ impl Reader<'_> {
         Err(self.error(place.clone(), problem, &remedy))
     }
 
-    fn push(&mut self, node: Node, place: &Range<usize>) -> Result<(), ExpressionError> {
+    fn push(&mut self, node: Node, place: &Range<usize>) -> Result<(), RangeProblem> {
         if self.nodes.len() == NODES_MAX {
             let has = format!("more than {NODES_MAX} nodes at {}", self.at(place));
             return Err(too_long(place.clone(), has));
@@ -181,7 +181,7 @@ impl Reader<'_> {
     }
 
     /// Takes a closing parenthesis.
-    fn close(&mut self, place: Range<usize>) -> Result<bool, ExpressionError> {
+    fn close(&mut self, place: Range<usize>) -> Result<bool, RangeProblem> {
         let at = self.at(&place);
         match self.open.pop() {
             None => {
@@ -213,7 +213,7 @@ impl Reader<'_> {
     }
 
     /// The text has ended before the formula.
-    fn unfinished(&self) -> ExpressionError {
+    fn unfinished(&self) -> RangeProblem {
         let end = self.text.len()..self.text.len();
         match self.open.last() {
             None => self.error(end, "there is no formula".to_owned(), "write one such as (+ a b)"),
@@ -229,8 +229,8 @@ impl Reader<'_> {
         format!("character {}", self.text[..place.start].chars().count() + 1)
     }
 
-    fn error(&self, place: Range<usize>, problem: String, remedy: &str) -> ExpressionError {
-        ExpressionError { place, problem, remedy: remedy.to_owned() }
+    fn error(&self, place: Range<usize>, problem: String, remedy: &str) -> RangeProblem {
+        Problem::at(place, problem, remedy.to_owned())
     }
 }
 

@@ -26,6 +26,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use crate::core::expression::{FORMULA_BYTES_MAX, FeatureInfo};
+use crate::core::problem::KeyProblem;
 
 pub use clock::{ClockRule, TimeLeft};
 pub use duration::{format_duration_us, parse_duration_us};
@@ -103,40 +104,6 @@ pub(crate) fn count_of(parameters: &Parameters, name: &str) -> u64 {
         Some(_) | None => 0,
     }
 }
-
-/// An error in a player's parameters: the key, the problem, and the remedy.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{problem}; {remedy}")]
-pub struct ParameterError {
-    /// The key at fault, if it is a single one.
-    pub key: Option<String>,
-    /// What is wrong.
-    pub problem: String,
-    /// What to write instead.
-    pub remedy: String,
-}
-
-impl ParameterError {
-    /// An error of one key.
-    #[must_use]
-    pub fn new(key: &str, problem: String, remedy: String) -> Self {
-        Self { key: Some(key.to_owned()), problem, remedy }
-    }
-
-    /// A known key that has no effect in combination with the others.
-    pub(crate) fn without_effect(key: &str, remedy: String) -> Self {
-        Self::new(key, format!("`{key}` {WITHOUT_EFFECT}"), remedy)
-    }
-
-    /// Whether the key is known but has no effect beside the others; the rest may be valid without
-    /// it.
-    #[must_use]
-    pub fn is_without_effect(&self) -> bool {
-        self.problem.ends_with(WITHOUT_EFFECT)
-    }
-}
-
-const WITHOUT_EFFECT: &str = "has no effect here";
 
 /// One parameter: the single place that states its meaning and its possible values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -416,7 +383,7 @@ pub struct RecipeInfo {
     /// Its keys.
     pub keys: &'static [ParameterInfo],
     /// Checks the keys, and fills in defaults.
-    pub canonical: fn(&Parameters) -> Result<Parameters, ParameterError>,
+    pub canonical: fn(&Parameters) -> Result<Parameters, KeyProblem>,
 }
 
 /// Compares the keys: functions have no unique addresses.

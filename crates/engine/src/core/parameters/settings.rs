@@ -2,10 +2,11 @@
 
 use super::{
     AlgorithmInfo, ClockRule, EvaluationInfo, NESTED_DEPTH_MAX, NESTED_VALUES_MAX,
-    ParameterDefault, ParameterError, ParameterInfo, ParameterKind, Parameters, Preset, Value,
-    alternatives, nearest, parse_duration_us,
+    ParameterDefault, ParameterInfo, ParameterKind, Parameters, Preset, Value, alternatives,
+    nearest, parse_duration_us,
 };
 use crate::core::expression::{Expression, FORMULA_BYTES_MAX};
+use crate::core::problem::{KeyProblem, Problem};
 
 /// The longest move time: a day.
 const DURATION_MAX_US: i64 = 86_400_000_000;
@@ -31,7 +32,7 @@ impl Settings {
         game: &str,
         evaluations: &'static [EvaluationInfo],
         given: &Parameters,
-    ) -> Result<Self, ParameterError> {
+    ) -> Result<Self, KeyProblem> {
         let preset = chosen_preset(algorithm, given)?;
         let evaluation = algorithm
             .parameters
@@ -61,7 +62,7 @@ impl Settings {
             {
                 if given.contains_key(info.name) {
                     let remedy = format!("leave it out, or set `{condition}` to {required}");
-                    return Err(ParameterError::without_effect(info.name, remedy));
+                    return Err(Problem::without_effect(info.name, remedy));
                 }
                 continue;
             }
@@ -77,11 +78,11 @@ impl Settings {
         if !algorithm.bounded_by.is_empty() && !algorithm.bounded_by.iter().any(is_on) {
             let limits: Vec<String> =
                 algorithm.bounded_by.iter().map(|name| format!("`{name}`")).collect();
-            return Err(ParameterError {
-                key: None,
-                problem: format!("nothing bounds the search of `{}`", algorithm.name),
-                remedy: format!("limit at least one of {}", limits.join(", ")),
-            });
+            return Err(Problem::at(
+                None,
+                format!("nothing bounds the search of `{}`", algorithm.name),
+                format!("limit at least one of {}", limits.join(", ")),
+            ));
         }
         Ok(settings)
     }
@@ -91,7 +92,7 @@ impl Settings {
         game: &'static str,
         rules: &'static [ParameterInfo],
         given: &Parameters,
-    ) -> Result<Self, ParameterError> {
+    ) -> Result<Self, KeyProblem> {
         let names = || rules.iter().map(|info| info.name);
         if let Some(key) = given.keys().find(|key| names().all(|name| name != key.as_str())) {
             let remedy = match nearest(key, names()) {
@@ -99,7 +100,7 @@ impl Settings {
                 None if rules.is_empty() => "leave it out".to_owned(),
                 None => format!("its rules are {}", names().collect::<Vec<_>>().join(", ")),
             };
-            return Err(ParameterError::new(
+            return Err(Problem::of_key(
                 key,
                 format!("the game {game} has no rule `{key}`"),
                 remedy,
@@ -237,7 +238,7 @@ impl Settings {
 fn chosen_preset<'a>(
     algorithm: &'a AlgorithmInfo,
     given: &Parameters,
-) -> Result<Option<&'a Preset>, ParameterError> {
+) -> Result<Option<&'a Preset>, KeyProblem> {
     let names = || algorithm.presets.iter().map(|preset| preset.name);
     match given.get("preset") {
         None => Ok(algorithm.presets.first()),
@@ -256,10 +257,10 @@ fn chosen_evaluation(
     game: &str,
     evaluations: &'static [EvaluationInfo],
     given: &Parameters,
-) -> Result<&'static EvaluationInfo, ParameterError> {
+) -> Result<&'static EvaluationInfo, KeyProblem> {
     let Some(value) = given.get(info.name) else {
         return evaluations.first().ok_or_else(|| {
-            ParameterError::new(
+            Problem::of_key(
                 info.name,
                 format!("{game} has no evaluation"),
                 "choose another algorithm".to_owned(),
@@ -270,12 +271,12 @@ fn chosen_evaluation(
     evaluations.iter().find(is_named).ok_or_else(|| {
         let error =
             wrong_word(info.name, value, evaluations.iter().map(|evaluation| evaluation.name));
-        ParameterError { problem: format!("{game} has no evaluation {value}"), ..error }
+        Problem { what: format!("{game} has no evaluation {value}"), ..error }
     })
 }
 
 /// The given value of one parameter, in canonical form.
-fn given_value(info: &ParameterInfo, given: &Parameters) -> Result<Option<Value>, ParameterError> {
+fn given_value(info: &ParameterInfo, given: &Parameters) -> Result<Option<Value>, KeyProblem> {
     if info.kind == ParameterKind::Duration {
         return given_duration(info, given);
     }
@@ -324,15 +325,15 @@ fn given_value(info: &ParameterInfo, given: &Parameters) -> Result<Option<Value>
         (ParameterKind::Formula(features), Value::Text(text)) => {
             // A text this long is not repeated in its error.
             if text.len() > FORMULA_BYTES_MAX {
-                return Err(ParameterError::new(
+                return Err(Problem::of_key(
                     info.name,
                     format!("`{}` has {} bytes", info.name, text.len()),
                     format!("at most {FORMULA_BYTES_MAX} are allowed"),
                 ));
             }
             let formula = Expression::parse(text, features).map_err(|error| {
-                let problem = format!("`{}`: {}", info.name, error.problem);
-                ParameterError::new(info.name, problem, error.remedy)
+                let problem = format!("`{}`: {}", info.name, error.what);
+                Problem::of_key(info.name, problem, error.remedy)
             })?;
             Some(Value::Text(formula.text(features)))
         }
@@ -342,8 +343,8 @@ fn given_value(info: &ParameterInfo, given: &Parameters) -> Result<Option<Value>
         }
         (ParameterKind::Recipe(recipe), Value::Table(table)) => {
             let canonical = (recipe.canonical)(table).map_err(|error| {
-                let problem = format!("`{}`: {}", info.name, error.problem);
-                ParameterError::new(info.name, problem, error.remedy)
+                let problem = format!("`{}`: {}", info.name, error.what);
+                Problem::of_key(info.name, problem, error.remedy)
             })?;
             Some(Value::Table(canonical))
         }
@@ -361,15 +362,12 @@ fn given_value(info: &ParameterInfo, given: &Parameters) -> Result<Option<Value>
     canonical.map(Some).ok_or_else(|| wrong_value(info.name, value, info.kind))
 }
 
-fn given_duration(
-    info: &ParameterInfo,
-    given: &Parameters,
-) -> Result<Option<Value>, ParameterError> {
+fn given_duration(info: &ParameterInfo, given: &Parameters) -> Result<Option<Value>, KeyProblem> {
     let canonical_key = canonical_key(info);
     let (key, value, us) = match (given.get(info.name), given.get(&canonical_key)) {
         (None, None) => return Ok(None),
         (Some(_), Some(_)) => {
-            return Err(ParameterError::new(
+            return Err(Problem::of_key(
                 info.name,
                 format!("`{}` is given twice, also as `{canonical_key}`", info.name),
                 "leave one of them out".to_owned(),
@@ -402,7 +400,7 @@ fn given_duration(
     };
     match us {
         Some(us @ 1..=DURATION_MAX_US) => Ok(Some(Value::Integer(us))),
-        Some(_) => Err(ParameterError::new(
+        Some(_) => Err(Problem::of_key(
             key,
             format!("`{key}` cannot be {value}"),
             "write a time from 1us to a day, or \"unlimited\"".to_owned(),
@@ -416,13 +414,13 @@ fn default_value(
     info: &ParameterInfo,
     preset: Option<&Preset>,
     evaluations: &'static [EvaluationInfo],
-) -> Result<Value, ParameterError> {
+) -> Result<Value, KeyProblem> {
     let preset_value = preset
         .and_then(|preset| preset.values.iter().find(|(name, _)| *name == info.name))
         .map(|(_, value)| *value);
     let default = preset_value.unwrap_or(info.default);
     if default == ParameterDefault::Required {
-        return Err(ParameterError::new(
+        return Err(Problem::of_key(
             info.name,
             format!("`{}` is missing", info.name),
             format!("write {}", info.kind),
@@ -523,12 +521,12 @@ fn unknown_key(
     evaluations: &'static [EvaluationInfo],
     chosen: Option<&EvaluationInfo>,
     known: impl Iterator<Item = &'static str> + Clone,
-) -> ParameterError {
+) -> KeyProblem {
     let owner = evaluations
         .iter()
         .find(|evaluation| evaluation.parameters.iter().any(|info| info.name == key));
     if let (Some(owner), Some(chosen)) = (owner, chosen) {
-        return ParameterError::new(
+        return Problem::of_key(
             key,
             format!("`{key}` is not a parameter of the evaluation {:?}", chosen.name),
             format!("leave it out, or choose the evaluation {:?}", owner.name),
@@ -548,15 +546,15 @@ fn unknown_key(
             }
         }
     };
-    ParameterError::new(key, format!("`{}` has no parameter `{key}`", algorithm.name), remedy)
+    Problem::of_key(key, format!("`{}` has no parameter `{key}`", algorithm.name), remedy)
 }
 
 fn is_content_hash(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-fn wrong_value(key: &str, value: &Value, kind: ParameterKind) -> ParameterError {
-    ParameterError::new(key, format!("`{key}` cannot be {value}"), format!("write {kind}"))
+fn wrong_value(key: &str, value: &Value, kind: ParameterKind) -> KeyProblem {
+    Problem::of_key(key, format!("`{key}` cannot be {value}"), format!("write {kind}"))
 }
 
 /// An error for a value that is not among a few words.
@@ -564,7 +562,7 @@ pub(crate) fn wrong_word<'w>(
     key: &str,
     value: &Value,
     words: impl Iterator<Item = &'w str> + Clone,
-) -> ParameterError {
+) -> KeyProblem {
     let near = match value {
         Value::Text(word) => nearest(word, words.clone()),
         Value::Bool(_)
@@ -577,7 +575,7 @@ pub(crate) fn wrong_word<'w>(
         Some(near) => format!("did you mean {near:?}?"),
         None => format!("write {}", alternatives(words)),
     };
-    ParameterError::new(key, format!("`{key}` cannot be {value}"), remedy)
+    Problem::of_key(key, format!("`{key}` cannot be {value}"), remedy)
 }
 
 #[cfg(test)]

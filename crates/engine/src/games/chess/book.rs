@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::fen::{self, is_mark};
 use super::{Chess, pgn};
-use crate::core::book::{BookError, BookFormat, BookPosition};
+use crate::core::book::{BookFormat, BookPosition};
 use crate::core::position::Position;
+use crate::core::problem::{Problem, RangeProblem};
 
 /// The positions of a book, in its order: each line of EPD, and of each game of PGN the position after
 /// `plies` plies, or its last if it has fewer; or the error in the line or the game.
@@ -14,7 +15,7 @@ pub(super) fn read(
     format: BookFormat,
     text: &str,
     plies: Option<u32>,
-) -> Vec<Result<BookPosition<Chess>, BookError>> {
+) -> Vec<Result<BookPosition<Chess>, RangeProblem>> {
     match format {
         BookFormat::Epd => lines(text).map(|(place, line)| epd(start, &place, line)).collect(),
         BookFormat::Pgn => {
@@ -37,7 +38,11 @@ fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
 }
 
 /// The fields of a FEN, the last of which may be missing, and operations. Fields end at a semicolon.
-fn epd(start: &Chess, place: &Range<usize>, line: &str) -> Result<BookPosition<Chess>, BookError> {
+fn epd(
+    start: &Chess,
+    place: &Range<usize>,
+    line: &str,
+) -> Result<BookPosition<Chess>, RangeProblem> {
     let mut rest = line;
     let mut fields = Vec::new();
     while fields.len() < FEN_FIELDS {
@@ -60,19 +65,19 @@ fn epd(start: &Chess, place: &Range<usize>, line: &str) -> Result<BookPosition<C
     if !operations.starts_with(|first: char| first.is_ascii_alphabetic() || first == '-')
         && !operations.is_empty()
     {
-        return Err(BookError {
-            place: place.clone(),
-            problem: format!("`{operations}` is not an operation of EPD"),
-            remedy: "write operations behind the fields, such as bm e4; hmvc 3;".to_owned(),
-        });
+        return Err(Problem::at(
+            place.clone(),
+            format!("`{operations}` is not an operation of EPD"),
+            "write operations behind the fields, such as bm e4; hmvc 3;",
+        ));
     }
     for (number, name, usual) in [(4, "hmvc", "0"), (5, "fmvn", "1")] {
         if fields.len() == number {
             fields.push(operand(operations, name).unwrap_or(usual));
         }
     }
-    let position = fen::read(start, &fields.join(" "))
-        .map_err(|error| BookError::of_notation(place, error))?;
+    let position =
+        fen::read(start, &fields.join(" ")).map_err(|problem| problem.moved_to(place.clone()))?;
     Ok(BookPosition { position, place: place.clone() })
 }
 
@@ -98,7 +103,7 @@ fn reached(
     start: &Chess,
     game: pgn::Game<'_>,
     plies: Option<u32>,
-) -> Result<BookPosition<Chess>, BookError> {
+) -> Result<BookPosition<Chess>, RangeProblem> {
     if let Some((place, variant)) = &game.variant {
         check_variant(start, place, variant)?;
     }
@@ -108,13 +113,13 @@ fn reached(
     let mut position = match &game.start {
         None => start.clone(),
         Some((place, text)) => {
-            fen::read(start, text).map_err(|error| BookError::of_notation(place, error))?
+            fen::read(start, text).map_err(|problem| problem.moved_to(place.clone()))?
         }
     };
     let mut place = game.place;
     let wanted = plies.map_or(usize::MAX, |plies| plies as usize);
     for (at, text) in game.moves.into_iter().take(wanted) {
-        let mv = position.read_san(text).map_err(|error| BookError::of_notation(&at, error))?;
+        let mv = position.read_san(text).map_err(|problem| problem.moved_to(at.clone()))?;
         position.play_unchecked(mv);
         place = at;
     }
@@ -128,7 +133,7 @@ const CHESS960_NAMES: [&str; 5] =
     ["chess960", "960", "fischerandom", "fischerrandom", "freestylechess"];
 
 /// Whether this variant has the same rules as the given game.
-fn check_variant(start: &Chess, place: &Range<usize>, variant: &str) -> Result<(), BookError> {
+fn check_variant(start: &Chess, place: &Range<usize>, variant: &str) -> Result<(), RangeProblem> {
     let name: String = variant.chars().filter(|c| !" -_".contains(*c)).collect();
     let name = name.to_lowercase();
     let is_960 = CHESS960_NAMES.contains(&&*name);
@@ -137,11 +142,11 @@ fn check_variant(start: &Chess, place: &Range<usize>, variant: &str) -> Result<(
     }
     let game = if start.is_chess960 { "Chess960" } else { "chess" };
     let remedy = if is_960 { "say chess960 = true of the game" } else { "leave such games out" };
-    Err(BookError {
-        place: place.clone(),
-        problem: format!("this is a game of {variant}, and not of {game}"),
-        remedy: remedy.to_owned(),
-    })
+    Err(Problem::at(
+        place.clone(),
+        format!("this is a game of {variant}, and not of {game}"),
+        remedy.to_owned(),
+    ))
 }
 
 #[cfg(test)]
@@ -158,7 +163,7 @@ mod tests {
     fn error(format: BookFormat, text: &str) -> (String, String) {
         let found = read(&Chess::initial(), format, text, None);
         let error = found.into_iter().find_map(Result::err).unwrap();
-        (text[error.place].to_owned(), error.problem)
+        (text[error.place].to_owned(), error.what)
     }
 
     #[test]

@@ -9,7 +9,7 @@ use cozy_chess::{
 };
 
 use super::{CLOCK_MAX, Chess, moves};
-use crate::core::position::NotationError;
+use crate::core::problem::Problem;
 
 /// The start position of chess.
 pub(super) const INITIAL: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -77,16 +77,18 @@ fn castling_text(rights: [CastleRights; 2], by_files: bool) -> String {
 }
 
 /// Parses a position of the same game as `start`.
-pub(super) fn read(start: &Chess, text: &str) -> Result<Chess, NotationError> {
+pub(super) fn read(start: &Chess, text: &str) -> Result<Chess, Problem> {
     let is_chess960 = start.is_chess960;
     let read = || {
         let mut fields = text.trim_matches(is_mark).split_whitespace();
-        let Some(placement) = fields.next() else { return Err(Wrong::new("it is empty", FIELDS)) };
+        let Some(placement) = fields.next() else {
+            return Err(Problem::new("it is empty", FIELDS));
+        };
         let [side, castling, en_passant, clock, number] =
             ["w", "-", "-", "0", "1"].map(|usual| fields.next().unwrap_or(usual));
         if let Some(seventh) = fields.next() {
             let problem = format!("a FEN has at most six fields, and `{seventh}` is a seventh");
-            return Err(Wrong::new(problem, FIELDS));
+            return Err(Problem::new(problem, FIELDS));
         }
         let mut builder = BoardBuilder::empty();
         read_placement(&mut builder, placement)?;
@@ -102,10 +104,10 @@ pub(super) fn read(start: &Chess, text: &str) -> Result<Chess, NotationError> {
     };
     match read() {
         Ok(board) => Ok(Chess { board, is_chess960 }),
-        Err(Wrong { problem, remedy }) => Err(NotationError {
-            problem: format!("`{text}` is not a chess position: {problem}"),
-            remedy: format!("{remedy}; the start of chess is `{INITIAL}`"),
-        }),
+        Err(Problem { what, remedy, .. }) => Err(Problem::new(
+            format!("`{text}` is not a chess position: {what}"),
+            format!("{remedy}; the start of chess is `{INITIAL}`"),
+        )),
     }
 }
 
@@ -123,22 +125,10 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 /// Ctrl-Z, which ends files of DOS programs.
 pub(super) const END_OF_FILE_MARK: char = '\u{1a}';
 
-/// An error in a text, and its remedy.
-struct Wrong {
-    problem: String,
-    remedy: String,
-}
-
-impl Wrong {
-    fn new(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { problem: problem.into(), remedy: remedy.into() }
-    }
-}
-
-fn read_placement(builder: &mut BoardBuilder, text: &str) -> Result<(), Wrong> {
+fn read_placement(builder: &mut BoardBuilder, text: &str) -> Result<(), Problem> {
     let rows: Vec<&str> = text.split('/').collect();
     if rows.len() != Rank::NUM {
-        return Err(Wrong::new(
+        return Err(Problem::new(
             format!("the first field has {} ranks", rows.len()),
             "write eight ranks from the eighth down, with a slash between them",
         ));
@@ -148,7 +138,7 @@ fn read_placement(builder: &mut BoardBuilder, text: &str) -> Result<(), Wrong> {
             let number = rank as usize + 1;
             let remedy = "write each rank's pieces as letters of pnbrqk, white's as capitals, and \
                           how many squares in a row are empty as one digit: eight squares in all";
-            Wrong::new(format!("rank {number} is `{row}`, {problem}"), remedy)
+            Problem::new(format!("rank {number} is `{row}`, {problem}"), remedy)
         };
         let mut file = 0;
         let mut is_after_digit = false;
@@ -178,11 +168,11 @@ fn read_placement(builder: &mut BoardBuilder, text: &str) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn read_side(text: &str) -> Result<Color, Wrong> {
+fn read_side(text: &str) -> Result<Color, Problem> {
     match text {
         "w" => Ok(Color::White),
         "b" => Ok(Color::Black),
-        _ => Err(Wrong::new(
+        _ => Err(Problem::new(
             format!("the second field, whose turn it is, is `{text}`"),
             "write w or b there",
         )),
@@ -213,27 +203,27 @@ fn color_name(color: Color) -> &'static str {
 }
 
 /// Whether a game can have these pieces, on any squares.
-fn check_pieces(pieces: &Pieces) -> Result<(), Wrong> {
+fn check_pieces(pieces: &Pieces) -> Result<(), Problem> {
     for color in [Color::White, Color::Black] {
         let name = color_name(color);
         let squares_of = |piece| pieces.squares(piece, color);
         let count = |piece| squares_of(piece).len();
         if count(Piece::King) != 1 {
-            return Err(Wrong::new(
+            return Err(Problem::new(
                 format!("{name} has {} kings", count(Piece::King)),
                 "give each side one king",
             ));
         }
         let last_ranks = Rank::First.bitboard() | Rank::Eighth.bitboard();
         if let Some(square) = (squares_of(Piece::Pawn) & last_ranks).next_square() {
-            return Err(Wrong::new(
+            return Err(Problem::new(
                 format!("there is a pawn on {square}"),
                 "a pawn on the last rank has become another piece, and none starts on the first",
             ));
         }
         let all: u32 = Piece::ALL.into_iter().map(count).sum();
         if all > PIECES_MAX || count(Piece::Pawn) > PAWNS_MAX {
-            return Err(Wrong::new(
+            return Err(Problem::new(
                 format!("{name} has {all} pieces, {} of them pawns", count(Piece::Pawn)),
                 format!("a side has {PIECES_MAX} pieces at most, {PAWNS_MAX} of them pawns"),
             ));
@@ -243,7 +233,7 @@ fn check_pieces(pieces: &Pieces) -> Result<(), Wrong> {
         let promoted: u32 =
             at_first.into_iter().map(|(piece, first)| count(piece).saturating_sub(first)).sum();
         if promoted + count(Piece::Pawn) > PAWNS_MAX {
-            return Err(Wrong::new(
+            return Err(Problem::new(
                 format!(
                     "{name} has {} pawns, and {promoted} pieces more than at the start",
                     count(Piece::Pawn)
@@ -258,7 +248,7 @@ fn check_pieces(pieces: &Pieces) -> Result<(), Wrong> {
             .into_iter()
             .any(|white| !get_king_moves(white).is_disjoint(king(Color::Black)))
     {
-        return Err(Wrong::new("the kings stand beside each other", "put them further apart"));
+        return Err(Problem::new("the kings stand beside each other", "put them further apart"));
     }
     Ok(())
 }
@@ -267,7 +257,7 @@ fn read_castling(
     pieces: &Pieces,
     text: &str,
     is_chess960: bool,
-) -> Result<[CastleRights; 2], Wrong> {
+) -> Result<[CastleRights; 2], Problem> {
     let remedy = if is_chess960 {
         "write the files of the rooks that may castle, white's as capitals, such as HAha, or KQkq for the outermost \
          rooks, or - if none may"
@@ -275,7 +265,7 @@ fn read_castling(
         "write those of KQkq that still hold, or - if none does; other files of rooks are Chess960"
     };
     let wrong =
-        |problem: String| Wrong::new(format!("the third field, castling, {problem}"), remedy);
+        |problem: String| Problem::new(format!("the third field, castling, {problem}"), remedy);
     let mut rights = [CastleRights::EMPTY; 2];
     if text == "-" {
         return Ok(rights);
@@ -327,7 +317,7 @@ fn read_castling(
     Ok(rights)
 }
 
-fn read_en_passant(builder: &BoardBuilder, text: &str) -> Result<Option<Square>, Wrong> {
+fn read_en_passant(builder: &BoardBuilder, text: &str) -> Result<Option<Square>, Problem> {
     if text == "-" {
         return Ok(None);
     }
@@ -348,7 +338,7 @@ fn read_en_passant(builder: &BoardBuilder, text: &str) -> Result<Option<Square>,
     };
     match square.filter(has_passed) {
         Some(square) => Ok(Some(square)),
-        None => Err(Wrong::new(
+        None => Err(Problem::new(
             format!("the fourth field, en passant, is `{text}`"),
             format!(
                 "write the square that a pawn of {} has just passed with its double step, or - if \
@@ -363,34 +353,34 @@ fn read_number(
     field: &str,
     text: &str,
     range: std::ops::RangeInclusive<u16>,
-) -> Result<u16, Wrong> {
+) -> Result<u16, Problem> {
     // `parse` also accepts a sign.
     let digits = Some(text).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     let number = digits.and_then(|digits| digits.parse().ok());
     number.filter(|number| range.contains(number)).ok_or_else(|| {
-        Wrong::new(
+        Problem::new(
             format!("{field} is `{text}`"),
             format!("write a number from {} to {} there", range.start(), range.end()),
         )
     })
 }
 
-fn build(builder: &BoardBuilder) -> Result<Board, Wrong> {
+fn build(builder: &BoardBuilder) -> Result<Board, Problem> {
     let board = builder.build().map_err(|error| {
         use BoardBuilderError as Error;
         match error {
-            Error::InvalidBoard => Wrong::new(
+            Error::InvalidBoard => Problem::new(
                 format!("{} is in check and has just moved", color_name(!builder.side_to_move)),
                 "give the move to the other side, or take the check away",
             ),
-            Error::InvalidEnPassant => Wrong::new(
+            Error::InvalidEnPassant => Problem::new(
                 "the fourth field, en passant, does not go with the check that is given",
                 "write - there",
             ),
             Error::InvalidCastlingRights
             | Error::InvalidHalfMoveClock
             | Error::InvalidFullmoveNumber => {
-                Wrong::new(error.to_string(), "compare it with a position that is right")
+                Problem::new(error.to_string(), "compare it with a position that is right")
             }
         }
     })?;
@@ -403,13 +393,13 @@ fn build(builder: &BoardBuilder) -> Result<Board, Wrong> {
     if let (Some(first), Some(second)) = (first, second)
         && get_line_rays(first, second).has(king)
     {
-        return Err(Wrong::new(
+        return Err(Problem::new(
             format!("{first} and {second} give check along one line"),
             "no move gives check from both ends of a line",
         ));
     }
     if board.checkers().len() > 2 {
-        return Err(Wrong::new(
+        return Err(Problem::new(
             format!("{} pieces give check at once", board.checkers().len()),
             "no move gives check with more than two pieces",
         ));

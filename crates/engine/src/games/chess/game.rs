@@ -5,11 +5,12 @@ use super::{
     CHECKMATE, Chess, ChessMove, FIFTY_MOVES, INSUFFICIENT_MATERIAL, STALEMATE,
     THREEFOLD_REPETITION, book, fen,
 };
-use crate::core::book::{BookError, BookFormat, BookPosition};
+use crate::core::book::{BookFormat, BookPosition};
 use crate::core::external::Protocol;
 use crate::core::parameters::{ParameterInfo, Value};
-use crate::core::position::{Ending, NotationError, Position as _, Side};
-use crate::core::rules::{Rules, RulesError};
+use crate::core::position::{Ending, Position as _, Side};
+use crate::core::problem::{KeyProblem, Problem, RangeProblem};
+use crate::core::rules::Rules;
 use crate::core::sketch::Sketch;
 use crate::core::termination::Termination;
 use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
@@ -32,7 +33,7 @@ impl Chess {
     ///
     /// # Errors
     /// If there is no start position of this number.
-    pub fn chess960_rules(start: u32) -> Result<Rules, RulesError> {
+    pub fn chess960_rules(start: u32) -> Result<Rules, KeyProblem> {
         let given = [("chess960", Value::Bool(true)), ("start", Value::Integer(start.into()))];
         Rules::new::<Self>(&given.map(|(name, value)| (name.to_owned(), value)).into())
     }
@@ -61,11 +62,7 @@ impl Game for Chess {
     const PROTOCOLS: &'static [Protocol] = &[Protocol::Uci];
 
     /// Some programs write castling onto the rook in ordinary chess too, as in Chess960.
-    fn parse_engine_move(
-        &self,
-        text: &str,
-        _protocol: Protocol,
-    ) -> Result<ChessMove, NotationError> {
+    fn parse_engine_move(&self, text: &str, _protocol: Protocol) -> Result<ChessMove, Problem> {
         let mv = self.parse_move(text)?;
         if self.is_legal(mv) || self.is_chess960 {
             return Ok(mv);
@@ -92,16 +89,16 @@ impl Game for Chess {
         NoEvaluation
     );
 
-    fn check_rules(rules: &Rules) -> Result<(), RulesError> {
+    fn check_rules(rules: &Rules) -> Result<(), KeyProblem> {
         let start = rules.integer("start");
         if rules.switch("chess960") || start == USUAL_START {
             return Ok(());
         }
-        Err(RulesError {
-            rule: Some("start".to_owned()),
-            problem: format!("chess does not begin from start position {start}"),
-            remedy: "leave `start` out, or say chess960 = true".to_owned(),
-        })
+        Err(Problem::at(
+            Some("start".to_owned()),
+            format!("chess does not begin from start position {start}"),
+            "leave `start` out, or say chess960 = true",
+        ))
     }
 
     fn from_rules(rules: &Rules) -> Self {
@@ -113,7 +110,7 @@ impl Game for Chess {
         }
     }
 
-    fn read(start: Self, text: &str) -> Result<Self, NotationError> {
+    fn read(start: Self, text: &str) -> Result<Self, Problem> {
         fen::read(&start, text)
     }
 
@@ -140,7 +137,7 @@ impl Game for Chess {
         format: BookFormat,
         text: &str,
         plies: Option<u32>,
-    ) -> Vec<Result<BookPosition<Self>, BookError>> {
+    ) -> Vec<Result<BookPosition<Self>, RangeProblem>> {
         book::read(start, format, text, plies)
     }
 

@@ -26,7 +26,8 @@ use std::hash::{Hash, Hasher};
 
 use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Rank, Square, get_pawn_attacks};
 
-use crate::core::position::{Ending, Line, NotationError, Position, Side, SideName, mix_key};
+use crate::core::position::{Ending, Line, Position, Side, SideName, mix_key};
+use crate::core::problem::Problem;
 use crate::core::rng::PlayoutRandom;
 use crate::core::solver::{PlainSolver, Solvable};
 use crate::core::termination::{Termination, TerminationInfo};
@@ -390,7 +391,7 @@ impl Position for Chess {
         rows.chain(below).collect::<Vec<String>>().join("\n")
     }
 
-    fn parse_move(&self, text: &str) -> Result<ChessMove, NotationError> {
+    fn parse_move(&self, text: &str) -> Result<ChessMove, Problem> {
         ChessMove::parse(text)
     }
 }

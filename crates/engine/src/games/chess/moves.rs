@@ -1,10 +1,9 @@
 //! Moves, and the legal ones of a position in canonical order.
 
+use crate::core::problem::Problem;
 use std::fmt;
 
 use cozy_chess::{BitBoard, Board, File, Move, Piece, Rank, Square, get_pawn_attacks};
-
-use crate::core::position::NotationError;
 
 /// A move. The notation is that of the Universal Chess Interface: the squares of origin and target and, for a
 /// pawn that reaches the last rank, its promotion (`e2e4`, `e7e8q`).
@@ -85,12 +84,13 @@ impl ChessMove {
     ///
     /// # Errors
     /// If the text is not a move in the notation of the Universal Chess Interface.
-    pub(super) fn parse(text: &str) -> Result<Self, NotationError> {
-        let error = |problem: String| NotationError {
-            problem,
-            remedy: "write the square left and the square reached, and what a pawn becomes on the \
-                     last rank, such as e2e4 or e7e8q"
-                .to_owned(),
+    pub(super) fn parse(text: &str) -> Result<Self, Problem> {
+        let error = |problem: String| {
+            Problem::new(
+                problem,
+                "write the square left and the square reached, and what a pawn becomes on the \
+                     last rank, such as e2e4 or e7e8q",
+            )
         };
         let not_a_move = || error(format!("`{text}` is not a chess move"));
         let characters: Vec<char> = text.chars().collect();

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::fen::END_OF_FILE_MARK;
-use crate::core::book::BookError;
+use crate::core::problem::{Problem, RangeProblem};
 
 /// A game's moves as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) struct Game<'t> {
     /// Its moves in algebraic notation, each with its place. They may be illegal.
     pub(super) moves: Vec<(Range<usize>, &'t str)>,
     /// The first unreadable part. The text after it belongs to the same game.
-    pub(super) wrong: Option<BookError>,
+    pub(super) wrong: Option<RangeProblem>,
 }
 
 /// The games of a text. After an unreadable part, reading continues with the next one.
@@ -69,7 +69,7 @@ pub(super) fn games(text: &str) -> Vec<Game<'_>> {
 
 /// An unreadable part, and how reading continues.
 struct Unread {
-    error: BookError,
+    error: RangeProblem,
     next: usize,
     /// Whether the next part belongs to another game.
     ends_game: bool,
@@ -190,11 +190,11 @@ impl<'t> Reader<'t> {
                 self.at = end;
                 return Ok(());
             }
-            let error = BookError {
-                place: start..start + line.trim_end().len(),
-                problem: "this tag does not end".to_owned(),
-                remedy: "write it such as [Event \"a match\"]".to_owned(),
-            };
+            let error = Problem::at(
+                start..start + line.trim_end().len(),
+                "this tag does not end",
+                "write it such as [Event \"a match\"]",
+            );
             return Err(Unread { error, next: end, ends_game: false });
         };
         // Tags come before the moves: the previous game lacks its result.
@@ -261,11 +261,11 @@ impl<'t> Reader<'t> {
     }
 
     fn without_end(&self, at: usize, part: &str, end: &str) -> Unread {
-        let error = BookError {
-            place: at..at + 1,
-            problem: format!("this {part} does not end"),
-            remedy: format!("end it with `{end}`"),
-        };
+        let error = Problem::at(
+            at..at + 1,
+            format!("this {part} does not end"),
+            format!("end it with `{end}`"),
+        );
         // Without tags only a blank line may separate games.
         let rest = &self.text[at..];
         let blank = || rest.find("\n\n").or_else(|| rest.find("\n\r\n"));
@@ -296,11 +296,11 @@ impl<'t> Reader<'t> {
             return Ok(());
         }
         if matches!(symbol, "--" | "Z0" | "0000") {
-            let error = BookError {
-                place: place.clone(),
-                problem: format!("`{symbol}` is a null move, which chess does not have"),
-                remedy: "leave the game out, or end it before".to_owned(),
-            };
+            let error = Problem::at(
+                place.clone(),
+                format!("`{symbol}` is a null move, which chess does not have"),
+                "leave the game out, or end it before",
+            );
             return Err(Unread { error, next: place.end, ends_game: false });
         }
         // Standalone annotations.
@@ -331,12 +331,11 @@ impl<'t> Reader<'t> {
             self.at = next;
             return Ok(());
         }
-        let error = BookError {
-            place: self.at..next,
-            problem: format!("`{}` cannot stand here", character.escape_debug()),
-            remedy: "write tags in brackets, then moves such as 1. e4 e5 2. Nf3, then the result"
-                .to_owned(),
-        };
+        let error = Problem::at(
+            self.at..next,
+            format!("`{}` cannot stand here", character.escape_debug()),
+            "write tags in brackets, then moves such as 1. e4 e5 2. Nf3, then the result",
+        );
         Err(Unread { error, next, ends_game: false })
     }
 }
@@ -469,7 +468,7 @@ mod tests {
             ("<1. e4>", "<", "`<` cannot stand here"),
         ] {
             let error = games(text)[0].wrong.clone().unwrap();
-            assert_eq!((&text[error.place], error.problem.as_str()), (wrong, problem), "{text}");
+            assert_eq!((&text[error.place], error.what.as_str()), (wrong, problem), "{text}");
         }
     }
 

@@ -5,7 +5,8 @@ use cozy_chess::{Piece, Rank, Square};
 
 use super::moves::{self, ChessMove};
 use super::{Chess, MoveFilter};
-use crate::core::position::{NotationError, Position};
+use crate::core::position::Position;
+use crate::core::problem::Problem;
 
 impl Chess {
     /// A legal move in standard algebraic notation: `Nbd7`, `exd6`, `O-O`, `e8=Q+`, `Qh5#`.
@@ -67,8 +68,8 @@ impl Chess {
     ///
     /// # Errors
     /// If the text is not such a move, or matches no legal move or several.
-    pub fn read_san(&self, text: &str) -> Result<ChessMove, NotationError> {
-        let error = |problem: String, remedy: String| NotationError { problem, remedy };
+    pub fn read_san(&self, text: &str) -> Result<ChessMove, Problem> {
+        let error = |problem: String, remedy: String| Problem::new(problem, remedy);
         let Some(written) = Written::read(text) else {
             return Err(error(
                 format!("`{text}` is not a move in algebraic notation"),

@@ -2,8 +2,9 @@
 
 use super::{CELLS, COLUMN_BITS, COLUMNS, ConnectFour, ROWS, fours};
 use crate::core::expression::FeatureInfo;
-use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
+use crate::core::parameters::{EvaluationInfo, Settings};
 use crate::core::position::{Position, Side};
+use crate::core::problem::KeyProblem;
 use crate::evaluation::{
     Contents, Evaluate, Features, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights,
 };
@@ -36,7 +37,7 @@ impl GameEvaluation<ConnectFour> for ConnectFourLines {
         ],
     };
 
-    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, ParameterError> {
+    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, KeyProblem> {
         Ok(Self { weights: weights(settings, &Self::INFO) })
     }
 }

@@ -3,7 +3,8 @@
 use super::evaluation::ConnectFourLines;
 use super::{ConnectFour, FOUR_IN_A_ROW, notation};
 use crate::core::parameters::ParameterInfo;
-use crate::core::position::{Ending, NotationError, Side};
+use crate::core::position::{Ending, Side};
+use crate::core::problem::Problem;
 use crate::core::rules::Rules;
 use crate::core::sketch::{Piece, Sketch};
 use crate::core::termination::Termination;
@@ -37,7 +38,7 @@ impl Game for ConnectFour {
         Self::empty()
     }
 
-    fn read(_start: Self, text: &str) -> Result<Self, NotationError> {
+    fn read(_start: Self, text: &str) -> Result<Self, Problem> {
         notation::parse(text)
     }
 

@@ -18,7 +18,8 @@ mod notation;
 
 use std::fmt;
 
-use crate::core::position::{Ending, NotationError, Position, Side, SideName};
+use crate::core::position::{Ending, Position, Side, SideName};
+use crate::core::problem::Problem;
 use crate::core::solver::{PlainSolver, Solvable};
 use crate::core::termination::{Termination, TerminationInfo};
 
@@ -240,7 +241,7 @@ impl Position for ConnectFour {
         notation::board(self)
     }
 
-    fn parse_move(&self, text: &str) -> Result<ConnectFourMove, NotationError> {
+    fn parse_move(&self, text: &str) -> Result<ConnectFourMove, Problem> {
         notation::parse_move(text)
     }
 }

@@ -1,7 +1,8 @@
 //! Positions, moves and boards as text.
 
 use super::{BOTTOM, CELLS, COLUMN_BITS, COLUMNS, ConnectFour, ConnectFourMove, ROWS, fours};
-use crate::core::position::{NotationError, Position};
+use crate::core::position::Position;
+use crate::core::problem::Problem;
 
 /// The bits of the cells, row by row from the top left.
 fn cells() -> impl Iterator<Item = u64> {
@@ -22,53 +23,50 @@ pub(super) fn write(position: &ConnectFour) -> String {
 }
 
 /// Parses a position that play can reach, as far as its discs show it.
-pub(super) fn parse(text: &str) -> Result<ConnectFour, NotationError> {
+pub(super) fn parse(text: &str) -> Result<ConnectFour, Problem> {
     let [red, yellow] = parse_cells(text)?;
     let all = red | yellow;
     let counts = [red, yellow].map(u64::count_ones);
     if counts[0] != counts[1] && counts[0] != counts[1] + 1 {
-        return Err(NotationError {
-            problem: format!(
-                "{} red and {} yellow discs cannot be on one board",
-                counts[0], counts[1]
-            ),
-            remedy: "red moves first: give as many red discs as yellow ones, or one more"
-                .to_owned(),
-        });
+        return Err(Problem::new(
+            format!("{} red and {} yellow discs cannot be on one board", counts[0], counts[1]),
+            "red moves first: give as many red discs as yellow ones, or one more",
+        ));
     }
     // A column without a gap is one less than a power of two.
     if all & (all + BOTTOM) != 0 {
-        return Err(NotationError {
-            problem: "a disc has an empty cell below it".to_owned(),
-            remedy: "let the discs lie on each other, from the bottom row up".to_owned(),
-        });
+        return Err(Problem::new(
+            "a disc has an empty cell below it",
+            "let the discs lie on each other, from the bottom row up",
+        ));
     }
     let [own, mover] = if counts[0] == counts[1] { [red, yellow] } else { [yellow, red] };
     if fours::has_four(own) {
-        return Err(NotationError {
-            problem: "the player to move has four in a row already".to_owned(),
-            remedy: "the game ends with the first four: take back the moves after it".to_owned(),
-        });
+        return Err(Problem::new(
+            "the player to move has four in a row already",
+            "the game ends with the first four: take back the moves after it",
+        ));
     }
     let is_won = fours::has_four(mover);
     // The highest disc of each column: one of them was the last.
     let highest = all & !(all >> 1);
     let mut last = cells().filter(|cell| highest & mover & cell != 0);
     if is_won && last.all(|disc| fours::has_four(mover ^ disc)) {
-        return Err(NotationError {
-            problem: "no single disc makes all the fours".to_owned(),
-            remedy: "the game ends with the first four: take back the moves after it".to_owned(),
-        });
+        return Err(Problem::new(
+            "no single disc makes all the fours",
+            "the game ends with the first four: take back the moves after it",
+        ));
     }
     Ok(ConnectFour { own, all, is_won })
 }
 
-fn parse_cells(text: &str) -> Result<[u64; 2], NotationError> {
-    let error = |problem: String| NotationError {
-        problem,
-        remedy: "write a Connect Four position as 42 characters, row by row from the top left: r \
-                 for red (who moves first), y for yellow, . for empty"
-            .to_owned(),
+fn parse_cells(text: &str) -> Result<[u64; 2], Problem> {
+    let error = |problem: String| {
+        Problem::new(
+            problem,
+            "write a Connect Four position as 42 characters, row by row from the top left: r \
+                 for red (who moves first), y for yellow, . for empty",
+        )
     };
     let mut discs = [0; 2];
     let mut cells = cells();
@@ -88,13 +86,13 @@ fn parse_cells(text: &str) -> Result<[u64; 2], NotationError> {
     Ok(discs)
 }
 
-pub(super) fn parse_move(text: &str) -> Result<ConnectFourMove, NotationError> {
+pub(super) fn parse_move(text: &str) -> Result<ConnectFourMove, Problem> {
     match text.as_bytes() {
         [column @ b'a'..=b'g'] => Ok(ConnectFourMove(column - b'a')),
-        _ => Err(NotationError {
-            problem: format!("`{text}` is not a Connect Four move"),
-            remedy: "write a column from a (left) to g (right)".to_owned(),
-        }),
+        _ => Err(Problem::new(
+            format!("`{text}` is not a Connect Four move"),
+            "write a column from a (left) to g (right)",
+        )),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::{LAST_OBJECT, Nim};
 use crate::core::parameters::{ParameterInfo, Value};
-use crate::core::position::{Ending, NotationError, Side};
-use crate::core::rules::{Rules, RulesError};
+use crate::core::position::{Ending, Side};
+use crate::core::problem::{KeyProblem, Problem};
+use crate::core::rules::Rules;
 use crate::core::sketch::Sketch;
 use crate::core::termination::Termination;
 use crate::evaluation::NoEvaluation;
@@ -15,7 +16,7 @@ impl Nim {
     ///
     /// # Errors
     /// If there are too many heaps or none, too many objects in one, or none at all.
-    pub fn rules(heaps: &[u32], misere: bool) -> Result<Rules, RulesError> {
+    pub fn rules(heaps: &[u32], misere: bool) -> Result<Rules, KeyProblem> {
         let heaps = heaps.iter().map(|&objects| Value::Integer(objects.into())).collect();
         let given = [("heaps", Value::List(heaps)), ("misere", Value::Bool(misere))];
         Rules::new::<Self>(&given.map(|(name, value)| (name.to_owned(), value)).into())
@@ -48,15 +49,15 @@ impl Game for Nim {
 
     evaluations!(NoEvaluation);
 
-    fn check_rules(rules: &Rules) -> Result<(), RulesError> {
+    fn check_rules(rules: &Rules) -> Result<(), KeyProblem> {
         if rules.integers("heaps").iter().any(|&objects| objects > 0) {
             return Ok(());
         }
-        Err(RulesError {
-            rule: Some("heaps".to_owned()),
-            problem: "Nim needs at least one object".to_owned(),
-            remedy: "give a heap that has objects, such as heaps = [3, 4, 5]".to_owned(),
-        })
+        Err(Problem::at(
+            Some("heaps".to_owned()),
+            "Nim needs at least one object",
+            "give a heap that has objects, such as heaps = [3, 4, 5]",
+        ))
     }
 
     fn from_rules(rules: &Rules) -> Self {
@@ -70,7 +71,7 @@ impl Game for Nim {
         Self { objects, heaps: heaps.len() as u8, to_move, misere: rules.switch("misere") }
     }
 
-    fn read(start: Self, text: &str) -> Result<Self, NotationError> {
+    fn read(start: Self, text: &str) -> Result<Self, Problem> {
         super::parse(start, text)
     }
 

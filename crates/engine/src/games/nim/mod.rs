@@ -5,7 +5,8 @@ mod game;
 use std::fmt;
 
 use crate::core::knowledge::Knowledge;
-use crate::core::position::{Ending, LEAVES_MAX, NotationError, Position, Side, SideName};
+use crate::core::position::{Ending, LEAVES_MAX, Position, Side, SideName};
+use crate::core::problem::Problem;
 use crate::core::solver::{PlainSolver, Solvable};
 use crate::core::termination::{Termination, TerminationInfo};
 
@@ -162,13 +163,13 @@ impl Position for Nim {
         board
     }
 
-    fn parse_move(&self, text: &str) -> Result<NimMove, NotationError> {
+    fn parse_move(&self, text: &str) -> Result<NimMove, Problem> {
         let last = (b'a' + self.heaps - 1) as char;
-        let error = || NotationError {
-            problem: format!("`{text}` is not a Nim move"),
-            remedy: format!(
-                "write a heap from a to {last} and how many objects to take, such as a2"
-            ),
+        let error = || {
+            Problem::new(
+                format!("`{text}` is not a Nim move"),
+                format!("write a heap from a to {last} and how many objects to take, such as a2"),
+            )
         };
         let mut characters = text.chars();
         let heap =
@@ -214,13 +215,15 @@ impl Solvable for Nim {
 }
 
 /// Parses a position that play can reach from the start.
-fn parse(start: Nim, text: &str) -> Result<Nim, NotationError> {
-    let error = |problem: String| NotationError {
-        problem,
-        remedy: format!(
-            "write a Nim position as its heaps and who moves, such as {start} or {}/b",
-            start.to_string().trim_end_matches("/w")
-        ),
+fn parse(start: Nim, text: &str) -> Result<Nim, Problem> {
+    let error = |problem: String| {
+        Problem::new(
+            problem,
+            format!(
+                "write a Nim position as its heaps and who moves, such as {start} or {}/b",
+                start.to_string().trim_end_matches("/w")
+            ),
+        )
     };
     let (heaps, to_move) = match text.split_once('/') {
         Some((heaps, "w")) => (heaps, Side::First),

@@ -4,7 +4,8 @@ use super::evaluation::{OthelloDiscs, OthelloMobility, OthelloSquares};
 use super::{NO_MOVES, Othello, OthelloMove, WIPED_OUT, gtp, notation};
 use crate::core::external::{GtpBoard, Protocol};
 use crate::core::parameters::ParameterInfo;
-use crate::core::position::{Ending, NotationError, Side};
+use crate::core::position::{Ending, Side};
+use crate::core::problem::Problem;
 use crate::core::rules::Rules;
 use crate::core::sketch::{Piece, Sketch};
 use crate::core::termination::Termination;
@@ -54,7 +55,7 @@ impl Game for Othello {
         Self::initial()
     }
 
-    fn read(_start: Self, text: &str) -> Result<Self, NotationError> {
+    fn read(_start: Self, text: &str) -> Result<Self, Problem> {
         notation::parse(text)
     }
 
@@ -62,11 +63,7 @@ impl Game for Othello {
         unreachable!("no kinds of leaves are counted apart")
     }
 
-    fn parse_engine_move(
-        &self,
-        text: &str,
-        _protocol: Protocol,
-    ) -> Result<OthelloMove, NotationError> {
+    fn parse_engine_move(&self, text: &str, _protocol: Protocol) -> Result<OthelloMove, Problem> {
         gtp::read(text)
     }
 

@@ -5,10 +5,11 @@
 use std::collections::BTreeSet;
 
 use super::{Othello, OthelloMove, SquareClass};
-use crate::core::position::{NotationError, Position};
+use crate::core::position::Position;
+use crate::core::problem::Problem;
 
 /// Parses a GTP move.
-pub(super) fn read(text: &str) -> Result<OthelloMove, NotationError> {
+pub(super) fn read(text: &str) -> Result<OthelloMove, Problem> {
     super::moves::parse_move(&text.to_ascii_lowercase())
 }
 

@@ -25,7 +25,8 @@ mod symmetry;
 
 use std::fmt;
 
-use crate::core::position::{Ending, NotationError, Position, Side, SideName};
+use crate::core::position::{Ending, Position, Side, SideName};
+use crate::core::problem::Problem;
 use crate::core::solver::{PlainSolver, Solvable};
 use crate::core::termination::{Termination, TerminationInfo};
 
@@ -266,7 +267,7 @@ impl Position for Othello {
         notation::board(self)
     }
 
-    fn parse_move(&self, text: &str) -> Result<OthelloMove, NotationError> {
+    fn parse_move(&self, text: &str) -> Result<OthelloMove, Problem> {
         moves::parse_move(text)
     }
 }

@@ -1,8 +1,7 @@
 //! Othello's moves.
 
+use crate::core::problem::Problem;
 use std::fmt;
-
-use crate::core::position::NotationError;
 
 /// A disc put on a square, or a pass. The notation of a square is its column's letter, a to h from the
 /// left, and its row's number, 1 to 8 from the top: `d3`. A pass is `pass`.
@@ -47,19 +46,17 @@ impl OthelloMove {
 }
 
 /// Parses a move.
-pub(super) fn parse_move(text: &str) -> Result<OthelloMove, NotationError> {
+pub(super) fn parse_move(text: &str) -> Result<OthelloMove, Problem> {
     match text.as_bytes() {
         b"pass" => Ok(OthelloMove::PASS),
         [column @ b'a'..=b'h', row @ b'1'..=b'8'] => {
             Ok(OthelloMove(8 * (row - b'1') + (column - b'a')))
         }
-        _ => Err(NotationError {
-            problem: format!("`{text}` is not an Othello move"),
-            remedy:
-                "write a column from a (left) to h and a row from 1 (top) to 8, such as d3, or \
-                     pass"
-                    .to_owned(),
-        }),
+        _ => Err(Problem::new(
+            format!("`{text}` is not an Othello move"),
+            "write a column from a (left) to h and a row from 1 (top) to 8, such as d3, or \
+                     pass",
+        )),
     }
 }
 

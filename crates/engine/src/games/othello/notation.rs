@@ -1,7 +1,8 @@
 //! Positions and boards as text.
 
 use super::{CENTRE, Othello, OthelloMove, SQUARES, board};
-use crate::core::position::{NotationError, Position, Side};
+use crate::core::position::{Position, Side};
+use crate::core::problem::Problem;
 
 pub(super) fn write(position: &Othello) -> String {
     let mut text = squares(position);
@@ -24,14 +25,14 @@ fn squares(position: &Othello) -> String {
 
 /// Parses a position that play can reach, as far as is easy to check: the middle is occupied, and every disc
 /// was placed beside another.
-pub(super) fn parse(text: &str) -> Result<Othello, NotationError> {
+pub(super) fn parse(text: &str) -> Result<Othello, Problem> {
     let ([black, white], to_move) = parse_discs(text)?;
     let all = black | white;
     if let Some(square) = (0..SQUARES).find(|square| (CENTRE & !all) >> square & 1 == 1) {
-        return Err(NotationError {
-            problem: format!("there is no disc on {}", OthelloMove::new(square)),
-            remedy: "put discs on d4, e4, d5 and e5: they are there from the start".to_owned(),
-        });
+        return Err(Problem::new(
+            format!("there is no disc on {}", OthelloMove::new(square)),
+            "put discs on d4, e4, d5 and e5: they are there from the start",
+        ));
     }
     let mut joined = CENTRE;
     loop {
@@ -42,13 +43,10 @@ pub(super) fn parse(text: &str) -> Result<Othello, NotationError> {
         joined = grown;
     }
     if let Some(square) = (0..SQUARES).find(|square| (all & !joined) >> square & 1 == 1) {
-        return Err(NotationError {
-            problem: format!(
-                "no discs lead from the middle to the one on {}",
-                OthelloMove::new(square)
-            ),
-            remedy: "a move puts a disc beside another: let all of them be joined".to_owned(),
-        });
+        return Err(Problem::new(
+            format!("no discs lead from the middle to the one on {}", OthelloMove::new(square)),
+            "a move puts a disc beside another: let all of them be joined",
+        ));
     }
     Ok(match to_move {
         Side::First => Othello::of_discs(black, white, to_move),
@@ -57,12 +55,13 @@ pub(super) fn parse(text: &str) -> Result<Othello, NotationError> {
 }
 
 /// Black's discs and White's, and the side to move.
-fn parse_discs(text: &str) -> Result<([u64; 2], Side), NotationError> {
-    let error = |problem: String| NotationError {
-        problem,
-        remedy: "write an Othello position as 64 characters, row by row from the top left: b for \
-                 black, w for white, . for empty; then a space and who is to move, b or w"
-            .to_owned(),
+fn parse_discs(text: &str) -> Result<([u64; 2], Side), Problem> {
+    let error = |problem: String| {
+        Problem::new(
+            problem,
+            "write an Othello position as 64 characters, row by row from the top left: b for \
+                 black, w for white, . for empty; then a space and who is to move, b or w",
+        )
     };
     let length = text.chars().count();
     if length != SQUARES as usize + 2 {

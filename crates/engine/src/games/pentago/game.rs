@@ -4,7 +4,8 @@ use super::evaluation::{PentagoLines, PentagoRuns};
 use super::{BOTH_FIVE, FIVE_BY_PLACEMENT, FIVE_BY_ROTATION, Pentago, PentagoMove, gtp, notation};
 use crate::core::external::{GtpBoard, Protocol};
 use crate::core::parameters::{ParameterInfo, Value};
-use crate::core::position::{Ending, NotationError, Position, Side};
+use crate::core::position::{Ending, Position, Side};
+use crate::core::problem::Problem;
 use crate::core::rules::Rules;
 use crate::core::sketch::{Piece, Sketch};
 use crate::core::termination::Termination;
@@ -63,11 +64,7 @@ impl Game for Pentago {
         Some(gtp::write(mv))
     }
 
-    fn parse_engine_move(
-        &self,
-        text: &str,
-        _protocol: Protocol,
-    ) -> Result<PentagoMove, NotationError> {
+    fn parse_engine_move(&self, text: &str, _protocol: Protocol) -> Result<PentagoMove, Problem> {
         gtp::read(self, text)
     }
 
@@ -79,7 +76,7 @@ impl Game for Pentago {
         Self::empty(rules.switch("win_before_rotation"))
     }
 
-    fn read(start: Self, text: &str) -> Result<Self, NotationError> {
+    fn read(start: Self, text: &str) -> Result<Self, Problem> {
         notation::parse(start.win_before_rotation, text)
     }
 

@@ -7,7 +7,8 @@
 
 use super::Pentago;
 use super::moves::{Direction, PentagoMove, Quadrant, Turn};
-use crate::core::position::{NotationError, Position};
+use crate::core::position::Position;
+use crate::core::problem::Problem;
 
 /// The quadrants clockwise from the top left.
 const CLOCKWISE: [Quadrant; 4] =
@@ -32,11 +33,12 @@ pub(super) fn write(mv: PentagoMove) -> String {
 }
 
 /// Parses a GTP move in a position: its turn is dropped if the placement wins at once.
-pub(super) fn read(position: &Pentago, text: &str) -> Result<PentagoMove, NotationError> {
-    let error = || NotationError {
-        problem: format!("`{text}` is not a move of Pentago over GTP"),
-        remedy: "write the row from a to f, the column from 1 to 6 and the turn from s to z"
-            .to_owned(),
+pub(super) fn read(position: &Pentago, text: &str) -> Result<PentagoMove, Problem> {
+    let error = || {
+        Problem::new(
+            format!("`{text}` is not a move of Pentago over GTP"),
+            "write the row from a to f, the column from 1 to 6 and the turn from s to z",
+        )
     };
     let lower = text.to_ascii_lowercase();
     let mut letters = lower.chars();

@@ -26,7 +26,8 @@ mod threats;
 
 use std::fmt;
 
-use crate::core::position::{Ending, NotationError, Position, Side, SideName};
+use crate::core::position::{Ending, Position, Side, SideName};
+use crate::core::problem::Problem;
 use crate::core::rng::{PlayoutRandom, Random};
 use crate::core::solver::Solvable;
 use crate::core::termination::{Termination, TerminationInfo};
@@ -328,7 +329,7 @@ impl Position for Pentago {
         notation::board(self)
     }
 
-    fn parse_move(&self, text: &str) -> Result<PentagoMove, NotationError> {
+    fn parse_move(&self, text: &str) -> Result<PentagoMove, Problem> {
         moves::parse_move(text)
     }
 }

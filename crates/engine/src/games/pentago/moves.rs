@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::cell_bits::{bit_of_cell, cell_of_bit};
-use crate::core::position::NotationError;
+use crate::core::problem::Problem;
 
 /// One of the four 3×3 quadrants of the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -177,13 +177,14 @@ pub(super) fn cell_name(cell: u32) -> String {
 }
 
 /// Reads a move.
-pub(super) fn parse_move(text: &str) -> Result<PentagoMove, NotationError> {
-    let error = |problem: String| NotationError {
-        problem: format!("`{text}` is not a Pentago move: {problem}"),
-        remedy: "write a cell and a turn such as c3-2r (quadrants 1 top left, 2 top right, 3 \
+pub(super) fn parse_move(text: &str) -> Result<PentagoMove, Problem> {
+    let error = |problem: String| {
+        Problem::new(
+            format!("`{text}` is not a Pentago move: {problem}"),
+            "write a cell and a turn such as c3-2r (quadrants 1 top left, 2 top right, 3 \
                  bottom left, 4 bottom right; r clockwise, l counter-clockwise), or the cell \
-                 alone if the placement makes five"
-            .to_owned(),
+                 alone if the placement makes five",
+        )
     };
     let (cell, turn) = match text.split_once('-') {
         None => (text, None),

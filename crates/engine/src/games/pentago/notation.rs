@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::bitboard::Bitboard;
 use super::cell_bits::bit_of_cell;
 use super::{Pentago, State};
-use crate::core::position::{NotationError, Position};
+use crate::core::position::Position;
+use crate::core::problem::Problem;
 
 /// Follows the 36 cells of a position that ended by a placement.
 const ENDED_BY_PLACEMENT: char = '+';
@@ -22,7 +23,7 @@ pub(super) fn write(position: &Pentago) -> String {
 }
 
 /// Parses the output of [`write()`].
-pub(super) fn parse(win_before_rotation: bool, text: &str) -> Result<Pentago, NotationError> {
+pub(super) fn parse(win_before_rotation: bool, text: &str) -> Result<Pentago, Problem> {
     let (cells, by_placement) = match text.strip_suffix(ENDED_BY_PLACEMENT) {
         None => (text, false),
         Some(cells) => (cells, true),
@@ -30,11 +31,10 @@ pub(super) fn parse(win_before_rotation: bool, text: &str) -> Result<Pentago, No
     let [white, black] = parse_cells(cells)?;
     let (whites, blacks) = (white.count(), black.count());
     if whites != blacks && whites != blacks + 1 {
-        return Err(NotationError {
-            problem: format!("{whites} white and {blacks} black marbles cannot be on one board"),
-            remedy: "white moves first: give as many white as black marbles, or one more"
-                .to_owned(),
-        });
+        return Err(Problem::new(
+            format!("{whites} white and {blacks} black marbles cannot be on one board"),
+            "white moves first: give as many white as black marbles, or one more",
+        ));
     }
     let [own, other] = if whites == blacks { [white, black] } else { [black, white] };
     let position =
@@ -75,12 +75,13 @@ fn cell_character(white: Bitboard, black: Bitboard, cell: u32) -> char {
     }
 }
 
-fn parse_cells(text: &str) -> Result<[Bitboard; 2], NotationError> {
-    let error = |problem: String| NotationError {
-        problem,
-        remedy: "write a Pentago position as 36 characters, row by row from the top left: w for \
-                 white, b for black, . for empty"
-            .to_owned(),
+fn parse_cells(text: &str) -> Result<[Bitboard; 2], Problem> {
+    let error = |problem: String| {
+        Problem::new(
+            problem,
+            "write a Pentago position as 36 characters, row by row from the top left: w for \
+                 white, b for black, . for empty",
+        )
     };
     let mut boards = [Bitboard::EMPTY; 2];
     let mut length = 0_usize;
@@ -107,12 +108,14 @@ fn parse_cells(text: &str) -> Result<[Bitboard; 2], NotationError> {
 
 /// A placement can have ended the game only under the rule that allows it, if its five is there, no
 /// other colour's is, and some marble of the mover's is in all of the mover's fives.
-fn check_placement_end(position: &Pentago) -> Result<(), NotationError> {
-    let error = |problem: &str| NotationError {
-        problem: format!("the position ends in `{ENDED_BY_PLACEMENT}`, but {problem}"),
-        remedy: format!(
-            "leave out `{ENDED_BY_PLACEMENT}`, which marks a game that ended by a placement"
-        ),
+fn check_placement_end(position: &Pentago) -> Result<(), Problem> {
+    let error = |problem: &str| {
+        Problem::new(
+            format!("the position ends in `{ENDED_BY_PLACEMENT}`, but {problem}"),
+            format!(
+                "leave out `{ENDED_BY_PLACEMENT}`, which marks a game that ended by a placement"
+            ),
+        )
     };
     if !position.win_before_rotation {
         return Err(error("under these rules five counts only after the turn of a quadrant"));

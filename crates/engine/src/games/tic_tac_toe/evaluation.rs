@@ -2,8 +2,9 @@
 
 use super::{LINES, TicTacToe};
 use crate::core::expression::FeatureInfo;
-use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
+use crate::core::parameters::{EvaluationInfo, Settings};
 use crate::core::position::{Position, Side};
+use crate::core::problem::KeyProblem;
 use crate::evaluation::{
     Contents, Evaluate, Features, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights,
 };
@@ -35,7 +36,7 @@ impl GameEvaluation<TicTacToe> for TicTacToeLines {
         ],
     };
 
-    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, ParameterError> {
+    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, KeyProblem> {
         Ok(Self { weights: weights(settings, &Self::INFO) })
     }
 }
@@ -72,7 +73,7 @@ impl GameEvaluation<TicTacToe> for TicTacToeOpenLines {
         parameters: &[],
     };
 
-    fn from_settings(_: &Settings, _: &dyn Contents) -> Result<Self, ParameterError> {
+    fn from_settings(_: &Settings, _: &dyn Contents) -> Result<Self, KeyProblem> {
         Ok(Self)
     }
 }

@@ -3,7 +3,8 @@
 use super::evaluation::{TicTacToeLines, TicTacToeOpenLines};
 use super::{THREE_IN_A_ROW, TicTacToe};
 use crate::core::parameters::ParameterInfo;
-use crate::core::position::{Ending, NotationError, Side};
+use crate::core::position::{Ending, Side};
+use crate::core::problem::Problem;
 use crate::core::rules::Rules;
 use crate::core::sketch::{Piece, Sketch};
 use crate::core::termination::Termination;
@@ -36,7 +37,7 @@ impl Game for TicTacToe {
         Self::empty()
     }
 
-    fn read(_start: Self, text: &str) -> Result<Self, NotationError> {
+    fn read(_start: Self, text: &str) -> Result<Self, Problem> {
         super::parse(text)
     }
 

@@ -6,7 +6,8 @@ mod game;
 use std::fmt;
 
 use crate::core::knowledge::Knowledge;
-use crate::core::position::{Ending, NotationError, Position, Side, SideName};
+use crate::core::position::{Ending, Position, Side, SideName};
+use crate::core::problem::Problem;
 use crate::core::solver::{PlainSolver, Solvable};
 use crate::core::termination::{Termination, TerminationInfo};
 
@@ -172,15 +173,15 @@ impl Position for TicTacToe {
         board
     }
 
-    fn parse_move(&self, text: &str) -> Result<TicTacToeMove, NotationError> {
+    fn parse_move(&self, text: &str) -> Result<TicTacToeMove, Problem> {
         match text.as_bytes() {
             [column @ b'a'..=b'c', row @ b'1'..=b'3'] => {
                 Ok(TicTacToeMove((row - b'1') * 3 + column - b'a'))
             }
-            _ => Err(NotationError {
-                problem: format!("`{text}` is not a tic-tac-toe move"),
-                remedy: "write a cell from a1 (top left) to c3".to_owned(),
-            }),
+            _ => Err(Problem::new(
+                format!("`{text}` is not a tic-tac-toe move"),
+                "write a cell from a1 (top left) to c3",
+            )),
         }
     }
 }
@@ -213,12 +214,13 @@ impl Solvable for TicTacToe {
 }
 
 /// Reads a position.
-fn parse(text: &str) -> Result<TicTacToe, NotationError> {
-    let error = |problem: String| NotationError {
-        problem,
-        remedy: "write a tic-tac-toe position as nine characters, row by row from the top left: \
-                 x (who moves first), o, . for empty"
-            .to_owned(),
+fn parse(text: &str) -> Result<TicTacToe, Problem> {
+    let error = |problem: String| {
+        Problem::new(
+            problem,
+            "write a tic-tac-toe position as nine characters, row by row from the top left: \
+                 x (who moves first), o, . for empty",
+        )
     };
     let mut position = TicTacToe::empty();
     let mut length = 0;
@@ -245,20 +247,20 @@ fn parse(text: &str) -> Result<TicTacToe, NotationError> {
 }
 
 /// The marks must alternate from x on, and no move may follow a three.
-fn check_reachable(position: &TicTacToe) -> Result<(), NotationError> {
+fn check_reachable(position: &TicTacToe) -> Result<(), Problem> {
     let [crosses, noughts] = position.marks.map(u16::count_ones);
     if crosses != noughts && crosses != noughts + 1 {
-        return Err(NotationError {
-            problem: format!("{crosses} x and {noughts} o cannot be on one board"),
-            remedy: "x moves first: give as many x as o, or one more".to_owned(),
-        });
+        return Err(Problem::new(
+            format!("{crosses} x and {noughts} o cannot be on one board"),
+            "x moves first: give as many x as o, or one more",
+        ));
     }
     let [own, _] = position.own_and_other();
     if has_three(own) {
-        return Err(NotationError {
-            problem: "the player to move has three in a row already".to_owned(),
-            remedy: "the game ends with the first three: take back the moves after it".to_owned(),
-        });
+        return Err(Problem::new(
+            "the player to move has three in a row already",
+            "the game ends with the first three: take back the moves after it",
+        ));
     }
     Ok(())
 }

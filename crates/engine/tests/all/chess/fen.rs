@@ -107,7 +107,7 @@ fn chess_begins_from_its_own_start() {
 fn refused(text: &str, is_chess960: bool) -> String {
     let rules = if is_chess960 { Chess::chess960_rules(0).unwrap() } else { Chess::rules() };
     let error = Chess::parse(&rules, text).unwrap_err();
-    let problem = error.problem.strip_prefix(&format!("`{text}` is not a chess position: "));
+    let problem = error.what.strip_prefix(&format!("`{text}` is not a chess position: "));
     let (remedy, example) = error.remedy.rsplit_once("; the start of chess is ").unwrap();
     assert_eq!(example, "`rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1`");
     assert!(!remedy.is_empty());
@@ -225,11 +225,11 @@ fn moves_are_read_strictly() {
         ("0000", "`0000` is not a chess move"),
     ] {
         let error = start.parse_move(text).unwrap_err();
-        assert_eq!(error.problem, problem);
+        assert_eq!(error.what, problem);
         assert!(error.remedy.contains("e2e4 or e7e8q"));
     }
     let error = spelrum_engine::parse_legal_move(&start, "e2e5").unwrap_err();
-    assert_eq!(error.problem, format!("`e2e5` is not legal in `{start}`"));
+    assert_eq!(error.what, format!("`e2e5` is not legal in `{start}`"));
     assert_eq!(error.remedy, "a legal move is `b1a3`");
 }
 

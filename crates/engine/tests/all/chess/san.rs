@@ -101,7 +101,7 @@ fn moves_are_read_by_their_squares() {
 fn a_push_is_no_capture() {
     let position = chess("rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2");
     for text in ["d5", "xd5", "Pd5"] {
-        assert!(position.read_san(text).unwrap_err().problem.contains("is not legal"), "{text}");
+        assert!(position.read_san(text).unwrap_err().what.contains("is not legal"), "{text}");
     }
     assert_eq!(position.read_san("ed5"), Ok(legal(&position, "e4d5")));
 }
@@ -122,14 +122,14 @@ fn what_is_no_move_is_refused() {
     let malformed =
         ["", "x", "N", "Nz4", "Ke", "Nc3e4x", "e4=", "Ne4=Q", "O-O-O-O", "e8=K", "é4", "--"];
     for text in malformed {
-        assert_eq!(error(text).problem, format!("`{text}` is not a move in algebraic notation"));
+        assert_eq!(error(text).what, format!("`{text}` is not a move in algebraic notation"));
         assert!(error(text).remedy.contains("Nbd7"));
     }
     for text in ["Nh8", "e4", "O-O", "Bc4", "Kf3"] {
-        assert_eq!(error(text).problem, format!("`{text}` is not legal in `{position}`"));
+        assert_eq!(error(text).what, format!("`{text}` is not legal in `{position}`"));
         assert_eq!(error(text).remedy, "a legal move is `Kd1`");
     }
-    assert_eq!(error("Ne4").problem, format!("`Ne4` may be several moves in `{position}`"));
+    assert_eq!(error("Ne4").what, format!("`Ne4` may be several moves in `{position}`"));
     assert_eq!(error("Ne4").remedy, "write which: `N3e4` or `N5e4`");
     let over = chess("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1");
     let remedy = over.read_san("Kg8").unwrap_err().remedy;

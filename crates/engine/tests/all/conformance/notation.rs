@@ -1,7 +1,7 @@
 //! Notation: written texts are parsed back, and invalid positions and moves are refused with a
 //! remedy.
 
-use spelrum_engine::{Game, NotationError, Played, Random, Rules, parse_legal_move};
+use spelrum_engine::{Game, Played, Problem, Random, Rules, parse_legal_move};
 
 use super::Sample;
 use crate::common::brute_force::moves_of;
@@ -56,9 +56,9 @@ fn games_are_read_back<G: Game>(sample: &Sample<'_, G>) {
     }
 }
 
-fn assert_refusal(text: &str, error: &NotationError) {
-    assert!(!error.problem.is_empty() && !error.remedy.is_empty(), "{text:?}: {error:?}");
-    assert_ne!(error.problem, error.remedy, "{text:?}");
+fn assert_refusal(text: &str, error: &Problem) {
+    assert!(!error.what.is_empty() && !error.remedy.is_empty(), "{text:?}: {error:?}");
+    assert_ne!(error.what, error.remedy, "{text:?}");
 }
 
 fn other_texts_are_read_exactly_or_refused<G: Game>(sample: &Sample<'_, G>) {

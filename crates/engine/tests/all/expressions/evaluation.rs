@@ -4,11 +4,11 @@ use spelrum_engine::evaluation::{ExpressionEvaluation, View, score};
 use spelrum_engine::expression::Expression;
 use spelrum_engine::games::{ConnectFour, Pentago};
 use spelrum_engine::search::Evaluate;
-use spelrum_engine::{Game, ParameterError, Player, Position, Random, Rules, Value};
+use spelrum_engine::{Game, KeyProblem, Player, Position, Random, Rules, Value};
 
 use crate::common::{key, random_position};
 
-fn player(formula: &str) -> Result<Player, ParameterError> {
+fn player(formula: &str) -> Result<Player, KeyProblem> {
     let given = serde_json::json!({
         "algorithm": "alpha-beta", "depth": 1, "evaluation": "expression", "formula": formula,
     });
@@ -73,7 +73,7 @@ fn what_is_wrong_with_a_formula_is_said_of_its_key() {
     let long = format!("(+ 1 {})", " ".repeat(16_384));
     let refusals = ["(+ own_disc 1)", "(+ 1)", "", &long].map(|formula| {
         let error = player(formula).unwrap_err();
-        assert_eq!(error.key.as_deref(), Some("formula"));
+        assert_eq!(error.place.as_deref(), Some("formula"));
         error.to_string().replace(&" ".repeat(100), "")
     });
     let missing = serde_json::json!({

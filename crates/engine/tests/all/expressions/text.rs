@@ -159,7 +159,7 @@ proptest! {
             Ok(expression) => prop_assert_eq!(parsed(&expression.text(FEATURES)), expression),
             Err(error) => {
                 prop_assert!(text.get(error.place).is_some());
-                prop_assert!(!error.problem.is_empty() && !error.remedy.is_empty());
+                prop_assert!(!error.what.is_empty() && !error.remedy.is_empty());
             }
         }
     }

@@ -6,7 +6,7 @@ use spelrum_engine::games::connect_four::FOUR_IN_A_ROW;
 use spelrum_engine::games::{ConnectFour, ConnectFourMove, Nim};
 use spelrum_engine::search::Limits;
 use spelrum_engine::{
-    DistinctPositions, Ending, Game, Knowledge, NotationError, Played, Position, Rules, Side,
+    DistinctPositions, Ending, Game, Knowledge, Played, Position, Problem, Rules, Side,
     Termination, Timeless, distinct_positions, perft, solve,
 };
 
@@ -210,7 +210,7 @@ fn winning_moves_are_found_in_every_direction() {
     }
 }
 
-fn refusal(text: &str) -> NotationError {
+fn refusal(text: &str) -> Problem {
     ConnectFour::parse(&rules(), text).unwrap_err()
 }
 
@@ -232,7 +232,7 @@ fn texts_that_are_not_positions_or_moves() {
         low("rrrry..yyyryyr"),
         low("r.....rr.....rryy.y.rryy.yyr"),
     ];
-    let listed: String = texts.iter().map(|text| format!("{}\n", refusal(text).problem)).collect();
+    let listed: String = texts.iter().map(|text| format!("{}\n", refusal(text).what)).collect();
     insta::assert_snapshot!(listed, @r"
     the position's length is 0 instead of 42
     the position's length is 43 instead of 42

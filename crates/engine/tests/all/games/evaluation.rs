@@ -202,7 +202,7 @@ fn what_is_not_an_evaluation_is_refused() {
         let error = with_game!(&rules, P => {
             with_evaluation(&given, At(&P::start(&rules).unwrap())).unwrap_err()
         });
-        assert_eq!(error.key.as_deref(), Some(key));
+        assert_eq!(error.place.as_deref(), Some(key));
         error.to_string()
     });
     insta::assert_snapshot!(refusals.join("\n"), @r#"

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
-use spelrum_engine::{Game, NotationError, Played, Position, Rules, with_game};
+use spelrum_engine::{Game, Played, Position, Problem, Rules, with_game};
 
 use super::{moves_of, pentago, random, random_board, random_game};
 
@@ -68,7 +68,7 @@ proptest! {
     }
 }
 
-fn refusal<P: Game>(rules: &str, text: &str) -> NotationError {
+fn refusal<P: Game>(rules: &str, text: &str) -> Problem {
     let rules: Rules = serde_json::from_str(rules).unwrap();
     P::parse(&rules, text).unwrap_err()
 }
@@ -93,7 +93,7 @@ fn what_is_not_a_pentago_position() {
         // Two parallel fives cannot come from one placement.
         "wwwwwbbb.bbbbbb................wwwww+",
     ];
-    insta::assert_snapshot!(listed(&texts, |text| refusal::<Pentago>(PENTAGO, text).problem), @r"
+    insta::assert_snapshot!(listed(&texts, |text| refusal::<Pentago>(PENTAGO, text).what), @r"
     ``: the position's length is 0 instead of 36
     `.....................................`: the position's length is 37 instead of 36
     `..w.x...............................`: character 5 of the position is 'x'
@@ -105,7 +105,7 @@ fn what_is_not_a_pentago_position() {
     ");
     let other_rules = r#"{"name":"pentago","win_before_rotation":false}"#;
     let ended = "wwwww.bbb.........b.................+";
-    insta::assert_snapshot!(refusal::<Pentago>(other_rules, ended).problem, @"the position ends in `+`, but under these rules five counts only after the turn of a quadrant");
+    insta::assert_snapshot!(refusal::<Pentago>(other_rules, ended).what, @"the position ends in `+`, but under these rules five counts only after the turn of a quadrant");
     let other_game = refusal::<Pentago>(r#"{"name":"nim"}"#, &".".repeat(36));
     insta::assert_snapshot!(other_game, @"these are rules of nim, not of pentago; give the rules of pentago");
 }
@@ -113,7 +113,7 @@ fn what_is_not_a_pentago_position() {
 #[test]
 fn what_is_not_a_pentago_move() {
     let texts = ["g1-1r", "c3-5r", "é3-1r", "c3-1", "c3-", "C3-1R", ""];
-    let problem = |text: &str| Pentago::empty(true).parse_move(text).unwrap_err().problem;
+    let problem = |text: &str| Pentago::empty(true).parse_move(text).unwrap_err().what;
     insta::assert_snapshot!(listed(&texts, problem), @r"
     `g1-1r`: `g1-1r` is not a Pentago move: `g1` is not a cell from a1 to f6
     `c3-5r`: `c3-5r` is not a Pentago move: `5r` is not a turn of a quadrant
@@ -128,14 +128,14 @@ fn what_is_not_a_pentago_move() {
 #[test]
 fn what_is_not_a_tic_tac_toe_text() {
     let texts = ["xo", "xo..w....", "xx.......", "xxxooo..."];
-    let problem = |text: &str| refusal::<TicTacToe>(r#"{"name":"tic-tac-toe"}"#, text).problem;
+    let problem = |text: &str| refusal::<TicTacToe>(r#"{"name":"tic-tac-toe"}"#, text).what;
     insta::assert_snapshot!(listed(&texts, problem), @r"
     `xo`: the position's length is 2 instead of 9
     `xo..w....`: character 5 of the position is 'w'
     `xx.......`: 2 x and 0 o cannot be on one board
     `xxxooo...`: the player to move has three in a row already
     ");
-    let problem = |text: &str| TicTacToe::empty().parse_move(text).unwrap_err().problem;
+    let problem = |text: &str| TicTacToe::empty().parse_move(text).unwrap_err().what;
     insta::assert_snapshot!(listed(&["d1", ""], problem), @r"
     `d1`: `d1` is not a tic-tac-toe move
     ``: `` is not a tic-tac-toe move
@@ -145,7 +145,7 @@ fn what_is_not_a_tic_tac_toe_text() {
 #[test]
 fn what_is_not_a_nim_text() {
     let texts = ["3,4", "3,4/x", "3,+4/w", "3,5/w", "3/w", "3,4,5/w", "3,4/b", "2,4/w"];
-    let problem = |text: &str| refusal::<Nim>(r#"{"name":"nim","heaps":[3,4]}"#, text).problem;
+    let problem = |text: &str| refusal::<Nim>(r#"{"name":"nim","heaps":[3,4]}"#, text).what;
     insta::assert_snapshot!(listed(&texts, problem), @r"
     `3,4`: `3,4` does not say who is to move
     `3,4/x`: `x` is neither w nor b
@@ -157,7 +157,7 @@ fn what_is_not_a_nim_text() {
     `2,4/w`: with so many objects taken it cannot be the first player's turn
     ");
     let nim = Nim::start(&Nim::rules(&[3, 4], true).unwrap()).unwrap();
-    let problem = |text: &str| nim.parse_move(text).unwrap_err().problem;
+    let problem = |text: &str| nim.parse_move(text).unwrap_err().what;
     insta::assert_snapshot!(listed(&["c1", "a0", "a01", "a31", ""], problem), @r"
     `c1`: `c1` is not a Nim move
     `a0`: `a0` is not a Nim move
@@ -201,7 +201,7 @@ fn what_is_not_a_game() {
     let texts =
         ["c3-2r c3-1l", "c3-2r d9", "w: c3-2r", "wwwww.bbb.........b.................+: a2-1r"];
     let refusal = |text: &str| Played::<Pentago>::parse(&pentago(), text).unwrap_err();
-    insta::assert_snapshot!(listed(&texts, |text| refusal(text).problem), @r"
+    insta::assert_snapshot!(listed(&texts, |text| refusal(text).what), @r"
     `c3-2r c3-1l`: ply 2: `c3-1l` is not legal in `..............w.....................`
     `c3-2r d9`: ply 2: `d9` is not a Pentago move: `d9` is not a cell from a1 to f6
     `w: c3-2r`: the position's length is 1 instead of 36

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use spelrum_engine::games::{Nim, Pentago};
-use spelrum_engine::{Game, NotationError, Played, Random, Rules, with_game};
+use spelrum_engine::{Game, Played, Problem, Random, Rules, with_game};
 
 use super::{moves_of, random, random_game};
 
@@ -102,8 +102,8 @@ fn every_rules() -> impl Strategy<Value = Rules> {
     ]
 }
 
-fn assert_refusal(error: &NotationError, text: &str) {
-    let NotationError { problem, remedy } = error;
+fn assert_refusal(error: &Problem, text: &str) {
+    let Problem { what: problem, remedy, .. } = error;
     assert!(!problem.is_empty() && !remedy.is_empty(), "{text:?}: {error:?}");
     assert!(problem.chars().count() <= REFUSAL_CHARS_MAX, "{text:?}: {problem}");
     assert!(remedy.chars().count() <= REFUSAL_CHARS_MAX, "{text:?}: {remedy}");

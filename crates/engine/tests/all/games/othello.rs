@@ -6,7 +6,7 @@ use spelrum_engine::games::othello::{NO_MOVES, SquareClass, WIPED_OUT};
 use spelrum_engine::games::{Nim, Othello, OthelloMove};
 use spelrum_engine::search::Limits;
 use spelrum_engine::{
-    Ending, Game, GameSetup, Knowledge, NotationError, Outcome, Played, Position, Rules, Side,
+    Ending, Game, GameSetup, Knowledge, Outcome, Played, Position, Problem, Rules, Side,
     Termination, Timeless, perft, play_game, solve,
 };
 
@@ -253,7 +253,7 @@ fn neither_side_may_have_a_move_left() {
     assert_eq!(moves_of(&stuck), []);
 }
 
-fn refusal(text: &str) -> NotationError {
+fn refusal(text: &str) -> Problem {
     Othello::parse(&rules(), text).unwrap_err()
 }
 
@@ -272,7 +272,7 @@ fn texts_that_are_not_positions_or_moves() {
         start.replacen('.', "b", 1),
         ".".repeat(64) + " b",
     ];
-    let listed: String = texts.iter().map(|text| format!("{}\n", refusal(text).problem)).collect();
+    let listed: String = texts.iter().map(|text| format!("{}\n", refusal(text).what)).collect();
     insta::assert_snapshot!(listed, @r"
     the position's length is 0 instead of 66
     the position's length is 65 instead of 66
@@ -295,7 +295,7 @@ fn texts_that_are_not_positions_or_moves() {
     insta::assert_snapshot!(other_game, @"these are rules of othello, not of nim; give the rules of nim");
     let moves = ["i1", "D3", "d9", "d0", "d33", "Pass", "--", ""];
     let moves: String =
-        moves.map(|text| Othello::initial().parse_move(text).unwrap_err().problem + "\n").concat();
+        moves.map(|text| Othello::initial().parse_move(text).unwrap_err().what + "\n").concat();
     insta::assert_snapshot!(moves, @r"
     `i1` is not an Othello move
     `D3` is not an Othello move

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use spelrum_engine::search::Evaluate;
-use spelrum_engine::{Ending, NotationError, Position, Side, SideName, Termination};
+use spelrum_engine::{Ending, Position, Problem, Side, SideName, Termination};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Thicket {
@@ -104,11 +104,10 @@ impl Position for Thicket {
         self.to_string()
     }
 
-    fn parse_move(&self, text: &str) -> Result<Branch, NotationError> {
-        text.parse().map(Branch).map_err(|_| NotationError {
-            problem: format!("{text:?} is not a branch"),
-            remedy: "write its number".to_owned(),
-        })
+    fn parse_move(&self, text: &str) -> Result<Branch, Problem> {
+        text.parse()
+            .map(Branch)
+            .map_err(|_| Problem::new(format!("{text:?} is not a branch"), "write its number"))
     }
 }
 

@@ -11,9 +11,9 @@ use std::sync::LazyLock;
 
 use spelrum_engine::network::{Recipe, Trained, train};
 use spelrum_engine::tables::EndgameTable;
-use spelrum_engine::{ParameterError, Timeless};
+use spelrum_engine::{KeyProblem, Timeless};
 
-fn read(json: &str) -> Result<Recipe, ParameterError> {
+fn read(json: &str) -> Result<Recipe, KeyProblem> {
     Recipe::from_parameters(&serde_json::from_str(json).unwrap())
 }
 

@@ -38,7 +38,7 @@ fn every_key_has_a_reference_for_people() {
 fn what_is_wrong_is_named_with_a_remedy() {
     let error = |json: &str| {
         let error = read(json).unwrap_err();
-        format!("{}: {error}", error.key.as_deref().unwrap_or_default())
+        format!("{}: {error}", error.place.as_deref().unwrap_or_default())
     };
     let of_krk = |more: &str| error(&format!(r#"{{"ending": "KRK", {more}}}"#));
     let errors = [

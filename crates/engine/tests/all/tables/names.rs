@@ -45,7 +45,7 @@ fn other_names_are_refused_with_a_remedy() {
     let said: Vec<String> = refusals
         .map(|name| {
             let error = name.parse::<Endgame>().unwrap_err();
-            format!("{name:?}: {}; {}", error.problem, error.remedy)
+            format!("{name:?}: {}; {}", error.what, error.remedy)
         })
         .into();
     insta::assert_snapshot!(said.join("\n"));

@@ -177,7 +177,7 @@ fn other_games_are_refused() {
     let given = serde_json::from_str(TABLE).unwrap();
     let error = Player::from_parameters(&Pentago::rules(true), &given).unwrap_err();
     insta::assert_snapshot!(error, @"`table` plays only chess endings; choose another algorithm, or play endings of chess");
-    assert_eq!(error.key.as_deref(), Some("algorithm"));
+    assert_eq!(error.place.as_deref(), Some("algorithm"));
     let chess960: Rules = serde_json::from_str(r#"{"name": "chess", "chess960": true}"#).unwrap();
     let position = "8/8/8/8/8/2k5/1R6/K7 w - - 0 1";
     assert_eq!(analysed(&chess960, position, TABLE, 1).search.score, Some(WIN - 31));

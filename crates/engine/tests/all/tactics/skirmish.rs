@@ -3,7 +3,7 @@
 use std::fmt;
 
 use spelrum_engine::search::Evaluate;
-use spelrum_engine::{Ending, Knowledge, NotationError, Position, Side, SideName, Termination};
+use spelrum_engine::{Ending, Knowledge, Position, Problem, Side, SideName, Termination};
 
 /// A tree made up by hashing the moves made so far: who moves, which moves are tactical and what they
 /// gain, checks, whether a pass tells anything, and who has won are all read from the hash.
@@ -99,8 +99,8 @@ impl Position for Skirmish {
         self.to_string()
     }
 
-    fn parse_move(&self, text: &str) -> Result<u8, NotationError> {
-        let error = |_| NotationError { problem: text.to_owned(), remedy: "a number".to_owned() };
+    fn parse_move(&self, text: &str) -> Result<u8, Problem> {
+        let error = |_| Problem::new(text.to_owned(), "a number");
         text.parse().map_err(error)
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use spelrum_engine::search::Evaluate;
 use spelrum_engine::{
-    Before, Ending, Knowledge, Line, NotationError, Position, Side, SideName, Termination,
+    Before, Ending, Knowledge, Line, Position, Problem, Side, SideName, Termination,
     TerminationInfo,
 };
 
@@ -122,8 +122,8 @@ impl Position for Walk {
         self.to_string()
     }
 
-    fn parse_move(&self, text: &str) -> Result<u8, NotationError> {
-        let error = |_| NotationError { problem: text.to_owned(), remedy: "a number".to_owned() };
+    fn parse_move(&self, text: &str) -> Result<u8, Problem> {
+        let error = |_| Problem::new(text.to_owned(), "a number");
         text.parse().map_err(error)
     }
 }

@@ -6,6 +6,7 @@ use super::super::shared;
 use super::*;
 use crate::core::expression::FeatureInfo;
 use crate::core::limits::Limits;
+use crate::core::problem::KeyProblem;
 
 const EVALUATION_INFOS: &[EvaluationInfo] = &[
     EvaluationInfo {
@@ -47,7 +48,7 @@ fn parameters(toml_like: &str) -> Parameters {
     serde_json::from_str(&format!("{{{toml_like}}}")).unwrap()
 }
 
-fn read(toml_like: &str) -> Result<Settings, ParameterError> {
+fn read(toml_like: &str) -> Result<Settings, KeyProblem> {
     Settings::read(&ALGORITHM, "snakes", EVALUATION_INFOS, &parameters(toml_like))
 }
 
@@ -176,6 +177,6 @@ fn a_formula_that_is_too_long_is_not_repeated() {
     let longest = read(&padded(FORMULA_BYTES_MAX)).unwrap();
     assert_eq!(longest.word("formula"), "snakes");
     let error = read(&padded(FORMULA_BYTES_MAX + 1)).unwrap_err();
-    assert_eq!(error.key.as_deref(), Some("formula"));
+    assert_eq!(error.place.as_deref(), Some("formula"));
     assert_snapshot!(error, @"`formula` has 16385 bytes; at most 16384 are allowed");
 }

@@ -2,7 +2,8 @@
 
 use cozy_chess::Piece;
 
-use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
+use crate::core::parameters::{EvaluationInfo, Settings};
+use crate::core::problem::KeyProblem;
 use crate::evaluation::{Contents, Evaluate, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights};
 use crate::games::chess::Chess;
 
@@ -44,7 +45,7 @@ impl GameEvaluation<Chess> for ChessMaterial {
         ],
     };
 
-    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, ParameterError> {
+    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, KeyProblem> {
         Ok(Self { weights: weights(settings, &Self::INFO) })
     }
 }

@@ -12,7 +12,8 @@ use cozy_chess::{
 use super::material::{USUAL, difference};
 use super::phased::Phased;
 use super::tables::TABLES;
-use crate::core::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
+use crate::core::parameters::{EvaluationInfo, ParameterInfo, Settings};
+use crate::core::problem::KeyProblem;
 use crate::evaluation::{Contents, Evaluate, GameEvaluation, weight, weights};
 use crate::games::chess::Chess;
 
@@ -105,7 +106,7 @@ impl GameEvaluation<Chess> for ChessPositional {
         ],
     };
 
-    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, ParameterError> {
+    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, KeyProblem> {
         let [pawn, knight, bishop, rook, queen, bishop_pair, shares @ ..] =
             weights::<10>(settings, &Self::INFO);
         Ok(Self { material: [pawn, knight, bishop, rook, queen], bishop_pair, shares })

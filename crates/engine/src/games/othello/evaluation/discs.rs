@@ -1,6 +1,7 @@
 //! Othello's evaluation `discs`.
 
-use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
+use crate::core::parameters::{EvaluationInfo, Settings};
+use crate::core::problem::KeyProblem;
 use crate::evaluation::{Contents, Evaluate, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights};
 use crate::games::othello::{Othello, SQUARES};
 
@@ -25,7 +26,7 @@ impl GameEvaluation<Othello> for OthelloDiscs {
         parameters: &[weight("weight_disc", 1, "value of each disc")],
     };
 
-    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, ParameterError> {
+    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, KeyProblem> {
         let [weight] = weights(settings, &Self::INFO);
         Ok(Self { weight })
     }

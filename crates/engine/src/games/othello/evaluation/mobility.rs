@@ -1,6 +1,7 @@
 //! Othello's evaluation `mobility`.
 
-use crate::core::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
+use crate::core::parameters::{EvaluationInfo, ParameterInfo, Settings};
+use crate::core::problem::KeyProblem;
 use crate::core::score::WIN_MIN;
 use crate::evaluation::{Contents, Evaluate, GameEvaluation, weights};
 use crate::games::othello::{Othello, SQUARES};
@@ -48,7 +49,7 @@ impl GameEvaluation<Othello> for OthelloMobility {
         ],
     };
 
-    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, ParameterError> {
+    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, KeyProblem> {
         Ok(Self { weights: weights(settings, &Self::INFO) })
     }
 }

@@ -1,6 +1,7 @@
 //! Othello's evaluation `squares`.
 
-use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
+use crate::core::parameters::{EvaluationInfo, Settings};
+use crate::core::problem::KeyProblem;
 use crate::evaluation::{Contents, Evaluate, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights};
 use crate::games::othello::{Othello, SQUARES, SquareClass};
 
@@ -39,7 +40,7 @@ impl GameEvaluation<Othello> for OthelloSquares {
         ],
     };
 
-    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, ParameterError> {
+    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, KeyProblem> {
         Ok(Self { weights: weights(settings, &Self::INFO) })
     }
 }

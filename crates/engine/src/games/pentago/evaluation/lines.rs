@@ -3,7 +3,8 @@
 use super::last_ply;
 use crate::core::budget::Budget;
 use crate::core::limits::Stop;
-use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
+use crate::core::parameters::{EvaluationInfo, Settings};
+use crate::core::problem::KeyProblem;
 use crate::evaluation::{
     Contents, Evaluate, GameEvaluation, LastPly, WEIGHTS_SUMMED_MAX, weight, weights,
 };
@@ -92,7 +93,7 @@ impl GameEvaluation<Pentago> for PentagoLines {
         ],
     };
 
-    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, ParameterError> {
+    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, KeyProblem> {
         Ok(Self { weights: weights(settings, &Self::INFO) })
     }
 }
