@@ -111,7 +111,10 @@ fn tests_ask_for_the_programs_that_they_use() {
 
 #[test]
 fn lints_are_expected_with_a_reason_not_allowed() {
-    let found = offences(&[".rs"], |line| line.trim_start().starts_with(concat!("#[", "allow(")));
+    let mut found =
+        offences(&[".rs"], |line| line.trim_start().starts_with(concat!("#[", "allow(")));
+    // What a derive writes cannot know what its user leaves unused.
+    found.retain(|place| !place.starts_with("crates/names/src/lib.rs"));
     assert!(found.is_empty(), "{found:#?}");
 }
 

@@ -60,15 +60,6 @@ pub(super) fn check_keys(root: &Table, task: Task) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A number of choices, at least one.
-pub(super) fn choices(node: &Node) -> Result<u64, Fault> {
-    let choices = node.integer("`choices`", "choices = 1000")?;
-    u64::try_from(choices).ok().filter(|&choices| choices > 0).ok_or_else(|| {
-        let problem = format!("a cell cannot have {choices} choices");
-        Fault::at(&node.place, problem, "let each player choose in at least 1 position")
-    })
-}
-
 /// Adds the reference to the players, and pairs it with every other player.
 pub(super) fn add_reference(players: &mut Players, node: &Node) -> Result<Pairing, Fault> {
     let example = "[reference] and below it algorithm = \"exact\"";

@@ -3,14 +3,12 @@
 use std::num::NonZeroU32;
 
 use spelrum_engine::games::Chess;
+use spelrum_engine::search::WIN;
 use spelrum_engine::{Adjudication, DrawRule, ResignRule, Rules};
 use spelrum_model::OpeningsRule;
-use spelrum_toml::{Fault, Node, Span, Table};
+use spelrum_toml::{Fault, Node, Span};
 
-use crate::keys::{
-    self,
-    adjudication::{ADJUDICATION, DRAW, DRAW_MOVES, MOVES_MAX, RESIGN, RESIGN_MOVES, SCORE_MAX},
-};
+use crate::key::{self, Key, Keys, Of, Switch, Whole};
 
 const RESIGN_EXAMPLE: &str = "resign = { score = 600, moves = 3 }";
 const DRAW_EXAMPLE: &str = "draw = { score = 10, moves = 8, after = 40 }";
@@ -62,12 +60,8 @@ impl AdjudicationInFile {
 pub(super) fn read(node: &Node) -> Result<AdjudicationInFile, Fault> {
     let example = format!("adjudication = {{ {RESIGN_EXAMPLE} }}");
     let table = node.table("`adjudication`", &example)?;
-    keys::check(table, "`adjudication`", ADJUDICATION)?;
-    let rule = |key: &str| table.get(key).map(|entry| &entry.value);
-    let resign = rule("resign").map(read_resign).transpose()?;
-    let draw = rule("draw").map(read_draw).transpose()?;
-    let tables = rule("tables").map(|node| node.switch("`tables`", TABLES_EXAMPLE)).transpose()?;
-    if resign.is_none() && draw.is_none() && tables.is_none() {
+    key::check(table, "`adjudication`", ADJUDICATION)?;
+    if table.entries.is_empty() {
         return Err(Fault::at(
             &node.place,
             "`adjudication` does not say which games end early",
@@ -77,88 +71,135 @@ pub(super) fn read(node: &Node) -> Result<AdjudicationInFile, Fault> {
             ),
         ));
     }
-    let tables_place =
-        table.get("tables").filter(|_| tables == Some(true)).map(|entry| entry.value.place.clone());
-    let restart_place = rule("draw")
-        .filter(|_| draw.is_some_and(|draw| draw.restart))
-        .map(|node| node.place.clone());
-    let rule = Adjudication { resign, draw, tables: tables.unwrap_or(false) };
-    Ok(AdjudicationInFile { rule, tables_place, restart_place })
+    let place = |key: &str| table.value(key).map(|node| node.place.clone());
+    let rule = Adjudication {
+        resign: table.value("resign").map(read_resign).transpose()?,
+        draw: table.value("draw").map(read_draw).transpose()?,
+        tables: TABLES.read(table)?,
+    };
+    Ok(AdjudicationInFile {
+        rule,
+        tables_place: place(TABLES.name).filter(|_| rule.tables),
+        restart_place: place("draw").filter(|_| rule.draw.is_some_and(|draw| draw.restart)),
+    })
 }
 
 fn read_resign(node: &Node) -> Result<ResignRule, Fault> {
     let table = node.table("`resign`", RESIGN_EXAMPLE)?;
-    keys::check(table, "`resign`", RESIGN)?;
-    let rule = Rule { name: "resign", example: RESIGN_EXAMPLE, node, table };
+    key::check(table, "`resign`", RESIGN)?;
     Ok(ResignRule {
-        score: rule.positive("score", None, SCORE_MAX)?,
-        moves: rule.positive("moves", Some(RESIGN_MOVES), MOVES_MAX)?,
-        both: match table.get("both").map(|entry| &entry.value) {
-            None => true,
-            Some(node) => node.switch("`both`", "resign = { score = 600, both = false }")?,
-        },
+        score: at_least_1(RESIGN_SCORE.read(table)?),
+        moves: at_least_1(RESIGN_MOVES.read(table)?),
+        both: RESIGN_BOTH.read(table)?,
     })
 }
 
 fn read_draw(node: &Node) -> Result<DrawRule, Fault> {
     let table = node.table("`draw`", DRAW_EXAMPLE)?;
-    keys::check(table, "`draw`", DRAW)?;
-    let rule = Rule { name: "draw", example: DRAW_EXAMPLE, node, table };
+    key::check(table, "`draw`", DRAW)?;
     Ok(DrawRule {
-        score: rule.number("score", None, 0, SCORE_MAX)?.0,
-        moves: rule.positive("moves", Some(DRAW_MOVES), MOVES_MAX)?,
-        after: rule.number("after", Some(0), 0, MOVES_MAX)?.0,
-        restart: match table.get("restart").map(|entry| &entry.value) {
-            None => false,
-            Some(node) => node.switch("`restart`", "draw = { score = 10, restart = true }")?,
-        },
+        score: DRAW_SCORE.read(table)?,
+        moves: at_least_1(DRAW_MOVES.read(table)?),
+        after: DRAW_AFTER.read(table)?,
+        restart: DRAW_RESTART.read(table)?,
     })
 }
 
-/// One of the two, as in the file.
-struct Rule<'a> {
-    name: &'static str,
-    example: &'static str,
-    node: &'a Node,
-    table: &'a Table,
+/// A number of a key that begins at 1.
+fn at_least_1(number: u32) -> NonZeroU32 {
+    NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN)
 }
 
-impl<'a> Rule<'a> {
-    /// A whole number within its bounds, with its place.
-    fn number(
-        &self,
-        key: &str,
-        default: Option<i64>,
-        min: i64,
-        max: i64,
-    ) -> Result<(u32, &'a Node), Fault> {
-        let Self { name, example, node, table } = *self;
-        let (number, node) = match (table.get(key), default) {
-            (Some(entry), _) => {
-                (entry.value.integer(&format!("`{key}` of `{name}`"), example)?, &entry.value)
-            }
-            (None, Some(default)) => (default, node),
-            (None, None) => {
-                let remedy = format!("write, for example, {example}");
-                return Err(Fault::at(&node.place, format!("`{name}` has no `{key}`"), remedy));
-            }
-        };
-        let within = u32::try_from(number).ok().filter(|_| (min..=max).contains(&number));
-        let within = within.ok_or_else(|| {
-            Fault::at(
-                &node.place,
-                format!("`{key}` of `{name}` cannot be {number}"),
-                format!("choose a whole number from {min} to {max}"),
-            )
-        })?;
-        Ok((within, node))
-    }
+/// The farthest score from 0 that a rule may demand: a win on the board.
+const SCORE_MAX: u32 = WIN.unsigned_abs();
 
-    /// A number from 1 on.
-    fn positive(&self, key: &str, default: Option<i64>, max: i64) -> Result<NonZeroU32, Fault> {
-        let (number, node) = self.number(key, default, 1, max)?;
-        NonZeroU32::new(number).ok_or_else(|| {
-            Fault::at(&node.place, format!("`{key}` cannot be 0"), "choose at least 1")
-        })
-    }
-}
+/// Maximum number of moves that a rule may consider, or wait for.
+const MOVES_MAX: u32 = 5_000;
+
+const RESIGN_SCORE: Key<Whole<u32>> = Key::new(
+    "score",
+    "",
+    "A side loses if its scores are at most the negative of this, in the evaluation's unit (in chess a hundredth \
+     of a pawn).",
+    Whole { min: 1, max: Some(SCORE_MAX), default: None },
+)
+.required().example("600");
+
+const RESIGN_MOVES: Key<Whole<u32>> = Key::new(
+    "moves",
+    "",
+    "For how many of its latest moves in a row the loser's scores must be so bad.",
+    Whole { min: 1, max: Some(MOVES_MAX), default: Some(3) },
+);
+
+const RESIGN_BOTH: Key<Switch> = Key::new(
+    "both",
+    "",
+    "`true`: the other side's scores must also be at least `score` for as many of its own latest moves; `false`: \
+     the loser's scores are enough.",
+    Switch { default: true },
+);
+
+/// The keys of `resign`.
+pub(super) const RESIGN: Keys = &[&RESIGN_SCORE, &RESIGN_MOVES, &RESIGN_BOTH];
+
+const DRAW_SCORE: Key<Whole<u32>> = Key::new(
+    "score",
+    "",
+    "A game is drawn if all scores are at most this far from 0, in the evaluation's unit (in chess a hundredth of \
+     a pawn).",
+    Whole { min: 0, max: Some(SCORE_MAX), default: None },
+)
+.required().example("10");
+
+const DRAW_MOVES: Key<Whole<u32>> = Key::new(
+    "moves",
+    "",
+    "For how many of each side's latest moves in a row scores must be so near to 0.",
+    Whole { min: 1, max: Some(MOVES_MAX), default: Some(8) },
+);
+
+const DRAW_AFTER: Key<Whole<u32>> = Key::new(
+    "after",
+    "",
+    "How many full moves, of two plies each, must have been played from the opening first.",
+    Whole { min: 0, max: Some(MOVES_MAX), default: Some(0) },
+)
+.example("40");
+
+const DRAW_RESTART: Key<Switch> = Key::new(
+    "restart",
+    "",
+    "`true`: a capture or a pawn move is the first move that counts, as in fastchess and cutechess; in \
+     chess only.",
+    Switch { default: false },
+);
+
+/// The keys of `draw`.
+pub(super) const DRAW: Keys = &[&DRAW_SCORE, &DRAW_MOVES, &DRAW_AFTER, &DRAW_RESTART];
+
+const TABLES: Key<Switch> = Key::new(
+    "tables",
+    "Ended by exact tables",
+    "`true`: a chess game ends at its first position of four pieces or fewer, none of them a pawn, with \
+     the result of the exact table: a win for the side that mates, a draw if neither does.",
+    Switch { default: false },
+);
+
+/// The keys of `adjudication`, at least one of which is given.
+pub(super) const ADJUDICATION: Keys = &[
+    &Key::new(
+        "resign",
+        "Lost by scores",
+        "A side loses whose last scores are all this bad: `{ score = 600, moves = 3, both = true }`.",
+        Of(RESIGN),
+    ),
+    &Key::new(
+        "draw",
+        "Drawn by scores",
+        "A game is drawn if the last scores of both sides are all this near to 0: `{ score = 10, moves = 8, \
+         after = 40 }`.",
+        Of(DRAW),
+    ),
+    &TABLES,
+];

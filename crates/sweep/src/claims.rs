@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::json;
 use spelrum_model::Role;
-use spelrum_model::claims::{CLAIM_TEXT_BYTES_MAX, CLAIMS_MAX, DEFAULT_ERROR_RATE, Statement};
+use spelrum_model::claims::{CLAIM_TEXT_BYTES_MAX, CLAIMS_MAX, Statement};
 use spelrum_statistics::claims::{Bound, Quantifier};
-use spelrum_toml::{Entry, Fault, Node, Span, Table, Tree, did_you_mean};
+use spelrum_toml::{Entry, Fault, Node, Span, Table};
 
 use crate::axes::{Axis, axis_value};
-use crate::keys;
+use crate::key::{self, Key, Keys, Number, Own, Text, Word};
+use crate::keys::ERROR_RATE;
 use crate::players::Players;
 use crate::selection::{SelectedValues, Selector};
 
@@ -60,13 +62,12 @@ impl ClaimInFile {
 
 /// Reads `claims` and `error_rate`.
 pub(super) fn read(
-    claims: Option<&Node>,
-    error_rate: Option<&Node>,
+    root: &Table,
     axes: &[Axis],
     players: &Players,
 ) -> Result<Vec<ClaimInFile>, Fault> {
-    let Some(node) = claims else {
-        return match error_rate {
+    let Some(node) = root.value("claims") else {
+        return match root.value(ERROR_RATE.name) {
             None => Ok(Vec::new()),
             Some(node) => Err(Fault::at(
                 &node.place,
@@ -75,9 +76,7 @@ pub(super) fn read(
             )),
         };
     };
-    let Tree::Array(nodes) = &node.tree else {
-        return Err(node.wrong_type("`claims`", "a list of tables", EXAMPLE));
-    };
+    let nodes = node.list("`claims`", "a list of tables", EXAMPLE)?;
     if nodes.is_empty() {
         let remedy = format!("state one: {EXAMPLE}; or remove `claims`");
         return Err(Fault::at(&node.place, "there is no claim in `claims`", remedy));
@@ -87,7 +86,7 @@ pub(super) fn read(
         let remedy = format!("state at most {CLAIMS_MAX}: each makes the others harder to show");
         return Err(Fault::at(&node.place, problem, remedy));
     }
-    let error_rate = read_error_rate(error_rate)?;
+    let error_rate = ERROR_RATE.read(root)?;
     let mut reader = Reader { selector: Selector::new(axes, players), axes, error_rate };
     let mut texts = BTreeSet::new();
     let read = |node: &Node| {
@@ -102,20 +101,6 @@ pub(super) fn read(
     nodes.iter().map(read).collect()
 }
 
-fn read_error_rate(node: Option<&Node>) -> Result<f64, Fault> {
-    let Some(node) = node else { return Ok(DEFAULT_ERROR_RATE) };
-    let error_rate = node.number("`error_rate`", "error_rate = 0.05")?;
-    if error_rate > 0.0 && error_rate < 0.5 {
-        return Ok(error_rate);
-    }
-    Err(Fault::at(
-        &node.place,
-        format!("claims cannot be judged at the error rate {error_rate}"),
-        "choose how probable it may be that any false claim is called supported: more than 0 and less \
-         than 0.5; 0.05 is usual",
-    ))
-}
-
 struct Reader<'a> {
     selector: Selector<'a>,
     axes: &'a [Axis],
@@ -125,7 +110,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, node: &Node) -> Result<ClaimInFile, Fault> {
         let table = node.table("a claim", EXAMPLE)?;
-        keys::check(table, "the claim", keys::CLAIM)?;
+        key::check(table, "the claim", CLAIM)?;
         let required = |key: &str| {
             table.get(key).ok_or_else(|| {
                 let remedy = format!("write, for example, {EXAMPLE}");
@@ -165,7 +150,7 @@ impl Reader<'_> {
                 opponent: opponent_name,
                 at: self.shown(&axes),
                 score,
-                quantifier: quantifier(table)?,
+                quantifier: IN.read(table)?,
                 error_rate: self.error_rate,
             },
             axes,
@@ -232,47 +217,64 @@ fn claim_text(node: &Node) -> Result<String, Fault> {
 
 /// `score_above`, or `score_below`.
 fn bound(table: &Table, place: &Span) -> Result<Bound, Fault> {
-    let (entry, bound): (&Entry, fn(f64) -> Bound) =
-        match (table.get("score_above"), table.get("score_below")) {
-            (Some(above), None) => (above, Bound::Above),
-            (None, Some(below)) => (below, Bound::Below),
-            (None, None) => {
-                return Err(Fault::at(
-                    place,
-                    "this claim does not say what the score is to be",
-                    "write score_above = 0.5, or score_below = 0.5",
-                ));
-            }
-            (Some(_), Some(below)) => {
-                return Err(Fault::at(
-                    &below.key_place,
-                    "a claim has either `score_above` or `score_below`",
-                    "remove one of them, or make two claims of it",
-                ));
-            }
-        };
-    let key = &entry.key;
-    let score = entry.value.number(&format!("`{key}`"), &format!("{key} = 0.5"))?;
-    if score > 0.0 && score < 1.0 {
-        return Ok(bound(score));
+    match (SCORE_ABOVE.optional(table)?, SCORE_BELOW.optional(table)?) {
+        (Some(above), None) => Ok(Bound::Above(above)),
+        (None, Some(below)) => Ok(Bound::Below(below)),
+        (None, None) => Err(Fault::at(
+            place,
+            "this claim does not say what the score is to be",
+            "write score_above = 0.5, or score_below = 0.5",
+        )),
+        (Some(_), Some(_)) => Err(Fault::at(
+            SCORE_BELOW.place(table, place),
+            "a claim has either `score_above` or `score_below`",
+            "remove one of them, or make two claims of it",
+        )),
     }
-    Err(Fault::at(
-        &entry.value.place,
-        format!("a score is from 0 to 1: games cannot tell whether one is {} {score}", &key[6..]),
-        "choose more than 0 and less than 1: 0.5 is an even score",
-    ))
 }
 
-/// `in`.
-fn quantifier(table: &Table) -> Result<Quantifier, Fault> {
-    let Some(entry) = table.get("in") else { return Ok(Quantifier::default()) };
-    let word = entry.value.text("`in`", "in = \"every\"")?;
-    let quantifiers = [Quantifier::Every, Quantifier::Some];
-    quantifiers.into_iter().find(|quantifier| quantifier.name() == word).ok_or_else(|| {
-        Fault::at(
-            &entry.value.place,
-            format!("`in` cannot be \"{word}\""),
-            did_you_mean(word, "choices", quantifiers.map(Quantifier::name)),
-        )
-    })
-}
+const SCORE_ABOVE: Key<Number> = Key::new(
+    "score_above",
+    "Score above",
+    "The player's mean score is above this bound: 0.5 is even. A claim has either this or `score_below`.",
+    Number::between(0.0, 1.0),
+)
+.hint("0.5 is an even score");
+
+const SCORE_BELOW: Key<Number> = Key::new(
+    "score_below",
+    "Score below",
+    "The player's mean score is below this bound: 0.5 is even.",
+    Number::between(0.0, 1.0),
+)
+.hint("0.5 is an even score");
+
+const IN: Key<Word<Quantifier>> = Key::new(
+    "in",
+    "In",
+    "`\"every\"`: the claim holds if it holds in each of these cells. `\"some\"`: in at least one.",
+    Word::first_of(&[
+        (Quantifier::Every.name(), Quantifier::Every),
+        (Quantifier::Some.name(), Quantifier::Some),
+    ]),
+);
+
+/// The keys of a claim.
+pub(super) const CLAIM: Keys = &[
+    &Key::new("text", "Text", "The claim, in one line: reports use it as the claim's name.", Text)
+        .required(),
+    &Key::new("player", "Player", "The player, or variant, whose score the claim is about.", Text)
+        .required(),
+    &Key::new("opponent", "Opponent", "The player that it meets, on either side.", Text)
+        .by_default("any player"),
+    &Key::new(
+        "at",
+        "At",
+        "Which cells: values of axes, as in an [override](#overrides).",
+        Own(|| json!({ "type": "object", "minProperties": 1 })),
+    )
+    .by_default("every cell in which they meet"),
+    &SCORE_ABOVE,
+    &SCORE_BELOW,
+    &IN,
+];

@@ -1,7 +1,7 @@
 //! Reads values that several tables share: names, words, lists of texts.
 
 use spelrum_engine::Value;
-use spelrum_toml::{Fault, Node, Scalar, Span, Table, did_you_mean};
+use spelrum_toml::{Fault, Node, Scalar, Span};
 
 /// Longest name of an experiment, an axis or a player, in bytes.
 const NAME_BYTES_MAX: usize = 64;
@@ -38,25 +38,6 @@ pub(super) fn number_of_games(node: &Node, swap_sides: bool) -> Result<u64, Faul
         return Err(Fault::at(&node.place, problem, remedy));
     }
     Ok(games.unsigned_abs())
-}
-
-/// A key that takes one of a few words.
-pub(super) fn word<T: Copy>(
-    root: &Table,
-    key: &str,
-    words: &[(&str, T)],
-) -> Result<Option<T>, Fault> {
-    let Some(node) = root.value(key) else { return Ok(None) };
-    let example = format!("{key} = \"{}\"", words[0].0);
-    let given = node.text(&format!("`{key}`"), &example)?;
-    match words.iter().find(|(word, _)| *word == given) {
-        Some(&(_, meaning)) => Ok(Some(meaning)),
-        None => Err(Fault::at(
-            &node.place,
-            format!("`{key}` cannot be \"{given}\""),
-            did_you_mean(given, "choices", words.iter().map(|(word, _)| *word)),
-        )),
-    }
 }
 
 /// The texts of a list.

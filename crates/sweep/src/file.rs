@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use spelrum_engine::parse_duration_us;
 use spelrum_model::builds::Builds;
-use spelrum_model::{Allocation, ExperimentSettings, Record, SchedulingSettings, Task};
+use spelrum_model::{ExperimentSettings, SchedulingSettings, Task};
 use spelrum_statistics::StopRule;
 use spelrum_toml::{Fault, Node, Span, Table};
 
@@ -14,10 +14,13 @@ use crate::axes::{self, Axis};
 use crate::builds;
 use crate::claims::{self, ClaimInFile};
 use crate::course::{self, CourseInFile};
-use crate::fields::{check_name, number_of_games, word};
+use crate::fields::{check_name, number_of_games};
 use crate::files::Files;
-use crate::keys;
-use crate::limits::{FORFEITS_MAX_DEFAULT, FORFEITS_MAX_MOST};
+use crate::key;
+use crate::keys::{
+    ALLOCATE, ANY_BUILD, CHOICES, DESCRIPTION, FORFEITS_MAX, FORFEITS_STOP, KIND, MAX_PLIES,
+    MEASURES_TIME, PRIORITY, RECORD, SWAP_SIDES, SWEEP,
+};
 use crate::overrides::{self, Override};
 use crate::pairing::{self, Pairing};
 use crate::placement;
@@ -73,13 +76,12 @@ const GAME_TIMEOUT_US_MAX: u64 = 10_000 * 3_600 * 1_000_000;
 
 /// Reads the file's keys; `files` came with it.
 pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> {
-    keys::check(root, "the sweep", keys::SWEEP)?;
+    key::check(root, "the sweep", SWEEP)?;
     let name = read_name(required(root, "name", "name = \"my-sweep\"")?)?;
     let game = required(root, "game", "game = \"pentago\"")?.clone();
-    let kinds = Task::ALL.map(|task| (task.experiments(), task));
-    let task = word(root, "kind", &kinds)?.unwrap_or_default();
+    let task = KIND.read(root)?;
     accuracy::check_keys(root, task)?;
-    let swap_sides = task == Task::Game && swap_sides(root.value("swap_sides"))?;
+    let swap_sides = task == Task::Game && SWAP_SIDES.read(root)?;
     let (games, openings) = match task {
         Task::Game => (required(root, "games", "games = 100")?, root.value("openings")),
         Task::Choice => {
@@ -105,10 +107,6 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         accuracy::check_overrides(&overrides)?;
     }
     let course = course::read(root, task, swap_sides, &axes, &players, &pairing)?;
-    let description = match root.value("description") {
-        Some(node) => node.text("`description`", "description = \"What it asks\"")?.to_owned(),
-        None => String::new(),
-    };
     Ok(SweepFile {
         name,
         course,
@@ -117,7 +115,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         swap_sides,
         games: match task {
             Task::Game => number_of_games(games, swap_sides)?,
-            Task::Choice => accuracy::choices(games)?,
+            Task::Choice => CHOICES.parse(games)?,
         },
         games_place: games.place.clone(),
         stop: root.value("stop").map(stop::read).transpose()?,
@@ -125,24 +123,18 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         openings: openings.cloned(),
         files,
         max_plies: match task {
-            Task::Game => max_plies(root.value("max_plies"))?,
+            Task::Game => MAX_PLIES.read(root)?,
             // The chosen move gets no answer.
             Task::Choice => Some(1),
         },
         adjudication: root.value("adjudication").map(adjudication::read).transpose()?,
-        measures_time: word(root, "measure", &[("score", false), ("time", true)])?.unwrap_or(false),
+        measures_time: MEASURES_TIME.read(root)?,
         settings: ExperimentSettings {
-            description,
-            record: word(root, "record", &[("moves", Record::Moves), ("games", Record::Games)])?
-                .unwrap_or_default(),
+            description: DESCRIPTION.optional(root)?.unwrap_or_default(),
+            record: RECORD.read(root)?,
             scheduling: SchedulingSettings {
-                priority: priority(root.value("priority"))?,
-                allocation: word(
-                    root,
-                    "allocate",
-                    &Allocation::ALL.map(|allocation| (allocation.name(), allocation)),
-                )?
-                .unwrap_or_default(),
+                priority: PRIORITY.read(root)?,
+                allocation: ALLOCATE.read(root)?,
             },
             game_timeout_us: game_timeout_us(root.value("game_timeout"))?,
             forfeits_max: forfeits_max(root)?,
@@ -155,8 +147,8 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         },
         sample: root.value("sample").map(|node| sample::read(node, &axes)).transpose()?,
         overrides,
-        claims: claims::read(root.value("claims"), root.value("error_rate"), &axes, &players)?,
-        any_build: any_build(root.value("any_build"))?,
+        claims: claims::read(root, &axes, &players)?,
+        any_build: ANY_BUILD.read(root)?,
         builds: root.value("builds").map(builds::read).transpose()?,
         axes,
         pairing,
@@ -165,9 +157,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
 }
 
 fn required<'a>(root: &'a Table, key: &str, example: &str) -> Result<&'a Node, Fault> {
-    root.value(key).ok_or_else(|| {
-        Fault::without_place(format!("`{key}` is missing"), format!("add, for example, {example}"))
-    })
+    root.required(key, example).map(|entry| &entry.value)
 }
 
 /// The name also names the database file.
@@ -175,47 +165,6 @@ fn read_name(node: &Node) -> Result<String, Fault> {
     let name = node.text("`name`", "name = \"my-sweep\"")?;
     check_name("an experiment", name, &node.place)?;
     Ok(name.to_owned())
-}
-
-/// Whether players swap sides.
-fn swap_sides(node: Option<&Node>) -> Result<bool, Fault> {
-    match node {
-        None => Ok(true),
-        Some(node) => node.switch("`swap_sides`", "swap_sides = false"),
-    }
-}
-
-/// Whether engines may be rebuilt.
-fn any_build(node: Option<&Node>) -> Result<bool, Fault> {
-    node.map_or(Ok(false), |node| node.switch("`any_build`", "any_build = true"))
-}
-
-fn max_plies(node: Option<&Node>) -> Result<Option<u32>, Fault> {
-    let Some(node) = node else { return Ok(None) };
-    if matches!(node.text("", ""), Ok("unlimited")) {
-        return Ok(None);
-    }
-    let plies = node.integer("`max_plies`", "max_plies = 200, or \"unlimited\"")?;
-    match u32::try_from(plies) {
-        Ok(plies) if plies > 0 => Ok(Some(plies)),
-        Ok(_) | Err(_) => Err(Fault::at(
-            &node.place,
-            format!("a game cannot end after {plies} plies"),
-            format!("choose 1 to {}, or \"unlimited\"", u32::MAX),
-        )),
-    }
-}
-
-fn priority(node: Option<&Node>) -> Result<i32, Fault> {
-    let Some(node) = node else { return Ok(0) };
-    let priority = node.integer("`priority`", "priority = 10")?;
-    i32::try_from(priority).map_err(|_| {
-        Fault::at(
-            &node.place,
-            format!("the priority {priority} is out of range"),
-            format!("choose {} to {}; 0 is usual", i32::MIN, i32::MAX),
-        )
-    })
 }
 
 /// Maximum length of a game before it fails: in whole milliseconds, as sent over the wire.
@@ -244,26 +193,13 @@ fn game_timeout_us(node: Option<&Node>) -> Result<Option<u64>, Fault> {
 
 /// Number of forfeits of one player that pauses the experiment, if any.
 fn forfeits_max(root: &Table) -> Result<Option<u64>, Fault> {
-    let stops = word(root, "forfeits", &[("lose", false), ("stop", true)])?.unwrap_or(false);
-    let Some(entry) = root.get("forfeits_max") else {
-        return Ok(stops.then_some(FORFEITS_MAX_DEFAULT));
-    };
-    if !stops {
-        return Err(Fault::at(
+    match root.get(FORFEITS_MAX.name) {
+        _ if FORFEITS_STOP.read(root)? => FORFEITS_MAX.read(root).map(Some),
+        None => Ok(None),
+        Some(entry) => Err(Fault::at(
             &entry.key_place,
             "forfeits are losses here, however many there are",
             "add forfeits = \"stop\", or remove `forfeits_max`",
-        ));
-    }
-    let games = entry.value.integer("`forfeits_max`", "forfeits_max = 3")?;
-    match u64::try_from(games) {
-        Ok(games) if games <= FORFEITS_MAX_MOST => Ok(Some(games)),
-        Ok(_) | Err(_) => Err(Fault::at(
-            &entry.value.place,
-            format!("`forfeits_max` is {games}"),
-            format!(
-                "choose 0 to {FORFEITS_MAX_MOST} games: with one more the experiment is paused"
-            ),
         )),
     }
 }

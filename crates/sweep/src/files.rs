@@ -12,7 +12,7 @@ use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Table, Tree, did_you_mean, 
 
 use crate::books::{self, BookHead, BookReader, BookSample};
 use crate::template::reference;
-use crate::{SweepText, keys, resolve};
+use crate::{SweepText, key, keys, resolve};
 
 /// Most bytes of all files of a sweep together (invariant 9).
 pub(super) const FILES_BYTES_MAX: usize = 5 << 19;
@@ -73,12 +73,12 @@ impl Files {
         let Some((table, kind, entry)) = in_file(&openings) else { return Ok(openings) };
         let (kind_name, name) = (kind.value.text("", "").unwrap_or_default(), &entry.value);
         let nodes = if kind_name == BOOK {
-            keys::check(table, "\"book\" openings", keys::OPENINGS_BOOK)?;
+            key::check(table, "\"book\" openings", keys::OPENINGS_BOOK)?;
             let book = self.book(table, name, rules, seeds)?;
             skipped.extend(book.skipped.filter(|book| !skipped.contains(book)));
             book.nodes
         } else {
-            keys::check(table, "\"listed\" openings", keys::OPENINGS_LISTED)?;
+            key::check(table, "\"listed\" openings", keys::OPENINGS_LISTED)?;
             if let Some(positions) = table.get("positions") {
                 return Err(Fault::at(
                     &positions.key_place,
@@ -142,9 +142,9 @@ impl Files {
                 return Err(Fault::at(&plies.key_place, problem, "leave `plies` out"));
             }
         };
-        let is_drawn = is_second(table, "order", "order", ["book", "drawn"])?;
-        let skip_bad = is_second(table, "bad", "treatment of bad entries", ["error", "skip"])?;
-        let count = table.get("count").map(|count| count_of(&count.value)).transpose()?;
+        let is_drawn = keys::IS_DRAWN.read(table)?;
+        let skip_bad = keys::SKIPS_BAD.read(table)?;
+        let count = keys::BOOK_COUNT.optional(table)?;
         let sample = |count| {
             let seed = is_drawn.then_some(first_seed);
             BookSample { rules: rules.clone(), plies, seed, count, skip_bad }
@@ -278,32 +278,6 @@ type Entries = (Vec<(String, Span)>, SkippedEntries);
 struct Book {
     nodes: Vec<Node>,
     skipped: Option<SkippedEntries>,
-}
-
-/// Whether a key of a book has the second of its two words, the first of which is the default.
-fn is_second(table: &Table, key: &str, noun: &str, words: [&str; 2]) -> Result<bool, Fault> {
-    let Some(entry) = table.get(key) else { return Ok(false) };
-    let [first, second] = words;
-    match entry.value.text(&format!("`{key}`"), &format!("{key} = \"{second}\""))? {
-        word if word == first => Ok(false),
-        word if word == second => Ok(true),
-        other => {
-            let problem = format!("there is no {noun} \"{other}\" of a book");
-            let remedy = did_you_mean(other, &format!("{noun}s"), words);
-            Err(Fault::at(&entry.value.place, problem, remedy))
-        }
-    }
-}
-
-/// Number of positions taken from a book.
-fn count_of(node: &Node) -> Result<u32, Fault> {
-    let count = node.integer("`count`", "count = 1000")?;
-    u32::try_from(count).ok().filter(|count| (1..=books::COUNT_MAX).contains(count)).ok_or_else(
-        || {
-            let problem = format!("a sweep cannot take {count} positions of a book");
-            Fault::at(&node.place, problem, format!("choose 1 to {}", books::COUNT_MAX))
-        },
-    )
 }
 
 /// Offset of a line in a text; lines count from 1.
@@ -476,10 +450,10 @@ mod tests {
             ("b.epd", "4k3/8 w - -", "", "2 ranks"),
             ("b.epd", "4k3/8/8/8/8/8/4P3/4K3 w - -", ", plies = 2", "no moves to count"),
             ("b.bin", "", "", "does not say which kind of book it is"),
-            ("b.pgn", PGN, ", order = \"draw\"", "there is no order \"draw\" of a book"),
+            ("b.pgn", PGN, ", order = \"draw\"", "`order` cannot be \"draw\""),
             ("b.pgn", PGN, ", plies = 201", "cannot be 201 plies"),
             ("b.pgn", PGN, ", positions = []", "`positions`"),
-            ("b.pgn", PGN, ", bad = \"skipped\"", "no treatment of bad entries \"skipped\""),
+            ("b.pgn", PGN, ", bad = \"skipped\"", "`bad` cannot be \"skipped\""),
             ("b.pgn", "1. e5 *\n1. d5 *", ", bad = \"skip\"", "`e5` is not legal"),
         ] {
             let error = openings(file, text, rest, 1).unwrap_err();

@@ -1,9 +1,7 @@
 //! Forms of keys in the schema that need no keys themselves.
 
 use serde_json::{Value as Json, json};
-use spelrum_model::claims::DEFAULT_ERROR_RATE;
 use spelrum_model::seeds::SEED_END;
-use spelrum_statistics::{SPRT_ELO_MAX, SPRT_ERROR_MAX};
 
 use crate::limits::DEFAULT_SEED;
 
@@ -92,19 +90,6 @@ pub(super) fn anchors() -> Json {
     json!({ "type": "array", "items": player_name() })
 }
 
-pub(super) fn claimed_score() -> Json {
-    json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 })
-}
-
-pub(super) fn error_rate() -> Json {
-    json!({
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "exclusiveMaximum": 0.5,
-        "default": DEFAULT_ERROR_RATE,
-    })
-}
-
 pub(super) fn axes() -> Json {
     json!({
         "type": "object",
@@ -132,12 +117,4 @@ pub(super) fn builds() -> Json {
 /// An axis, or several.
 pub(super) fn used_axes() -> Json {
     json!({ "anyOf": [reference(), { "type": "array", "minItems": 1, "items": reference() }] })
-}
-
-pub(super) fn sprt_elo() -> Json {
-    json!({ "type": "number", "minimum": -SPRT_ELO_MAX, "maximum": SPRT_ELO_MAX })
-}
-
-pub(super) fn sprt_error() -> Json {
-    json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": SPRT_ERROR_MAX })
 }

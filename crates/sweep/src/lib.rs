@@ -66,6 +66,7 @@ mod files;
 mod forms;
 mod grid;
 mod instances;
+mod key;
 mod keys;
 mod limits;
 mod merge;
@@ -216,7 +217,7 @@ fn plan_with(sweep: &SweepText, files: &Arc<Files>) -> Result<Plan, Fault> {
 
 /// The keys of a sweep, in the order of its reference.
 pub fn sweep_keys() -> impl Iterator<Item = &'static str> {
-    keys::names(keys::SWEEP)
+    key::names(keys::SWEEP)
 }
 
 /// Checks that an experiment may have this name.

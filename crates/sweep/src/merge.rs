@@ -3,10 +3,10 @@
 use spelrum_toml::{Entry, Fault, Node, Tree, did_you_mean};
 
 use crate::axes::Axis;
-use crate::keys;
 use crate::player_template::PlayerTemplate;
 use crate::resolve::PlayerEntry;
 use crate::template::reference;
+use crate::{key, keys};
 
 const EXAMPLE: &str = "use = \"$selection\", an axis whose values are tables";
 
@@ -97,7 +97,7 @@ fn check_key<'a>(
     let Entry { key, key_place, .. } = entry;
     let name = &template.name;
     let fault = |problem, remedy: &str| Err(Fault::at(key_place, problem, remedy));
-    if keys::names(keys::PLAYER).any(|reserved| reserved == key) {
+    if key::names(keys::PLAYER).any(|reserved| reserved == key) {
         return fault(
             format!("`{key}` of the player `{name}` cannot come from an axis"),
             "write it in the player itself",

@@ -2,7 +2,7 @@
 
 use spelrum_toml::{Fault, Span, Table, Tree};
 
-use crate::keys;
+use crate::{key, keys};
 
 /// The fault with another remedy, if a key only has to be moved.
 pub(super) fn explain_misplaced(fault: Fault, root: &Table) -> Fault {
@@ -47,7 +47,7 @@ pub(super) fn explain_misplaced(fault: Fault, root: &Table) -> Fault {
 
 /// Whether the key exists for sweeps but is missing in this file.
 fn is_missing_sweep_key(key: &str, root: &Table) -> bool {
-    keys::names(keys::SWEEP).any(|name| name == key) && root.get(key).is_none()
+    key::names(keys::SWEEP).any(|name| name == key) && root.get(key).is_none()
 }
 
 /// The first such entry of a table and the tables below it: its key, its header, and the key's place.

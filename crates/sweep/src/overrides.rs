@@ -1,10 +1,11 @@
 //! `[[override]]`: another number of games for some cells, or none at all.
 
+use serde_json::json;
 use spelrum_toml::{Fault, Node, Scalar, Span, Table, Tree};
 
 use crate::axes::Axis;
 use crate::fields::number_of_games;
-use crate::keys;
+use crate::key::{self, Key, Keys, Own, Whole};
 use crate::players::Players;
 use crate::selection::{SelectedValues, Selector};
 
@@ -64,9 +65,7 @@ pub(super) fn read(
     players: &Players,
     swap_sides: bool,
 ) -> Result<Vec<Override>, Fault> {
-    let Tree::Array(nodes) = &node.tree else {
-        return Err(node.wrong_type("`override`", "a list of tables", EXAMPLE));
-    };
+    let nodes = node.list("`override`", "a list of tables", EXAMPLE)?;
     if nodes.len() > OVERRIDES_MAX {
         let problem = format!("{} overrides are too many", nodes.len());
         let remedy = format!("write at most {OVERRIDES_MAX}: a list in `where` means any of it");
@@ -85,7 +84,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, node: &Node) -> Result<Override, Fault> {
         let table = node.table("an override", EXAMPLE)?;
-        keys::check(table, "the override", keys::OVERRIDE)?;
+        key::check(table, "the override", OVERRIDE)?;
         let Some(condition) = table.get("where") else {
             let problem = "this override does not say which cells it means";
             return Err(Fault::at(&node.place, problem, format!("write, for example, {EXAMPLE}")));
@@ -156,3 +155,22 @@ impl Reader<'_> {
         }
     }
 }
+
+/// The keys of an override.
+pub(super) const OVERRIDE: Keys = &[
+    &Key::new(
+        "where",
+        "Where",
+        "Which cells: values of axes (a list means any of them), and `player` and `opponent` by \
+         name.",
+        Own(|| json!({ "type": "object", "minProperties": 1 })),
+    )
+    .required(),
+    &Key::new(
+        "games",
+        "Games",
+        "Games in each of these cells: even, unless swap_sides is false.",
+        Whole::<u64> { min: 1, max: None, default: None },
+    ),
+    &Key::new("skip", "Skip", "These cells are not played.", Own(|| json!({ "const": true }))),
+];

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use spelrum_toml::{Fault, Node, Span, Table, Tree};
+use spelrum_toml::{Fault, Node, Span, Tree};
 
 use crate::fields::texts;
-use crate::keys::{self, PAIRING_BESIDES, PAIRING_FORMS};
+use crate::forms;
+use crate::key::{self, Key, Keys, Own, Switch};
 use crate::players::Players;
 
 /// The pairings, as indices of variants.
@@ -66,9 +67,9 @@ impl Draw<'_> {
             };
         };
         let known_keys: Vec<&str> =
-            keys::names(PAIRING_FORMS).chain(keys::names(PAIRING_BESIDES)).collect();
+            key::names(PAIRING_FORMS).chain(key::names(PAIRING_BESIDES)).collect();
         table.check_keys("`pairing`", &known_keys)?;
-        let is_form = |key: &str| keys::names(PAIRING_FORMS).any(|form| form == key);
+        let is_form = |key: &str| key::names(PAIRING_FORMS).any(|form| form == key);
         let mut forms = table.entries.iter().filter(|entry| is_form(&entry.key));
         let (Some(form), None) = (forms.next(), forms.next()) else {
             let problem = "`pairing` takes exactly one form";
@@ -80,7 +81,7 @@ impl Draw<'_> {
             "between" => self.between(&form.value)?,
             _ => self.listed(&form.value)?,
         }
-        if self_play(table)? {
+        if SELF_PLAY.read(table)? {
             self.everybody_meets_itself(self.playing());
         }
         Ok(())
@@ -311,11 +312,39 @@ impl Draw<'_> {
     }
 }
 
-const SELF_PLAY: &str = "self_play";
+/// The forms of `pairing` as a table, exactly one of which is given.
+pub(super) const PAIRING_FORMS: Keys = &[
+    &Key::new("round_robin", "", "These players meet each other.", Own(forms::player_names))
+        .required(),
+    &Key::new(
+        "gauntlet",
+        "",
+        "One player, or each of several, meets everybody else.",
+        Own(forms::heroes),
+    )
+    .required(),
+    &Key::new(
+        "between",
+        "",
+        "Every two of these meet, but not the variants of one.",
+        Own(forms::groups),
+    )
+    .required(),
+    &Key::new(
+        "pairs",
+        "",
+        "These pairs meet; twice the same player: it plays itself.",
+        Own(forms::pairs),
+    )
+    .required(),
+];
 
-fn self_play(table: &Table) -> Result<bool, Fault> {
-    match table.get(SELF_PLAY).map(|entry| &entry.value) {
-        None => Ok(false),
-        Some(node) => node.switch("`self_play`", "self_play = true"),
-    }
-}
+const SELF_PLAY: Key<Switch> = Key::new(
+    "self_play",
+    "Self-play",
+    "Whether every player that plays also plays against itself.",
+    Switch { default: false },
+);
+
+/// Keys that any of these forms may have besides.
+pub(super) const PAIRING_BESIDES: Keys = &[&SELF_PLAY];

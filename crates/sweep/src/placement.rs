@@ -1,73 +1,33 @@
 //! `placement`: which workers play the sweep.
 
-use spelrum_model::labels::{LABELS_MAX, WantedLabel};
-use spelrum_model::placement::{Placement, QUOTA_PERIOD_MOST};
+use serde_json::{Value as Json, json};
+use spelrum_model::labels::{LABEL_BYTES_MAX, LABELS_MAX, WantedLabel};
+use spelrum_model::placement::{Placement, QUOTA_PERIOD_MAX_PERMILLE, QUOTA_PERIOD_MOST};
 use spelrum_model::speed::Scaling;
-use spelrum_toml::{Fault, Node, Table, Tree};
+use spelrum_toml::{Fault, Node, Table};
 
-use crate::keys::{self, placement::PLACEMENT};
+use crate::key::{self, Key, Keys, Number, Own, Whole};
 
 const EXAMPLE: &str = "placement = { require = [\"site=lab2\"] }";
-const BOUNDS: &str =
-    "placement = { speed_min = 10_000_000, noise_max = 0.05, quota_period_max = 0.1 }";
 
 /// Reads `placement`.
 pub(super) fn read(node: &Node) -> Result<Placement, Fault> {
     let table = node.table("`placement`", EXAMPLE)?;
-    keys::check(table, "`placement`", PLACEMENT)?;
+    key::check(table, "`placement`", PLACEMENT)?;
+    let permille = |share: f64| (share * 1_000.0).round() as u32;
     Ok(Placement {
-        require: labels(table, "require")?,
-        prefer: labels(table, "prefer")?,
-        speed_min: speed_min(table)?,
-        noise_max_permille: permille(
-            table,
-            "noise_max",
-            1.0,
-            "such as 0.05: `spelrum speed` shows a machine's noise",
-        )?,
-        quota_period_max_permille: permille(
-            table,
-            "quota_period_max",
-            QUOTA_PERIOD_MOST,
-            "such as 0.1, a tenth of the time for a move",
-        )?,
+        require: labels(table, &REQUIRE)?,
+        prefer: labels(table, &PREFER)?,
+        speed_min: SPEED_MIN.optional(table)?,
+        noise_max_permille: NOISE_MAX.optional(table)?.map(permille),
+        quota_period_max_permille: QUOTA_PERIOD_MAX.optional(table)?.map(permille),
     })
 }
 
-fn speed_min(table: &Table) -> Result<Option<u64>, Fault> {
-    let Some(entry) = table.get("speed_min") else { return Ok(None) };
-    let nodes = entry.value.integer("`speed_min`", BOUNDS)?;
-    let speed =
-        u64::try_from(nodes).ok().filter(|speed| (1..=Scaling::REFERENCE_MAX).contains(speed));
-    speed.map(Some).ok_or_else(|| {
-        Fault::at(
-            &entry.value.place,
-            format!("`speed_min` is {nodes}"),
-            "it is in nodes per second, such as 10_000_000: `spelrum speed` shows a machine's",
-        )
-    })
-}
-
-/// A share up to `most`, in thousandths.
-fn permille(table: &Table, key: &str, most: f64, such_as: &str) -> Result<Option<u32>, Fault> {
-    let Some(entry) = table.get(key) else { return Ok(None) };
-    let share = entry.value.number(&format!("`{key}`"), BOUNDS)?;
-    if !(0.0..=most).contains(&share) {
-        return Err(Fault::at(
-            &entry.value.place,
-            format!("`{key}` is {share}"),
-            format!("it is a share from 0 to {most}, {such_as}"),
-        ));
-    }
-    Ok(Some((share * 1_000.0).round() as u32))
-}
-
-fn labels(table: &Table, key: &str) -> Result<Vec<WantedLabel>, Fault> {
-    let Some(entry) = table.get(key) else { return Ok(Vec::new()) };
-    let key_text = format!("`{key}`");
-    let Tree::Array(nodes) = &entry.value.tree else {
-        return Err(entry.value.wrong_type(&key_text, "a list of labels", EXAMPLE));
-    };
+fn labels(table: &Table, key: &Key<Own>) -> Result<Vec<WantedLabel>, Fault> {
+    let Some(entry) = table.get(key.name) else { return Ok(Vec::new()) };
+    let key_text = format!("`{}`", key.name);
+    let nodes = entry.value.list(&key_text, "a list of labels", EXAMPLE)?;
     if nodes.len() > LABELS_MAX {
         return Err(Fault::at(
             &entry.value.place,
@@ -103,4 +63,60 @@ fn labels(table: &Table, key: &str) -> Result<Vec<WantedLabel>, Fault> {
     labels.sort_unstable();
     labels.dedup();
     Ok(labels)
+}
+
+const REQUIRE: Key<Own> = Key::new(
+    "require",
+    "Required labels",
+    "Labels that a worker must have, all of them, to get games of this sweep: `[\"site=lab2\", \"gpu\"]`. \
+     A label is `name=value`, or a name alone for any value; a list has at most 32.",
+    Own(label_list),
+);
+
+const PREFER: Key<Own> = Key::new(
+    "prefer",
+    "Preferred labels",
+    "Workers with these labels, all of them, are given games of this sweep before those of others of the \
+     same priority; workers that lack a label get them later.",
+    Own(label_list),
+);
+
+const SPEED_MIN: Key<Whole<u64>> = Key::new(
+    "speed_min",
+    "Least speed",
+    "A worker that is slower gets no timed games (nodes per second, as `spelrum speed` shows).",
+    Whole { min: 1, max: Some(Scaling::REFERENCE_MAX), default: None },
+)
+.example("10_000_000")
+.hint("nodes per second, as `spelrum speed` shows them");
+
+const NOISE_MAX: Key<Number> = Key::new(
+    "noise_max",
+    "Greatest noise",
+    "A worker whose speed varies by more than this share, over time and between its slots (as `spelrum \
+     speed` shows), gets no timed games.",
+    Number::within(0.0, 1.0),
+)
+.example("0.05").hint("it is a share: `spelrum speed` shows a machine's noise");
+
+const QUOTA_PERIOD_MAX: Key<Number> = Key::new(
+    "quota_period_max",
+    "Longest period of a quota",
+    "A worker without exclusive slots gets no timed games if its CPU quota has periods longer than this \
+     share of the shortest time limit for a move.",
+    Number::within(0.0, QUOTA_PERIOD_MOST).or(QUOTA_PERIOD_MAX_PERMILLE as f64 / 1e3),
+)
+.hint("0.1 is a tenth of the time for a move");
+
+/// The keys of `placement`.
+pub(super) const PLACEMENT: Keys = &[&REQUIRE, &PREFER, &SPEED_MIN, &NOISE_MAX, &QUOTA_PERIOD_MAX];
+
+fn label_list() -> Json {
+    let text =
+        format!("^[A-Za-z0-9_.-]{{1,{LABEL_BYTES_MAX}}}(=[A-Za-z0-9_.-]{{0,{LABEL_BYTES_MAX}}})?$");
+    json!({
+        "type": "array",
+        "items": { "type": "string", "pattern": text },
+        "maxItems": LABELS_MAX,
+    })
 }

@@ -3,10 +3,12 @@
 //!
 //! A range must meet its end: one that passes it is an error, since the author expects the written value.
 
+use serde_json::json;
 use spelrum_engine::parse_duration_us;
-use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Table, Tree, did_you_mean};
+use spelrum_toml::{Fault, Node, Scalar, Span, Table, Tree};
 
-use crate::keys;
+use crate::forms;
+use crate::key::{self, Key, Keys, Own, Whole, Word};
 use crate::limits::POINTS_MAX;
 
 const EXAMPLE: &str = "such as { from = 10, to = 50, step = 10 }, \
@@ -15,7 +17,7 @@ const EXAMPLE: &str = "such as { from = 10, to = 50, step = 10 }, \
 
 /// The values of a range. All have the range's place.
 pub(super) fn expand(table: &Table, place: &Span) -> Result<Vec<Node>, Fault> {
-    keys::check(table, "this range", keys::RANGE)?;
+    key::check(table, "this range", RANGE)?;
     let end = |key: &str| {
         table.get(key).map(|entry| &entry.value).ok_or_else(|| {
             let problem = format!("this range has no `{key}`");
@@ -23,7 +25,7 @@ pub(super) fn expand(table: &Table, place: &Span) -> Result<Vec<Node>, Fault> {
         })
     };
     let (from, to) = (end("from")?, end("to")?);
-    let values = match ["step", "factor", "count"].map(|key| table.get(key)) {
+    let values = match ["step", "factor", COUNT.name].map(|key| table.get(key)) {
         [Some(step), None, None] => {
             unscaled(table, "step")?;
             steps(from, to, &step.value)?
@@ -32,7 +34,10 @@ pub(super) fn expand(table: &Table, place: &Span) -> Result<Vec<Node>, Fault> {
             unscaled(table, "factor")?;
             factors(from, to, &factor.value)?
         }
-        [None, None, Some(count)] => counted(from, to, &count.value, table.get("scale"))?,
+        [None, None, Some(count)] => {
+            let ends = [from, to];
+            counted(ends, COUNT.read(table)?, &count.value.place, IS_LOGARITHMIC.read(table)?)?
+        }
         _ => {
             return Err(Fault::at(
                 place,
@@ -104,7 +109,7 @@ fn factors(from: &Node, to: &Node, factor: &Node) -> Result<Vec<Scalar>, Fault> 
 
 /// Refuses `scale` with a step or a factor, which already sets the spacing.
 fn unscaled(table: &Table, key: &str) -> Result<(), Fault> {
-    match table.get("scale") {
+    match table.get(IS_LOGARITHMIC.name) {
         None => Ok(()),
         Some(scale) => Err(Fault::at(
             &scale.key_place,
@@ -116,42 +121,21 @@ fn unscaled(table: &Table, key: &str) -> Result<(), Fault> {
 
 /// This many values, both ends included, at equal distances or in equal ratios.
 fn counted(
-    from: &Node,
-    to: &Node,
-    count: &Node,
-    scale: Option<&Entry>,
+    [from, to]: [&Node; 2],
+    count: usize,
+    place: &Span,
+    is_logarithmic: bool,
 ) -> Result<Vec<Scalar>, Fault> {
-    let logarithmic = match scale {
-        None => false,
-        Some(scale) => match scale.value.text("`scale`", "scale = \"log\"")? {
-            "linear" => false,
-            "log" => true,
-            other => {
-                let problem = format!("there is no scale \"{other}\"");
-                let remedy = did_you_mean(other, "scales", ["linear", "log"]);
-                return Err(Fault::at(&scale.value.place, problem, remedy));
-            }
-        },
-    };
     let unit = Unit::common(&[from, to])?;
-    let wanted = count.integer("`count`", "count = 5")?;
-    let values = match usize::try_from(wanted) {
-        Ok(wanted) if (2..=POINTS_MAX).contains(&wanted) => wanted,
-        Ok(wanted) if wanted > POINTS_MAX => return Err(too_many(count)),
-        Ok(_) | Err(_) => {
-            let problem = format!("a range of {wanted} values does not have both its ends");
-            return Err(Fault::at(&count.place, problem, "give at least count = 2"));
-        }
-    };
-    let values = if logarithmic {
-        ratios(unit, from, to, values)?
+    let values = if is_logarithmic {
+        ratios(unit, from, to, count)?
     } else {
-        distances(unit, unit.exact(from)?, unit.exact(to)?, values)
+        distances(unit, unit.exact(from)?, unit.exact(to)?, count)
     };
     if values.windows(2).any(|pair| pair[0] == pair[1]) {
         return Err(Fault::at(
-            &count.place,
-            format!("from {from} to {to} there are no {wanted} different values"),
+            place,
+            format!("from {from} to {to} there are no {count} different values"),
             match unit {
                 Unit::Duration => "give a smaller `count`: times are whole microseconds",
                 Unit::Decimal { .. } => "give a smaller `count`, or ends further apart",
@@ -352,3 +336,35 @@ fn too_many(node: &Node) -> Fault {
         format!("sweep at most {POINTS_MAX} points"),
     )
 }
+
+const COUNT: Key<Whole<usize>> = Key::new(
+    "count",
+    "",
+    "How many values, both ends among them.",
+    Whole { min: 2, max: Some(POINTS_MAX), default: None },
+)
+.example("5")
+.hint("both ends are among them");
+
+const IS_LOGARITHMIC: Key<Word<bool>> = Key::new(
+    "scale",
+    "",
+    "With `count`: equal distances (`\"linear\"`) or equal ratios (`\"log\"`).",
+    Word::first_of(&[("linear", false), ("log", true)]),
+);
+
+/// The keys of a range.
+pub(super) const RANGE: Keys = &[
+    &Key::new("from", "", "The first value.", Own(forms::range_end)).required(),
+    &Key::new("to", "", "The last value; a step or a factor must meet it.", Own(forms::range_end))
+        .required(),
+    &Key::new("step", "", "What is added from value to value.", Own(forms::range_end)),
+    &Key::new(
+        "factor",
+        "",
+        "What each value is multiplied by.",
+        Own(|| json!({ "type": "number", "exclusiveMinimum": 0 })),
+    ),
+    &COUNT,
+    &IS_LOGARITHMIC,
+];

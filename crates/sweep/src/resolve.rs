@@ -7,11 +7,12 @@ use spelrum_engine::{
 };
 use spelrum_model::builds::Builds;
 use spelrum_model::seeds::SEED_END;
-use spelrum_model::{OPENING_PLIES_MAX, OpeningsError, OpeningsRule, ToMove};
+use spelrum_model::{OPENING_PLIES_MAX, OpeningsError, OpeningsRule};
 use spelrum_toml::{Entry, Fault, Node, Span, Table, Tree, did_you_mean};
 
-use crate::fields::{texts, value_of, word};
-use crate::keys::{self, Key};
+use crate::fields::{texts, value_of};
+use crate::key::{self, Keys};
+use crate::keys;
 
 /// The seed of every random number.
 pub(super) fn seed(node: &Node) -> Result<u64, Fault> {
@@ -106,8 +107,8 @@ pub(super) fn openings(node: &Node) -> Result<OpeningsRule, Fault> {
             };
             let name = kind.value.text("`kind`", OPENINGS_EXAMPLE)?;
             let owner = format!("\"{name}\" openings");
-            let needed = |keys: &'static [Key], key: &str, example: &str| {
-                keys::check(table, &owner, keys)?;
+            let needed = |keys: Keys, key: &str, example: &str| {
+                key::check(table, &owner, keys)?;
                 table.get(key).map(|entry| &entry.value).ok_or_else(|| {
                     let problem = format!("{owner} have no `{key}`");
                     Fault::at(&node.place, problem, format!("add, for example, {example}"))
@@ -115,8 +116,9 @@ pub(super) fn openings(node: &Node) -> Result<OpeningsRule, Fault> {
             };
             let needed_plies = || needed(keys::OPENINGS_PLIES, "plies", "plies = 2");
             match name {
-                "start" => keys::check(table, &owner, keys::OPENINGS_START)
-                    .map(|()| OpeningsRule::Start {}),
+                "start" => {
+                    key::check(table, &owner, keys::OPENINGS_START).map(|()| OpeningsRule::Start {})
+                }
                 "random" => drawn(needed_plies()?),
                 "all" => Ok(OpeningsRule::All { plies: plies(needed_plies()?)? }),
                 "listed" => listed(needed(
@@ -149,12 +151,7 @@ fn ending(node: &Node, table: &Table, name: &Node) -> Result<OpeningsRule, Fault
         .text("`ending`", "ending = \"KRK\"")?
         .parse()
         .map_err(|error| openings_fault(&OpeningsError::Ending(error), node))?;
-    let stratified = match table.get("stratified").map(|entry| &entry.value) {
-        None => true,
-        Some(node) => node.switch("`stratified`", "stratified = false")?,
-    };
-    let words = ToMove::ALL.map(|side| (side.word(), side));
-    let to_move = word(table, "to_move", &words)?.unwrap_or(ToMove::White);
+    let (stratified, to_move) = (keys::STRATIFIED.read(table)?, keys::TO_MOVE.read(table)?);
     let distance = table.get("distance").map(|entry| distance(&entry.value)).transpose()?;
     let ending = endgame.name().to_owned();
     Ok(OpeningsRule::Ending { ending, to_move, distance, stratified })

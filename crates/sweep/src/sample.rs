@@ -15,13 +15,14 @@ use std::collections::BTreeSet;
 
 use foldhash::fast::FixedState;
 use indexmap::IndexSet;
+use serde_json::json;
 use spelrum_engine::Random;
 use spelrum_model::seeds;
 use spelrum_toml::{Fault, Node, Span, Table, did_you_mean};
 
 use crate::axes::Axis;
 use crate::fields::texts;
-use crate::keys;
+use crate::key::{self, Key, Keys, Own, Whole, Word};
 use crate::limits::POINTS_MAX;
 
 /// Thins the grid.
@@ -42,24 +43,14 @@ enum Method {
     Random,
 }
 
-const METHODS: [(&str, Method); 2] =
-    [("latin-hypercube", Method::LatinHypercube), ("random", Method::Random)];
-
 const EXAMPLE: &str = "sample = { method = \"latin-hypercube\", points = 64 }";
 
 /// Reads `sample`.
 pub(super) fn read(node: &Node, axes: &[Axis]) -> Result<Sample, Fault> {
     let table = node.table("`sample`", EXAMPLE)?;
-    keys::check(table, "`sample`", keys::SAMPLE)?;
-    let needed = |key: &str| {
-        table.get(key).map(|entry| &entry.value).ok_or_else(|| {
-            let problem = format!("`sample` has no `{key}`");
-            Fault::at(&node.place, problem, format!("write, for example, {EXAMPLE}"))
-        })
-    };
-    let method = method(needed("method")?)?;
-    let points_node = needed("points")?;
-    let points = points(points_node)?;
+    key::check(table, "`sample`", SAMPLE)?;
+    let (method, points) = (METHOD.read(table)?, POINTS.read(table)?);
+    let place = POINTS.place(table, &node.place);
     if axes.is_empty() {
         let problem = "there are no axes, so there is no grid to take a sample of";
         return Err(Fault::at(&node.place, problem, "add axes, or remove `sample`"));
@@ -75,7 +66,7 @@ pub(super) fn read(node: &Node, axes: &[Axis]) -> Result<Sample, Fault> {
     };
     if points as u128 > grid {
         return Err(Fault::at(
-            &points_node.place,
+            place,
             format!("{points} points are more than the grid's {grid}"),
             match grid {
                 1 => "remove `sample`".to_owned(),
@@ -83,32 +74,7 @@ pub(super) fn read(node: &Node, axes: &[Axis]) -> Result<Sample, Fault> {
             },
         ));
     }
-    Ok(Sample { method, points, place: points_node.place.clone(), axes: thinned })
-}
-
-fn method(node: &Node) -> Result<Method, Fault> {
-    let name = node.text("`method`", EXAMPLE)?;
-    match METHODS.iter().find(|(method_name, _)| *method_name == name) {
-        Some(&(_, method)) => Ok(method),
-        None => Err(Fault::at(
-            &node.place,
-            format!("there is no method \"{name}\" of taking a sample"),
-            did_you_mean(name, "methods", METHODS.iter().map(|(method_name, _)| *method_name)),
-        )),
-    }
-}
-
-fn points(node: &Node) -> Result<usize, Fault> {
-    let points = node.integer("`points`", EXAMPLE)?;
-    usize::try_from(points).ok().filter(|points| (1..=POINTS_MAX).contains(points)).ok_or_else(
-        || {
-            Fault::at(
-                &node.place,
-                format!("a sample cannot have {points} points"),
-                format!("take 1 to {POINTS_MAX}"),
-            )
-        },
-    )
+    Ok(Sample { method, points, place: place.clone(), axes: thinned })
 }
 
 /// The named axes, or all of them.
@@ -260,3 +226,37 @@ impl Rows {
         [self.points[first][axis], self.points[second][axis]] = [values[1], values[0]];
     }
 }
+
+const METHOD: Key<Word<Method>> = Key::new(
+    "method",
+    "Method",
+    "`\"latin-hypercube\"`: every value of every axis is used equally often, give or take one. \
+     `\"random\"`: any points; more of them later keep the earlier ones.",
+    Word {
+        words: &[("latin-hypercube", Method::LatinHypercube), ("random", Method::Random)],
+        first_by_default: false,
+    },
+)
+.required();
+
+const POINTS: Key<Whole<usize>> = Key::new(
+    "points",
+    "Points",
+    "How many points of the grid are played.",
+    Whole { min: 1, max: Some(POINTS_MAX), default: None },
+)
+.required()
+.example("64");
+
+/// The keys of `sample`.
+pub(super) const SAMPLE: Keys = &[
+    &METHOD,
+    &POINTS,
+    &Key::new(
+        "axes",
+        "Sampled axes",
+        "Only these axes are sampled, at every combination of the others.",
+        Own(|| json!({ "type": "array", "minItems": 1, "items": { "type": "string" } })),
+    )
+    .by_default("all"),
+];

@@ -12,11 +12,18 @@ use spelrum_engine::{
 };
 use spelrum_model::claims::CLAIMS_MAX;
 
+use crate::adjudication::ADJUDICATION;
+use crate::claims::CLAIM;
 use crate::forms::{
-    CLOCK_PATTERN, DURATION_PATTERN, NAME_PATTERN, RANGE, REFERENCE, range, reference, unlimited,
+    self, CLOCK_PATTERN, DURATION_PATTERN, NAME_PATTERN, RANGE, REFERENCE, reference, unlimited,
 };
+use crate::key::{self, Form, Key, Keys, object};
 use crate::keys::course::tune::{PARAMETERS_MAX, TUNED};
-use crate::keys::{self, Composite, Key, Kind};
+use crate::keys::{self, Composite};
+use crate::overrides::OVERRIDE;
+use crate::pairing::{PAIRING_BESIDES, PAIRING_FORMS};
+use crate::range;
+use crate::stop::STOP;
 
 /// The schema (JSON Schema, draft 7, which every TOML editor reads).
 #[must_use]
@@ -48,61 +55,6 @@ pub fn sweep_schema() -> Json {
         schema.extend(members);
     }
     schema
-}
-
-/// A key's schema, for an editor.
-fn key_schema(key: &Key) -> Json {
-    let mut schema = kind_schema(&key.kind);
-    let default = key.default_text(&schema).map(|default| format!(" Default: {default}."));
-    schema["description"] = (without_links(key.meaning) + &default.unwrap_or_default()).into();
-    if !key.title.is_empty() {
-        schema["title"] = key.title.into();
-    }
-    schema
-}
-
-/// The text with each Markdown link `[text](target)` as its text alone.
-fn without_links(markdown: &str) -> String {
-    let mut pieces = markdown.split("](");
-    let mut text = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        if let Some(start) = text.rfind('[') {
-            text.remove(start);
-        }
-        text += piece.split_once(')').map_or(piece, |(_target, rest)| rest);
-    }
-    text
-}
-
-pub(super) fn kind_schema(kind: &Kind) -> Json {
-    match kind {
-        Kind::Text => json!({ "type": "string" }),
-        Kind::Name => json!({ "type": "string", "pattern": NAME_PATTERN }),
-        Kind::Switch { default } => json!({ "type": "boolean", "default": default }),
-        Kind::Whole { min, max, default } => {
-            let mut schema = json!({ "type": "integer", "minimum": min });
-            for (key, value) in [("maximum", max), ("default", default)] {
-                if let Some(value) = value {
-                    schema[key] = (*value).into();
-                }
-            }
-            schema
-        }
-        Kind::Limit { max } => json!({
-            "anyOf": [{ "type": "integer", "minimum": 1, "maximum": max }, unlimited()],
-            "default": "unlimited",
-        }),
-        Kind::Word { words, default } => {
-            let mut schema = json!({ "enum": words });
-            if let Some(default) = default {
-                schema["default"] = (*default).into();
-            }
-            schema
-        }
-        Kind::Table(keys) => object(keys),
-        Kind::Composite(composite) => composite_schema(*composite),
-        Kind::Own(form) => form(),
-    }
 }
 
 /// A name, or a name with rules.
@@ -200,41 +152,26 @@ fn kind_json(kind: ParameterKind) -> Json {
     }
 }
 
-fn composite_schema(composite: Composite) -> Json {
-    match composite {
-        Composite::Game => game(),
-        Composite::Stop => stop(),
-        Composite::Adjudication => adjudication(),
-        Composite::Openings => openings(),
-        Composite::ReferencePlayer => reference_player(),
-        Composite::Pairing => pairing(),
-        Composite::Overrides => overrides(),
-        Composite::Claims => claims(),
-        Composite::Players => players(),
-        Composite::TunedParameters => tuned_parameters(),
+impl Form for Composite {
+    fn schema(&self) -> Json {
+        match self {
+            Self::Game => game(),
+            Self::Stop => stop(),
+            Self::Adjudication => adjudication(),
+            Self::Openings => openings(),
+            Self::ReferencePlayer => reference_player(),
+            Self::Pairing => pairing(),
+            Self::Overrides => overrides(),
+            Self::Claims => claims(),
+            Self::Players => players(),
+            Self::TunedParameters => tuned_parameters(),
+        }
     }
-}
-
-/// The schema of a table with these keys.
-fn object(keys: &'static [Key]) -> Json {
-    let properties: Map<String, Json> =
-        keys.iter().map(|key| (key.name.to_owned(), key_schema(key))).collect();
-    let required: Vec<&str> =
-        keys.iter().filter(|key| key.is_required).map(|key| key.name).collect();
-    let mut schema = json!({
-        "type": "object",
-        "additionalProperties": false,
-        "properties": properties,
-    });
-    if !required.is_empty() {
-        schema["required"] = json!(required);
-    }
-    schema
 }
 
 /// One of its keys.
 fn stop() -> Json {
-    let mut schema = object(keys::STOP);
+    let mut schema = object(STOP);
     schema["minProperties"] = 1.into();
     schema["maxProperties"] = 1.into();
     schema
@@ -242,7 +179,7 @@ fn stop() -> Json {
 
 /// One of its keys, or both.
 fn adjudication() -> Json {
-    let mut schema = object(keys::adjudication::ADJUDICATION);
+    let mut schema = object(ADJUDICATION);
     schema["minProperties"] = 1.into();
     schema
 }
@@ -270,7 +207,7 @@ fn openings() -> Json {
     let book = kind("book", "The positions of an EPD or PGN file.");
     let ending =
         kind("ending", "Positions of a chess ending that white wins, by how far the mate is.");
-    let form = |keys: &'static [Key], kind: &Json, required: &[&str]| {
+    let form = |keys: Keys, kind: &Json, required: &[&str]| {
         let mut form = object(keys);
         form["properties"]["kind"] = kind.clone();
         form["required"] = json!(required);
@@ -312,7 +249,7 @@ fn reference_player() -> Json {
         let mut form = player(name, &parameters(&[algorithm]));
         form["required"] = json!(["algorithm"]);
         if let Some(properties) = form["properties"].as_object_mut() {
-            keys::names(keys::PLAYER).for_each(|key| drop(properties.remove(key)));
+            key::names(keys::PLAYER).for_each(|key| drop(properties.remove(key)));
         }
         form
     };
@@ -322,36 +259,36 @@ fn reference_player() -> Json {
 
 /// A word, or one form with optional additions.
 fn pairing() -> Json {
-    let form = |key: &'static Key| {
-        let mut form = object(keys::PAIRING_BESIDES);
+    let form = |key: &&'static Key| {
+        let mut form = object(PAIRING_BESIDES);
         form["required"] = json!([key.name]);
-        form["properties"][key.name] = key_schema(key);
+        form["properties"][key.name] = key.schema();
         form
     };
     let words = [
         json!({ "const": "round-robin", "description": "Everybody meets everybody else." }),
         json!({ "const": "self-play", "description": "Everybody plays against itself." }),
     ];
-    let forms: Vec<Json> = words.into_iter().chain(keys::PAIRING_FORMS.iter().map(form)).collect();
+    let forms: Vec<Json> = words.into_iter().chain(PAIRING_FORMS.iter().map(form)).collect();
     json!({ "default": "round-robin", "anyOf": forms })
 }
 
 /// Each has either `games` or `skip`.
 fn overrides() -> Json {
-    let mut item = object(keys::OVERRIDE);
+    let mut item = object(OVERRIDE);
     item["oneOf"] = json!([{ "required": ["games"] }, { "required": ["skip"] }]);
     json!({ "type": "array", "items": item })
 }
 
 /// Each has either bound of the score.
 fn claims() -> Json {
-    let mut item = object(keys::CLAIM);
+    let mut item = object(CLAIM);
     item["oneOf"] = json!([{ "required": ["score_above"] }, { "required": ["score_below"] }]);
     json!({ "type": "array", "minItems": 1, "maxItems": CLAIMS_MAX, "items": item })
 }
 
 fn range_definition() -> Json {
-    let mut range = object(keys::RANGE);
+    let mut range = object(range::RANGE);
     range["title"] = "Range".into();
     range["description"] =
         "{ from, to, step }, { from, to, factor } or { from, to, count }.".into();
@@ -425,14 +362,14 @@ fn player(algorithm: Json, parameters: &[Parameter]) -> Json {
         let list = json!({ "type": "array", "minItems": 1, "items": value });
         varied.insert(
             name.clone(),
-            json!({ "title": name, "description": description, "anyOf": [list, range()] }),
+            json!({ "title": name, "description": description, "anyOf": [list, forms::range()] }),
         );
     }
     let names = [ALGORITHMS, EXTERNAL_ALGORITHMS].concat();
     let algorithms = json!({ "type": "array", "minItems": 1, "items": { "enum": names } });
     varied.insert("algorithm".into(), algorithms);
     for key in keys::PLAYER {
-        let mut schema = key_schema(key);
+        let mut schema = key.schema();
         if key.name == "vary" {
             schema["properties"] = Json::Object(std::mem::take(&mut varied));
         }

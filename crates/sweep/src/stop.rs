@@ -1,22 +1,21 @@
 //! `stop`: when a cell has enough games.
 
 use spelrum_statistics::{EloModel, SPRT_ELO_MAX, SPRT_ERROR_MAX, Sprt, StopRule};
-use spelrum_toml::{Fault, Node, Table, did_you_mean};
+use spelrum_toml::{Fault, Node};
 
-use crate::keys;
+use crate::key::{self, Key, Keys, Number, Of, Word};
 
 const PRECISION_EXAMPLE: &str = "stop = { precision = 0.03 }";
 const SPRT_EXAMPLE: &str = "stop = { sprt = { elo0 = 0, elo1 = 20 } }";
 
-/// Default error rates of an SPRT (sequential probability ratio test).
-const SPRT_ERROR: f64 = 0.05;
-
 /// Reads `stop`.
 pub(super) fn read(node: &Node) -> Result<StopRule, Fault> {
     let table = node.table("`stop`", PRECISION_EXAMPLE)?;
-    keys::check(table, "`stop`", keys::STOP)?;
-    match (table.get("precision"), table.get("sprt")) {
-        (Some(precision), None) => read_precision(&precision.value),
+    key::check(table, "`stop`", STOP)?;
+    match (PRECISION.optional(table)?, table.get("sprt")) {
+        (Some(points), None) => {
+            StopRule::from_precision(points).ok_or_else(|| nonsense(node, PRECISION_EXAMPLE))
+        }
         (None, Some(sprt)) => read_sprt(&sprt.value).map(StopRule::Sprt),
         (None, None) => Err(Fault::at(
             &node.place,
@@ -31,79 +30,92 @@ pub(super) fn read(node: &Node) -> Result<StopRule, Fault> {
     }
 }
 
-fn read_precision(node: &Node) -> Result<StopRule, Fault> {
-    let points = node.number("`precision`", PRECISION_EXAMPLE)?;
-    StopRule::from_precision(points).ok_or_else(|| {
-        Fault::at(
-            &node.place,
-            format!("no interval of a score is {points} points to either side"),
-            "choose a number of points between 0 and 0.5, both excluded: 0.03 takes some 500 pairs of \
-             games between equals, half of it four times as many",
-        )
-    })
-}
-
 fn read_sprt(node: &Node) -> Result<Sprt, Fault> {
     let table = node.table("`sprt`", SPRT_EXAMPLE)?;
-    keys::check(table, "`sprt`", keys::SPRT)?;
-    let strength = |key: &str| {
-        let Some(entry) = table.get(key) else {
-            let remedy = format!("write both strengths, for example {SPRT_EXAMPLE}");
-            return Err(Fault::at(&node.place, format!("`sprt` has no `{key}`"), remedy));
-        };
-        let elo = entry.value.number(&format!("`{key}`"), SPRT_EXAMPLE)?;
-        if elo.abs() <= SPRT_ELO_MAX {
-            return Ok((elo, entry));
-        }
-        Err(Fault::at(
-            &entry.value.place,
-            format!("`{key}` is {elo} Elo"),
-            format!("strengths that can be tested are from -{SPRT_ELO_MAX} to {SPRT_ELO_MAX} Elo"),
-        ))
-    };
-    let ((elo0, _), (elo1, entry)) = (strength("elo0")?, strength("elo1")?);
+    key::check(table, "`sprt`", SPRT)?;
+    let [elo0, elo1] = [ELO0.read(table)?, ELO1.read(table)?];
     if elo0 >= elo1 {
         return Err(Fault::at(
-            &entry.value.place,
+            ELO1.place(table, &node.place),
             format!("`elo1`, {elo1}, is not more than `elo0`, {elo0}"),
             "`elo1` is the strength to be shown, `elo0` the smaller one it is tested against",
         ));
     }
-    let [alpha, beta] = [error(table, "alpha")?, error(table, "beta")?];
-    let model = model(table)?;
-    Sprt::new(elo0, elo1, alpha, beta, model).ok_or_else(|| {
-        Fault::at(
-            &node.place,
-            "this is not a sequential test",
-            format!("write, for example, {SPRT_EXAMPLE}"),
-        )
-    })
+    let (alpha, beta) = (ALPHA.read(table)?, BETA.read(table)?);
+    Sprt::new(elo0, elo1, alpha, beta, MODEL.read(table)?)
+        .ok_or_else(|| nonsense(node, SPRT_EXAMPLE))
 }
 
-fn error(table: &Table, key: &str) -> Result<f64, Fault> {
-    let Some(entry) = table.get(key) else { return Ok(SPRT_ERROR) };
-    let probability = entry.value.number(&format!("`{key}`"), SPRT_EXAMPLE)?;
-    if probability > 0.0 && probability < SPRT_ERROR_MAX {
-        return Ok(probability);
-    }
-    Err(Fault::at(
-        &entry.value.place,
-        format!("`{key}` is {probability}"),
-        format!(
-            "it is a probability of an error between 0 and {SPRT_ERROR_MAX}, both excluded, such as 0.05"
-        ),
-    ))
+/// A rule that statistics refuses although each of its values is within its bounds.
+fn nonsense(node: &Node, example: &str) -> Fault {
+    Fault::at(&node.place, "a cell cannot end by this", format!("write, for example, {example}"))
 }
 
-fn model(table: &Table) -> Result<EloModel, Fault> {
-    let Some(entry) = table.get("model") else { return Ok(EloModel::default()) };
-    let name = entry.value.text("`model`", "model = \"normalized\"")?;
-    EloModel::named(name).ok_or_else(|| {
-        let names = EloModel::ALL.iter().map(|model| model.name());
-        Fault::at(
-            &entry.value.place,
-            format!("`{name}` is not a model of Elo"),
-            did_you_mean(name, "models", names),
-        )
-    })
-}
+const PRECISION: Key<Number> = Key::new(
+    "precision",
+    "Precision",
+    "Half the width of the 95% interval of the cell's score, in points of a game: a win is one.",
+    Number::between(0.0, 0.5),
+)
+.example("0.03")
+.hint("0.03 takes some 500 pairs of games between equals, half of it four times as many");
+
+/// The keys of `stop`, exactly one of which is given.
+pub(super) const STOP: Keys = &[
+    &PRECISION,
+    &Key::new(
+        "sprt",
+        "Sequential test",
+        "A cell ends when an SPRT (sequential probability ratio test) accepts H0 (Elo difference `elo0`) or \
+         H1 (`elo1`) for its first player.",
+        Of(SPRT),
+    ),
+];
+
+const ELO0: Key<Number> = Key::new(
+    "elo0",
+    "",
+    "The smaller hypothesis about the first player's strength, in Elo.",
+    Number::within(-SPRT_ELO_MAX, SPRT_ELO_MAX),
+)
+.required()
+.example("0");
+
+const ELO1: Key<Number> = Key::new(
+    "elo1",
+    "",
+    "The larger hypothesis about the first player's strength, in Elo.",
+    Number::within(-SPRT_ELO_MAX, SPRT_ELO_MAX),
+)
+.required()
+.example("20");
+
+const ALPHA: Key<Number> = Key::new(
+    "alpha",
+    "",
+    "The allowed probability of accepting `elo1` when `elo0` is true.",
+    Number::between(0.0, SPRT_ERROR_MAX).or(0.05),
+)
+.hint("it is the probability of an error");
+
+const BETA: Key<Number> = Key::new(
+    "beta",
+    "",
+    "The allowed probability of accepting `elo0` when `elo1` is true.",
+    Number::between(0.0, SPRT_ERROR_MAX).or(0.05),
+)
+.hint("it is the probability of an error");
+
+const MODEL: Key<Word<EloModel>> = Key::new(
+    "model",
+    "",
+    "The unit of the strengths: `\"logistic\"` is Elo as it follows from the score; `\"normalized\"` \
+     needs as many games whatever the share of draws.",
+    Word::first_of(&[
+        (EloModel::Normalized.name(), EloModel::Normalized),
+        (EloModel::Logistic.name(), EloModel::Logistic),
+    ]),
+);
+
+/// The keys of `sprt`.
+pub(super) const SPRT: Keys = &[&ELO0, &ELO1, &ALPHA, &BETA, &MODEL];

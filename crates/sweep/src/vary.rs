@@ -3,9 +3,9 @@
 use spelrum_toml::{Entry, Fault, Node, Scalar, Tree};
 
 use crate::axes;
-use crate::keys;
 use crate::limits::PLAYERS_MAX;
 use crate::player_template::{PlayerTemplate, Variant, Varied};
+use crate::{key, keys};
 
 /// Longest name of a variant, in bytes.
 const VARIANT_NAME_BYTES_MAX: usize = 256;
@@ -14,7 +14,7 @@ const VARIANT_NAME_BYTES_MAX: usize = 256;
 pub(super) fn read(node: &Node, owner: &str) -> Result<Vec<Varied>, Fault> {
     let varied = |entry: &Entry| {
         let key = &entry.key;
-        if keys::names(keys::PLAYER).any(|reserved| reserved == key) {
+        if key::names(keys::PLAYER).any(|reserved| reserved == key) {
             return Err(Fault::at(
                 &entry.key_place,
                 format!("`{key}` cannot be varied"),

@@ -85,7 +85,7 @@ pub enum Reevaluate {
 impl Reevaluate {
     /// All policies, with their names in sweeps.
     pub const ALL: [(&'static str, Self); 3] =
-        [("always", Self::Always), ("children", Self::Children), ("new", Self::New)];
+        [("children", Self::Children), ("new", Self::New), ("always", Self::Always)];
 }
 
 impl EvolveSettings {

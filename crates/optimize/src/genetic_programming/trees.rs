@@ -20,7 +20,7 @@ pub enum Initial {
 impl Initial {
     /// All methods, with their names in sweeps.
     pub const ALL: [(&'static str, Self); 3] =
-        [("full", Self::Full), ("grow", Self::Grow), ("ramped", Self::Ramped)];
+        [("ramped", Self::Ramped), ("grow", Self::Grow), ("full", Self::Full)];
 
     /// Tree number `number` of a first generation: at most `depth` deep, and within the limits.
     #[must_use]

@@ -1,19 +1,18 @@
 //! `[evolve]` at a point of the grid: turns its table into the settings of its runs.
 
-use spelrum_engine::expression::{DEPTH_MAX, FeatureInfo, Function, NODES_MAX, Node as Label};
+use spelrum_engine::expression::{FeatureInfo, Function, NODES_MAX, Node as Label};
 use spelrum_engine::{Parameters, Rules, Value};
 use spelrum_model::course::{EvolveSettings, Fitness, Meet, Reevaluate};
 use spelrum_optimize::genetic_programming::breeding::Breeding;
 use spelrum_optimize::genetic_programming::selection::{Parsimony, Selection};
-use spelrum_optimize::genetic_programming::trees::Initial;
-use spelrum_optimize::genetic_programming::variation::{Mutation, Points};
 use spelrum_optimize::genetic_programming::{Limits, Primitives};
 use spelrum_toml::{Entry, Fault, Node, Scalar, Tree, did_you_mean};
 
-use super::super::fields::{number_of_games, texts, word};
+use super::super::fields::{number_of_games, texts};
 use super::super::keys::course::evolve::{
-    DEPTH, ELITE, GENERATIONS, GENERATIONS_MAX, MUTATION_RATE, POPULATION, POPULATION_MAX,
-    RUNS_EACH_MAX, TOURNAMENT_SIZE,
+    CROSSOVER_POINTS, DEPTH, DUPLICATES, ELITE, FITNESS, GENERATIONS, HALL_OF_FAME, INITIAL,
+    INITIAL_DEPTH, MEET, MUTATION, MUTATION_RATE, NODES, POPULATION, REEVALUATE, RUNS, SELECTION,
+    TOURNAMENT_SIZE,
 };
 use super::Course;
 
@@ -46,7 +45,7 @@ impl Course<'_> {
 
     /// Number of repetitions of the run.
     pub(super) fn runs_each(&self) -> Result<u64, Fault> {
-        self.integer("runs", 1, 1, RUNS_EACH_MAX)
+        RUNS.read(self.table)
     }
 
     /// Settings of the runs. `meets_itself` is whether the pairing lets the player meet only itself,
@@ -61,26 +60,30 @@ impl Course<'_> {
         let features = rules.features();
         let primitives = self.primitives(rules.name(), features)?;
         self.check_parameter(player, features)?;
-        let population = self.size("population", POPULATION, 2, POPULATION_MAX)?;
-        let elite = self.size("elite", ELITE, 0, POPULATION_MAX)?;
+        let population = POPULATION.read(self.table)?;
+        let elite = ELITE.read(self.table)?;
         if elite >= population {
-            let place = [self.value("elite"), self.value("population")];
-            let place = place.into_iter().flatten().next().unwrap_or(self.node);
+            let place = POPULATION.place(self.table, &self.node.place);
+            let place = ELITE.place(self.table, place);
             let problem =
                 format!("an elite of {elite} leaves no room in a population of {population}");
             let remedy =
                 format!("choose an elite of at most {}, or more individuals", population - 1);
-            return Err(Fault::at(&place.place, problem, remedy));
+            return Err(Fault::at(place, problem, remedy));
         }
-        let depth = self.size("depth", DEPTH, 0, DEPTH_MAX as i64)?;
-        let limits =
-            Limits { depth, nodes: self.size("nodes", NODES_MAX as i64, 1, NODES_MAX as i64)? };
-        let initial_depth = self.size("initial_depth", depth as i64, 0, depth as i64)?;
-        let fitness = word(self.table, "fitness", &Fitness::ALL)?;
-        let meet = word(self.table, "meet", &Meet::ALL)?.unwrap_or_default();
-        let hall_of_fame = self.size("hall_of_fame", 0, 0, 1_000)?;
+        let depth = DEPTH.read(self.table)?;
+        let limits = Limits { depth, nodes: NODES.optional(self.table)?.unwrap_or(NODES_MAX) };
+        let initial_depth = INITIAL_DEPTH.optional(self.table)?.unwrap_or(depth);
+        if initial_depth > depth {
+            return Err(Fault::at(
+                INITIAL_DEPTH.place(self.table, &self.node.place),
+                format!("`initial_depth` cannot be {initial_depth}"),
+                format!("choose 0 to {depth}: no tree is deeper than `depth`"),
+            ));
+        }
+        let (fitness, meet) = (FITNESS.read(self.table)?, MEET.read(self.table)?);
+        let hall_of_fame = HALL_OF_FAME.read(self.table)?;
         self.check_meetings(meet, hall_of_fame, meets_itself)?;
-        let fitness = fitness.unwrap_or(Fitness::Score);
         if meet != Meet::KnockOut {
             self.check_margins(fitness, rules, cut_off_by)?;
         }
@@ -88,20 +91,20 @@ impl Course<'_> {
             primitives,
             limits,
             population,
-            initial: word(self.table, "initial", &Initial::ALL)?.unwrap_or(Initial::Ramped),
+            initial: INITIAL.read(self.table)?,
             initial_depth,
             elite,
-            mutation_rate: self.mutation_rate()?,
-            mutation: word(self.table, "mutation", &Mutation::ALL)?.unwrap_or(Mutation::Label),
-            points: word(self.table, "crossover_points", &Points::ALL)?.unwrap_or(Points::Uniform),
+            mutation_rate: MUTATION_RATE.read(self.table)?,
+            mutation: MUTATION.read(self.table)?,
+            points: CROSSOVER_POINTS.read(self.table)?,
             selection: self.selection()?,
-            duplicates: self.duplicates()?,
+            duplicates: DUPLICATES.read(self.table)?,
         };
         Ok(EvolveSettings {
             parameter: self.bred()?.to_owned(),
             features,
             breeding,
-            generations: self.integer("generations", GENERATIONS, 1, GENERATIONS_MAX)?,
+            generations: GENERATIONS.read(self.table)?,
             fitness,
             parsimony: self.parsimony()?,
             meet,
@@ -109,11 +112,6 @@ impl Course<'_> {
             reevaluate: self.reevaluate(meet, hall_of_fame)?,
             games: self.value("games").map(|node| number_of_games(node, true)).transpose()?,
         })
-    }
-
-    fn size(&self, key: &str, default: i64, min: i64, max: i64) -> Result<usize, Fault> {
-        // All bounds are far below 2^32.
-        self.integer(key, default, min, max).map(|size| usize::try_from(size).unwrap_or(usize::MAX))
     }
 
     fn check_parameter(&self, player: &Parameters, features: &[FeatureInfo]) -> Result<(), Fault> {
@@ -181,21 +179,9 @@ impl Course<'_> {
             }
         }
         if let Some(node) = self.value("constants") {
-            let Tree::Array(constants) = &node.tree else {
-                return Err(node.wrong_type("`constants`", "a list", "constants = [1, 10]"));
-            };
-            for node in constants {
-                let constant = match &node.tree {
-                    Tree::Scalar(Scalar::Integer(integer)) => *integer as f64,
-                    Tree::Scalar(Scalar::Number(number)) => *number,
-                    Tree::Scalar(_) | Tree::Array(_) | Tree::Table(_) => {
-                        return Err(node.wrong_type(
-                            "a constant",
-                            "a number",
-                            "constants = [1, 10]",
-                        ));
-                    }
-                };
+            const EXAMPLE: &str = "constants = [1, 10]";
+            for node in node.list("`constants`", "a list", EXAMPLE)? {
+                let constant = node.number("a constant", EXAMPLE)?;
                 // Formulas cannot distinguish -0 from 0.
                 let leaf = Label::Constant(constant + 0.0);
                 if leaves.contains(&leaf) {
@@ -217,63 +203,30 @@ impl Course<'_> {
         Ok(Primitives { functions, leaves })
     }
 
-    fn mutation_rate(&self) -> Result<f64, Fault> {
-        let Some(node) = self.value("mutation_rate") else { return Ok(MUTATION_RATE) };
-        let rate = match &node.tree {
-            Tree::Scalar(Scalar::Integer(integer)) => *integer as f64,
-            Tree::Scalar(Scalar::Number(number)) => *number,
-            Tree::Scalar(_) | Tree::Array(_) | Tree::Table(_) => {
-                return Err(node.wrong_type("`mutation_rate`", "a number", "mutation_rate = 0.05"));
-            }
-        };
-        match (0.0..=1.0).contains(&rate) {
-            true => Ok(rate),
-            false => {
-                let problem = format!("`mutation_rate` cannot be {rate}");
-                Err(Fault::at(&node.place, problem, "choose 0 to 1: it is a probability"))
-            }
-        }
-    }
-
-    fn duplicates(&self) -> Result<bool, Fault> {
-        match self.value("duplicates") {
-            None => Ok(true),
-            Some(Node { tree: Tree::Scalar(Scalar::Bool(duplicates)), .. }) => Ok(*duplicates),
-            Some(node) => {
-                Err(node.wrong_type("`duplicates`", "true or false", "duplicates = false"))
-            }
-        }
-    }
-
     fn selection(&self) -> Result<Selection, Fault> {
-        let size = self.integer("tournament_size", TOURNAMENT_SIZE, 1, POPULATION_MAX)?;
-        let words = [
-            ("study", Selection::Study),
-            ("proportional", Selection::Proportional),
-            ("tournament", Selection::Tournament(size)),
-        ];
-        Ok(word(self.table, "selection", &words)?.unwrap_or(Selection::Study))
+        let size = TOURNAMENT_SIZE.read(self.table)?;
+        Ok(match SELECTION.read(self.table)? {
+            Selection::Tournament(_) => Selection::Tournament(size),
+            selection @ (Selection::Study | Selection::Proportional) => selection,
+        })
     }
 
     fn parsimony(&self) -> Result<Parsimony, Fault> {
         let Some(node) = self.value("parsimony") else { return Ok(Parsimony::Free) };
-        let price = match &node.tree {
-            Tree::Scalar(Scalar::Text(_)) => {
-                let words =
-                    [("none", Parsimony::Free), ("lexicographic", Parsimony::Lexicographic)];
-                return Ok(word(self.table, "parsimony", &words)?.unwrap_or(Parsimony::Free));
-            }
-            Tree::Scalar(Scalar::Integer(integer)) => *integer as f64,
-            Tree::Scalar(Scalar::Number(number)) => *number,
-            Tree::Scalar(Scalar::Bool(_)) | Tree::Array(_) | Tree::Table(_) => {
-                let wanted = "a word or a number";
-                return Err(node.wrong_type(
-                    "`parsimony`",
-                    wanted,
-                    "parsimony = \"lexicographic\"",
-                ));
-            }
-        };
+        if let Tree::Scalar(Scalar::Text(word)) = &node.tree {
+            return match word.as_str() {
+                "none" => Ok(Parsimony::Free),
+                "lexicographic" => Ok(Parsimony::Lexicographic),
+                other => {
+                    let problem = format!("`parsimony` cannot be \"{other}\"");
+                    let remedy = did_you_mean(other, "choices", ["none", "lexicographic"]);
+                    Err(Fault::at(&node.place, problem, remedy))
+                }
+            };
+        }
+        let price = node.number("`parsimony`", "").map_err(|_| {
+            node.wrong_type("`parsimony`", "a word or a number", "parsimony = \"lexicographic\"")
+        })?;
         match price >= 0.0 {
             true => Ok(Parsimony::PerNode(price)),
             false => {
@@ -329,7 +282,7 @@ impl Course<'_> {
     }
 
     fn reevaluate(&self, meet: Meet, hall_of_fame: usize) -> Result<Reevaluate, Fault> {
-        let reevaluate = word(self.table, "reevaluate", &Reevaluate::ALL)?;
+        let reevaluate = REEVALUATE.optional(self.table)?;
         if meet == Meet::Opponents && hall_of_fame == 0 {
             return Ok(reevaluate.unwrap_or(Reevaluate::Children));
         }

@@ -4,11 +4,7 @@ use spelrum_engine::{Parameters, Player, Rules, Value, parse_duration_us};
 use spelrum_model::course::{FindSettings, LedParameter, Unit};
 use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Tree};
 
-use super::super::fields::word;
-use super::super::keys::course::{
-    AT_ONCE_MAX, STEPS_MAX,
-    find::{FIND_AT_ONCE, FIND_STEPS},
-};
+use super::super::keys::course::find::{FIND_AT_ONCE, FIND_LOGARITHMIC, FIND_STEPS};
 use super::Course;
 
 /// An example of the table.
@@ -28,14 +24,14 @@ impl Course<'_> {
 
     /// Settings of a run at a point, for a player with these parameters.
     pub(super) fn find(&self, rules: &Rules, player: &Parameters) -> Result<FindSettings, Fault> {
-        let log = word(self.table, "scale", &[("log", true), ("linear", false)])?.unwrap_or(true);
+        let log = FIND_LOGARITHMIC.read(self.table)?;
         let [from, to] = [self.required("from")?, self.required("to")?];
         let place = &self.required("parameter")?.place;
         let parameter = led(rules, player, (self.text("parameter")?, place), [from, to], log)?;
         Ok(FindSettings {
             parameter,
-            steps: self.integer("steps", FIND_STEPS, 1, STEPS_MAX)?,
-            at_once: self.integer("at_once", FIND_AT_ONCE, 1, AT_ONCE_MAX)?,
+            steps: FIND_STEPS.read(self.table)?,
+            at_once: FIND_AT_ONCE.read(self.table)?,
         })
     }
 }

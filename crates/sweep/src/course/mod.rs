@@ -14,11 +14,11 @@ use spelrum_model::course::{CourseKind, RunSettings};
 use spelrum_toml::{Entry, Fault, Node, Table};
 
 use super::axes::Axis;
-use super::keys::{
-    self, Key,
-    course::evolve::{CELLS_MAX, EVOLVE, INDIVIDUALS_MAX},
-    course::{RUNS_MAX, STEPS_MAX, find::FIND, tune::TUNE},
-};
+use super::key::{self, Keys};
+use super::keys::course::evolve::{CELLS_MAX, EVOLVE, INDIVIDUALS_MAX};
+use super::keys::course::find::FIND;
+use super::keys::course::tune::TUNE;
+use super::keys::course::{RUNS_MAX, STEPS_MAX};
 use super::merge;
 use super::pairing::Pairing;
 use super::players::Players;
@@ -76,7 +76,7 @@ pub(super) fn read(
         }
     }
     let table = Course { kind, node: &entry.value, table: course_table(kind, &entry.value)? };
-    keys::check(table.table, &format!("`{name}`"), course_keys(kind))?;
+    key::check(table.table, &format!("`{name}`"), course_keys(kind))?;
     if !swap_sides {
         return Err(Fault::at(
             &entry.key_place,
@@ -126,7 +126,7 @@ struct Course<'a> {
     table: &'a Table,
 }
 
-fn course_keys(kind: CourseKind) -> &'static [Key] {
+fn course_keys(kind: CourseKind) -> Keys {
     match kind {
         CourseKind::Find => FIND,
         CourseKind::Tune => TUNE,
@@ -165,17 +165,6 @@ impl<'a> Course<'a> {
 
     fn text(&self, key: &str) -> Result<&'a str, Fault> {
         self.required(key)?.text(&format!("`{key}`"), self.example())
-    }
-
-    /// A whole number in a range.
-    fn integer(&self, key: &str, default: i64, min: i64, max: i64) -> Result<u64, Fault> {
-        let Some(node) = self.value(key) else { return Ok(default.unsigned_abs()) };
-        let number = node.integer(&format!("`{key}`"), &format!("{key} = {default}"))?;
-        if (min..=max).contains(&number) {
-            return Ok(number.unsigned_abs());
-        }
-        let problem = format!("`{key}` cannot be {number}");
-        Err(Fault::at(&node.place, problem, format!("choose {min} to {max}")))
     }
 
     /// The player that the course decides about.
@@ -233,10 +222,8 @@ impl CourseInFile {
             individuals = individuals.saturating_add(settings.individuals());
         }
         let (noun, cells_max, fewer) = match self.kind {
-            CourseKind::Find => ("steps", STEPS_MAX.unsigned_abs(), "choose fewer"),
-            CourseKind::Tune => {
-                ("cells", STEPS_MAX.unsigned_abs(), "choose fewer steps, or meet fewer players")
-            }
+            CourseKind::Find => ("steps", STEPS_MAX, "choose fewer"),
+            CourseKind::Tune => ("cells", STEPS_MAX, "choose fewer steps, or meet fewer players"),
             CourseKind::Evolve => {
                 ("cells", CELLS_MAX, "choose fewer runs, generations or individuals")
             }
@@ -276,7 +263,7 @@ impl CourseInFile {
     ) -> Result<RunSettings, Fault> {
         let node = self.node_at(axes, point)?;
         let course = Course::new(self.kind, &node)?;
-        keys::check(course.table, &format!("`{}`", self.kind.name()), course_keys(self.kind))?;
+        key::check(course.table, &format!("`{}`", self.kind.name()), course_keys(self.kind))?;
         match self.kind {
             CourseKind::Find => course.find(rules, player).map(RunSettings::Find),
             CourseKind::Tune => {

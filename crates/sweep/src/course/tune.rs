@@ -2,30 +2,21 @@
 
 use spelrum_engine::{Parameters, Rules, Value};
 use spelrum_model::course::{Tunable, TuneMethod, TuneSettings, TunedParameter, part_of};
-use spelrum_model::seeds::SEED_END;
 use spelrum_optimize::cmaes::usual_population;
 use spelrum_optimize::space::Level;
-use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Table, Tree};
+use spelrum_toml::{Entry, Fault, Node, Span, Table, Tree};
 
-use super::super::fields::{value_of, word};
-use super::super::keys::{
-    self,
-    course::{
-        AT_ONCE_MAX, STEPS_MAX,
-        tune::{
-            CHOICES_MAX, PARAMETERS_MAX, POPULATION_MAX, TUNE_AT_ONCE, TUNE_CONFIRM, TUNE_STEPS,
-            TUNED,
-        },
-    },
+use super::super::fields::value_of;
+use super::super::key;
+use super::super::keys::course::tune::{
+    CHOICES_MAX, CONFIRM, IS_SPSA, PARAMETERS_MAX, PERTURBATION, STEP, TUNE_AT_ONCE,
+    TUNE_POPULATION, TUNE_STEPS, TUNED, TUNED_LOGARITHMIC,
 };
 use super::{Course, find};
 
 /// An example of the table.
 pub(super) const EXAMPLE: &str =
     "tune = { player = \"genetic\", parameters = { crossover_rate = { from = 0.0, to = 1.0 } } }";
-
-/// Default perturbation of SPSA: a twentieth of a parameter's range, as in fishtest.
-const PERTURBATION: f64 = 0.05;
 
 impl Course<'_> {
     /// Settings of a run at a point, for a player with these parameters.
@@ -46,9 +37,8 @@ impl Course<'_> {
             .iter()
             .map(|entry| parameter(rules, player, entry))
             .collect::<Result<Vec<_>, _>>()?;
-        let is_spsa =
-            word(self.table, "method", &[("spsa", true), ("cma-es", false)])?.unwrap_or(true);
-        let method = match is_spsa {
+
+        let method = match IS_SPSA.read(self.table)? {
             true => self.spsa()?,
             false => self.cma_es(&parameters)?,
         };
@@ -57,8 +47,8 @@ impl Course<'_> {
             player: player.clone(),
             parameters,
             method,
-            steps: self.integer("steps", TUNE_STEPS, 1, STEPS_MAX)?,
-            at_once: self.integer("at_once", TUNE_AT_ONCE, 1, AT_ONCE_MAX)?,
+            steps: TUNE_STEPS.read(self.table)?,
+            at_once: TUNE_AT_ONCE.read(self.table)?,
             confirm: self.confirm()?,
             against_itself,
         };
@@ -72,9 +62,8 @@ impl Course<'_> {
 
     /// Number of games that confirm the result.
     pub(super) fn confirm(&self) -> Result<u64, Fault> {
-        let most = (SEED_END >> 20).cast_signed();
-        let confirm = self.integer("confirm", TUNE_CONFIRM, 0, most)?;
-        match self.value("confirm") {
+        let confirm = CONFIRM.read(self.table)?;
+        match self.value(CONFIRM.name) {
             Some(node) if confirm % 2 == 1 => {
                 let problem = format!("`confirm` cannot be {confirm}: games come in pairs");
                 Err(Fault::at(&node.place, problem, format!("write confirm = {}", confirm + 1)))
@@ -84,19 +73,20 @@ impl Course<'_> {
     }
 
     fn spsa(&self) -> Result<TuneMethod, Fault> {
-        self.without("population", "only `cma-es` has one")?;
-        let step = self.above_0("step", 1000.0)?;
-        let perturbation = self.above_0("perturbation", 0.5)?.unwrap_or(PERTURBATION);
+        self.without(TUNE_POPULATION.name, "only `cma-es` has one")?;
+        let (step, perturbation) = (STEP.optional(self.table)?, PERTURBATION.read(self.table)?);
         Ok(TuneMethod::Spsa { step, perturbation })
     }
 
     fn cma_es(&self, parameters: &[TunedParameter]) -> Result<TuneMethod, Fault> {
-        for key in ["step", "perturbation", "at_once"] {
+        for key in [STEP.name, PERTURBATION.name, TUNE_AT_ONCE.name] {
             self.without(key, "only `spsa` has one")?;
         }
-        let dimensions: Vec<_> = parameters.iter().map(TunedParameter::dimension).collect();
-        let usual = usual_population(&dimensions).cast_signed();
-        let population = self.integer("population", usual, 2, POPULATION_MAX)?;
+        let usual = || {
+            let dimensions: Vec<_> = parameters.iter().map(TunedParameter::dimension).collect();
+            usual_population(&dimensions)
+        };
+        let population = TUNE_POPULATION.optional(self.table)?.unwrap_or_else(usual);
         Ok(TuneMethod::CmaEs { population })
     }
 
@@ -110,24 +100,6 @@ impl Course<'_> {
             }
         }
     }
-
-    /// A number above 0.
-    fn above_0(&self, key: &str, most: f64) -> Result<Option<f64>, Fault> {
-        let Some(node) = self.value(key) else { return Ok(None) };
-        let number = match node.tree {
-            Tree::Scalar(Scalar::Integer(integer)) => integer as f64,
-            Tree::Scalar(Scalar::Number(number)) => number,
-            Tree::Scalar(_) | Tree::Array(_) | Tree::Table(_) => {
-                let example = format!("{key} = 0.05");
-                return Err(node.wrong_type(&format!("`{key}`"), "a number", &example));
-            }
-        };
-        if number > 0.0 && number <= most {
-            return Ok(Some(number));
-        }
-        let problem = format!("`{key}` cannot be {number}");
-        Err(Fault::at(&node.place, problem, format!("choose a number above 0, up to {most}")))
-    }
 }
 
 /// A parameter that is decided.
@@ -136,7 +108,7 @@ fn parameter(rules: &Rules, player: &Parameters, entry: &Entry) -> Result<TunedP
     let label = format!("`{name}` of `parameters`");
     let example = format!("{name} = {{ from = 0, to = 8 }}");
     let table = entry.value.table(&label, &example)?;
-    keys::check(table, &label, TUNED)?;
+    key::check(table, &label, TUNED)?;
     let [from, to] = ["from", "to"].map(|key| table.get(key).map(|entry| &entry.value));
     match (from, to, player.get(name)) {
         (Some(from), Some(to), _) if table.get("choices").is_none() => {
@@ -169,7 +141,7 @@ fn numbers(
     ends: [&Node; 2],
 ) -> Result<TunedParameter, Fault> {
     let name = &entry.key;
-    let log = word(table, "scale", &[("log", true), ("linear", false)])?.unwrap_or(false);
+    let log = TUNED_LOGARITHMIC.read(table)?;
     let led = find::led(rules, player, (name, &entry.key_place), ends, log)?;
     let (start, place) = match table.get("start") {
         Some(start) => (find::number(&start.value, name, led.unit)?, &start.value.place),
@@ -214,9 +186,7 @@ fn choices(default: &Value, entry: &Entry, table: &Table) -> Result<TunedParamet
         }
         Some(choices) => {
             let example = "choices = [\"one\", \"other\"]";
-            let Tree::Array(nodes) = &choices.value.tree else {
-                return Err(choices.value.wrong_type("`choices`", "a list", example));
-            };
+            let nodes = choices.value.list("`choices`", "a list", example)?;
             let mut values = Vec::new();
             for node in nodes {
                 let value = read(node)?;

@@ -111,7 +111,10 @@ fn what_cannot_be_bred_is_refused() {
              generations = \"unlimited\"",
         ),
         ("depth = 65", "`depth` cannot be 65; choose 0 to 64; at: depth = 65"),
-        ("initial_depth = 6", "`initial_depth` cannot be 6; choose 0 to 5; at: initial_depth = 6"),
+        (
+            "initial_depth = 6",
+            "`initial_depth` cannot be 6; choose 0 to 5: no tree is deeper than `depth`; at: initial_depth = 6",
+        ),
         (
             "features = [\"own_brick\"]",
             "othello has no feature `own_brick`; did you mean `own_bricks`?; at: features = [\"own_brick\"]",
@@ -123,7 +126,7 @@ fn what_cannot_be_bred_is_refused() {
         ),
         (
             "mutation_rate = 1.5",
-            "`mutation_rate` cannot be 1.5; choose 0 to 1: it is a probability; at: mutation_rate = 1.5",
+            "`mutation_rate` cannot be 1.5; choose a number from 0 up to 1; it is a probability; at: mutation_rate = 1.5",
         ),
         (
             "hall_of_fame = 1\nreevaluate = \"new\"",

@@ -25,7 +25,7 @@ fn a_bound_of_forfeits_needs_something_that_it_bounds() {
         ["forfeits_max = 3", "forfeits = \"stop\"\nforfeits_max = -1", "forfeits = \"pause\""];
     let problems = [
         "forfeits are losses here, however many there are",
-        "`forfeits_max` is -1",
+        "`forfeits_max` cannot be -1",
         "`forfeits` cannot be \"pause\"",
     ];
     for (head, problem) in heads.into_iter().zip(problems) {

@@ -2,8 +2,8 @@
 //! silently.
 
 use super::{RANDOM_PLAYERS, SweepText, plan_sweep, tic_tac_toe};
-use crate::keys;
-use crate::keys::Key;
+use crate::key::Key;
+use crate::{adjudication, claims, keys, overrides, pairing, range, sample};
 
 /// A value that no key accepts: a list of a list of a switch.
 const NOTHING: &str = "[[true]]";
@@ -58,21 +58,21 @@ fn every_key_of_its_tables_is_read() {
         let openings = [("kind", "\"ending\""), ("ending", "\"KRK\"")];
         head(format!("openings = {}", table_with(&openings, key)));
     }
-    for key in keys::adjudication::ADJUDICATION {
+    for key in adjudication::ADJUDICATION {
         head(format!("adjudication = {}", table_with(&[], key)));
     }
-    for key in keys::adjudication::RESIGN {
+    for key in adjudication::RESIGN {
         let rule = table_with(&[("score", "600")], key);
         head(format!("adjudication = {{ resign = {rule} }}"));
     }
-    for key in keys::adjudication::DRAW {
+    for key in adjudication::DRAW {
         let rule = table_with(&[("score", "10")], key);
         head(format!("adjudication = {{ draw = {rule} }}"));
     }
-    for key in keys::PAIRING_FORMS {
+    for key in pairing::PAIRING_FORMS {
         head(format!("pairing = {}", table_with(&[], key)));
     }
-    for key in keys::PAIRING_BESIDES {
+    for key in pairing::PAIRING_BESIDES {
         head(format!("pairing = {}", table_with(&[("pairs", "[[\"a\", \"b\"]]")], key)));
     }
     let axis = |line: &str, range: &str| {
@@ -80,21 +80,21 @@ fn every_key_of_its_tables_is_read() {
                        algorithm = \"random\"";
         assert_is_read(&tic_tac_toe(line, &format!("[axes]\nx = {range}\n{players}")));
     };
-    for key in keys::SAMPLE {
+    for key in sample::SAMPLE {
         let sample = [("method", "\"random\""), ("points", "1")];
         axis(&format!("sample = {}", table_with(&sample, key)), "[1, 2, 3]");
     }
-    for key in keys::OVERRIDE {
+    for key in overrides::OVERRIDE {
         let entries = [("where", "{ x = 1 }"), ("games", "2")];
         let entries = if key.name == "skip" { &entries[..1] } else { &entries };
         axis(&format!("override = [{}]", table_with(entries, key)), "[1, 2, 3]");
     }
-    for key in keys::CLAIM {
+    for key in claims::CLAIM {
         let entries = [("text", "\"x\""), ("player", "\"a\""), ("score_above", "0.5")];
         let entries = if key.name == "score_below" { &entries[..2] } else { &entries };
         axis(&format!("claims = [{}]", table_with(entries, key)), "[1, 2, 3]");
     }
-    for key in keys::RANGE {
+    for key in range::RANGE {
         let ends = [("from", "1"), ("to", "3")];
         let by: &[(&str, &str)] = match key.name {
             "step" | "factor" | "count" => &[],

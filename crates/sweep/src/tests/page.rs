@@ -11,8 +11,9 @@ use spelrum_test_support::{assert_generated, cell_text, table};
 
 use crate::accuracy::OF_ACCURACY;
 use crate::forms::{DURATION_PATTERN, RANGE, REFERENCE, TIMEOUT_PATTERN};
-use crate::keys::{self, Composite, Key, Kind, adjudication, course, placement, timing};
-use crate::schema::kind_schema;
+use crate::key::Key;
+use crate::keys::{self, course};
+use crate::{adjudication, claims, placement, sample, stop, timing};
 
 fn key_table(keys: &[&'static Key]) -> String {
     let mut rows = Vec::new();
@@ -22,37 +23,32 @@ fn key_table(keys: &[&'static Key]) -> String {
 
 /// Adds the key's row, and below it those of a rule of adjudication's own keys.
 fn add_key_rows(owner: &str, key: &'static Key, rows: &mut Vec<String>) {
-    let schema = kind_schema(&key.kind);
+    let schema = key.form.schema();
     let default = match key.default_text(&schema) {
         _ if key.is_required => "required".to_owned(),
         Some(text) => text,
         None => "none".to_owned(),
     };
     let name = format!("{owner}{}", key.name);
-    let may_be = if let Kind::Composite(composite) = key.kind {
-        composite_values(composite).to_owned()
-    } else if let Kind::Name = key.kind {
-        "a name".to_owned()
-    } else {
-        values(&schema)
-    };
+    let may_be = composite_values(key.name).map_or_else(|| values(&schema), str::to_owned);
     rows.push(format!("| `{name}` | {default} | {may_be} | {} |", cell_text(key.meaning)));
-    if let ("resign" | "draw", Kind::Table(keys)) = (key.name, &key.kind) {
-        keys.iter().for_each(|key| add_key_rows(&format!("{name}."), key, rows));
-    }
+    let below = match key.name {
+        "resign" => adjudication::RESIGN,
+        "draw" => adjudication::DRAW,
+        _ => &[],
+    };
+    below.iter().for_each(|key| add_key_rows(&format!("{name}."), key, rows));
 }
 
-fn composite_values(composite: Composite) -> &'static str {
-    match composite {
-        Composite::Game => "a name, a table or an axis",
-        Composite::Stop
-        | Composite::Adjudication
-        | Composite::ReferencePlayer
-        | Composite::Players
-        | Composite::TunedParameters => "a table",
-        Composite::Openings => "a name, a list, a table or an axis",
-        Composite::Pairing => "a name or a table",
-        Composite::Overrides | Composite::Claims => "a list of tables",
+/// The values of keys whose schema says more than a row has room for.
+fn composite_values(key: &str) -> Option<&'static str> {
+    match key {
+        "name" => Some("a name"),
+        "game" => Some("a name, a table or an axis"),
+        "openings" | "positions" => Some("a name, a list, a table or an axis"),
+        "pairing" => Some("a name or a table"),
+        "override" | "claims" => Some("a list of tables"),
+        _ => None,
     }
 }
 
@@ -79,7 +75,7 @@ fn values(schema: &Json) -> String {
             .find_map(|(known, words)| (known == name).then(|| words.to_owned()))
             .unwrap();
     }
-    match schema["type"].as_str().unwrap() {
+    match schema["type"].as_str().unwrap_or_default() {
         "boolean" => "true or false".to_owned(),
         "integer" if schema.get("multipleOf").is_some() => {
             format!("an even integer{}", range(schema))
@@ -142,24 +138,24 @@ fn parameter_table(parameters: &[ParameterInfo]) -> String {
 fn the_pages_tables_are_those_of_the_keys_and_parameters() {
     let mut parts = BTreeMap::new();
     let (accuracy, sweep): (Vec<&Key>, Vec<&Key>) =
-        keys::SWEEP.iter().partition(|key| OF_ACCURACY.contains(&key.name));
+        keys::SWEEP.iter().copied().partition(|key| OF_ACCURACY.contains(&key.name));
     parts.insert("sweep".to_owned(), key_table(&sweep));
     parts.insert("accuracy".to_owned(), key_table(&accuracy));
     for (name, keys) in [
         ("timing", timing::TIMING),
         ("placement", placement::PLACEMENT),
         ("adjudication", adjudication::ADJUDICATION),
-        ("sprt", keys::SPRT),
+        ("sprt", stop::SPRT),
         ("ending", keys::OPENINGS_ENDING),
-        ("sample", keys::SAMPLE),
-        ("claims", keys::CLAIM),
+        ("sample", sample::SAMPLE),
+        ("claims", claims::CLAIM),
         ("find", course::find::FIND),
         ("tune", course::tune::TUNE),
         ("evolve", course::evolve::EVOLVE),
         ("found", keys::FOUND),
     ] {
         // The forms of openings share it, each with another value.
-        let keys: Vec<&Key> = keys.iter().filter(|key| key.name != "kind").collect();
+        let keys: Vec<&Key> = keys.iter().copied().filter(|key| key.name != "kind").collect();
         parts.insert(name.to_owned(), key_table(&keys));
     }
     for algorithm in [ALGORITHMS, EXTERNAL_ALGORITHMS].concat() {

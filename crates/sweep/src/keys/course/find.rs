@@ -1,52 +1,63 @@
 //! The keys of `find`.
 
-use super::super::super::forms;
-use super::super::{Key, Kind};
-use super::{AT_ONCE_MAX, STEPS_MAX, integer_form};
+use super::{AT_ONCE_MAX, STEPS_MAX};
+use crate::forms;
+use crate::key::{Key, Keys, Own, Swept, Text, Whole, Word};
 
-/// Default number of steps of `find`.
-pub(crate) const FIND_STEPS: i64 = 50;
+pub(crate) const FIND_LOGARITHMIC: Key<Word<bool>> = Key::new(
+    "scale",
+    "Scale",
+    "Whether equal ratios (`\"log\"`) or equal differences (`\"linear\"`) are equal steps.",
+    Word::first_of(&[("log", true), ("linear", false)]),
+);
 
-/// Default number of values that `find` tries at a time.
-pub(crate) const FIND_AT_ONCE: i64 = 2;
+pub(crate) const FIND_STEPS: Key<Swept<Whole<u64>>> = Key::new(
+    "steps",
+    "Steps",
+    "How many values are tried in all, each with `games` games.",
+    Swept(Whole { min: 1, max: Some(STEPS_MAX), default: Some(50) }),
+);
+
+pub(crate) const FIND_AT_ONCE: Key<Swept<Whole<u64>>> = Key::new(
+    "at_once",
+    "At once",
+    "How many values are tried at a time: more keep more workers busy, but are chosen with a little less \
+     information.",
+    Swept(Whole { min: 1, max: Some(AT_ONCE_MAX), default: Some(2) }),
+);
 
 /// The keys of `find`.
-pub(crate) const FIND: &[Key] = &[
-    Key::new(
+pub(crate) const FIND: Keys = &[
+    &Key::new(
         "player",
         "Player",
         "The player whose parameter it is. Every other player in the `pairing` meets it, each in its own run.",
-        Kind::Text,
+        Text,
     )
     .required(),
-    Key::new(
+    &Key::new(
         "parameter",
         "Parameter",
         "A number or a duration that makes the player stronger as it grows: `nodes`, `move_time`, `depth`, \
          `simulations`, `generations`. The player itself does not set it.",
-        Kind::Text,
+        Text,
     )
     .required(),
-    Key::new("from", "From", "The least value to try.", Kind::Own(forms::led_end))
-        .required(),
-    Key::new("to", "To", "The greatest value to try.", Kind::Own(forms::led_end)).required(),
-    Key::new(
-        "scale",
-        "Scale",
-        "Whether equal ratios (`\"log\"`) or equal differences (`\"linear\"`) are equal steps.",
-        Kind::Word { words: &["log", "linear"], default: Some("log") },
-    ),
-    Key::new(
-        "steps",
-        "Steps",
-        "How many values are tried in all, each with `games` games.",
-        Kind::Own(|| integer_form(1, STEPS_MAX, FIND_STEPS)),
-    ),
-    Key::new(
-        "at_once",
-        "At once",
-        "How many values are tried at a time: more keep more workers busy, but are chosen with a little less \
-         information.",
-        Kind::Own(|| integer_form(1, AT_ONCE_MAX, FIND_AT_ONCE)),
-    ),
+    &Key::new(
+        "from",
+        "From",
+        "The least value to try.",
+        Own(forms::led_end),
+    )
+    .required(),
+    &Key::new(
+        "to",
+        "To",
+        "The greatest value to try.",
+        Own(forms::led_end),
+    )
+    .required(),
+    &FIND_LOGARITHMIC,
+    &FIND_STEPS,
+    &FIND_AT_ONCE,
 ];
