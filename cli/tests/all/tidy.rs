@@ -27,7 +27,9 @@ fn files(endings: &[&str]) -> Vec<PathBuf> {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             if path.is_dir() {
-                if !["target", ".git", ".sqlx", "vectors", "fuzz"].contains(&name.as_str()) {
+                if !["target", ".git", ".sqlx", "generated", "vectors", "fuzz"]
+                    .contains(&name.as_str())
+                {
                     directories.push(path);
                 }
             } else if endings.iter().any(|ending| name.ends_with(ending)) {
