@@ -73,6 +73,10 @@ const PAIRS: &[[&str; 2]] = &[
         r#"{"algorithm": "alpha-beta", "iterative": true, "nodes": 20000, "pvs": true, "aspiration": 50, "table": true, "table_mib": 1, "table_deeper": true, "killers": true, "history": true, "captures": true, "quiescence": true, "quiescence_plies": 32, "exchange": true, "check_extension": true, "null_move": true, "null_reduction": 2, "reductions": true, "repetition": true}"#,
         r#"{"algorithm": "alpha-beta", "depth": 2, "order": true, "quiescence": true, "quiescence_plies": 8, "null_move": true, "null_reduction": 3, "repetition": true}"#,
     ],
+    [
+        r#"{"algorithm": "exact", "nodes": 3000}"#,
+        r#"{"algorithm": "alpha-beta", "depth": 2, "nodes": 3000, "exact_plies": 20}"#,
+    ],
 ];
 
 #[test]

@@ -97,11 +97,10 @@ impl Game for Othello {
         Some(self.discs())
     }
 
-    /// The plain solver usually takes a second at most with ten empty squares.
     fn is_solved_soon(&self) -> bool {
         self.empty_squares() <= SOLVED_SOON
     }
 }
 
-/// The number of empty squares up to which the solver takes only a moment.
-const SOLVED_SOON: u32 = 10;
+/// The number of empty squares up to which the solver usually takes a second or two at most.
+const SOLVED_SOON: u32 = 22;

@@ -21,17 +21,19 @@ mod gtp;
 mod knowledge;
 mod moves;
 mod notation;
+mod solver;
 mod symmetry;
 
 use std::fmt;
 
 use crate::core::position::{Ending, Position, Side, SideName};
 use crate::core::problem::Problem;
-use crate::core::solver::{PlainSolver, Solvable};
+use crate::core::solver::Solvable;
 use crate::core::termination::{Termination, TerminationInfo};
 
 pub use features::SquareClass;
 pub use moves::OthelloMove;
+pub use solver::OthelloSolver;
 pub use symmetry::Orientation;
 
 /// Neither side can move, with empty squares and discs of both left.
@@ -273,7 +275,7 @@ impl Position for Othello {
 }
 
 impl Solvable for Othello {
-    type Solver = PlainSolver;
+    type Solver = OthelloSolver;
 }
 
 impl fmt::Display for Othello {
