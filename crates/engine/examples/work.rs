@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use spelrum_engine::games::pentago::evaluation::{PentagoLines, PentagoRuns};
-use spelrum_engine::games::{Chess, Pentago};
+use spelrum_engine::games::{Chess, Othello, Pentago};
 use spelrum_engine::search::Evaluate;
 use spelrum_engine::{
     Board, Game, GameSetup, Player, PlayoutRandom, Position, Random, Rules, Timeless, analyze,
@@ -42,6 +42,9 @@ type Piece = fn() -> u64;
 const WORK: &[(&str, &str, Piece)] = &[
     ("perft", "children", || children(MIDDLE)),
     ("perft-empty", "children", || children(EMPTY)),
+    ("perft-chess", "leaves", || chess_leaves(START, 5)),
+    ("perft-kiwipete", "leaves", || chess_leaves(KIWIPETE, 4)),
+    ("perft-othello", "leaves", || perft(black_box(&Othello::initial()), 9).leaves),
     ("play", "moves", play_and_undo),
     ("evaluate-runs", "evaluations", || evaluate(&PentagoRuns::default())),
     ("evaluate-lines", "evaluations", || evaluate(&PentagoLines::default())),
@@ -130,6 +133,11 @@ fn position(text: &str) -> Pentago {
 fn children(text: &str) -> u64 {
     let position = position(text);
     perft(black_box(&position), 2).leaves + position.legal_move_count() as u64
+}
+
+fn chess_leaves(text: &str, depth: u32) -> u64 {
+    let position = Chess::parse(&Chess::rules(), text).expect("a position in the notation");
+    perft(black_box(&position), depth).leaves
 }
 
 /// Every move of a position, made on a copy.

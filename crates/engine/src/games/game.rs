@@ -87,6 +87,16 @@ pub trait Game: Solvable {
     /// The index in [`Game::LEAF_KINDS`] of a game that ended by a move of `mover`.
     fn leaf_kind(ending: Ending, mover: Side) -> usize;
 
+    /// Passes on the position after each legal move, in any order; none if the game is over. A game that can make
+    /// its moves sooner than list them in canonical order should override this.
+    fn for_each_child(&self, mut visit: impl FnMut(&Self)) {
+        for index in 0..self.legal_move_count() {
+            let mut child = self.clone();
+            child.play_unchecked(self.nth_legal_move(index));
+            visit(&child);
+        }
+    }
+
     /// Makes the evaluation that the settings name and passes it on as its own type.
     ///
     /// # Errors

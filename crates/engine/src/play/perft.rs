@@ -35,7 +35,7 @@ pub fn perft<P: Game>(position: &P, depth: u32) -> Perft {
     let mut counter =
         Counter { leaves: 0, ended: vec![0; P::LEAF_KINDS.len()], buffers: Vec::new() };
     if P::LEAF_KINDS.is_empty() {
-        counter.leaves = counter.positions(position, depth);
+        counter.leaves = positions(position, depth);
     } else {
         counter.count(position, depth);
     }
@@ -76,30 +76,22 @@ impl<M: Copy> Counter<M> {
         }
         self.buffers.push(moves);
     }
+}
 
-    /// The number of positions at a depth, with the games that ended before it if they count.
-    fn positions<P: Game<Move = M>>(&mut self, position: &P, depth: u32) -> u64 {
-        match depth {
-            0 => return 1,
-            1 => {
-                let moves = u64::from(position.legal_move_count());
-                return moves + u64::from(P::ENDED_GAMES_ARE_LEAVES && moves == 0);
-            }
-            _ if P::ENDED_GAMES_ARE_LEAVES && position.is_over() => return 1,
-            _ => {}
+/// The number of positions at a depth, with the games that ended before it if they count.
+fn positions<P: Game>(position: &P, depth: u32) -> u64 {
+    match depth {
+        0 => return 1,
+        1 => {
+            let moves = u64::from(position.legal_move_count());
+            return moves + u64::from(P::ENDED_GAMES_ARE_LEAVES && moves == 0);
         }
-        let mut moves = self.buffers.pop().unwrap_or_default();
-        moves.clear();
-        position.legal_moves(&mut moves);
-        let mut positions = 0;
-        for &mv in &moves {
-            let mut child = position.clone();
-            child.play_unchecked(mv);
-            positions += self.positions(&child, depth - 1);
-        }
-        self.buffers.push(moves);
-        positions
+        _ if P::ENDED_GAMES_ARE_LEAVES && position.is_over() => return 1,
+        _ => {}
     }
+    let mut leaves = 0;
+    position.for_each_child(|child| leaves += positions(child, depth - 1));
+    leaves
 }
 
 /// The number of distinct positions.

@@ -81,6 +81,21 @@ impl Game for Chess {
     /// None: perft of chess counts the positions at its depth alone.
     const LEAF_KINDS: &'static [&'static str] = &[];
 
+    /// The board's own moves need no conversion.
+    fn for_each_child(&self, mut visit: impl FnMut(&Self)) {
+        if self.is_drawn_by_rule() {
+            return;
+        }
+        self.cozy().generate_moves(|moves| {
+            for mv in moves {
+                let mut child = self.clone();
+                child.board.play_unchecked(mv);
+                visit(&child);
+            }
+            false
+        });
+    }
+
     evaluations!(
         ChessPositional,
         ChessMaterial,

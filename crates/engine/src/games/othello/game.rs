@@ -1,10 +1,10 @@
 //! Othello in the catalogue.
 
 use super::evaluation::{OthelloDiscs, OthelloMobility, OthelloSquares};
-use super::{NO_MOVES, Othello, OthelloMove, WIPED_OUT, gtp, notation};
+use super::{NO_MOVES, Othello, OthelloMove, State, WIPED_OUT, gtp, notation};
 use crate::core::external::{GtpBoard, Protocol};
 use crate::core::parameters::ParameterInfo;
-use crate::core::position::{Ending, Side};
+use crate::core::position::{Ending, Position as _, Side};
 use crate::core::problem::Problem;
 use crate::core::rules::Rules;
 use crate::core::sketch::{Piece, Sketch};
@@ -42,6 +42,19 @@ impl Game for Othello {
     const MARGIN: Option<&'static str> = Some("discs");
 
     const ENDED_GAMES_ARE_LEAVES: bool = true;
+
+    fn for_each_child(&self, mut visit: impl FnMut(&Self)) {
+        if self.state == State::MustPass {
+            visit(&Self::of_discs(self.other, self.own, self.to_move.other()));
+        }
+        let mut squares = self.moves;
+        while squares != 0 {
+            let mut child = *self;
+            child.play_unchecked(OthelloMove::lowest(squares));
+            visit(&child);
+            squares &= squares - 1;
+        }
+    }
 
     evaluations!(
         OthelloMobility,
