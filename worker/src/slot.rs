@@ -351,7 +351,8 @@ impl From<MoveValuesError> for Unplayed {
             MoveValuesError::Position(_)
             | MoveValuesError::Reference(_)
             | MoveValuesError::OtherGame
-            | MoveValuesError::Limit { .. } => Self::Fault(error.to_string()),
+            | MoveValuesError::Limit { .. }
+            | MoveValuesError::Memory(_) => Self::Fault(error.to_string()),
         }
     }
 }

@@ -147,6 +147,10 @@ impl Solve {
             }
             Err(SolveError::Limit { limit, nodes }) => (None, nodes, limit),
             Err(SolveError::Aborted) => return interrupted(),
+            Err(SolveError::Memory(refused)) => {
+                let error = CliError::new(Exit::Input, "solve the position");
+                return Err(error.help(refused.remedy()).because(refused));
+            }
             Err(error @ SolveError::Position(_)) => {
                 return Err(CliError::new(Exit::Internal, "solve the position").because(error));
             }

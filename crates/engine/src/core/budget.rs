@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::core::host::Host;
-use crate::core::limits::{EndedBy, Limits, Stop};
+use crate::core::limits::{EndedBy, Limits, NoMove, Stop};
 
 /// Nodes between two looks, at most: a few microseconds of the fastest search. Looking more often cost a
 /// tenth of its speed.
@@ -229,7 +229,7 @@ impl<'h> Budget<'h> {
     #[cold]
     fn look(&mut self, nodes: u64) -> Result<(), Stop> {
         if self.host.aborted() {
-            return Err(Stop::Aborted);
+            return Err(Stop::NoMove(NoMove::Aborted));
         }
         if nodes > self.node_limit - self.nodes {
             self.nodes = self.node_limit;

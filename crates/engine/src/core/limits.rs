@@ -39,8 +39,14 @@ impl Limits {
 pub enum Stop {
     /// A limit was reached: play the best move so far.
     Limit(EndedBy),
-    /// The game is no longer wanted.
-    Aborted,
+    /// There is no move to play.
+    NoMove(NoMove),
+}
+
+impl From<MemoryRefused> for Stop {
+    fn from(refused: MemoryRefused) -> Self {
+        Self::NoMove(refused.into())
+    }
 }
 
 /// Why a search has no move.
@@ -60,10 +66,14 @@ impl From<MemoryRefused> for NoMove {
 
 /// Memory that the system refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the system refused the {} MiB of memory that `{parameter}` asks for", bytes.div_ceil(1 << 20))]
+#[error(
+    "the system refused the {} MiB of memory that {} asks for",
+    bytes.div_ceil(1 << 20),
+    parameter.map_or_else(|| "the exact solver".to_owned(), |parameter| format!("`{parameter}`"))
+)]
 pub struct MemoryRefused {
-    /// The parameter that sets the amount.
-    pub parameter: &'static str,
+    /// The parameter that sets the amount; `None` for an exact solver, which has none.
+    pub parameter: Option<&'static str>,
     /// The amount requested.
     pub bytes: u64,
 }
@@ -72,10 +82,11 @@ impl MemoryRefused {
     /// Advice, as a sentence without an end mark.
     #[must_use]
     pub fn remedy(&self) -> String {
-        format!(
-            "make `{}` smaller, play fewer games at once, or use a machine with more memory",
-            self.parameter
-        )
+        let remedy = "play fewer games at once, or use a machine with more memory";
+        match self.parameter {
+            Some(parameter) => format!("make `{parameter}` smaller, {remedy}"),
+            None => remedy.to_owned(),
+        }
     }
 }
 

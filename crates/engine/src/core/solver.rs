@@ -22,14 +22,14 @@ pub trait Solver<P: Position>: Send {
     /// loss.
     ///
     /// # Errors
-    /// If a limit or the host stops it; the value is then unknown.
+    /// If a limit or the host stops it, or the system refuses memory; the value is then unknown.
     fn value(&mut self, position: &P, budget: &mut Budget<'_>) -> Result<i32, Stop>;
 
     /// The value of a position that is not over, as [`Solver::value`] gives it; `moves` becomes
     /// all moves that reach it, in canonical order.
     ///
     /// # Errors
-    /// If a limit or the host stops it; the value is then unknown.
+    /// If a limit or the host stops it, or the system refuses memory; the value is then unknown.
     fn optimal_moves(
         &mut self,
         position: &P,
@@ -42,7 +42,7 @@ pub trait Solver<P: Position>: Send {
     /// longer than finding the value.
     ///
     /// # Errors
-    /// If a limit or the host stops it; the value is then unknown.
+    /// If a limit or the host stops it, or the system refuses memory; the value is then unknown.
     fn some_optimal_moves(
         &mut self,
         position: &P,
@@ -57,7 +57,7 @@ pub trait Solver<P: Position>: Send {
     /// win, 0 a draw, -1 a loss. `values` becomes the moves in canonical order, each with its value.
     ///
     /// # Errors
-    /// If a limit or the host stops it; the values are then unknown.
+    /// If a limit or the host stops it, or the system refuses memory; the values are then unknown.
     fn move_values(
         &mut self,
         position: &P,

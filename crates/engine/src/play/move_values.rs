@@ -2,7 +2,7 @@
 
 use crate::core::budget::Budget;
 use crate::core::host::Host;
-use crate::core::limits::{EndedBy, Stop};
+use crate::core::limits::{EndedBy, MemoryRefused, NoMove, Stop};
 use crate::core::position::Side;
 use crate::core::problem::{KeyProblem, Problem};
 use crate::core::rules::Rules;
@@ -70,6 +70,9 @@ pub enum MoveValuesError {
     /// The host asked to stop.
     #[error("the search for values of moves was aborted")]
     Aborted,
+    /// The system refused memory that the reference needs.
+    #[error("failed to value moves: {0}; {remedy}", remedy = .0.remedy())]
+    Memory(MemoryRefused),
 }
 
 /// Checks whether a player can be the reference of [`move_values`]: `exact`, or `minimax` with a depth,
@@ -130,7 +133,8 @@ fn move_values_in<G: Game>(
     let mut values = Vec::new();
     match search.move_values(&position, &mut budget, &mut values) {
         Ok(()) => {}
-        Err(Stop::Aborted) => return Err(MoveValuesError::Aborted),
+        Err(Stop::NoMove(NoMove::Aborted)) => return Err(MoveValuesError::Aborted),
+        Err(Stop::NoMove(NoMove::Memory(refused))) => return Err(MoveValuesError::Memory(refused)),
         Err(Stop::Limit(limit)) => {
             return Err(MoveValuesError::Limit { limit, nodes: budget.nodes() });
         }

@@ -2,7 +2,7 @@
 
 use crate::core::budget::Budget;
 use crate::core::host::Host;
-use crate::core::limits::{EndedBy, Limits, Stop};
+use crate::core::limits::{EndedBy, Limits, MemoryRefused, NoMove, Stop};
 use crate::core::position::{Position, Side};
 use crate::core::problem::Problem;
 use crate::core::rules::Rules;
@@ -57,6 +57,9 @@ pub enum SolveError {
     /// The host asked to stop.
     #[error("the solving was aborted")]
     Aborted,
+    /// The system refused memory that the solver needs.
+    #[error("{0}")]
+    Memory(MemoryRefused),
 }
 
 /// Solves a position, limited by nodes and time. The thread needs
@@ -74,8 +77,8 @@ pub enum SolveError {
 /// ```
 ///
 /// # Errors
-/// If the text is not a position of this game, the game is over there, or a limit or the host stops
-/// the solver.
+/// If the text is not a position of this game, the game is over there, a limit or the host stops the
+/// solver, or the system refuses memory.
 pub fn solve(
     rules: &Rules,
     position: &str,
@@ -114,7 +117,8 @@ fn solve_in<G: Game>(
     let mut moves = Vec::new();
     let found = match solve_within(&mut solver, &position, &mut budget, &mut moves) {
         Ok(found) => found,
-        Err(Stop::Aborted) => return Err(SolveError::Aborted),
+        Err(Stop::NoMove(NoMove::Aborted)) => return Err(SolveError::Aborted),
+        Err(Stop::NoMove(NoMove::Memory(refused))) => return Err(SolveError::Memory(refused)),
         Err(Stop::Limit(limit)) => {
             return Err(SolveError::Limit { limit, nodes: budget.nodes() });
         }
@@ -152,6 +156,6 @@ fn solve_within<P: Position>(
             Ok(Optimal { are_all: true, ..optimal })
         }
         Err(Stop::Limit(_)) => Ok(optimal),
-        Err(Stop::Aborted) => Err(Stop::Aborted),
+        Err(stop @ Stop::NoMove(_)) => Err(stop),
     }
 }

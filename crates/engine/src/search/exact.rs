@@ -136,7 +136,7 @@ impl<G: Solvable, E: Evaluate<G>> Search<G> for Exact<G, E> {
         match evaluated {
             Ok(()) if best.value() == score::BEST => return Ok(best.found(1, EndedBy::Proven)),
             Ok(()) => {}
-            Err(Stop::Aborted) => return Err(NoMove::Aborted),
+            Err(Stop::NoMove(reason)) => return Err(reason),
             Err(Stop::Limit(limit)) => return Ok(best.found(0, limit)),
         }
         match self.solver.some_optimal_moves(root, budget, &mut self.optimal) {
@@ -151,7 +151,7 @@ impl<G: Solvable, E: Evaluate<G>> Search<G> for Exact<G, E> {
                 let score = Some(value.signum() * WIN_MIN);
                 Ok(Found { score, ..best.found(1, EndedBy::Proven) })
             }
-            Err(Stop::Aborted) => Err(NoMove::Aborted),
+            Err(Stop::NoMove(reason)) => Err(reason),
             Err(Stop::Limit(limit)) => Ok(best.found(1, limit)),
         }
     }

@@ -186,7 +186,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Minimax<P, E> {
         match stop {
             None => Ok(self.sight.completed(best, self.options.depth)),
             Some(Stop::Limit(limit)) => Ok(best.found(0, limit)),
-            Some(Stop::Aborted) => Err(NoMove::Aborted),
+            Some(Stop::NoMove(reason)) => Err(reason),
         }
     }
 }

@@ -110,7 +110,7 @@ impl<P: Position> Search<P> for TableSearch {
         for mv in moves {
             let child = match make_child(root, mv, budget) {
                 Ok(child) => child,
-                Err(Stop::Aborted) => return Err(NoMove::Aborted),
+                Err(Stop::NoMove(reason)) => return Err(reason),
                 Err(Stop::Limit(limit)) => return Ok(best.found(0, limit)),
             };
             best.offer(mv, scored(known_value(&child).for_mover()));

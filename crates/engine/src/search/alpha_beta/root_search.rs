@@ -27,7 +27,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         match self.deepen(root, Some(random), budget) {
             Ok(found) => Ok(found),
             Err((best, completed, Stop::Limit(limit))) => Ok(best.found(completed, limit)),
-            Err((_, _, Stop::Aborted)) => Err(NoMove::Aborted),
+            Err((_, _, Stop::NoMove(reason))) => Err(reason),
         }
     }
 

@@ -87,7 +87,7 @@ impl TranspositionTable {
     pub(super) fn new(mebibytes: u32) -> Result<Self, MemoryRefused> {
         let bytes = (mebibytes as usize) << 20;
         let buckets = (bytes / (8 * SLOT_WORDS * BUCKET_SLOTS)).max(1);
-        let words = memory::zeros(buckets * BUCKET_SLOTS * SLOT_WORDS, "table_mib")?;
+        let words = memory::zeros(buckets * BUCKET_SLOTS * SLOT_WORDS, Some("table_mib"))?;
         Ok(Self { words, buckets: buckets as u64, age: 0 })
     }
 
@@ -193,7 +193,8 @@ mod tests {
     fn a_table_that_the_system_refuses_is_an_error() {
         // 4 PiB: beyond every address space.
         let refused = TranspositionTable::new(u32::MAX).unwrap_err();
-        assert_eq!((refused.parameter, refused.bytes >> 20), ("table_mib", u32::MAX.into()));
+        let expected = (Some("table_mib"), u32::MAX.into());
+        assert_eq!((refused.parameter, refused.bytes >> 20), expected);
     }
 
     proptest! {

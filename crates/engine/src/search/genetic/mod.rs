@@ -174,7 +174,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for GeneticMinimax<P, E> {
             self.floor = WORST;
             let stop = self.evolve(root, &mut generations, budget, random);
             match (stop, self.decisive_move()) {
-                (Stop::Aborted, _) => return Err(NoMove::Aborted),
+                (Stop::NoMove(reason), _) => return Err(reason),
                 (Stop::Limit(EndedBy::Depth), Some((mv, best))) => {
                     let found = self.found(mv, best, EndedBy::Depth);
                     if found.ended_by == EndedBy::Proven || self.leaf_depth == leaf_depth {

@@ -115,7 +115,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Mcts<P, E> {
         let node = self.node_of_root(root, &mut playout_random)?;
         let ended_by = match self.simulate_until_stopped(root, node, budget, &mut playout_random) {
             Ok(ended_by) | Err(Stop::Limit(ended_by)) => ended_by,
-            Err(Stop::Aborted) => return Err(NoMove::Aborted),
+            Err(Stop::NoMove(reason)) => return Err(reason),
         };
         let found = self.choose(root, node, ended_by);
         self.keep_for_next_move(root, node, found.mv);

@@ -508,7 +508,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Twin<P, E> {
             self.floor = -WIN;
             let ended_by = match self.evolve(root, &mut generations, budget, random) {
                 Stop::Limit(ended_by) => ended_by,
-                Stop::Aborted => return Err(NoMove::Aborted),
+                Stop::NoMove(reason) => return Err(reason),
             };
             let tree = self.tree(root);
             if ended_by != EndedBy::Depth {

@@ -266,7 +266,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Twin<P, E> {
             match self.simulate(&mut node, &mut line.before.to_vec(), budget, &mut random) {
                 Ok(_) => simulations += 1,
                 Err(Stop::Limit(ended_by)) => break ended_by,
-                Err(Stop::Aborted) => return Err(NoMove::Aborted),
+                Err(Stop::NoMove(reason)) => return Err(reason),
             }
         };
         let found = self.choose(&node, ended_by);

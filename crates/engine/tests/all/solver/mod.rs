@@ -1,6 +1,7 @@
 //! The exact solver against reference positions and a plain one.
 
 mod limits;
+mod memory;
 mod othello;
 mod player;
 mod short_wins;

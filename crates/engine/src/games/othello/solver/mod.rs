@@ -14,7 +14,7 @@ mod tests;
 
 use super::{Othello, OthelloMove};
 use crate::core::budget::Budget;
-use crate::core::limits::Stop;
+use crate::core::limits::{MemoryRefused, Stop};
 use crate::core::position::Position;
 use crate::core::solver::{PlainSolver, Solver, value_of_ending, values_by_child};
 
@@ -53,14 +53,14 @@ impl OthelloSolver {
     /// ```
     ///
     /// # Errors
-    /// If a limit or the host stops it; the difference is then unknown.
+    /// If a limit or the host stops it, or the system refuses memory; the difference is then unknown.
     pub fn disc_difference(
         &mut self,
         position: &Othello,
         budget: &mut Budget<'_>,
     ) -> Result<i32, Stop> {
         let board = discs(position);
-        let mut run = self.start(board, budget);
+        let mut run = self.start(board, budget)?;
         let mut alpha = 0;
         let [mut lower, mut upper] = [-64, 64];
         loop {
@@ -79,13 +79,16 @@ impl OthelloSolver {
     }
 
     /// Forgets earlier results.
+    ///
+    /// # Errors
+    /// If the system refuses the table's memory.
     fn start<'s, 'b, 'h>(
         &'s mut self,
         board: Discs,
         budget: &'b mut Budget<'h>,
-    ) -> Run<'s, 'b, 'h> {
-        self.memory.start(board);
-        Run::new(&mut self.memory, budget)
+    ) -> Result<Run<'s, 'b, 'h>, MemoryRefused> {
+        self.memory.start(board)?;
+        Ok(Run::new(&mut self.memory, budget))
     }
 }
 
@@ -95,7 +98,7 @@ impl Solver<Othello> for OthelloSolver {
             return self.plain.value(position, budget);
         }
         let board = discs(position);
-        value_of(board, &mut self.start(board, budget))
+        value_of(board, &mut self.start(board, budget)?)
     }
 
     fn optimal_moves(
@@ -108,7 +111,7 @@ impl Solver<Othello> for OthelloSolver {
             return self.plain.optimal_moves(position, budget, moves);
         }
         let board = discs(position);
-        let mut run = self.start(board, budget);
+        let mut run = self.start(board, budget)?;
         let value = value_of(board, &mut run)?;
         moves.clear();
         for index in 0..position.legal_move_count() {
@@ -132,7 +135,7 @@ impl Solver<Othello> for OthelloSolver {
         if is_near_end(position) {
             return self.plain.move_values(position, budget, values);
         }
-        self.memory.start(discs(position));
+        self.memory.start(discs(position))?;
         values_by_child(position, budget, values, value_of_ending, |child, budget| {
             value_of(discs(child), &mut Run::new(&mut self.memory, budget))
         })

@@ -5,7 +5,7 @@ use super::last::{Discs, UNMOVED, last_score};
 use super::stability::stable;
 use super::table::{Known, NO_SQUARE, Table};
 use crate::core::budget::Budget;
-use crate::core::limits::Stop;
+use crate::core::limits::{MemoryRefused, Stop};
 
 /// Up to so many empty squares, moves are tried by parity alone, without a table: sorting them takes longer than
 /// trying them.
@@ -27,8 +27,11 @@ pub(super) struct Memory {
 
 impl Memory {
     /// Forgets all results, for searches of a board and those below.
-    pub(super) fn start(&mut self, board: Discs) {
-        self.table.start(board.empty().count_ones());
+    ///
+    /// # Errors
+    /// If the system refuses the table's memory.
+    pub(super) fn start(&mut self, board: Discs) -> Result<(), MemoryRefused> {
+        self.table.start(board.empty().count_ones())
     }
 }
 

@@ -1,6 +1,8 @@
 //! The solver's transposition table: bounds of scores and good moves of boards.
 
 use super::last::Discs;
+use crate::core::limits::MemoryRefused;
+use crate::core::memory;
 
 /// What is known of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,14 +46,23 @@ pub(super) struct Table {
 
 impl Table {
     /// Forgets everything, with room for a search of a board with so many empty squares.
-    pub(super) fn start(&mut self, empty: u32) {
-        let bits = empty.clamp(BITS_MIN, BITS_MAX);
+    ///
+    /// # Errors
+    /// If the system refuses the memory. A smaller table would lead to other nodes, so there is none then.
+    pub(super) fn start(&mut self, empty: u32) -> Result<(), MemoryRefused> {
+        self.start_with_places(empty.clamp(BITS_MIN, BITS_MAX))
+    }
+
+    /// Forgets everything, with so many places at least, as a power of two.
+    pub(super) fn start_with_places(&mut self, bits: u32) -> Result<(), MemoryRefused> {
         self.shift = 64 - bits;
         self.search = self.search.wrapping_add(1);
         if self.places.len() < 1 << bits || self.search == 0 {
-            self.places = vec![[[0; 3]; 2]; 1 << bits];
+            self.places = Vec::new();
+            self.places = memory::zeros(1 << bits, None)?;
             self.search = 1;
         }
+        Ok(())
     }
 
     fn place(&self, board: Discs) -> usize {

@@ -42,7 +42,7 @@ fn stable_discs_are_never_flipped() {
 fn a_table_keeps_the_larger_board_and_the_last_one() {
     let known = |lower| Known { lower, upper: 64, best: [3, NO_SQUARE] };
     let mut table = Table::default();
-    table.start(8);
+    table.start(8).unwrap();
     let start = discs(&Othello::initial());
     assert_eq!(table.get(start), Known::NOTHING);
     table.put(start, 60, known(-3));
@@ -56,6 +56,21 @@ fn a_table_keeps_the_larger_board_and_the_last_one() {
     assert!(boards.iter().any(|&board| table.get(board) == Known::NOTHING));
     table.put(start, 60, known(5));
     assert_eq!(table.get(start), known(5));
-    table.start(8);
+    table.start(8).unwrap();
     assert_eq!(table.get(start), Known::NOTHING);
+}
+
+#[test]
+fn a_table_whose_memory_is_refused_can_be_used_with_less() {
+    let mut table = Table::default();
+    let start = discs(&Othello::initial());
+    for bits in [58, 8, 58, 8] {
+        assert_eq!(table.start_with_places(bits).is_err(), bits == 58);
+        if bits == 8 {
+            assert_eq!(table.get(start), Known::NOTHING);
+            let known = Known { lower: 1, ..Known::NOTHING };
+            table.put(start, 60, known);
+            assert_eq!(table.get(start), known);
+        }
+    }
 }

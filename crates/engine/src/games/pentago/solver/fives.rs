@@ -70,7 +70,7 @@ impl Fives {
                 }
                 table.push(fives_of(set));
             }
-            Ok(table)
+            Ok::<_, Stop>(table)
         };
         let tables = [table(0)?, table(1)?];
         Ok(Self { marbles, cells: (1 << empty) - 1, tables: Some(tables) })
