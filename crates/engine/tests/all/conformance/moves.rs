@@ -11,6 +11,7 @@ use crate::common::key;
 
 pub(super) fn check<G: Game>(sample: &Sample<'_, G>) {
     moves_are_listed_counted_and_drawn_alike(sample);
+    children_are_those_of_the_listed_moves(sample);
     only_listed_moves_are_legal(sample);
     codes_tell_moves_apart(sample);
     moves_change_whose_turn_it_is(sample);
@@ -51,6 +52,20 @@ fn moves_are_listed_counted_and_drawn_alike<G: Game>(sample: &Sample<'_, G>) {
         assert!(given.is_err(), "{position:?} gave {given:?}");
         let drawn = AssertUnwindSafe(|| position.random_move(&mut Random::from_key(key(4))));
         assert_eq!(catch_unwind(drawn).is_err(), position.is_over(), "{position:?}");
+    }
+}
+
+/// Also those that a game makes without listing its moves.
+fn children_are_those_of_the_listed_moves<G: Game>(sample: &Sample<'_, G>) {
+    for position in sample.positions() {
+        let mut made = Vec::new();
+        position.for_each_child(|child| made.push(format!("{child:?}")));
+        let moves = moves_of(position);
+        let mut expected: Vec<String> =
+            moves.into_iter().map(|mv| format!("{:?}", after(position, mv))).collect();
+        made.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(made, expected, "{position:?}");
     }
 }
 
