@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use spelrum_engine::games::othello::OthelloSolver;
+use spelrum_engine::games::othello::{OthelloSolver, WIPED_OUT};
 use spelrum_engine::games::{Othello, OthelloMove};
 use spelrum_engine::search::{Budget, Limits, Stop};
 use spelrum_engine::{EndedBy, Game, PlainSolver, Position, Random, Side, Solver, Timeless};
@@ -30,20 +30,22 @@ fn for_mover(position: &Othello) -> i32 {
     }
 }
 
-/// A board as no game leaves it: each disc of either side, so that there are many passes.
-fn random_board(empty: usize, random: &mut Random) -> Othello {
+/// A board as no game leaves it: each disc of either side, so that there are many passes, or one in so many of the
+/// side to move or of the other.
+fn random_board(empty: usize, one_in: u32, random: &mut Random) -> Othello {
     loop {
         let mut squares: Vec<u32> =
             (0..64).filter(|square| ![27, 28, 35, 36].contains(square)).collect();
         random.shuffle(&mut squares);
         let letter = |square| match () {
             () if squares[..empty].contains(&square) => '.',
-            () if random.below(2) == 0 => 'b',
+            () if random.below(one_in) == 0 => 'b',
             () => 'w',
         };
         let board: String = (0..64).map(letter).collect();
         // A board whose discs are not joined is no position.
-        if let Ok(position) = Othello::parse(&Othello::rules(), &format!("{board} b"))
+        let side = if random.below(2) == 0 { 'b' } else { 'w' };
+        if let Ok(position) = Othello::parse(&Othello::rules(), &format!("{board} {side}"))
             && !position.is_over()
         {
             return position;
@@ -109,9 +111,38 @@ fn boards_with_many_passes_have_the_scores_of_plain_negamax() {
     {
         let mut random = random(100 + empty as u64);
         for _ in 0..positions {
-            check(&random_board(empty, &mut random), &mut solver);
+            check(&random_board(empty, 2, &mut random), &mut solver);
         }
     }
+}
+
+#[test]
+fn boards_with_few_discs_of_one_side_have_the_scores_of_plain_negamax() {
+    let mut solver = OthelloSolver::default();
+    let mut wiped_out = 0;
+    for empty in 3..=8 {
+        let mut random = random(200 + empty as u64);
+        for _ in 0..40 {
+            let position = random_board(empty, 12, &mut random);
+            check(&position, &mut solver);
+            let end = end_of_best_play(position).ending().unwrap();
+            wiped_out += u32::from(end.termination == WIPED_OUT);
+        }
+    }
+    assert!(wiped_out > 0, "no board ends with discs of one side alone");
+}
+
+/// The end of the game if both sides play for discs.
+fn end_of_best_play(mut position: Othello) -> Othello {
+    while !position.is_over() {
+        let children = (0..position.legal_move_count()).map(|index| {
+            let mut child = position;
+            child.play_unchecked(position.nth_legal_move(index));
+            child
+        });
+        position = children.min_by_key(slow_difference).unwrap();
+    }
+    position
 }
 
 /// A solver's earlier results affect neither its answer nor its nodes.
