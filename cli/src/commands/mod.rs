@@ -41,6 +41,7 @@ pub(crate) mod worker;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
+use std::pin::Pin;
 use std::time::Duration;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
@@ -263,8 +264,10 @@ fn run_here(command: Command) -> Result<Exit> {
     }
 }
 
-/// Runs an async command: the network and the database need it; everything else is synchronous.
+/// Runs an async command: the network and the database need it; everything else is synchronous. It is boxed, so that
+/// the runtime is compiled once and not for each command.
 fn on_runtime(command: impl Future<Output = Result<Exit>>) -> Result<Exit> {
+    let command: Pin<Box<dyn Future<Output = Result<Exit>>>> = Box::pin(command);
     preflight::open_files()?;
     // The runtime's own threads.
     preflight::threads(std::thread::available_parallelism().map_or(1, NonZeroUsize::get))?;
