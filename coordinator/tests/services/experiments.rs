@@ -4,7 +4,8 @@ use axum::body::{Body, to_bytes};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use spelrum_answers::{
-    Action, GetStatus, QUERY_PATH, QueryEnd, QueryHead, RunQuery, SqlValue, SubmitSweep,
+    Action, AttentionKind, GetProgress, GetStatus, QUERY_PATH, QueryEnd, QueryHead, RunQuery,
+    SqlValue, SubmitSweep,
 };
 use spelrum_model::ExperimentState;
 use spelrum_proto::limits::{
@@ -13,7 +14,7 @@ use spelrum_proto::limits::{
 use spelrum_proto::problem::Problem;
 use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_test_support::{
-    DEADLINE, HandWorker, Served, Site, eventually, quick_sweep, reason, submission,
+    DEADLINE, HandWorker, Served, Site, eventually, hello, quick_sweep, reason, submission,
 };
 use tokio::time::timeout;
 use tonic::{Code, Status};
@@ -192,6 +193,51 @@ async fn a_changed_sweep_grows_its_experiment() {
     let newest = submission(&other);
     // The newest is over; of those that are, it is still the newest.
     assert_eq!(reason(api.call(&newest).await), Reason::WrongState);
+}
+
+#[tokio::test]
+async fn no_more_games_are_out_at_once_than_the_sweep_says() {
+    let bounded = |games_at_once: u32| {
+        let bound = format!("games_at_once = {games_at_once}\ngames =");
+        quick_sweep("bounded", 20).replacen("games =", &bound, 1)
+    };
+    let count = |grant: &v1::Grant| grant.games.iter().map(|range| range.count).sum::<u64>();
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&bounded(2)).await;
+    served.submit(&quick_sweep("other", 2)).await;
+    let large = v1::HelloRequest { slots: 64, ..hello(&Uuid::new_v4().to_string()) };
+    let mut first = HandWorker::introduced(&served, large).await;
+    let (mut second, mut third) = (HandWorker::new(&served).await, HandWorker::new(&served).await);
+    let grant = first.granted().await;
+    assert_eq!(count(&grant), 2);
+    let progress = served.call(&GetProgress { experiment: "bounded".to_owned() }).await.unwrap();
+    assert_eq!(progress.slots, 2, "the time left is not that of 64 games at once");
+    let other = second.granted().await;
+    assert_ne!(other.games[0].cell_id, grant.games[0].cell_id, "slots are left to others");
+    let idle = third.lease().await.unwrap();
+    assert!(idle.grant.is_none() && !idle.all_done && idle.withheld.is_empty(), "{idle:?}");
+    let attention = served.status().await.attention.into_iter();
+    let attention: Vec<_> = attention.filter(|a| a.kind != AttentionKind::LittleSpace).collect();
+    assert_eq!(attention, [], "nothing is wrong");
+    served.stop().await.unwrap();
+
+    // A restart knows the bound, and what is out; another sweep changes it.
+    let served = site.serve().await;
+    let mut third = third.reconnect(&served).await;
+    assert!(third.lease().await.unwrap().grant.is_none());
+    let changed = served.submit(&bounded(4)).await.change.unwrap();
+    assert_eq!((changed.cells_kept, changed.cells_added), (1, 0));
+    let added = third.granted().await;
+    assert_eq!(count(&added), 2);
+    assert!(third.lease().await.unwrap().grant.is_none());
+    third.give_back(&[added.lease_id]).await.unwrap();
+
+    let (mut first, mut second) = (first.reconnect(&served).await, second.reconnect(&served).await);
+    first.give_back(&[grant.lease_id]).await.unwrap();
+    second.give_back(&[other.lease_id]).await.unwrap();
+    tokio::join!(first.work_until_done(), second.work_until_done(), third.work_until_done());
+    assert_eq!(served.wait_for_state("bounded", "finished").await.games_settled, 20);
 }
 
 #[tokio::test]

@@ -44,7 +44,7 @@ pub struct Progress {
     pub backlog: Backlog,
     /// Variation of the durations within a cell, from the latest games.
     pub spread: GameSpread,
-    /// Slots of the workers that hold its games.
+    /// Slots of the workers that hold its games; no more than its sweep's `games_at_once`.
     pub slots: u64,
     /// Id of the latest game of any experiment; 0 without one. Ids of settled games grow, but the greatest may be
     /// deleted.

@@ -37,6 +37,8 @@ pub struct ExperimentSettings {
 pub struct SchedulingSettings {
     /// Larger goes first; experiments of equal priority share fairly.
     pub priority: i32,
+    /// The most games that workers hold at once, in play or next in line; at least 2. `None`: any number.
+    pub games_at_once: Option<u32>,
     /// The order in which cells are served.
     pub allocation: Allocation,
 }
@@ -58,6 +60,7 @@ impl ExperimentSettings {
         [
             ("description", self.description != other.description),
             ("priority", ours.priority != theirs.priority),
+            ("games_at_once", ours.games_at_once != theirs.games_at_once),
             (ALLOCATE, ours.allocation != theirs.allocation),
             ("record", self.record != other.record),
             (GAME_TIMEOUT, self.game_timeout_us != other.game_timeout_us),

@@ -18,8 +18,8 @@ use crate::fields::{check_name, number_of_games};
 use crate::files::Files;
 use crate::key;
 use crate::keys::{
-    ALLOCATE, ANY_BUILD, CHOICES, DESCRIPTION, FORFEITS_MAX, FORFEITS_STOP, KIND, MAX_PLIES,
-    MEASURES_TIME, PRIORITY, RECORD, SWAP_SIDES, SWEEP,
+    ALLOCATE, ANY_BUILD, CHOICES, DESCRIPTION, FORFEITS_MAX, FORFEITS_STOP, GAMES_AT_ONCE, KIND,
+    MAX_PLIES, MEASURES_TIME, PRIORITY, RECORD, SWAP_SIDES, SWEEP,
 };
 use crate::overrides::{self, Override};
 use crate::pairing::{self, Pairing};
@@ -134,6 +134,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
             record: RECORD.read(root)?,
             scheduling: SchedulingSettings {
                 priority: PRIORITY.read(root)?,
+                games_at_once: GAMES_AT_ONCE.read(root)?,
                 allocation: ALLOCATE.read(root)?,
             },
             game_timeout_us: game_timeout_us(root.value("game_timeout"))?,

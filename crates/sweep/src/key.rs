@@ -317,14 +317,15 @@ where
     }
 }
 
-/// A number from 1 on, or "unlimited", which is the default.
+/// A number, or "unlimited", which is the default.
 pub(super) struct Limit {
+    pub(super) min: u32,
     pub(super) max: u32,
 }
 
 impl Limit {
     const fn number(&self) -> Whole<u32> {
-        Whole { min: 1, max: Some(self.max), default: None }
+        Whole { min: self.min, max: Some(self.max), default: None }
     }
 }
 

@@ -93,7 +93,7 @@ pub(super) const MAX_PLIES: Key<Limit> = Key::new(
     "max_plies",
     "Longest game",
     "A game that has not ended this many plies after its opening is a draw.",
-    Limit { max: u32::MAX },
+    Limit { min: 1, max: u32::MAX },
 );
 
 pub(super) const PRIORITY: Key<Whole<i32>> = Key::new(
@@ -104,6 +104,15 @@ pub(super) const PRIORITY: Key<Whole<i32>> = Key::new(
 )
 .example("10")
 .hint("0 is usual");
+
+pub(super) const GAMES_AT_ONCE: Key<Limit> = Key::new(
+    "games_at_once",
+    "Games at once",
+    "The most games that workers hold at once, in play or next in line: leaves slots to other experiments, \
+     and keeps engines within their licences or bandwidth. Changes no cell.",
+    Limit { min: 2, max: u32::MAX },
+)
+.hint("a pair of games is handed out together");
 
 pub(super) const ALLOCATE: Key<Word<Allocation>> = Key::new(
     "allocate",
@@ -236,6 +245,7 @@ pub(super) const SWEEP: Keys = &[
         Composite::Adjudication,
     ),
     &PRIORITY,
+    &GAMES_AT_ONCE,
     &ALLOCATE,
     &Key::new(
         "game_timeout",

@@ -30,7 +30,7 @@ impl Scheduler {
             match experiment.state {
                 ExperimentState::Running => {
                     counts.running += 1;
-                    waiting += experiment.waiting;
+                    waiting += experiment.waiting.min(experiment.room());
                 }
                 ExperimentState::Paused
                 | ExperimentState::Cancelled

@@ -66,10 +66,21 @@ impl Experiment {
         matches!(self.state, ExperimentState::Finished | ExperimentState::Cancelled)
     }
 
-    /// Whether it has games to hand out now.
-    pub(super) fn is_ready(&self) -> bool {
+    /// Whether it is running, and games of it wait to be handed out.
+    pub(super) fn has_waiting(&self) -> bool {
         self.state == ExperimentState::Running
             && !(self.with_work.is_empty() && self.alone.is_empty() && self.suspects.is_empty())
+    }
+
+    /// Whether it has games to hand out now.
+    pub(super) fn is_ready(&self) -> bool {
+        self.has_waiting() && self.room() > 0
+    }
+
+    /// How many more of its games may be leased at the same time as those that are.
+    pub(super) fn room(&self) -> u128 {
+        let games_max = self.settings.games_at_once.map_or(u128::MAX, u128::from);
+        games_max.saturating_sub(self.leased)
     }
 
     /// Accounts for a new or changed cell. `before` is its earlier sum, if any.

@@ -119,7 +119,7 @@ impl Scheduler {
     /// Demands of waiting games that a worker does not meet, except engines.
     fn lacking(&self, request: &LeaseRequest<'_>) -> Vec<Unmet> {
         let mut lacking = BTreeSet::new();
-        for (id, experiment) in self.ready() {
+        for (id, experiment) in self.with_waiting() {
             if self.exclusions.has(request.worker, id) {
                 continue;
             }
@@ -175,14 +175,17 @@ impl Scheduler {
             let work_us = u128::from(experiment.game_us.unwrap_or_default());
             return Batch { ranges: vec![range], work_us };
         }
-        if self.waits_for_others(worker, id) {
+        let games_left = u64::try_from(experiment.room()).unwrap_or(u64::MAX);
+        // A pair is leased whole.
+        if games_left < 2 || self.waits_for_others(worker, id) {
             return Batch::default();
         }
         let all_slots = self.leases.slots_with(worker, slots);
         let room =
             LeaseRoom::new(&self.policy, slots, all_slots, experiment.load, experiment.game_us)
                 .with_quiet_slots(quiet_slots)
-                .with_games_max(self.games_at_once(worker, slots, id));
+                .with_games_max(Some(games_left))
+                .with_games_max(self.games_on_trial(worker, slots, id));
         let cells = experiment.with_work.matching(|demands| request.meets(demands));
         let cells = cells.filter_map(|id| self.cells.get(&id).map(|cell| (id, cell)));
         let cells = cells.filter(|(_, cell)| request.has_memory(cell));

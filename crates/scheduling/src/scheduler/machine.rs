@@ -329,6 +329,7 @@ impl Scheduler {
         self.shares.set_priority(id, settings.priority);
         let Some(experiment) = self.experiments.get_mut(&id) else { return };
         let before = std::mem::replace(&mut experiment.settings, settings);
+        self.shares.set_ready(id, experiment.is_ready());
         let allocation = settings.allocation;
         if before.allocation == allocation {
             return;

@@ -51,7 +51,8 @@
 //! - When an experiment is finished: once every game of the cells that its sweep names is settled, up to the
 //!   cells' ends, no other game is leased, and no more cells come: an *open* experiment waits for its owner,
 //!   which learns of each settled cell ([`Scheduler::take_settled`]) and decides by them ([`crate::course`]).
-//! - How many: a few seconds of work, less towards the end (`batches`).
+//! - How many: a few seconds of work, less towards the end (`batches`), and no more of an experiment at once than
+//!   its sweep says.
 //! - When a game is given up (`attempts`).
 //! - For which worker: a worker gets no game that may take more memory than it offers each of its slots, and
 //!   none whose demands, such as engines, it does not meet (`grants`); an excluded worker gets none

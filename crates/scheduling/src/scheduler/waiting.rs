@@ -24,14 +24,14 @@ impl Scheduler {
             let largest = needs.max_by_key(|&(bytes, cell)| (bytes, Reverse(cell)));
             largest.map(|(bytes, cell)| (id, cell, bytes))
         };
-        self.ready().filter_map(largest).collect()
+        self.with_waiting().filter_map(largest).collect()
     }
 
     /// Games that wait for workers that meet their demands, by experiment and demands.
     #[must_use]
     pub fn wanted(&self) -> Vec<Wanted> {
         let mut wanted = Vec::new();
-        for (id, experiment) in self.ready() {
+        for (id, experiment) in self.with_waiting() {
             let with_work = experiment.with_work.by_needs();
             // Cells of which only games to be leased alone wait.
             let mut set_apart: BTreeMap<(Arc<Demands>, u64), BTreeSet<CellId>> = BTreeMap::new();
@@ -58,10 +58,10 @@ impl Scheduler {
         wanted
     }
 
-    /// Running experiments with games to hand out.
-    pub(super) fn ready(&self) -> impl Iterator<Item = (ExperimentId, &Experiment)> {
-        let ready = self.experiments.iter().filter(|(_, experiment)| experiment.is_ready());
-        ready.map(|(&id, experiment)| (id, experiment))
+    /// Running experiments with games that wait to be handed out.
+    pub(super) fn with_waiting(&self) -> impl Iterator<Item = (ExperimentId, &Experiment)> {
+        let waiting = self.experiments.iter().filter(|(_, experiment)| experiment.has_waiting());
+        waiting.map(|(&id, experiment)| (id, experiment))
     }
 }
 

@@ -122,7 +122,7 @@ impl Scheduler {
 
     /// Most games of an experiment that a worker gets at once: few with an engine that has not completed a
     /// game there, and a pair with one that has just failed.
-    pub(super) fn games_at_once(
+    pub(super) fn games_on_trial(
         &self,
         worker: WorkerId,
         slots: u64,
@@ -197,7 +197,8 @@ impl Scheduler {
     }
 
     fn is_waited_for(&self, engine: &str) -> bool {
-        let mut demands = self.ready().flat_map(|(_, experiment)| self.waiting_demands(experiment));
+        let mut demands =
+            self.with_waiting().flat_map(|(_, experiment)| self.waiting_demands(experiment));
         demands.any(|demands| demands.engines.iter().any(|needed| needed.engine == engine))
     }
 }

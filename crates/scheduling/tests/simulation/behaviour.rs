@@ -8,6 +8,7 @@ use spelrum_scheduling::scheduler::{
 use crate::script::{check, check_with};
 
 mod allocation;
+mod bounded;
 mod conduct;
 mod disturbed;
 mod engines;

@@ -117,6 +117,8 @@ pub(crate) enum Mutant {
     RestartsWithoutOpen,
     /// Cells are served in the grid's order, whatever the sweep says.
     IgnoresAllocation,
+    /// Any number of an experiment's games is out at once.
+    IgnoresGamesAtOnce,
     /// Workers are taken to have every engine.
     IgnoresEngines,
     /// Workers are taken to have every label.
@@ -228,6 +230,7 @@ impl Mutant {
         Self::IgnoresReopened,
         Self::IgnoresOpen,
         Self::IgnoresAllocation,
+        Self::IgnoresGamesAtOnce,
         Self::RestartsWithoutOpen,
         Self::IgnoresEngines,
         Self::IgnoresLabels,
@@ -444,6 +447,9 @@ impl Subject {
             (Some(Mutant::IgnoresOpen), Event::Submitted { open, .. }) => *open = false,
             (Some(Mutant::IgnoresAllocation), Event::Submitted { settings, .. }) => {
                 settings.allocation = Allocation::Grid;
+            }
+            (Some(Mutant::IgnoresGamesAtOnce), Event::Submitted { settings, .. }) => {
+                settings.games_at_once = None;
             }
             (Some(Mutant::IgnoresEngines), Event::LeaseWanted { offer, .. }) => {
                 offer.engines = everything().engines;

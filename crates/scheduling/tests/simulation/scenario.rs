@@ -416,9 +416,11 @@ impl Scenario {
         // Its own dice, so that the seeds tell the same stories as before there was a choice.
         let mut of_allocation = Dice::new(at ^ experiment.0.cast_unsigned());
         let choices = [Allocation::Grid, Allocation::Grid, Allocation::Informative];
+        let mut of_bound = Dice::new(!at ^ experiment.0.cast_unsigned());
         let mut settings = SchedulingSettings { priority, ..SchedulingSettings::default() };
         let mut submit = |cells, rule| {
             settings.allocation = of_allocation.pick(&choices);
+            settings.games_at_once = of_bound.pick(&[None, None, None, Some(2), Some(3), Some(7)]);
             Request::Submit { experiment, settings, cells, rule }
         };
         self.requests.push((at, submit(cells.clone(), draw_rule(dice))));

@@ -14,7 +14,7 @@
 //!
 //! `submit e1 10x100 to 0.2` gives its cells a stop rule; every game is a draw. `reopen 10:0-1` is
 //! that settled games are to be played again. `submit e1 10x100 20x100 informative` serves the cell first
-//! whose score is known least.
+//! whose score is known least, and `submit e1 10x100 bound 4` lets workers hold four games at once.
 //!
 //! `10 needs 60`, before it is submitted, gives the games of a cell a need of memory;
 //! `w1 wants 2 of 100` is a worker whose two slots have so much together. `10 plays fish bird` is what
@@ -126,6 +126,10 @@ impl Stage {
                     [ref cells @ .., "to", precision] => (precision.parse().ok(), cells),
                     [ref cells @ .., "priority", priority] => {
                         settings.priority = priority.parse().unwrap();
+                        (None, cells)
+                    }
+                    [ref cells @ .., "bound", games] => {
+                        settings.games_at_once = games.parse().ok();
                         (None, cells)
                     }
                     [ref cells @ .., "informative"] => {

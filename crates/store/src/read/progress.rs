@@ -82,6 +82,7 @@ impl Readers {
                         SELECT 1 FROM lease_ranges AS g JOIN cells AS c ON c.cell_id = g.cell_id
                         WHERE g.lease_id = l.lease_id AND c.experiment_id = ?1)))
                     AS "slots!: u64",
+                e.games_at_once,
                 (SELECT coalesce(max(game_id), 0) FROM games) AS "last_game_id!: i64",
                 t.networks AS "networks!: u64", t.settled AS "networks_settled!: u64"
             FROM experiments AS e JOIN sums AS s JOIN trainings AS t
@@ -116,7 +117,7 @@ impl Readers {
                 mean_squares: row.mean_squares,
             },
             spread: GameSpread { squares: row.spread_squares, weight: row.spread_weight },
-            slots: row.slots,
+            slots: row.slots.min(row.games_at_once.map_or(u64::MAX, u64::from)),
             last_game_id: row.last_game_id,
         }))
     }

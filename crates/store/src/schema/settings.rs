@@ -14,6 +14,7 @@ use crate::schema::numbers::{safe, scaling, scaling_columns};
 struct Columns {
     description: String,
     priority: i32,
+    games_at_once: Option<u32>,
     allocation: String,
     record: String,
     game_timeout_us: Option<u64>,
@@ -31,6 +32,7 @@ impl From<Columns> for ExperimentSettings {
             description: columns.description,
             scheduling: SchedulingSettings {
                 priority: columns.priority,
+                games_at_once: columns.games_at_once,
                 allocation: Allocation::named(&columns.allocation).unwrap_or_default(),
             },
             record: if columns.record == "moves" { Record::Moves } else { Record::Games },
@@ -51,6 +53,7 @@ pub(crate) fn read_imported(row: &Row<'_>) -> rusqlite::Result<ExperimentSetting
     let columns = Columns {
         description: text(row, "description", TEXT_BYTES_MAX)?,
         priority: row.get("priority")?,
+        games_at_once: row.get("games_at_once")?,
         allocation: row.get("allocation")?,
         record: row.get("record")?,
         game_timeout_us: optional(row, "game_timeout_us")?,
@@ -72,7 +75,7 @@ pub(crate) async fn read(
     let columns = sqlx::query_as!(
         Columns,
         "SELECT description, priority, allocation, record, game_timeout_us, forfeits_max, disturbed_above,
-            replays_max, reference_speed, factor_max_permille, placement_json
+            replays_max, reference_speed, factor_max_permille, placement_json, games_at_once
         FROM experiments WHERE experiment_id = ?",
         experiment
     )
@@ -105,7 +108,7 @@ pub(crate) async fn write(
         "UPDATE experiments SET description = ?2, priority = ?3, allocation = ?4,
             record = CASE WHEN pruned_unix_us IS NULL THEN ?5 ELSE 'games' END,
             game_timeout_us = ?6, forfeits_max = ?7, disturbed_above = ?8, replays_max = ?9,
-            reference_speed = ?10, factor_max_permille = ?11, placement_json = ?12
+            reference_speed = ?10, factor_max_permille = ?11, placement_json = ?12, games_at_once = ?13
         WHERE experiment_id = ?1",
         experiment,
         description,
@@ -118,7 +121,8 @@ pub(crate) async fn write(
         timing.replays_max,
         reference_speed,
         factor_max_permille,
-        placement
+        placement,
+        scheduling.games_at_once
     )
     .execute(connection)
     .await?;

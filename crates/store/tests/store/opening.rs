@@ -367,6 +367,25 @@ async fn database_of(path: &Path, last: &str) -> SqliteConnection {
     connection
 }
 
+/// Experiments of the schema before bounds have none.
+#[tokio::test]
+async fn a_database_from_before_bounds_of_games_at_once_opens() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("old.db");
+    let mut connection = database_of(&path, "0002_views.sql").await;
+    let experiment =
+        "INSERT INTO experiments (uuid, name, description, game, seed, state, priority, record,
+            sweep_toml, engine_revision, submitted_unix_us, results_view, times_view)
+        VALUES ('u', 'old', '', 'pentago', 1, 'paused', 3, 'moves', '', 2, 1, '', '')";
+    connection.execute(experiment).await.unwrap();
+    connection.close().await.unwrap();
+    let mut writer = Writer::open(&path).await.unwrap();
+    let snapshot = writer.snapshot().await.unwrap();
+    let settings = snapshot.experiments[0].settings;
+    assert_eq!((settings.priority, settings.games_at_once), (3, None));
+    assert_eq!(writer.readers().recount().await.unwrap(), []);
+}
+
 /// A database of an earlier schema gets the later migrations, all or none.
 #[tokio::test]
 async fn a_migration_that_fails_leaves_the_schema_as_it_was() {

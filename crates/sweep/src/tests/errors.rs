@@ -190,6 +190,8 @@ errors! {
     stop_sprt_beta_of_wrong_type: head("stop = { sprt = { elo0 = 0, elo1 = 20, beta = \"5%\" } }");
     stop_sprt_model_unknown: head("stop = { sprt = { elo0 = 0, elo1 = 20, model = \"normalised\" } }");
     priority_too_large: head("priority = 3000000000");
+    games_at_once_less_than_a_pair: head("games_at_once = 1");
+    games_at_once_of_wrong_type: head("games_at_once = true");
 
     // The game.
     game_misspelt: pentago("game = \"pentago\"", "game = \"pentagon\"");

@@ -149,6 +149,10 @@ impl Judge {
             let waits = is_larger && self.waits_for_speed(waiting, worker);
             assert!(!waits, "{waiting} waits for a speed, and has a larger priority");
         }
+        assert!(
+            count <= self.room(experiment),
+            "{experiment} has more games out than its sweep says"
+        );
         let suspect = self.judge_choice(experiment, worker, &granted);
         if settings.allocation == Allocation::Informative
             && self.manner(*granted.first().unwrap()) == Manner::Shared
@@ -291,9 +295,25 @@ impl Judge {
         self.state(experiment) == Some(ExperimentState::Running)
             && !self.is_excluded(worker, experiment)
             && self.quarantined(worker).is_none()
-            && self.free(experiment).any(|(_, manner)| {
-                manner != Manner::Suspect || self.leases_held_by(worker).all(|lease| !lease.suspect)
+            && self.free(experiment).any(|(_, manner)| match manner {
+                Manner::Shared => self.room(experiment) >= 2,
+                Manner::Alone => self.room(experiment) > 0,
+                Manner::Suspect => {
+                    self.room(experiment) > 0
+                        && self.leases_held_by(worker).all(|lease| !lease.suspect)
+                }
             })
+    }
+
+    /// How many of its games may be handed out beside those that are.
+    fn room(&self, experiment: ExperimentId) -> u64 {
+        let Some(games_max) = self.experiments[&experiment].0.games_at_once else {
+            return u64::MAX;
+        };
+        let its = self.cells.values().filter(|cell| cell.experiment == experiment);
+        let places = its.flat_map(|cell| &cell.places);
+        let leased = places.filter(|place| matches!(place, Place::Leased(_))).count() as u64;
+        u64::from(games_max).saturating_sub(leased)
     }
 
     /// Whether the worker that asks has the memory for it and all that it demands.
