@@ -11,8 +11,15 @@ use spelrum_test_support::Files;
 /// The layers from the top down: each may use all those before it.
 const LAYERS: &[(&str, &[&str])] = &[
     (
-        "random numbers, formulas, parameters",
-        &["core/mod.rs", "core/rng.rs", "core/nearest.rs", "core/expression/", "core/parameters/"],
+        "random numbers, problems, formulas, parameters",
+        &[
+            "core/mod.rs",
+            "core/rng.rs",
+            "core/nearest.rs",
+            "core/problem.rs",
+            "core/expression/",
+            "core/parameters/",
+        ],
     ),
     (
         "positions",
