@@ -48,7 +48,7 @@ impl OthelloSolver {
     /// let position = "wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwbwb. w";
     /// let position = Othello::parse(&Othello::rules(), position)?;
     /// let mut budget = Budget::new(&Limits::default(), &Timeless);
-    /// assert_eq!(OthelloSolver::default().disc_difference(&position, &mut budget), Ok(64));
+    /// assert_eq!(OthelloSolver::default().disc_difference(&position, &mut budget), Ok(62));
     /// # Ok::<(), spelrum_engine::Problem>(())
     /// ```
     ///
