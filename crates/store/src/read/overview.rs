@@ -41,7 +41,7 @@ impl Readers {
                 terminations: BTreeMap::new(),
             };
             for GamesRow { plies, termination, games: count, .. } in rows {
-                games.add(plies, &termination, count);
+                games.add(u32::try_from(plies).unwrap_or(u32::MAX), &termination, count);
             }
             Some(games)
         });
@@ -55,31 +55,27 @@ impl Readers {
     }
 }
 
-/// Games of one cell with the same length, ending and outcome.
-pub(crate) struct GamesRow {
+/// A group of similar games of one cell.
+struct GamesRow {
     cell_id: i64,
-    pub(crate) plies: u32,
+    plies: u64,
     termination: String,
-    /// Half points of the cell's first player in each.
-    pub(crate) half_points: i64,
-    pub(crate) games: u64,
+    games: u64,
 }
 
 /// The counted games of the cells that the sweep names.
-pub(crate) async fn games_by_cell(
+async fn games_by_cell(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
 ) -> Result<BTreeMap<i64, Vec<GamesRow>>, StoreError> {
     let limit = count(REPORT_ROWS_MAX + 1);
     let found = sqlx::query_as!(
         GamesRow,
-        r#"SELECT g.cell_id, g.plies AS "plies!: u32", g.termination AS "termination!",
-            CASE g.outcome WHEN 'draw' THEN 1 WHEN 'win' THEN 2 * (g.number % 2 * c.swap_sides = 0)
-                ELSE 2 * (g.number % 2 * c.swap_sides) END AS "half_points!: i64",
+        r#"SELECT g.cell_id, g.plies AS "plies!", g.termination AS "termination!",
             count(*) AS "games!: u64"
         FROM cells AS c CROSS JOIN games AS g ON g.cell_id = c.cell_id
         WHERE c.experiment_id = ?1 AND c.in_sweep = 1 AND +g.counted = 1
-        GROUP BY g.cell_id, g.plies, g.termination, 4 LIMIT ?2"#,
+        GROUP BY g.cell_id, g.plies, g.termination LIMIT ?2"#,
         experiment.0,
         limit
     )
