@@ -42,7 +42,7 @@ fn methods(item: &DeriveInput) -> Result<TokenStream> {
     let rule = rule(item)?;
     let (mut known, mut names, mut with_data, mut is_open) = (vec![], vec![], vec![], false);
     for variant in &body.variants {
-        let (variant, has_data) = (&variant.ident, variant.fields != Fields::Unit);
+        let (variant, has_data) = (&variant.ident, !matches!(variant.fields, Fields::Unit));
         if has_data && variant == "Other" {
             is_open = true;
             continue;
