@@ -319,7 +319,7 @@ pub(super) const PAIRING_FORMS: Keys = &[
     &Key::new(
         "gauntlet",
         "",
-        "One player, or each of several, meets everybody else.",
+        "One player, or each of several, meets every other player.",
         Own(forms::heroes),
     )
     .required(),

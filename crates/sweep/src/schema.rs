@@ -266,7 +266,7 @@ fn pairing() -> Json {
         form
     };
     let words = [
-        json!({ "const": "round-robin", "description": "Everybody meets everybody else." }),
+        json!({ "const": "round-robin", "description": "Every player meets every other player." }),
         json!({ "const": "self-play", "description": "Everybody plays against itself." }),
     ];
     let forms: Vec<Json> = words.into_iter().chain(PAIRING_FORMS.iter().map(form)).collect();

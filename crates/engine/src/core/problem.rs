@@ -1,4 +1,4 @@
-//! A problem with what somebody wrote, and its remedy.
+//! A problem with a written text or value, and its remedy.
 
 use std::ops::Range;
 

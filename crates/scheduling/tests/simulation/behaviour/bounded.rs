@@ -158,7 +158,7 @@ fn a_speed_is_measured_where_there_is_room() {
     );
 }
 
-/// At its bound an experiment has nothing for others; that a label is missing is told all the same.
+/// At its bound an experiment has nothing for other workers; a missing label is reported all the same.
 #[test]
 fn what_a_worker_lacks_is_told_at_the_bound_too() {
     check(
