@@ -12,6 +12,8 @@ const CELLS_MAX: usize = 1_024;
 #[derive(Clone, Debug)]
 pub(super) struct Cells<C> {
     cells: BTreeMap<DefinitionHash, CachedCell<C>>,
+    /// The cells by their last use.
+    by_use: BTreeMap<u64, DefinitionHash>,
     /// Rises with every use.
     uses: u64,
 }
@@ -26,25 +28,30 @@ struct CachedCell<C> {
 
 impl<C: Clone> Cells<C> {
     pub(super) const fn new() -> Self {
-        Self { cells: BTreeMap::new(), uses: 0 }
+        Self { cells: BTreeMap::new(), by_use: BTreeMap::new(), uses: 0 }
     }
 
     /// Keeps a cell, in place of the least recently used one.
     pub(super) fn keep(&mut self, definition: DefinitionHash, cell: C) {
         if self.cells.len() >= CELLS_MAX
-            && let Some(oldest) = self.cells.iter().min_by_key(|(_, cached)| cached.last_used)
+            && let Some((_, oldest)) = self.by_use.pop_first()
         {
-            let oldest = *oldest.0;
             self.cells.remove(&oldest);
         }
         self.uses += 1;
-        self.cells.insert(definition, CachedCell { cell, game_ns: 0, last_used: self.uses });
+        let cached = CachedCell { cell, game_ns: 0, last_used: self.uses };
+        if let Some(before) = self.cells.insert(definition, cached) {
+            self.by_use.remove(&before.last_used);
+        }
+        self.by_use.insert(self.uses, definition);
     }
 
     /// The cell with this definition, if it is known.
     pub(super) fn get(&mut self, definition: DefinitionHash) -> Option<C> {
         self.uses += 1;
         let cached = self.cells.get_mut(&definition)?;
+        self.by_use.remove(&cached.last_used);
+        self.by_use.insert(self.uses, definition);
         cached.last_used = self.uses;
         Some(cached.cell.clone())
     }
@@ -86,6 +93,9 @@ mod tests {
         }
         assert_eq!(cells.cells.len(), CELLS_MAX);
         assert_eq!(cells.get(hash(1)), None);
+        assert_eq!(cells.by_use.len(), CELLS_MAX);
+        cells.keep(hash(0), 1);
+        assert_eq!((cells.get(hash(0)), cells.by_use.len()), (Some(1), cells.cells.len()));
     }
 
     #[test]

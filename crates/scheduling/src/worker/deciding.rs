@@ -165,12 +165,18 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
     }
 
     fn send_get_cell(&mut self, actions: &mut Vec<Action<R, C>>) {
-        for definition in self.games.wanted() {
-            if !self.get_cell.contains_key(&definition) && self.get_cell.len() >= FETCHES_MAX {
+        let places = FETCHES_MAX.saturating_sub(self.get_cell.len());
+        let new = self.games.wanted().filter(|definition| !self.get_cell.contains_key(definition));
+        let new: Vec<_> = new.take(places).collect();
+        for definition in new {
+            self.get_cell.insert(definition, Lane::new(Manner::Patient));
+        }
+        let fetched: Vec<_> = self.get_cell.keys().copied().collect();
+        for definition in fetched {
+            if !self.games.is_wanted(definition) {
                 continue;
             }
-            let lane =
-                self.get_cell.entry(definition).or_insert_with(|| Lane::new(Manner::Patient));
+            let Some(lane) = self.get_cell.get_mut(&definition) else { continue };
             if lane.is_open(self.now) {
                 let patience_ms = lane.begin(self.now, self.settings.patience_ms);
                 self.call(

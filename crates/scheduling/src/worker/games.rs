@@ -1,7 +1,7 @@
 //! The games that no slot has begun: those whose cell must still be fetched, and those that wait for a slot.
 //! A slot takes a batch at once, so that games of microseconds do not spend their time here.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use spelrum_model::speed::Scaling;
@@ -30,8 +30,8 @@ const NAMED_MAX: u64 = 4_096;
 /// The games.
 #[derive(Clone, Debug)]
 pub(super) struct Games<C> {
-    /// Games whose cell is not known yet.
-    arriving: Vec<(LeaseId, LeasedGames)>,
+    /// Games whose cell is not known yet, by its definition.
+    arriving: BTreeMap<DefinitionHash, Vec<(LeaseId, LeasedGames)>>,
     /// Untimed games, then timed ones.
     waiting: [Queue<C>; 2],
 }
@@ -65,7 +65,7 @@ pub(super) struct Taken<C> {
 impl<C: Clone> Games<C> {
     pub(super) fn new() -> Self {
         let none = || Queue { tasks: VecDeque::new(), count: 0 };
-        Self { arriving: Vec::new(), waiting: [none(), none()] }
+        Self { arriving: BTreeMap::new(), waiting: [none(), none()] }
     }
 
     /// Adds games of a lease.
@@ -76,13 +76,18 @@ impl<C: Clone> Games<C> {
                 queue.count += games.range.count;
                 queue.tasks.push_back(Task { lease, cell, games });
             }
-            None => self.arriving.push((lease, games)),
+            None => self.arriving.entry(games.definition).or_default().push((lease, games)),
         }
     }
 
-    /// Definitions to fetch.
-    pub(super) fn wanted(&self) -> BTreeSet<DefinitionHash> {
-        self.arriving.iter().map(|(_, games)| games.definition).collect()
+    /// Definitions to fetch, in order.
+    pub(super) fn wanted(&self) -> impl Iterator<Item = DefinitionHash> {
+        self.arriving.keys().copied()
+    }
+
+    /// Whether a definition is to be fetched.
+    pub(super) fn is_wanted(&self, definition: DefinitionHash) -> bool {
+        self.arriving.contains_key(&definition)
     }
 
     /// Releases the games that waited for this cell.
@@ -97,12 +102,15 @@ impl<C: Clone> Games<C> {
         &mut self,
         definition: DefinitionHash,
     ) -> Vec<(LeaseId, LeasedGames)> {
-        self.arriving.extract_if(.., |(_, games)| games.definition == definition).collect()
+        self.arriving.remove(&definition).unwrap_or_default()
     }
 
     /// Forgets a lease's games.
     pub(super) fn drop(&mut self, lease: LeaseId) {
-        self.arriving.retain(|(owner, _)| *owner != lease);
+        self.arriving.retain(|_, games| {
+            games.retain(|(owner, _)| *owner != lease);
+            !games.is_empty()
+        });
         for Queue { tasks, count } in &mut self.waiting {
             tasks.retain(|task| task.lease != lease);
             *count = tasks.iter().map(|task| task.games.range.count).sum();
@@ -173,7 +181,7 @@ impl<C: Clone> Games<C> {
     pub(super) fn are_few(&self, slots: [u64; 2], cells: &Cells<C>) -> bool {
         let mut busy_ns = 0_u128;
         let waiting = self.waiting.iter().flat_map(|queue| &queue.tasks).map(|task| &task.games);
-        for games in waiting.chain(self.arriving.iter().map(|(_, games)| games)) {
+        for games in waiting.chain(self.arriving().map(|(_, games)| games)) {
             let time = cells.game_time(games.definition).unwrap_or(LEAD);
             let slots = u128::from(slots[usize::from(games.timed)].max(1));
             let work_ns = time.as_nanos() * u128::from(games.range.count);
@@ -185,11 +193,16 @@ impl<C: Clone> Games<C> {
         true
     }
 
+    /// The games whose cell is not known yet.
+    fn arriving(&self) -> impl Iterator<Item = &(LeaseId, LeasedGames)> {
+        self.arriving.values().flatten()
+    }
+
     /// Every range, and its lease.
     pub(super) fn iter(&self) -> impl Iterator<Item = (LeaseId, GameRange)> {
         let waiting = self.waiting.iter().flat_map(|queue| &queue.tasks);
         let waiting = waiting.map(|task| (task.lease, task.games.range));
-        waiting.chain(self.arriving.iter().map(|(lease, games)| (*lease, games.range)))
+        waiting.chain(self.arriving().map(|(lease, games)| (*lease, games.range)))
     }
 
     /// Number of games that wait for a slot.
@@ -320,12 +333,21 @@ mod tests {
         games.add(LeaseId(1), leased(2, 0, 3), None);
         games.add(LeaseId(2), leased(2, 5, 3), None);
         assert!(games.take(false, 1, &cells).is_none());
-        assert_eq!(games.wanted(), BTreeSet::from([hash(1), hash(2)]));
+        let mut wanted = [hash(1), hash(2)];
+        wanted.sort_unstable();
+        assert_eq!(games.wanted().collect::<Vec<_>>(), wanted);
         games.arrived(hash(2), &());
         assert_eq!(games.count(), 6);
         assert_eq!(games.take_arriving(hash(1)), [(LeaseId(1), leased(1, 0, 3))]);
+        assert!(!games.is_wanted(hash(1)));
         games.drop(LeaseId(1));
         assert_eq!(games.iter().count(), 1);
         assert_eq!(games.count(), 3);
+        games.add(LeaseId(3), leased(3, 0, 1), None);
+        games.add(LeaseId(4), leased(3, 1, 1), None);
+        games.drop(LeaseId(3));
+        assert!(games.is_wanted(hash(3)));
+        games.drop(LeaseId(4));
+        assert!(!games.is_wanted(hash(3)));
     }
 }

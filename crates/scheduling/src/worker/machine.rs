@@ -528,8 +528,9 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
 
     /// Stops fetching cells that are no longer needed.
     pub(super) fn forget_unwanted_cells(&mut self) {
-        let wanted = self.games.wanted();
-        self.get_cell.retain(|definition, lane| lane.is_under_way() || wanted.contains(definition));
+        let games = &self.games;
+        self.get_cell
+            .retain(|&definition, lane| lane.is_under_way() || games.is_wanted(definition));
     }
 
     /// The games being played, and those that a slot may begin without another heartbeat.
