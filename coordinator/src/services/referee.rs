@@ -1,6 +1,8 @@
 //! Checks reported records by replaying every game under the rules.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
@@ -19,6 +21,9 @@ use spelrum_store::{Readers, StoreError};
 
 /// Cells that are kept (invariant 9).
 const CELLS_MAX: NonZeroUsize = NonZeroUsize::new(1_024).expect("it is not zero");
+
+/// Definitions read at once, in bytes (invariant 9).
+const READ_BYTES_MAX: usize = 4 << 20;
 
 /// The referee. It caches cells by their ids, which are never reused.
 #[derive(Debug)]
@@ -74,12 +79,13 @@ impl Referee {
     /// # Errors
     /// If the database fails.
     pub(crate) async fn judge(&self, results: Vec<Reported>) -> Result<Vec<Reported>, StoreError> {
+        let cells = self.cells(&results).await?;
         let mut judged = Vec::with_capacity(results.len());
         for result in results {
             let mut before = Before::default();
             let cell = match &result.what {
                 ReportedWhat::Played(played) => {
-                    let cell = self.cell(result.game.cell).await?;
+                    let cell = cells.get(&result.game.cell).map(Arc::clone);
                     if is_choice(cell.as_deref()) {
                         let revision = played.engine_revision;
                         let position = &played.opening;
@@ -89,14 +95,14 @@ impl Referee {
                     cell
                 }
                 ReportedWhat::Trained(_) => {
-                    let cell = self.cell(result.game.cell).await?;
+                    let cell = cells.get(&result.game.cell).map(Arc::clone);
                     if let Some(Judged::Training(training)) = cell.as_deref() {
                         before.sha256 = self.readers.network_sha256(training.hash()).await?;
                     }
                     cell
                 }
                 ReportedWhat::Verified(_) => {
-                    let cell = self.cell(result.game.cell).await?;
+                    let cell = cells.get(&result.game.cell).map(Arc::clone);
                     if let Some(Judged::Verification(_)) = cell.as_deref() {
                         let verified = self.readers.verified_game(result.game.cell).await?;
                         before.verified = verified.map(Box::new);
@@ -112,25 +118,67 @@ impl Referee {
             let judged = judged.into_iter();
             judged.map(|(cell, before, result)| judge(cell.as_deref(), &before, result)).collect()
         });
-        Ok(judged.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())))
+        Ok(judged.await.unwrap_or_else(|panic| resume_unwind(panic.into_panic())))
     }
 
-    async fn cell(&self, id: CellId) -> Result<Option<Arc<Judged>>, StoreError> {
-        if let Some(cell) = self.lock().get(&id) {
-            return Ok(Some(Arc::clone(cell)));
+    /// The cells of these results that this engine plays, each read once.
+    async fn cells(
+        &self,
+        results: &[Reported],
+    ) -> Result<BTreeMap<CellId, Arc<Judged>>, StoreError> {
+        let (mut cells, mut missing) = (BTreeMap::new(), BTreeSet::new());
+        {
+            let mut kept = self.lock();
+            for Reported { game, what, .. } in results {
+                let id = game.cell;
+                if !is_judged(what) || cells.contains_key(&id) || missing.contains(&id) {
+                    continue;
+                }
+                if let Some(cell) = kept.get(&id) {
+                    cells.insert(id, Arc::clone(cell));
+                } else {
+                    missing.insert(id);
+                }
+            }
         }
-        let Some(json) = self.readers.definition_of(id).await? else { return Ok(None) };
-        let openings = Arc::clone(&self.openings);
-        // Finding the openings may take a while.
-        let read = tokio::task::spawn_blocking(move || Judged::read(&json, &openings)).await;
-        let Ok(Some(cell)) = read else { return Ok(None) };
-        let cell = Arc::new(cell);
-        self.lock().put(id, Arc::clone(&cell));
-        Ok(Some(cell))
+        while !missing.is_empty() {
+            let ids: Vec<_> = missing.iter().copied().collect();
+            let definitions = self.readers.definitions_of(&ids, READ_BYTES_MAX).await?;
+            // They come in the order of their ids: those before the last one found do not exist.
+            match definitions.last_key_value() {
+                Some((&last, _)) => missing = missing.split_off(&CellId(last.0 + 1)),
+                None => missing.clear(),
+            }
+            let openings = Arc::clone(&self.openings);
+            // Finding the openings may take a while.
+            let read = tokio::task::spawn_blocking(move || {
+                let read = definitions.into_iter().filter_map(|(id, json)| {
+                    // A definition that cannot be read must not keep the report's other cells from being judged.
+                    let read = catch_unwind(AssertUnwindSafe(|| Judged::read(&json, &openings)));
+                    Some((id, Arc::new(read.ok()??)))
+                });
+                read.collect::<Vec<_>>()
+            });
+            let read = read.await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()));
+            let mut kept = self.lock();
+            for (id, cell) in read {
+                kept.put(id, Arc::clone(&cell));
+                cells.insert(id, cell);
+            }
+        }
+        Ok(cells)
     }
 
     fn lock(&self) -> MutexGuard<'_, LruCache<CellId, Arc<Judged>>> {
         self.cells.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a result is checked by the rules of its cell.
+fn is_judged(what: &ReportedWhat) -> bool {
+    match what {
+        ReportedWhat::Played(_) | ReportedWhat::Trained(_) | ReportedWhat::Verified(_) => true,
+        ReportedWhat::Failed { .. } | ReportedWhat::Irregular { .. } => false,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Read-only connections, in any number.
 
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
-use futures_util::{FutureExt as _, StreamExt as _};
+use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use spelrum_model::{CellId, DefinitionHash};
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{
@@ -27,6 +28,7 @@ use crate::open::database::{describe, require_ours};
 use crate::open::log_loss::examine_to_read;
 use crate::query::bounds::Bounds;
 use crate::query::queries::{Queries, QueryRows, Table};
+use crate::schema::encoding::rows;
 
 /// Time limit of a user's query.
 pub const QUERY_SECONDS_MAX: u64 = 30;
@@ -162,7 +164,11 @@ impl Readers {
             // Keeps views from using functions with side effects.
             .pragma("trusted_schema", "OFF")
             .disable_statement_logging();
-        let pool = SqlitePoolOptions::new().min_connections(0).acquire_timeout(PLACE_WAIT);
+        // A connection to a file needs no test before each use, which costs a round trip to the connection's thread.
+        let pool = SqlitePoolOptions::new()
+            .min_connections(0)
+            .acquire_timeout(PLACE_WAIT)
+            .test_before_acquire(false);
         Self {
             reads: OwnReads {
                 pool: pool
@@ -281,6 +287,35 @@ impl Readers {
         )
         .fetch_optional(&self.reads)
         .await?)
+    }
+
+    /// The definitions of these cells, read in the order of their ids until they have more than `bytes_max` bytes
+    /// together. If any of the cells exists, there is at least one definition.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn definitions_of(
+        &self,
+        cells: &[CellId],
+        bytes_max: usize,
+    ) -> Result<BTreeMap<CellId, String>, StoreError> {
+        let ids = rows(&cells.iter().map(|cell| cell.0).collect::<Vec<_>>())?;
+        let mut found = sqlx::query!(
+            r#"SELECT cell_id AS "cell_id!", definition_json AS "definition_json!: String"
+            FROM cell_definitions WHERE cell_id IN (SELECT value FROM json_each(?))
+            ORDER BY cell_id"#,
+            ids
+        )
+        .fetch(&self.reads);
+        let (mut definitions, mut bytes) = (BTreeMap::new(), 0);
+        while let Some(row) = found.try_next().await? {
+            bytes += row.definition_json.len();
+            definitions.insert(CellId(row.cell_id), row.definition_json);
+            if bytes > bytes_max {
+                break;
+            }
+        }
+        Ok(definitions)
     }
 
     /// Closes all connections, including those of clones.

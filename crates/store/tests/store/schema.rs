@@ -1,16 +1,19 @@
 //! The schema: databases of before it, ids that never come again, and experiments' own views: they never
 //! share a name, and the file has those of the latest.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use spelrum_engine::{Parameters, Value};
-use spelrum_model::{DefinitionHash, ExperimentId, Plan};
+use spelrum_model::{CellId, DefinitionHash, ExperimentId, Plan};
 use spelrum_store::contract::WriteTransaction as _;
 use spelrum_store::{Removed, Removing, SqlValue, StoreError, Sweep, Writer};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 
-use crate::fixture::{Store, add_cell, empty_plan, game, genetic, parameters, plan, sweep, text};
+use crate::fixture::{
+    Store, add_cell, alpha_beta, empty_plan, game, genetic, parameters, plan, sweep, text,
+};
 
 /// The schema began at 1 with the first release. A database of an earlier development build has more migrations
 /// than this one, and is not newer.
@@ -98,6 +101,36 @@ async fn definitions_and_parameters_come_out_as_they_went_in() {
         ("large", "9.00719925474099e+15|9007199254740991"),
     ] {
         assert_eq!(store.texts(&parameter(name)).await, [expected], "{name}");
+    }
+}
+
+/// Many are read at once, each as if it were read alone.
+#[tokio::test]
+async fn definitions_of_many_cells_are_those_of_each() {
+    let mut several = plan("several");
+    for depth in 3..=12 {
+        add_cell(&mut several, ["ab", "gm"], [alpha_beta(depth), genetic(depth)], depth, 2);
+    }
+    let store = Store::with(&several).await;
+    let readers = store.writer.readers();
+    let mut expected = BTreeMap::new();
+    for cell in (1..=12).map(CellId) {
+        expected.insert(cell, readers.definition_of(cell).await.unwrap().unwrap());
+    }
+    // In any order, some twice, and with cells that do not exist.
+    let asked: Vec<_> = [99, 12, 0].into_iter().chain(1..=12).chain([3]).map(CellId).collect();
+    assert_eq!(readers.definitions_of(&asked, usize::MAX).await.unwrap(), expected);
+    let some = readers.definitions_of(&[CellId(7), CellId(2)], usize::MAX).await.unwrap();
+    assert_eq!(some.into_keys().collect::<Vec<_>>(), [CellId(2), CellId(7)]);
+    for none in [vec![], vec![CellId(99)]] {
+        assert!(readers.definitions_of(&none, usize::MAX).await.unwrap().is_empty());
+    }
+    // At least one, and one more than fits.
+    let length = expected[&CellId(1)].len();
+    for (bytes_max, count) in [(0, 1), (length - 1, 1), (length, 2)] {
+        let read = readers.definitions_of(&asked, bytes_max).await.unwrap();
+        let first: BTreeMap<_, _> = expected.clone().into_iter().take(count).collect();
+        assert_eq!(read, first, "{bytes_max}");
     }
 }
 
