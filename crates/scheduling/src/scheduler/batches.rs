@@ -3,7 +3,7 @@
 //! A lease aims at a few seconds of work for its worker's slots: long enough that leasing costs nothing
 //! beside playing, short enough that a lost lease loses little. A game is assumed to take the moving average
 //! of its cell's measured wall times; without measurements the experiment's average is used, and the batch
-//! stays tiny until the cell's own games come in.
+//! stays so small until the cell's own games come in that it is not too long even if they take hundreds of times as long.
 //!
 //! Towards the end of an experiment a lease is at most half of its worker's share of the remaining work
 //! (guided self-scheduling, Polychronopoulos & Kuck 1987), so that the batches shrink and the workers finish
@@ -32,6 +32,11 @@ const GAME_US_UNKNOWN: u64 = 1_000;
 /// Minimum number of games of unmeasured cells in a lease, even for a small worker: a sweep of many cells
 /// with few games each would otherwise need a lease for every pair.
 const UNMEASURED_GAMES_MIN: u64 = 32;
+
+/// How many times the experiment's average a game of an unmeasured cell may take before a lease of them is too long,
+/// for a worker that is alone, and for one of several, whose long lease would leave the others without work. Where games
+/// take microseconds, a lease has as many as would fit then, and not a few milliseconds of work.
+const UNMEASURED_LENGTH_MAX: [u128; 2] = [200, 1_000];
 
 /// Work left to lease in an experiment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,7 +109,12 @@ impl LeaseRoom {
             ranges: policy.ranges_per_lease_max.max(1),
             unmeasured_games: match experiment_game_us {
                 None => pair_per_slot,
-                Some(_) => pair_per_slot.max(UNMEASURED_GAMES_MIN),
+                Some(game_us) => {
+                    let times = UNMEASURED_LENGTH_MAX[usize::from(slots < all_slots)];
+                    let longest_us = u128::from(game_us.max(1)) * times;
+                    let short = u64::try_from(batch_us / longest_us).unwrap_or(u64::MAX);
+                    pair_per_slot.max(UNMEASURED_GAMES_MIN).max(short)
+                }
             },
             experiment_game_us,
             slots,

@@ -29,7 +29,7 @@ impl Default for Policy {
             lease_duration_ms: 30_000,
             batch_ms: 4_000,
             games_per_lease_max: 4_096,
-            ranges_per_lease_max: 64,
+            ranges_per_lease_max: 1_024,
             retry_waiting_ms: 500,
             retry_done_ms: 2_000,
             losses_until_alone: 2,

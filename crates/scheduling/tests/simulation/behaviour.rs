@@ -201,6 +201,19 @@ mod batches {
         );
     }
 
+    /// Or each few milliseconds of work would need a lease; several workers must not wait for one of them.
+    #[test]
+    fn of_short_games_more_go_out_before_their_cell_is_measured() {
+        check(
+            "submit e1 10x2 11x100000   ->
+             w1 wants 1                 -> lease 1: 10:0-1
+             w1 played 1/10:0 in 50us   -> counts
+             w1 wants 1                 -> lease 2: 11:0-399
+             w2 wants 1                 -> lease 3: 11:400-479
+             w2 wants 4                 -> lease 4: 11:480-799",
+        );
+    }
+
     /// The end of an experiment is shared out in ever smaller pieces.
     #[test]
     fn towards_the_end_batches_shrink() {

@@ -287,7 +287,7 @@ impl Stage {
                 return self.report(worker, leased, &played(1_000), true);
             }
             [worker, "played", leased, "in", time] => {
-                let wall_us = 1_000 * milliseconds(time);
+                let wall_us = microseconds(time);
                 return self.report(worker, leased, &played(wall_us), false);
             }
             _ => panic!("nobody understands {line:?}"),
@@ -425,6 +425,14 @@ fn milliseconds(text: &str) -> u64 {
     match text.strip_suffix("ms") {
         Some(milliseconds) => milliseconds.parse().unwrap(),
         None => 1_000 * text.strip_suffix('s').unwrap().parse::<u64>().unwrap(),
+    }
+}
+
+/// `50us`, or as [`milliseconds`].
+fn microseconds(text: &str) -> u64 {
+    match text.strip_suffix("us") {
+        Some(microseconds) => microseconds.parse().unwrap(),
+        None => 1_000 * milliseconds(text),
     }
 }
 
