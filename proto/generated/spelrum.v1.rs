@@ -249,6 +249,17 @@ pub struct LeaseResponse {
     /// Empty: no game.
     #[prost(string, tag = "5")]
     pub calibrate: ::prost::alloc::string::String,
+    /// With a grant of several cells: definitions of some of them, which the worker need not fetch. Any may be missing.
+    #[prost(message, repeated, tag = "6")]
+    pub cells: ::prost::alloc::vec::Vec<LeasedCell>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LeasedCell {
+    #[prost(bytes = "vec", tag = "1")]
+    pub definition_hash: ::prost::alloc::vec::Vec<u8>,
+    /// The answer to a GetCell of this hash with openings_apart.
+    #[prost(message, optional, tag = "2")]
+    pub cell: ::core::option::Option<GetCellResponse>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Grant {

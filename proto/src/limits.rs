@@ -24,6 +24,9 @@ pub const LEASES_MAX: usize = 4 * SLOTS_MAX as usize;
 /// Ranges of games in one lease.
 pub const LEASE_RANGES_MAX: usize = 10_000;
 
+/// Definitions sent along with one lease, in bytes.
+pub const LEASE_DEFINITIONS_BYTES_MAX: usize = 512 << 10;
+
 /// Logical processors of one machine.
 pub const LOGICAL_CORES_MAX: u32 = 1 << 20;
 

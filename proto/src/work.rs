@@ -12,8 +12,8 @@ use uuid::Uuid;
 
 use crate::game::game_id;
 use crate::limits::{
-    FAILURE_BYTES_MAX, LEASE_RANGES_MAX, LEASES_MAX, LOGICAL_CORES_MAX, NAME_BYTES_MAX, NUMBER_MAX,
-    REPORT_RESULTS_MAX, SLOTS_MAX,
+    FAILURE_BYTES_MAX, LEASE_DEFINITIONS_BYTES_MAX, LEASE_RANGES_MAX, LEASES_MAX,
+    LOGICAL_CORES_MAX, NAME_BYTES_MAX, NUMBER_MAX, REPORT_RESULTS_MAX, SLOTS_MAX,
 };
 use crate::wire_error::{at_most, id, in_range, number, plain_text, text};
 use crate::{Fault, WireError, engines, game, labels, speeds, training, v1};
@@ -308,6 +308,37 @@ impl TryFrom<v1::Grant> for Grant {
             games,
         })
     }
+}
+
+/// Parses the definitions that are sent along with a lease.
+///
+/// # Errors
+/// If there are too many, or one has no valid hash.
+pub fn leased_cells(
+    cells: Vec<v1::LeasedCell>,
+) -> Result<Vec<(DefinitionHash, v1::GetCellResponse)>, WireError> {
+    at_most("cells", cells.len(), LEASE_RANGES_MAX)?;
+    let mut bytes = 0;
+    let mut read = Vec::with_capacity(cells.len());
+    for (place, cell) in cells.into_iter().enumerate() {
+        let cell = leased_cell(cell, &mut bytes);
+        read.push(cell.map_err(|error| error.within(format_args!("cells[{place}]")))?);
+    }
+    Ok(read)
+}
+
+/// Parses a definition that is sent along, and adds its length to that of those before.
+fn leased_cell(
+    v1::LeasedCell { definition_hash: hash, cell }: v1::LeasedCell,
+    bytes: &mut usize,
+) -> Result<(DefinitionHash, v1::GetCellResponse), WireError> {
+    let cell = cell.ok_or_else(|| WireError::new("cell", Fault::Missing))?;
+    *bytes += cell.definition_json.len();
+    if *bytes > LEASE_DEFINITIONS_BYTES_MAX {
+        let fault = Fault::TooLong { bytes: *bytes, max: LEASE_DEFINITIONS_BYTES_MAX };
+        return Err(WireError::new("cell.definition_json", fault));
+    }
+    Ok((definition_hash(&hash)?, cell))
 }
 
 fn scaling(scale: v1::TimeScale) -> Result<Scaling, WireError> {

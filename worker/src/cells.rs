@@ -93,7 +93,8 @@ pub(crate) async fn read(
         .unwrap_or_else(|panic| Err(format!("reading the definition: {panic}")))
 }
 
-fn read_blocking(
+/// As [`read`], on a thread that may be blocked.
+pub(crate) fn read_blocking(
     hash: DefinitionHash,
     json: String,
     listed: Option<&Arc<ListedPositions>>,

@@ -29,6 +29,7 @@ mod cores;
 mod driving;
 mod engines;
 mod hub;
+mod leased_cells;
 mod link;
 mod machine;
 mod memory;

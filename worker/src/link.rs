@@ -1,6 +1,7 @@
 //! The link to the coordinator: sends each message once, and reports errors that a retry cannot
 //! fix.
 
+use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -30,6 +31,7 @@ use uuid::Uuid;
 use crate::WorkerError;
 use crate::cells::{self, Cell, Ready};
 use crate::engines::Engines;
+use crate::leased_cells::{self, Definition, LeasedCells};
 use crate::networks::{self, Networks, Stored};
 use crate::openings;
 use crate::outage::Outage;
@@ -37,6 +39,9 @@ use crate::outcome::Finished;
 
 /// How long connecting may take.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long reading the definitions that came along with a lease may take.
+const LEASED_CELLS_PATIENCE: Duration = Duration::from_millis(500);
 
 /// The interval of keep-alive pings on an idle connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
@@ -83,6 +88,8 @@ pub(crate) struct Link {
     secret: Mutex<Option<WorkerSecret>>,
     /// Cells of one sweep share their openings.
     openings: Arc<OpeningsCache>,
+    /// Cells whose definitions came along with leases.
+    leased_cells: LeasedCells,
     /// Held while openings are fetched.
     fetching: tokio::sync::Mutex<()>,
     /// They share their networks, too.
@@ -130,6 +137,7 @@ impl Link {
             introduction,
             secret: Mutex::default(),
             openings: Arc::default(),
+            leased_cells: LeasedCells::default(),
             fetching: tokio::sync::Mutex::default(),
             networks: Networks::default(),
             outage: Mutex::default(),
@@ -162,12 +170,18 @@ impl Link {
             }
             Call::Lease { caller, speeds } => {
                 let request = lease(client, self.sign(caller), self.introduction.slots, speeds);
-                let response = self.attempt("Lease", patience, request).await?;
+                let mut response = self.attempt("Lease", patience, request).await?;
                 // The coordinator answers about games after the measurement.
                 if response.calibrate.is_empty() {
                     self.log_withheld(&response.withheld);
                 }
-                parse_lease(response)
+                let cells = std::mem::take(&mut response.cells);
+                let cells = work::leased_cells(cells).map_err(malformed)?;
+                let answer = parse_lease(response)?;
+                if let Answer::Granted { games, .. } = &answer {
+                    self.keep_leased_cells(games, cells).await;
+                }
+                Ok(answer)
             }
             Call::Heartbeat { caller, leases, playing } => {
                 let request = heartbeat(client, self.sign(caller), leases, playing);
@@ -195,6 +209,11 @@ impl Link {
                 Ok(Answer::GivenBack)
             }
             Call::GetCell(definition) => {
+                if let Some(leased) = self.leased_cells.take(*definition)
+                    && let Some(answer) = self.leased_cell(*definition, leased, patience).await?
+                {
+                    return Ok(answer);
+                }
                 let request = get_cell(client, *definition);
                 let fetched = self.attempt("GetCell", patience, request).await;
                 self.cell_from_answer(*definition, fetched, patience).await
@@ -262,6 +281,58 @@ impl Link {
         Signed { caller, worker_secret: self.secret() }
     }
 
+    /// Keeps the definitions that came along with a lease of these games. Those of other cells are ignored.
+    async fn keep_leased_cells(
+        &self,
+        games: &[LeasedGames],
+        cells: Vec<(DefinitionHash, v1::GetCellResponse)>,
+    ) {
+        let leased: BTreeSet<_> = games.iter().map(|games| games.definition).collect();
+        let sent = cells.into_iter().filter(|(definition, _)| leased.contains(definition));
+        let sent: Vec<_> = sent.collect();
+        if sent.is_empty() {
+            return;
+        }
+        let openings = Arc::clone(&self.openings);
+        let read = tokio::task::spawn_blocking(move || leased_cells::read_some(sent, &openings));
+        // Heartbeats wait for the lease. What is not read by then is fetched.
+        if let Ok(Ok(cells)) = tokio::time::timeout(LEASED_CELLS_PATIENCE, read).await {
+            self.leased_cells.keep(cells);
+        }
+    }
+
+    /// The cell of a definition that came along with a lease; `None` if it must be fetched after all.
+    async fn leased_cell(
+        &self,
+        definition: DefinitionHash,
+        leased: Definition,
+        patience: Duration,
+    ) -> Result<Option<Answer<Arc<Cell>>>, Failed> {
+        let ready = match leased {
+            Definition::Read(ready) => Ok(ready),
+            Definition::Sent(cell) => self.read_cell(definition, cell, patience).await?,
+        };
+        match ready {
+            Ok(ready) => {
+                let (cell, keep) = self.supplied(definition, ready, patience).await?;
+                Ok(Some(cell_answer(cell, keep)))
+            }
+            Err(_damaged) => Ok(None),
+        }
+    }
+
+    /// Reads a definition, with the positions that are separate from it.
+    async fn read_cell(
+        &self,
+        definition: DefinitionHash,
+        cell: v1::GetCellResponse,
+        patience: Duration,
+    ) -> Result<Cell, Failed> {
+        let v1::GetCellResponse { definition_json, openings_hash } = cell;
+        let listed = self.fetch_openings(definition, &openings_hash, patience).await?;
+        Ok(cells::read(definition, definition_json, listed, &self.openings).await)
+    }
+
     /// Interprets a fetched definition, with the networks that it needs.
     async fn cell_from_answer(
         &self,
@@ -270,27 +341,10 @@ impl Link {
         patience: Duration,
     ) -> Result<Answer<Arc<Cell>>, Failed> {
         let (cell, keep) = match fetched {
-            Ok(answer) => {
-                let v1::GetCellResponse { definition_json, openings_hash } = answer;
-                let listed = self.fetch_openings(definition, &openings_hash, patience).await?;
-                match cells::read(definition, definition_json, listed, &self.openings).await {
-                    Ok(ready @ (Ready::Games(_) | Ready::Verification(_))) => {
-                        self.with_networks(ready, patience).await?
-                    }
-                    Ok(Ready::Training { training, .. }) => {
-                        let stored = self.fetch_network(definition, patience).await?;
-                        let hash = match stored {
-                            Stored::Trained(bytes) => {
-                                networks::network_hash(&training, bytes).await
-                            }
-                            Stored::Failed(_) | Stored::NotYet => None,
-                        };
-                        // Not cached: it changes once the network is trained.
-                        (Ok(Ready::Training { training, found: hash }), false)
-                    }
-                    Err(problem) => (Err(problem), true),
-                }
-            }
+            Ok(answer) => match self.read_cell(definition, answer, patience).await? {
+                Ok(ready) => self.supplied(definition, ready, patience).await?,
+                Err(problem) => (Err(problem), true),
+            },
             // Not cached: another coordinator at the same address, or the same one with its own
             // database back, may know it.
             Err(Failed::Refused(refusal)) if refusal.reason == Reason::UnknownCell => {
@@ -298,16 +352,30 @@ impl Link {
             }
             Err(failed) => return Err(failed),
         };
-        if let Err(problem) = &cell {
-            tracing::error!("a cell cannot be played here: {problem}");
-        }
-        let game = match &cell {
-            Ok(Ready::Games(games)) if games.cell.has_time_limit() => {
-                Some(games.cell.definition().rules.name())
+        Ok(cell_answer(cell, keep))
+    }
+
+    /// Gives a cell what it needs of the coordinator, and returns whether to cache it.
+    async fn supplied(
+        &self,
+        definition: DefinitionHash,
+        ready: Ready,
+        patience: Duration,
+    ) -> Result<(Cell, bool), Failed> {
+        match ready {
+            ready @ (Ready::Games(_) | Ready::Verification(_)) => {
+                self.with_networks(ready, patience).await
             }
-            Ok(Ready::Games(_) | Ready::Training { .. } | Ready::Verification(_)) | Err(_) => None,
-        };
-        Ok(Answer::Cell { cell: Arc::new(cell), keep, game })
+            Ready::Training { training, .. } => {
+                let stored = self.fetch_network(definition, patience).await?;
+                let hash = match stored {
+                    Stored::Trained(bytes) => networks::network_hash(&training, bytes).await,
+                    Stored::Failed(_) | Stored::NotYet => None,
+                };
+                // Not cached: it changes once the network is trained.
+                Ok((Ok(Ready::Training { training, found: hash }), false))
+            }
+        }
     }
 
     /// Gives a cell's players the networks of the coordinator, and returns whether to cache the cell. Missing
@@ -445,6 +513,20 @@ impl Link {
     }
 }
 
+/// The answer with a cell, whose problem is logged if it has one.
+fn cell_answer(cell: Cell, keep: bool) -> Answer<Arc<Cell>> {
+    if let Err(problem) = &cell {
+        tracing::error!("a cell cannot be played here: {problem}");
+    }
+    let game = match &cell {
+        Ok(Ready::Games(games)) if games.cell.has_time_limit() => {
+            Some(games.cell.definition().rules.name())
+        }
+        Ok(Ready::Games(_) | Ready::Training { .. } | Ready::Verification(_)) | Err(_) => None,
+    };
+    Answer::Cell { cell: Arc::new(cell), keep, game }
+}
+
 /// The caller, with its proof.
 struct Signed {
     caller: Caller,
@@ -465,7 +547,7 @@ async fn lease(
 
 /// Interprets an answered Lease.
 fn parse_lease(response: v1::LeaseResponse) -> Result<Answer<Arc<Cell>>, Failed> {
-    let v1::LeaseResponse { grant, retry_after_ms, all_done, withheld: _told, calibrate } =
+    let v1::LeaseResponse { grant, retry_after_ms, all_done, withheld: _told, calibrate, cells: _ } =
         response;
     let Some(grant) = grant else {
         let calibrate = Some(calibrate).filter(|game| !game.is_empty());

@@ -1,5 +1,6 @@
 //! The `Work` service, for workers.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -10,10 +11,10 @@ use flate2::write::GzEncoder;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_model::engines::OfferedEngine;
 use spelrum_model::{LeaseId, SplitDefinition};
-use spelrum_proto::limits::{NUMBER_MAX, REPORT_RESULTS_MAX};
+use spelrum_proto::limits::{LEASE_DEFINITIONS_BYTES_MAX, NUMBER_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::speeds;
 use spelrum_proto::v1::work_server::Work;
-use spelrum_proto::work::{self as wire, Reported, ReportedWhat};
+use spelrum_proto::work::{self as wire, Grant, Reported, ReportedWhat};
 use spelrum_proto::{PROTOCOL, Reason, Refusal, WorkerSecret, engines, v1};
 use tonic::{Request, Response, Status};
 
@@ -21,6 +22,9 @@ use super::{Planner, Referee};
 use crate::access::{CalledBy, Credential};
 use crate::dispatcher::{Caller, Dispatch, Leased, Welcome};
 use spelrum_store::{Readers, StoredNetwork, WorkerIntroduction};
+
+/// Definitions read for one lease, in bytes, with the positions that are sent separately (invariant 9).
+const READ_BYTES_MAX: usize = 4 << 20;
 
 pub(crate) struct WorkService {
     pub(crate) dispatch: Dispatch,
@@ -106,7 +110,8 @@ impl Work for WorkService {
         let speeds = speeds::speeds(&request.speeds).map_err(Refusal::from)?;
         Ok(Response::new(match self.dispatch.lease(caller, slots, speeds).await? {
             Leased::Grant(grant) => {
-                v1::LeaseResponse { grant: Some(grant.into()), ..Default::default() }
+                let cells = self.leased_cells(&grant).await;
+                v1::LeaseResponse { grant: Some(grant.into()), cells, ..Default::default() }
             }
             Leased::Idle { retry_after, all_done, withheld, calibrate } => v1::LeaseResponse {
                 grant: None,
@@ -114,6 +119,7 @@ impl Work for WorkService {
                 all_done,
                 withheld,
                 calibrate,
+                cells: Vec::new(),
             },
         }))
     }
@@ -124,15 +130,7 @@ impl Work for WorkService {
     ) -> Result<Response<v1::GetCellResponse>, Status> {
         let v1::GetCellRequest { definition_hash, openings_apart } = request.into_inner();
         let definition_json = self.definition(&definition_hash).await?;
-        let apart =
-            if openings_apart { SplitDefinition::from_json(&definition_json) } else { None };
-        let answer = match apart {
-            Some(SplitDefinition { json, hash, .. }) => {
-                v1::GetCellResponse { definition_json: json, openings_hash: hash.to_vec() }
-            }
-            None => v1::GetCellResponse { definition_json, openings_hash: Vec::new() },
-        };
-        Ok(Response::new(answer))
+        Ok(Response::new(cell_to_wire(definition_json, openings_apart)))
     }
 
     async fn get_openings(
@@ -231,6 +229,36 @@ impl WorkService {
         })
     }
 
+    /// The definitions to send along with a grant: of a lease of several cells, as many as are allowed. The worker asks
+    /// for the others.
+    async fn leased_cells(&self, grant: &Grant) -> Vec<v1::LeasedCell> {
+        let hashes: BTreeMap<_, _> =
+            grant.games.iter().map(|games| (games.range.cell, games.definition)).collect();
+        if hashes.len() < 2 {
+            return Vec::new();
+        }
+        let cells: Vec<_> = hashes.keys().copied().collect();
+        let definitions = match self.readers.definitions_of(&cells, READ_BYTES_MAX).await {
+            Ok(definitions) => definitions,
+            Err(error) => {
+                // The grant holds without them.
+                super::reading_failed(error);
+                return Vec::new();
+            }
+        };
+        let (mut leased, mut bytes) = (Vec::with_capacity(definitions.len()), 0);
+        for (cell, definition_json) in definitions {
+            let Some(hash) = hashes.get(&cell) else { continue };
+            let cell = cell_to_wire(definition_json, true);
+            bytes += cell.definition_json.len();
+            if bytes > LEASE_DEFINITIONS_BYTES_MAX {
+                break;
+            }
+            leased.push(v1::LeasedCell { definition_hash: hash.0.to_vec(), cell: Some(cell) });
+        }
+        leased
+    }
+
     /// The caller. A caller of another start gets an epoch that never exists.
     fn caller(
         &self,
@@ -242,6 +270,17 @@ impl WorkService {
         let wire::Caller { worker, epoch } = wire::caller(worker_id, coordinator_epoch)?;
         let secret = WorkerSecret::from_wire(worker_secret)?;
         Ok(Caller { worker, epoch: self.mark.mark(epoch), secret, credential })
+    }
+}
+
+/// A definition as workers get it; long lists of positions only if they may not be separate.
+fn cell_to_wire(definition_json: String, openings_apart: bool) -> v1::GetCellResponse {
+    let apart = if openings_apart { SplitDefinition::from_json(&definition_json) } else { None };
+    match apart {
+        Some(SplitDefinition { json, hash, .. }) => {
+            v1::GetCellResponse { definition_json: json, openings_hash: hash.to_vec() }
+        }
+        None => v1::GetCellResponse { definition_json, openings_hash: Vec::new() },
     }
 }
 

@@ -14,8 +14,9 @@ use spelrum_model::engines::{EngineIdentity, Forfeit};
 use spelrum_model::speed::{ScaledTime, Scaling};
 use spelrum_model::{CellId, DefinitionHash, DerivedGame, GameId, GameRange, LeaseId, PlayedGame};
 use spelrum_proto::limits::{
-    FAILURE_BYTES_MAX, LEASES_MAX, LOGICAL_CORES_MAX, MESSAGE_BYTES_MAX, NAME_BYTES_MAX,
-    NUMBER_MAX, PLIES_MAX, REPORT_RESULTS_MAX,
+    FAILURE_BYTES_MAX, LEASE_DEFINITIONS_BYTES_MAX, LEASE_RANGES_MAX, LEASES_MAX,
+    LOGICAL_CORES_MAX, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, NUMBER_MAX, PLIES_MAX,
+    REPORT_RESULTS_MAX,
 };
 use spelrum_proto::work::{self, Grant, LeasedGames, ReportedWhat};
 use spelrum_proto::{Fault, WireError, game, v1};
@@ -108,6 +109,29 @@ fn a_lease_comes_back_as_it_went() {
         ],
     };
     assert_eq!(Grant::try_from(v1::Grant::from(grant.clone())), Ok(grant));
+}
+
+#[test]
+fn definitions_sent_with_a_lease_are_bounded() {
+    let cell = |hash: &[u8], bytes| v1::LeasedCell {
+        definition_hash: hash.to_vec(),
+        cell: Some(v1::GetCellResponse {
+            definition_json: "x".repeat(bytes),
+            openings_hash: Vec::new(),
+        }),
+    };
+    let half = LEASE_DEFINITIONS_BYTES_MAX / 2;
+    let read = work::leased_cells(vec![cell(&[1; 32], half), cell(&[2; 32], half)]).unwrap();
+    assert_eq!(read[1].0, DefinitionHash([2; 32]));
+    assert_eq!(read[1].1.definition_json.len(), half);
+    let field = |cells| work::leased_cells(cells).unwrap_err().field;
+    let too_long = vec![cell(&[1; 32], half), cell(&[2; 32], half), cell(&[3; 32], 1)];
+    assert_eq!(field(too_long), "cells[2].cell.definition_json");
+    assert_eq!(field(vec![cell(&[1; 31], 1)]), "cells[0].definition_hash");
+    let missing = v1::LeasedCell { definition_hash: vec![1; 32], cell: None };
+    assert_eq!(field(vec![missing]), "cells[0].cell");
+    let many = vec![cell(&[1; 32], 0); LEASE_RANGES_MAX + 1];
+    assert_eq!(field(many), "cells");
 }
 
 /// Every way to spoil a well-formed game, with the field that must be named.

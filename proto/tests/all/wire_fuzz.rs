@@ -284,6 +284,9 @@ const READERS: &[(&str, Reader)] = &[
     ("HeartbeatRequest", heartbeat),
     ("Training", |bytes| read(bytes, training::from_wire)),
     ("Grant", both_ways::<v1::Grant, Grant>),
+    ("LeaseResponse", |bytes| {
+        read(bytes, |lease: v1::LeaseResponse| work::leased_cells(lease.cells))
+    }),
 ];
 
 /// A message of a type, and whether its parser accepts it.

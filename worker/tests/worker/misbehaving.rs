@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
+use spelrum_proto::limits::{LEASE_DEFINITIONS_BYTES_MAX, LEASE_RANGES_MAX};
 use spelrum_proto::v1::work_server::{Work, WorkServer};
 use spelrum_proto::v1::{self, Verdict, result::What};
 use spelrum_proto::{PROTOCOL, Reason, Refusal};
@@ -46,6 +47,8 @@ pub(crate) struct Script {
     pub(crate) lost: bool,
     /// Whether it leases the games a second time.
     pub(crate) leases_twice: bool,
+    /// The definitions that it sends along with its leases, with their hashes.
+    pub(crate) sent_along: Vec<(Vec<u8>, String)>,
     /// Its answers about a network, in order, the last repeated; by default none exists yet.
     pub(crate) networks: VecDeque<Result<v1::GetNetworkResponse, Status>>,
 }
@@ -151,7 +154,15 @@ impl Work for Fake {
             ..v1::LeasedGames::default()
         };
         let grant = v1::Grant { lease_id: seen.leases, duration_ms: 60_000, games: vec![games] };
-        Ok(Response::new(v1::LeaseResponse { grant: Some(grant), ..Default::default() }))
+        let cell = |(definition_hash, definition): &(Vec<u8>, String)| v1::LeasedCell {
+            definition_hash: definition_hash.clone(),
+            cell: Some(v1::GetCellResponse {
+                definition_json: definition.clone(),
+                openings_hash: Vec::new(),
+            }),
+        };
+        let cells = script.sent_along.iter().map(cell).collect();
+        Ok(Response::new(v1::LeaseResponse { grant: Some(grant), cells, ..Default::default() }))
     }
 
     async fn get_cell(
@@ -339,6 +350,49 @@ async fn a_cell_that_cannot_be_played_fails_its_games() {
             assert_eq!(results.len(), 1);
             assert!(failure(&results[0]).contains(word), "{results:?}");
         }
+    }
+}
+
+/// A definition that comes with a lease is not fetched. A damaged one is, and so is one whose cell has no games.
+#[tokio::test]
+async fn a_definition_that_comes_with_a_lease_is_used_if_it_is_the_right_one() {
+    let hash = Sha256::digest(definition()).to_vec();
+    let changed = definition().replace("\"seed\":7", "\"seed\":8");
+    assert_ne!(changed, definition());
+    let other = Sha256::digest(&changed).to_vec();
+    for (sent_along, fetches) in [
+        (vec![(hash.clone(), definition())], 0),
+        (vec![(other.clone(), changed.clone()), (hash.clone(), definition())], 0),
+        (vec![(hash.clone(), changed.clone())], 1),
+        (vec![(hash.clone(), "no JSON".to_owned())], 1),
+        (vec![(hash.clone(), String::new())], 1),
+        (vec![(other, changed)], 1),
+        (Vec::new(), 1),
+    ] {
+        let script = Script {
+            definition: definition(),
+            games: 25,
+            sent_along: sent_along.clone(),
+            ..Default::default()
+        };
+        let (url, seen) = Fake::serve(script).await;
+        let summary = Working::start(url, 2, true).ended().await.unwrap();
+        assert_eq!((summary.acknowledged, summary.failed), (25, 0), "{sent_along:?}");
+        assert_eq!(seen.lock().unwrap().fetches, fetches, "{sent_along:?}");
+    }
+}
+
+#[tokio::test]
+async fn too_many_definitions_with_a_lease_end_the_worker() {
+    let hash = Sha256::digest(definition()).to_vec();
+    let too_long = vec![(hash.clone(), "x".repeat(LEASE_DEFINITIONS_BYTES_MAX + 1))];
+    let too_many = vec![(hash, String::new()); LEASE_RANGES_MAX + 1];
+    for sent_along in [too_long, too_many, vec![(vec![1; 31], String::new())]] {
+        let script =
+            Script { definition: definition(), games: 25, sent_along, ..Default::default() };
+        let (url, _seen) = Fake::serve(script).await;
+        let error = Working::start(url, 1, true).ended().await.unwrap_err();
+        assert!(matches!(error, WorkerError::Malformed(_)), "{error}");
     }
 }
 
