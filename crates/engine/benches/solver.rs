@@ -4,6 +4,9 @@
 //!
 //! `cargo bench -p spelrum-engine --bench solver` (add `-- 20` to go down to 20 marbles; 24 by
 //! default; `-- all-moves` leaves the first table out).
+//!
+//! `-- values` prints only the time of the values, once, from 28 marbles down, and what they are;
+//! `-- positions` the positions themselves, one a line, to give to another program.
 
 #![expect(clippy::unwrap_used, reason = "a bench ends at the first error")]
 #![expect(clippy::print_stdout, reason = "its table is what it is for")]
@@ -26,11 +29,41 @@ const REPEATS: usize = 3;
 fn main() {
     let rules = Pentago::rules(true);
     let least = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(24);
+    let is_asked = |word: &str| std::env::args().any(|argument| argument == word);
+    if is_asked("positions") {
+        for marbles in (least..=28).rev().step_by(2) {
+            for position in random_positions(&rules, marbles, |_| true) {
+                println!("{position}");
+            }
+        }
+        return;
+    }
+    if is_asked("values") {
+        time_values(&rules, least);
+        return;
+    }
     println!("milliseconds, of {POSITIONS} random positions each");
     if std::env::args().all(|argument| argument != "all-moves") {
         time_optimal_moves(&rules, least);
     }
     time_all_moves(&rules, least);
+}
+
+/// Values alone, each found once, with the memory that `spelrum solve` grants.
+fn time_values(rules: &Rules, least: u32) {
+    println!("marbles  value: mean  median      max  won  drawn  lost");
+    for marbles in (least..=28).rev().step_by(2) {
+        let positions = random_positions(rules, marbles, |_| true);
+        let mut found = [0; 3];
+        let times = times_of(1, &positions, |_, position, budget| {
+            let mut solver = PentagoSolver::default();
+            solver.grant_memory(1 << 30);
+            let value = solver.value(position, budget).unwrap();
+            found[(1 - value) as usize] += 1;
+        });
+        let [won, drawn, lost] = found;
+        println!("{marbles:7}  {}  {won:3}  {drawn:5}  {lost:4}", row(&times));
+    }
 }
 
 fn time_all_moves(rules: &Rules, least: u32) {
@@ -94,8 +127,16 @@ fn random_positions(
     positions
 }
 
-/// Processor time of each position.
+/// Processor time of each position, the least of several.
 fn times(
+    positions: &[Pentago],
+    solve: impl FnMut(usize, &Pentago, &mut Budget<'_>),
+) -> Vec<Duration> {
+    times_of(REPEATS, positions, solve)
+}
+
+fn times_of(
+    repeats: usize,
     positions: &[Pentago],
     mut solve: impl FnMut(usize, &Pentago, &mut Budget<'_>),
 ) -> Vec<Duration> {
@@ -107,7 +148,7 @@ fn times(
         std::hint::black_box(budget.nodes());
         now() - before
     };
-    let least = |index| (0..REPEATS).map(|_| time(index)).min().unwrap();
+    let least = |index| (0..repeats).map(|_| time(index)).min().unwrap();
     (0..positions.len()).map(least).collect()
 }
 

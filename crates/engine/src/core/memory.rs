@@ -23,6 +23,12 @@ pub(crate) fn reserve<T>(
     list.try_reserve_exact(len).map_err(|_| refused::<T>(len, Some(parameter)))
 }
 
+/// The same for a solver, which needs that much.
+pub(crate) fn reserve_for_solver<T>(list: &mut Vec<T>, len: usize) -> Result<(), MemoryRefused> {
+    list.clear();
+    list.try_reserve_exact(len).map_err(|_| refused::<T>(len, None))
+}
+
 fn refused<T>(len: usize, parameter: Option<&'static str>) -> MemoryRefused {
     let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
     MemoryRefused { parameter, bytes }

@@ -69,6 +69,10 @@ pub trait Solver<P: Position>: Send {
         })
     }
 
+    /// Lets it take this much memory in bytes, if it can use more than 256 MiB. Refused memory leaves it with
+    /// the slower way.
+    fn grant_memory(&mut self, _bytes: u64) {}
+
     /// Whether [`Solver::optimal_moves`] takes a bounded time for a position.
     fn lists_all_moves_soon(&self, _position: &P) -> bool {
         true

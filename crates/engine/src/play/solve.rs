@@ -88,6 +88,9 @@ pub fn solve(
     with_game!(rules, G => solve_in::<G>(rules, position, limits, host))
 }
 
+/// The memory that one position may take to be solved.
+const MEMORY_BYTES: u64 = 1 << 30;
+
 fn solve_in<G: Game>(
     rules: &Rules,
     position: &str,
@@ -113,6 +116,7 @@ fn solve_in<G: Game>(
         });
     }
     let mut solver = G::Solver::default();
+    solver.grant_memory(MEMORY_BYTES);
     let mut budget = Budget::new(limits, host);
     let mut moves = Vec::new();
     let found = match solve_within(&mut solver, &position, &mut budget, &mut moves) {

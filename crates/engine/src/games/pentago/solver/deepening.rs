@@ -19,6 +19,8 @@ use super::forward::Halt;
 use super::open_lines::OpenLines;
 use super::rotations::Rotations;
 use crate::core::budget::Budget;
+use crate::core::limits::MemoryRefused;
+use crate::core::memory;
 
 /// The search's memory.
 #[derive(Debug, Default)]
@@ -241,7 +243,7 @@ impl Run<'_, '_> {
         if !unknown.is_empty() {
             let won = self.attacked(board, unknown, &mut known.best)?;
             known.add(unknown, won);
-            self.table.put(key, board.left, known);
+            self.table.put(key, board.left, known).map_err(|refused| Halt::Stop(refused.into()))?;
         }
         Ok(known.won.and(asked))
     }
@@ -258,7 +260,7 @@ impl Run<'_, '_> {
         if !unknown.is_empty() {
             let won = self.defended(board, unknown, &mut known.best)?;
             known.add(unknown, won);
-            self.table.put(key, board.left, known);
+            self.table.put(key, board.left, known).map_err(|refused| Halt::Stop(refused.into()))?;
         }
         Ok(known.won.and(asked))
     }
@@ -551,25 +553,30 @@ impl Table {
 
     /// Stores a board's results, replacing the entry. A board is never searched within fewer plies
     /// than before, so held rotations stay held.
-    fn put(&mut self, key: u128, left: u32, known: Known) {
+    ///
+    /// # Errors
+    /// If the system refuses memory.
+    fn put(&mut self, key: u128, left: u32, known: Known) -> Result<(), MemoryRefused> {
         if self.written > self.entries.len() / 2 && self.entries.len() < Self::ENTRIES_MAX {
-            self.grow();
+            self.grow()?;
         }
         self.written += 1;
         let best = known.best.map_or(0, |bit| bit + 1);
         let packed = key | u128::from(left) << Self::PLIES.0 | u128::from(best) << Self::BEST.0;
         let index = self.index(key);
         self.entries[index] = [packed, known.won.0, known.held.0];
+        Ok(())
     }
 
     /// Makes it four times as long.
-    fn grow(&mut self) {
+    fn grow(&mut self) -> Result<(), MemoryRefused> {
         let length = (4 * self.entries.len()).min(Self::ENTRIES_MAX);
-        let before = std::mem::replace(&mut self.entries, vec![[0; 3]; length]);
+        let before = std::mem::replace(&mut self.entries, memory::zeros(length, None)?);
         for entry in before.into_iter().filter(|entry| entry[0] != 0) {
             let index = self.index(entry[0] & !Self::SPARE);
             self.entries[index] = entry;
         }
+        Ok(())
     }
 
     fn index(&self, key: u128) -> usize {

@@ -6,6 +6,7 @@ use super::rotations::Rotations;
 use super::subsets::{self, SETS_BETWEEN_LOOKS};
 use crate::core::budget::Budget;
 use crate::core::limits::Stop;
+use crate::core::memory;
 
 /// For each quadrant and its marbles: the quarter turns of it that fill each line's part in it,
 /// four bits for each line (bit `4 * line + turns`). A line without a part there is always filled.
@@ -63,7 +64,8 @@ impl Fives {
                 count if count > most => [Rotations::NONE; 2],
                 _ => fives(marbles[side].or(cells_of(cells, set))),
             };
-            let mut table = Vec::with_capacity(1 << empty);
+            let mut table = Vec::new();
+            memory::reserve_for_solver(&mut table, 1 << empty)?;
             for set in 0..1_u32 << empty {
                 if set.is_multiple_of(SETS_BETWEEN_LOOKS) {
                     budget.look_between_nodes()?;

@@ -3,7 +3,8 @@
 use super::fives::Fives;
 use super::rotations::Rotations;
 use crate::core::budget::Budget;
-use crate::core::limits::Stop;
+use crate::core::limits::{MemoryRefused, Stop};
+use crate::core::memory;
 
 /// The goal of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,17 +92,22 @@ pub(super) struct Run<'r, 'h> {
 
 impl Forward {
     /// A fresh search of at most this many nodes.
+    ///
+    /// # Errors
+    /// If the system refuses memory.
     pub(super) fn start<'r, 'h>(
         &'r mut self,
         fives: &'r Fives,
         win_before_rotation: bool,
         allowance: u64,
         budget: &'r mut Budget<'h>,
-    ) -> Run<'r, 'h> {
+    ) -> Result<Run<'r, 'h>, MemoryRefused> {
         let entries = allowance.min(ENTRIES_MAX).next_power_of_two();
         self.children.clear();
-        self.table = vec![[0; 3]; usize::try_from(entries).unwrap_or(1)];
-        Run { fives, win_before_rotation, forward: self, budget, allowance }
+        // The old table goes before the new one comes.
+        self.table = Vec::new();
+        self.table = memory::zeros(usize::try_from(entries).unwrap_or(1), None)?;
+        Ok(Run { fives, win_before_rotation, forward: self, budget, allowance })
     }
 }
 

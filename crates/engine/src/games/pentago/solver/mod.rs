@@ -35,16 +35,21 @@ use rotations::Rotations;
 
 /// Pentago's solver.
 ///
-/// A node is a board with all its rotations, made by a placement, under one goal.
+/// A node is a board with all its rotations, made by a placement, under one goal or, in a pass for both, under both.
 #[derive(Debug, Default)]
 pub struct PentagoSolver {
     deepening: Deepening,
     forward: Forward,
     retrograde: Retrograde,
+    /// Bytes that it may take, if more than every solver may.
+    granted: u64,
 }
 
+/// Bytes to be granted for a pass below a root with 18 empty cells.
+const BYTES_OF_18: u64 = 576 << 20;
+
 /// The number of empty cells up to which the search to the end comes first.
-const EMPTY_NEAR_END: u32 = 12;
+const EMPTY_NEAR_END: u32 = 9;
 /// Nodes of the first search near the end, which computes fives on demand: making their tables
 /// would take longer than most positions do.
 const FIRST_NODES: u64 = 200;
@@ -81,7 +86,7 @@ impl Solver<Pentago> for PentagoSolver {
         }
         moves.clear();
         position.legal_moves(moves);
-        if can_work_back(position) {
+        if self.can_work_back(position) {
             self.list_moves(Answers::of_value(found.value), position, budget, moves)
         } else {
             self.retain_moves_of(found.value, position, budget, moves)?;
@@ -113,7 +118,7 @@ impl Solver<Pentago> for PentagoSolver {
                 Ok(Optimal { value: 1, are_all: false })
             }
             Some(Found::Loss) => Ok(Optimal { value: -1, are_all: true }),
-            Some(Found::Draw) if can_work_back(position) => {
+            Some(Found::Draw) if self.can_work_back(position) => {
                 let value = self.list_moves(Answers::of_value(0), position, budget, moves)?;
                 Ok(Optimal { value, are_all: true })
             }
@@ -134,16 +139,36 @@ impl Solver<Pentago> for PentagoSolver {
     }
 
     fn lists_all_moves_soon(&self, position: &Pentago) -> bool {
-        can_work_back(position)
+        self.can_work_back(position)
+    }
+
+    fn grant_memory(&mut self, bytes: u64) {
+        self.granted = bytes;
     }
 }
 
-/// Whether few enough cells are empty to compute every board below a position.
-fn can_work_back(position: &Pentago) -> bool {
-    position.empty_cells().count() <= retrograde::EMPTY_MAX
-}
-
 impl PentagoSolver {
+    /// Takes the memory that a pass for this position needs, if only a grant allows it: refused, there is
+    /// no such pass.
+    fn take_granted(&mut self, position: &Pentago) {
+        let empty = position.empty_cells().count();
+        if empty > retrograde::EMPTY_MAX_UNASKED
+            && self.can_work_back(position)
+            && self.retrograde.reserve(empty, 1).is_err()
+        {
+            self.granted = 0;
+        }
+    }
+
+    /// Whether few enough cells are empty to compute every board below a position.
+    fn can_work_back(&self, position: &Pentago) -> bool {
+        let most = match self.granted {
+            BYTES_OF_18.. => retrograde::EMPTY_MAX,
+            _ => retrograde::EMPTY_MAX_UNASKED,
+        };
+        position.empty_cells().count() <= most
+    }
+
     /// The result of deepening, if it decides the position. Only for a side to move that cannot win
     /// at once.
     fn deepen(
@@ -155,7 +180,8 @@ impl PentagoSolver {
         if empty <= EMPTY_NEAR_END {
             return Ok(None);
         }
-        let allowance = if can_work_back(position) {
+        self.take_granted(position);
+        let allowance = if self.can_work_back(position) {
             retrograde::boards(empty) / DEEPENING_SHARE
         } else {
             u64::MAX
@@ -277,11 +303,19 @@ impl<'s> Solving<'s> {
             }
         }
         let wins_before_turn = !self.position.winning_cells().is_empty();
+        let answer = |good: Vec<Rotations>| {
+            let is_reached = wins_before_turn || is_reached(&good);
+            is_reached.then_some(good)
+        };
+        if !GOALS.iter().any(|&goal| answers.has(goal)) && empty <= retrograde::EMPTY_MAX_BOTH {
+            let good = self.work_back::<2>(Goal::Win, budget)?;
+            answers.add(Goal::Win, answer(good.iter().map(|good| good[0]).collect()));
+            answers.add(Goal::WinOrDraw, answer(good.iter().map(|good| good[1]).collect()));
+        }
         for goal in GOALS {
             if !answers.has(goal) {
-                let good = self.work_back(goal, budget)?;
-                let is_reached = wins_before_turn || is_reached(&good);
-                answers.add(goal, is_reached.then_some(good));
+                let good = self.work_back::<1>(goal, budget)?;
+                answers.add(goal, answer(good.into_iter().flatten().collect()));
             }
             if let Some(value) = answers.value() {
                 return Ok(value);
@@ -307,12 +341,17 @@ impl<'s> Solving<'s> {
             as_needed = Fives::as_needed(marbles);
             &as_needed
         };
-        search(&mut self.solver.forward.start(fives, before, allowance, budget), goal)
+        let run = self.solver.forward.start(fives, before, allowance, budget);
+        search(&mut run.map_err(|refused| Halt::Stop(refused.into()))?, goal)
     }
 
     /// For each empty cell, the rotations in which the side to move reaches the goal after placing
-    /// there and turning.
-    fn work_back(&mut self, goal: Goal, budget: &mut Budget<'_>) -> Result<Vec<Rotations>, Stop> {
+    /// there and turning; with two, the other goal second.
+    fn work_back<const N: usize>(
+        &mut self,
+        goal: Goal,
+        budget: &mut Budget<'_>,
+    ) -> Result<Vec<[Rotations; N]>, Stop> {
         let before = self.position.win_before_rotation();
         let marbles = self.marbles();
         let fives = tables(&mut self.tables, marbles, budget)?;

@@ -17,11 +17,15 @@ use super::forward::Goal;
 use super::rotations::Rotations;
 use super::subsets::{self, Ranks, SETS_BETWEEN_LOOKS};
 use crate::core::budget::Budget;
-use crate::core::limits::Stop;
+use crate::core::limits::{MemoryRefused, Stop};
+use crate::core::memory;
 
-/// The most empty cells of the root: with 17, two levels take 185 MB, and each cell more takes
-/// three times as much.
-pub(super) const EMPTY_MAX: u32 = 17;
+/// The most empty cells of the root: two levels take 510 MB.
+pub(super) const EMPTY_MAX: u32 = 18;
+/// The same in what every solver may take: with 17, two levels take 175 MB.
+pub(super) const EMPTY_MAX_UNASKED: u32 = 17;
+/// The same for both goals at once: two levels take 117 MB.
+pub(super) const EMPTY_MAX_BOTH: u32 = 16;
 
 /// The number of its nodes below a root with this many empty cells.
 pub(super) fn boards(empty: u32) -> u64 {
@@ -54,17 +58,18 @@ struct Rules<'r> {
 
 impl Retrograde {
     /// For each empty cell of the root, lowest bit first: the rotations in which its side to move
-    /// reaches the goal after placing there and turning.
+    /// reaches the goal after placing there and turning. With two `GOALS`, the same for the other goal comes
+    /// second.
     ///
     /// # Errors
-    /// If the budget stops it.
-    pub(super) fn run(
+    /// If the budget stops it, or the system refuses memory.
+    pub(super) fn run<const GOALS: usize>(
         &mut self,
         fives: &Fives,
         win_before_rotation: bool,
         goal: Goal,
         budget: &mut Budget<'_>,
-    ) -> Result<Vec<Rotations>, Stop> {
+    ) -> Result<Vec<[Rotations; GOALS]>, Stop> {
         self.run_for(u32::MAX, fives, win_before_rotation, goal, budget)
     }
 
@@ -72,39 +77,51 @@ impl Retrograde {
     /// the others are meaningless.
     ///
     /// # Errors
-    /// If the budget stops it.
-    pub(super) fn run_for(
+    /// If the budget stops it, or the system refuses memory.
+    pub(super) fn run_for<const GOALS: usize>(
         &mut self,
         wanted: u32,
         fives: &Fives,
         win_before_rotation: bool,
         goal: Goal,
         budget: &mut Budget<'_>,
-    ) -> Result<Vec<Rotations>, Stop> {
+    ) -> Result<Vec<[Rotations; GOALS]>, Stop> {
         let empty = fives.cells().count_ones();
         assert!((1..=EMPTY_MAX).contains(&empty), "the root has 1 to {EMPTY_MAX} empty cells");
         self.ranks.cover(empty, budget)?;
-        let most = (1..=empty).map(|placed| boards_of_level(empty, placed)).max().unwrap_or(0);
-        for level in [&mut self.level, &mut self.next] {
-            level.clear();
-            level.reserve_exact(most);
-        }
+        self.reserve(empty, GOALS)?;
         let rules = Rules { fives, win_before_rotation, wanted };
         for placed in (1..=empty).rev() {
             // The opponent wants to prevent what the root's side wants.
             let goal = if placed % 2 == 0 { goal } else { goal.prevented() };
             match goal {
-                Goal::Win => self.work_out_level::<true>(rules, placed, budget)?,
-                Goal::WinOrDraw => self.work_out_level::<false>(rules, placed, budget)?,
+                Goal::Win => self.work_out_level::<true, GOALS>(rules, placed, budget)?,
+                Goal::WinOrDraw => self.work_out_level::<false, GOALS>(rules, placed, budget)?,
             }
             std::mem::swap(&mut self.level, &mut self.next);
         }
-        Ok(self.next.clone())
+        Ok(self.next.as_chunks().0.to_vec())
+    }
+
+    /// Makes room for the levels below a root with this many empty cells.
+    ///
+    /// # Errors
+    /// If the system refuses the memory.
+    pub(super) fn reserve(&mut self, empty: u32, goals: usize) -> Result<(), MemoryRefused> {
+        // The levels of odd numbers are in one list, those of even numbers in the other.
+        let most = |last: u32| {
+            let levels = (1..=last).rev().step_by(2);
+            goals * levels.map(|placed| boards_of_level(empty, placed)).max().unwrap_or(0)
+        };
+        let [last, before] = [empty, empty - 1].map(most);
+        memory::reserve_for_solver(&mut self.level, last)?;
+        memory::reserve_for_solver(&mut self.next, before)
     }
 
     /// Fills `level` with the boards of `placed` marbles, given those of one more in `next`. `WIN`
-    /// tells whether the side to move there needs a win; otherwise a draw suffices.
-    fn work_out_level<const WIN: bool>(
+    /// tells whether the side to move there needs a win; otherwise a draw suffices. The second of two `GOALS`
+    /// is the other one.
+    fn work_out_level<const WIN: bool, const GOALS: usize>(
         &mut self,
         Rules { fives, win_before_rotation, wanted }: Rules<'_>,
         placed: u32,
@@ -121,9 +138,11 @@ impl Retrograde {
         let free = empty - others;
         let degree = (free - own) as usize;
         let rows = subsets::count(empty - own, others);
-        resize(&mut self.level, subsets::count(empty, own) * rows, budget)?;
-        let block_len = subsets::count(free, own + 1);
         self.list_children(free, own, budget)?;
+        resize(&mut self.level, subsets::count(empty, own) * rows * GOALS, budget)?;
+        let level = self.level.as_chunks_mut::<GOALS>().0;
+        let next = self.next.as_chunks::<GOALS>().0;
+        let block_len = subsets::count(free, own + 1);
         let [fives_of_mover, fives_of_other] = [fives.table(mover), fives.table(1 - mover)];
         // The set of cells that belongs to the root's side to move.
         let [roots_is_own, roots_is_other] = [mover == 0, mover == 1];
@@ -132,12 +151,14 @@ impl Retrograde {
                 continue;
             }
             let open = all & !other_set;
-            let good_after = self.next.get(block * block_len..(block + 1) * block_len);
+            let good_after = next.get(block * block_len..(block + 1) * block_len);
             let good_after = good_after.unwrap_or(&[]);
             let five_of_other = fives_of_other[other_set as usize];
             // A line of five lies in at most three quadrants: a turn of the fourth keeps it, and
             // wins unless the opponent has five after it.
-            let wins_before_turn = WIN && win_before_rotation && !five_of_other[after].is_empty();
+            let has_win = WIN || GOALS == 2;
+            let wins_before_turn =
+                has_win && win_before_rotation && !five_of_other[after].is_empty();
             self.fives_after.clear();
             if wins_before_turn && degree > 0 {
                 self.fives_after.extend(
@@ -152,29 +173,30 @@ impl Retrograde {
                 }
                 budget.enter()?;
                 let children = &self.children[index * degree..(index + 1) * degree];
-                let reached = if degree == 0 {
-                    // A full board without a five is a draw.
-                    if WIN { Rotations::NONE } else { Rotations::ALL }
+                let mut good = union_of(good_after, children);
+                let before_turn = if wins_before_turn {
+                    union_of(self.fives_after.as_chunks::<1>().0, children)[0]
                 } else {
-                    let good = union_of(good_after, children).turned();
-                    if wins_before_turn {
-                        good.or(union_of(&self.fives_after, children))
-                    } else {
-                        good
-                    }
+                    Rotations::NONE
                 };
                 let five = fives_of_mover[own_set as usize][now];
                 let five_of_other = five_of_other[now];
-                // A finished game: with a five of the mover's only it has won, with both it has
-                // drawn, with one of the other's only it has lost.
-                let reached = if WIN {
-                    five.or(reached).without(five_of_other)
-                } else {
-                    five.or(reached.without(five_of_other))
-                };
+                let mut needs_win = WIN;
+                for good in &mut good {
+                    // A full board without a five is a draw. A finished game: with a five of the mover's
+                    // only it has won, with both it has drawn, with one of the other's only it has lost.
+                    let reached = if needs_win {
+                        five.or(good.turned()).or(before_turn).without(five_of_other)
+                    } else {
+                        let reached = if degree == 0 { Rotations::ALL } else { good.turned() };
+                        five.or(reached.without(five_of_other))
+                    };
+                    *good = reached.complement();
+                    needs_win = !needs_win;
+                }
                 let row = self.ranks.rank(own_set);
                 let column = self.ranks.rank(subsets::gather(other_set, all & !own_set));
-                self.level[row * rows + column] = reached.complement();
+                level[row * rows + column] = good;
             }
         }
         Ok(())
@@ -213,9 +235,20 @@ fn resize(level: &mut Vec<Rotations>, boards: usize, budget: &mut Budget<'_>) ->
     Ok(())
 }
 
-/// The union of the sets with these indices.
+/// The unions of the sets with these indices, for each goal.
 #[inline]
-fn union_of(sets: &[Rotations], indices: &[u16]) -> Rotations {
-    let set = |&index: &u16| sets[usize::from(index)];
-    indices.iter().map(set).fold(Rotations::NONE, Rotations::or)
+fn union_of<const GOALS: usize>(
+    sets: &[[Rotations; GOALS]],
+    indices: &[u16],
+) -> [Rotations; GOALS] {
+    let mut union = [Rotations::NONE; GOALS];
+    for &index in indices {
+        let set = sets[usize::from(index)];
+        let mut goal = 0;
+        while goal < GOALS {
+            union[goal] = union[goal].or(set[goal]);
+            goal += 1;
+        }
+    }
+    union
 }

@@ -5,6 +5,7 @@
 
 use crate::core::budget::Budget;
 use crate::core::limits::Stop;
+use crate::core::memory;
 
 /// The most cells of a set: three times the six of [`GATHERED`].
 pub(super) const CELLS_MAX: u32 = 18;
@@ -28,7 +29,7 @@ impl Ranks {
     /// Makes the ranks cover sets of this many cells. They stay valid for fewer.
     ///
     /// # Errors
-    /// If the budget stops it; then they cover none.
+    /// If the budget stops it or the system refuses memory; then they cover none.
     pub(super) fn cover(&mut self, cells: u32, budget: &mut Budget<'_>) -> Result<(), Stop> {
         assert!(cells <= CELLS_MAX, "the sets have at most {CELLS_MAX} cells");
         if cells <= self.cells {
@@ -36,7 +37,7 @@ impl Ranks {
         }
         self.cells = 0;
         let mut seen = [0_u16; CELLS_MAX as usize + 1];
-        self.ranks.clear();
+        memory::reserve_for_solver(&mut self.ranks, 1 << cells)?;
         for set in 0..1_u32 << cells {
             if set.is_multiple_of(SETS_BETWEEN_LOOKS) {
                 budget.look_between_nodes()?;

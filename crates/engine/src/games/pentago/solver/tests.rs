@@ -216,16 +216,25 @@ fn the_search_and_the_retrograde_pass_agree() {
         let tables = Fives::in_tables(marbles, &mut budget).unwrap();
         let mut retrograde = Retrograde::default();
         let mut is_reached = false;
+        let nodes = budget.nodes();
+        let both: Vec<[Rotations; 2]> =
+            Retrograde::default().run(&tables, before, Goal::Win, &mut budget).unwrap();
+        assert_eq!(budget.nodes() - nodes, retrograde::boards(cells.count()));
         for goal in [Goal::Win, Goal::WinOrDraw] {
             let nodes = budget.nodes();
-            let worked_out = retrograde.run(&tables, before, goal, &mut budget).unwrap();
+            let worked_out: Vec<[Rotations; 1]> =
+                retrograde.run(&tables, before, goal, &mut budget).unwrap();
             assert_eq!(budget.nodes() - nodes, retrograde::boards(cells.count()));
+            let worked_out: Vec<_> = worked_out.into_iter().flatten().collect();
+            let index = usize::from(goal == Goal::WinOrDraw);
+            let of_both: Vec<_> = both.iter().map(|good| good[index]).collect();
+            assert_eq!(of_both, worked_out, "{position}, {goal:?}");
             let worked_out: Vec<_> =
                 moves.iter().map(|&mv| reaches(mv, cells, &worked_out)).collect();
             is_reached = is_reached || worked_out.contains(&true);
             for fives in [&tables, &Fives::as_needed(marbles)] {
                 let mut forward = Forward::default();
-                let mut run = forward.start(fives, before, 100_000, &mut budget);
+                let mut run = forward.start(fives, before, 100_000, &mut budget).unwrap();
                 let found = run.good_after(goal).unwrap();
                 let found: Vec<_> = moves.iter().map(|&mv| reaches(mv, cells, &found)).collect();
                 assert_eq!(found, worked_out, "{position}, {goal:?}");
@@ -251,7 +260,7 @@ fn deepening_agrees_with_the_search_to_the_end() {
         let mut budget = Budget::new(&Limits::default(), &Timeless);
         let mut forward = Forward::default();
         let fives = Fives::as_needed(marbles);
-        let mut run = forward.start(&fives, before, u64::MAX, &mut budget);
+        let mut run = forward.start(&fives, before, u64::MAX, &mut budget).unwrap();
         let good = run.good_after(Goal::Win).unwrap();
         let value = if is_reached(&good) {
             1

@@ -10,7 +10,7 @@ use super::deepening::{Deepening, Placement};
 use super::fives::Fives;
 use super::forward::{Goal, Halt};
 use super::rotations::Rotations;
-use super::{DEEPENING_SHARE, PentagoSolver, can_work_back, retrograde, turns_into};
+use super::{DEEPENING_SHARE, PentagoSolver, retrograde, turns_into};
 use crate::core::budget::Budget;
 use crate::core::limits::Stop;
 
@@ -28,7 +28,8 @@ impl PentagoSolver {
         let won = position.winning_cells();
         let mut placements: Vec<Placement> =
             cells.without(won).cells().map(|bit| Placement::new(bit, marbles)).collect();
-        let allowance = match can_work_back(position) {
+        self.take_granted(position);
+        let allowance = match self.can_work_back(position) {
             true => retrograde::boards(cells.count()) / DEEPENING_SHARE,
             false => u64::MAX,
         };
@@ -65,9 +66,18 @@ impl PentagoSolver {
             if wanted == 0 {
                 break;
             }
+            if cells.count() <= retrograde::EMPTY_MAX_BOTH {
+                let good = self.retrograde.run_for(wanted, &fives, before, goal, budget)?;
+                for placement in placements {
+                    let [win, win_or_draw] = good[placement.place(cells)];
+                    placement.win(win);
+                    placement.lose_all_but(win_or_draw);
+                }
+                break;
+            }
             let good = self.retrograde.run_for(wanted, &fives, before, goal, budget)?;
             for placement in &mut *placements {
-                let good = good[placement.place(cells)];
+                let [good] = good[placement.place(cells)];
                 match goal {
                     Goal::Win => placement.win(good),
                     Goal::WinOrDraw => placement.lose_all_but(good),
