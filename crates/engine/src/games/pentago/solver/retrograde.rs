@@ -22,9 +22,9 @@ use crate::core::memory;
 
 /// The most empty cells of the root: two levels take 510 MB.
 pub(super) const EMPTY_MAX: u32 = 18;
-/// The same in what every solver may take: with 17, two levels take 175 MB.
+/// The same in what every solver may take: with 17, two levels take 183 MB.
 pub(super) const EMPTY_MAX_UNASKED: u32 = 17;
-/// The same for both goals at once: two levels take 117 MB.
+/// The same for both goals at once: two levels take 129 MB.
 pub(super) const EMPTY_MAX_BOTH: u32 = 16;
 
 /// The number of its nodes below a root with this many empty cells.
