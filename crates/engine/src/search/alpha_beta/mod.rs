@@ -36,6 +36,7 @@
 mod node;
 mod ordering;
 mod parameters;
+mod pruning;
 mod quiescence;
 mod ranking;
 mod root_search;
@@ -55,7 +56,7 @@ use crate::core::rng::Random;
 use crate::core::score;
 use crate::core::solver::Solvable;
 use crate::evaluation::GameEvaluation;
-use ordering::{History, Key, Killers};
+use ordering::{Countermoves, History, Key, Killers};
 use transposition::TranspositionTable;
 
 /// Alpha-beta as an algorithm.
@@ -110,6 +111,7 @@ pub struct AlphaBeta<P: Knowledge, E> {
     /// Data kept from one move of a game to the next; made with the first search.
     table: Option<TranspositionTable>,
     killers: Killers,
+    countermoves: Countermoves,
     history: History,
     /// The line from the start of the game to here.
     path: Path<P>,
@@ -162,7 +164,8 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             keys: Vec::new(),
             table: None,
             killers: Killers::default(),
-            history: History::new::<P>(),
+            countermoves: Countermoves::default(),
+            history: History::new::<P>(options.history_malus),
             path: Path::new(),
             line_keys: Vec::new(),
             root_depth: 0,
@@ -188,6 +191,9 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         self.path.begin(line);
         self.line_keys.clear();
         self.killers.clear();
+        if self.options.countermoves {
+            self.countermoves.clear(P::MOVE_CODES);
+        }
         self.history.fade();
     }
 }

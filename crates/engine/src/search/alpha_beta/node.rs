@@ -15,6 +15,8 @@ pub(super) struct Step {
     pub(super) depth: u32,
     /// Plies from the root to the position.
     pub(super) ply: u32,
+    /// The move's code.
+    pub(super) code: u16,
     /// Whether the move is tried first there.
     pub(super) is_first: bool,
     /// Whether the opponent is known to have no win at once after the move.
@@ -34,6 +36,8 @@ pub(super) struct Node {
     pub(super) has_no_win: bool,
     /// Whether it results from a pass.
     pub(super) is_passed: bool,
+    /// The code of the move that led to it, unless that was a pass.
+    pub(super) previous: Option<u16>,
 }
 
 /// A position's value and the code of its best move, if one is known.
@@ -93,6 +97,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             ply: step.ply + 1,
             has_no_win: step.is_safe && is_opponents,
             is_passed: false,
+            previous: Some(step.code),
         };
         let value = self.value(child, node, window, budget)?;
         Ok(score::for_mover(mover, child.to_move(), value))
@@ -232,6 +237,8 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         // From here on, the extent belongs to this position alone, until it is joined with the
         // rest.
         let before = (self.sight.begin_part(), self.path.begin_part());
+        let node = self.reduced_without_hint(node, hint);
+        let depth = node.depth;
         let (value, best) = self.value_by_search(position, node, hint, window, budget)?;
         let mut entry = Entry {
             value: score::of_position(value, ply),
@@ -265,10 +272,14 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         window: Window,
         budget: &mut Budget<'_>,
     ) -> Result<Valued, Stop> {
-        if let Some(bound) = self.bound_by_passing(position, node, window, budget)? {
+        let standing = self.standing(position, node, window, budget)?;
+        if let Some(bound) = self.bound_by_standing(node, standing, window) {
             return Ok((bound, None));
         }
-        self.value_of_moves(position, node, hint, window, budget)
+        if let Some(bound) = self.bound_by_passing(position, node, standing, window, budget)? {
+            return Ok((bound, None));
+        }
+        self.value_of_moves(position, (node, hint), standing, window, budget)
     }
 
     /// The value of a position with one ply to go.
@@ -292,15 +303,15 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
                 return value;
             }
         }
-        Ok(self.value_of_moves(position, node, None, window, budget)?.0)
+        Ok(self.value_of_moves(position, (node, None), None, window, budget)?.0)
     }
 
     /// The value by trying one move after the other.
     fn value_of_moves(
         &mut self,
         position: &P,
-        node: Node,
-        hint: Option<u16>,
+        (node, hint): (Node, Option<u16>),
+        standing: Option<i32>,
         mut window: Window,
         budget: &mut Budget<'_>,
     ) -> Result<Valued, Stop> {
@@ -329,7 +340,8 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             }
         }
         let first_key = self.keys.len();
-        let order = self.rank(position, depth, ply, hint, first, budget)?;
+        let order = self.rank(position, node, hint, first, budget)?;
+        let pruning = self.pruning(position, node, standing, window);
         let reduces = self.options.reductions && depth > 2 && !position.is_in_check();
         let key = Path::key_of(position);
         self.enter_line(position);
@@ -341,22 +353,41 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
                 }
             };
             let mv = self.moves[first + place];
+            if pruning.is_on() && pruning.leaves_out(position, mv, index, best.0) {
+                self.sight.end_at_horizon();
+                continue;
+            }
             if order != Order::RankedAndMade {
                 budget.enter()?;
             }
             let mut child = position.clone();
             child.play_unchecked(mv);
-            let reduction =
-                if reduces { Self::reduction(position, mv, &child, depth, index) } else { 0 };
-            let step = Step { depth, ply, is_first: index == 0, is_safe, reduction };
+            if let Some(bound) = pruning.futile_value(position, mv, &child, index) {
+                self.sight.end_at_horizon();
+                best.0 = best.0.max(bound);
+                continue;
+            }
+            let is_wide = !window.is_null();
+            let reduction = match reduces {
+                true if self.options.log_reductions => {
+                    self.log_reduction(position, mv, &child, (depth, index, is_wide))
+                }
+                true => Self::reduction(position, mv, &child, depth, index),
+                false => 0,
+            };
+            let code = P::move_code(mv);
+            let step = Step { depth, ply, code, is_first: index == 0, is_safe, reduction };
             self.path.push(mv, key);
             let value = self.move_value(position, (mv, &child), step, window, budget)?;
             self.path.pop();
             if value > best.0 {
-                best = (value, Some(P::move_code(mv)));
+                best = (value, Some(code));
             }
             if best.0 >= window.beta {
-                self.learn(position, mv, depth, ply);
+                self.learn(position, mv, node);
+                if self.options.history_malus {
+                    self.learn_malus(position, depth, (first, first_key), index);
+                }
                 break;
             }
             window.alpha = window.alpha.max(best.0);
@@ -369,7 +400,8 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
 
     /// A move that caused a cut-off here may do so elsewhere. For tactical moves, their captures are a better
     /// guide.
-    fn learn(&mut self, position: &P, mv: P::Move, depth: u32, ply: u32) {
+    fn learn(&mut self, position: &P, mv: P::Move, node: Node) {
+        let Node { depth, ply, previous, .. } = node;
         if self.options.captures && position.is_tactical(mv) {
             return;
         }
@@ -377,8 +409,31 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         if self.options.killers {
             self.killers.insert(ply, code);
         }
-        if self.options.history || self.options.combined {
-            self.history.reward(position.to_move().index(), code, depth);
+        let side = position.to_move().index();
+        if let (true, Some(previous)) = (self.options.countermoves, previous) {
+            self.countermoves.insert(side, previous, code);
+        }
+        if self.options.history_malus {
+            self.history.pull(side, code, depth, true);
+        } else if self.options.history || self.options.combined {
+            self.history.reward(side, code, depth);
+        }
+    }
+
+    /// The quiet moves tried before the one at `index`, which caused a cut-off, did not.
+    fn learn_malus(
+        &mut self,
+        position: &P,
+        depth: u32,
+        (first, first_key): (usize, usize),
+        index: usize,
+    ) {
+        let side = position.to_move().index();
+        for key in &self.keys[first_key..][..index] {
+            let mv = self.moves[first + key.place()];
+            if !self.options.captures || !position.is_tactical(mv) {
+                self.history.pull(side, P::move_code(mv), depth, false);
+            }
         }
     }
 }

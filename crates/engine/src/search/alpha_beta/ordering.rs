@@ -15,6 +15,8 @@ pub(super) enum Class {
     Last,
     /// Any other move, if moves that lose material come after it.
     Quiet,
+    /// The last refutation of the opponent's last move.
+    Countermove,
     Killer,
     /// A tactical move, until its exchange is known to lose material.
     Tactical,
@@ -112,25 +114,64 @@ impl Killers {
     }
 }
 
+/// For each move of the opponent, the last quiet move that refuted it (Uiterwijk 1992, "The countermove
+/// heuristic").
+#[derive(Debug, Default)]
+pub(super) struct Countermoves {
+    /// By the replying side and the code of the move before.
+    replies: Vec<Option<u16>>,
+    codes: usize,
+}
+
+impl Countermoves {
+    /// Forgets all, and makes room for moves with codes below `codes`.
+    pub(super) fn clear(&mut self, codes: usize) {
+        self.replies.clear();
+        self.replies.resize(2 * codes, None);
+        self.codes = codes;
+    }
+
+    #[inline]
+    pub(super) fn at(&self, side: usize, previous: u16) -> Option<u16> {
+        self.replies[side * self.codes + usize::from(previous)]
+    }
+
+    pub(super) fn insert(&mut self, side: usize, previous: u16, code: u16) {
+        self.replies[side * self.codes + usize::from(previous)] = Some(code);
+    }
+}
+
 /// For each side, how often and how high in the tree each move caused a cut-off (Schaeffer 1989,
 /// "The history heuristic and alpha-beta search enhancements in practice").
 #[derive(Debug)]
 pub(super) struct History {
     counts: Vec<u32>,
     codes: usize,
+    /// The count of a move about which nothing is known.
+    neutral: u32,
 }
 
 impl History {
     /// The greatest count; exceeding it halves all.
     const MAX: u32 = (1 << 20) - 1;
 
-    pub(super) fn new<P: Knowledge>() -> Self {
-        Self { counts: vec![0; 2 * P::MOVE_CODES], codes: P::MOVE_CODES }
+    /// The count of an unknown move, if counts may fall, and how far they may get from it.
+    const NEUTRAL: u32 = 1 << 19;
+    const REACH: u32 = 1 << 14;
+
+    /// The greatest share of the way to a bound, in parts of the reach.
+    const STRENGTH_MAX: u32 = 2_048;
+
+    /// With `malus`, counts may also fall below those of unknown moves.
+    pub(super) fn new<P: Knowledge>(malus: bool) -> Self {
+        let neutral = if malus { Self::NEUTRAL } else { 0 };
+        Self { counts: vec![neutral; 2 * P::MOVE_CODES], codes: P::MOVE_CODES, neutral }
     }
 
     /// Begins the search of another move of the game: old counts decay.
     pub(super) fn fade(&mut self) {
-        self.counts.iter_mut().for_each(|count| *count /= 2);
+        let neutral = self.neutral / 2;
+        self.counts.iter_mut().for_each(|count| *count = *count / 2 + neutral);
     }
 
     /// The counts of one side's moves, by their codes.
@@ -146,5 +187,23 @@ impl History {
         if self.counts[index] > Self::MAX {
             self.fade();
         }
+    }
+
+    /// Moves a count towards one of its bounds, the less the nearer it is: up for a move that caused a
+    /// cut-off, down for one that was tried in vain before it.
+    pub(super) fn pull(&mut self, side: usize, code: u16, depth: u32, is_good: bool) {
+        let count = &mut self.counts[side * self.codes + usize::from(code)];
+        let strength = (16 * depth.min(100).pow(2)).min(Self::STRENGTH_MAX);
+        let bound = if is_good { Self::NEUTRAL + Self::REACH } else { Self::NEUTRAL - Self::REACH };
+        let change = count.abs_diff(bound) * strength / Self::REACH;
+        *count = if is_good { *count + change } else { *count - change };
+    }
+
+    /// How a move has done, from -2 to 2; 0 if counts only grow.
+    #[inline]
+    pub(super) fn standing(&self, side: usize, code: u16) -> i32 {
+        let count = self.counts[side * self.codes + usize::from(code)];
+        let quarters = (count + 4 * Self::REACH - self.neutral) / (Self::REACH / 2);
+        if self.neutral == 0 { 0 } else { (quarters as i32 - 8).clamp(-2, 2) }
     }
 }

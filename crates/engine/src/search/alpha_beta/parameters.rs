@@ -16,6 +16,9 @@ const QUIESCENCE_PLIES: u32 = 32;
 /// The default reduction of a search after a pass (Donninger 1993).
 const NULL_REDUCTION: u32 = 2;
 
+/// The greatest margin of a static value in points, far above what any position is worth.
+const MARGIN_MAX: i64 = 100_000;
+
 /// The values of `ties`.
 const FIRST: &str = "first";
 const RANDOM: &str = "random";
@@ -227,6 +230,75 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
         )
         .promises(Promise::Heuristic)
         .added_later(),
+        refinement(
+            "history_malus",
+            "Whether the history of a move also falls, where another refutes a position after it, \
+             and changes the less the farther it is from that of an unknown move.",
+        )
+        .only_with("history", ParameterDefault::Bool(true)),
+        refinement(
+            "countermoves",
+            "Whether the last quiet move that refuted the opponent's last move elsewhere is tried \
+             before other quiet moves, behind killers.",
+        ),
+        ParameterInfo::switch(
+            "null_adaptive",
+            false,
+            "Whether the search after a pass is less deep by another fourth of the depth.",
+        )
+        .only_with("null_move", ParameterDefault::Bool(true))
+        .promises(Promise::Heuristic)
+        .added_later(),
+        ParameterInfo::switch(
+            "log_reductions",
+            false,
+            "Whether reductions grow with the logarithms of the depth and of the move's place in the \
+             order, and with `history_malus` by its history, from the third move on.",
+        )
+        .only_with("reductions", ParameterDefault::Bool(true))
+        .promises(Promise::Heuristic)
+        .added_later(),
+        ParameterInfo::switch(
+            "internal_reduction",
+            false,
+            "Internal iterative reduction: whether a position of which the table knows no move is \
+             searched one ply less deep, where four or more are left.",
+        )
+        .only_with("table", ParameterDefault::Bool(true))
+        .promises(Promise::Heuristic)
+        .added_later(),
+        ParameterInfo::switch(
+            "late_move_pruning",
+            false,
+            "Whether quiet moves late in the order are left out where at most four plies are left: \
+             those behind the third and the square of that number.",
+        )
+        .promises(Promise::Heuristic)
+        .added_later(),
+        margin(
+            "futility",
+            "Points for each of the plies that are left, at most four, by which the static value may \
+             be below what is asked for before quiet moves are left out; 0 for never.",
+        ),
+        margin(
+            "reverse_futility",
+            "Points for each of the plies that are left, at most six, by which the static value must \
+             exceed what is asked for to be taken for the value; 0 for never.",
+        ),
+        margin(
+            "delta",
+            "Points by which the static value and what a tactical move gains in the exchange may be \
+             below what is asked for before quiescence leaves the move out; 0 for never.",
+        )
+        .only_with("quiescence", ParameterDefault::Bool(true)),
+        ParameterInfo::switch(
+            "exchange_pruning",
+            false,
+            "Whether tactical moves that lose more than a pawn for each of the plies that are left, at \
+             most four, are left out.",
+        )
+        .promises(Promise::Heuristic)
+        .added_later(),
     ],
     presets: &[
         Preset { name: "plain", values: &[] },
@@ -267,6 +339,35 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
                 ("repetition", ParameterDefault::Bool(true)),
             ],
         },
+        Preset {
+            name: "selective",
+            values: &[
+                ("iterative", ParameterDefault::Bool(true)),
+                ("pvs", ParameterDefault::Bool(true)),
+                ("aspiration", ParameterDefault::Integer(50)),
+                ("table", ParameterDefault::Bool(true)),
+                ("table_deeper", ParameterDefault::Bool(true)),
+                ("killers", ParameterDefault::Bool(true)),
+                ("history", ParameterDefault::Bool(true)),
+                ("captures", ParameterDefault::Bool(true)),
+                ("quiescence", ParameterDefault::Bool(true)),
+                ("exchange", ParameterDefault::Bool(true)),
+                ("check_extension", ParameterDefault::Bool(true)),
+                ("null_move", ParameterDefault::Bool(true)),
+                ("reductions", ParameterDefault::Bool(true)),
+                ("repetition", ParameterDefault::Bool(true)),
+                ("history_malus", ParameterDefault::Bool(true)),
+                ("countermoves", ParameterDefault::Bool(true)),
+                ("null_adaptive", ParameterDefault::Bool(true)),
+                ("log_reductions", ParameterDefault::Bool(true)),
+                ("internal_reduction", ParameterDefault::Bool(true)),
+                ("late_move_pruning", ParameterDefault::Bool(true)),
+                ("futility", ParameterDefault::Integer(100)),
+                ("reverse_futility", ParameterDefault::Integer(90)),
+                ("delta", ParameterDefault::Integer(100)),
+                ("exchange_pruning", ParameterDefault::Bool(true)),
+            ],
+        },
     ],
     bounded_by: &["depth", "nodes", "evaluations", "move_time"],
 };
@@ -274,6 +375,13 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
 /// A value-preserving switch, off by default.
 const fn refinement(name: &'static str, meaning: &'static str) -> ParameterInfo {
     ParameterInfo::switch(name, false, meaning).promises(Promise::ValuePreserving).added_later()
+}
+
+/// A margin of the static value, 0 by default: heuristic.
+const fn margin(name: &'static str, meaning: &'static str) -> ParameterInfo {
+    ParameterInfo::integer(name, 0..=MARGIN_MAX, 0, meaning)
+        .promises(Promise::Heuristic)
+        .added_later()
 }
 
 /// The greatest number of plies from the end at which the solver needs little memory, and that
@@ -353,6 +461,26 @@ pub struct Options {
     pub reductions: bool,
     /// Whether a repeated position is a draw.
     pub repetition: bool,
+    /// Whether history also falls.
+    pub history_malus: bool,
+    /// Whether refutations of the opponent's last move come first.
+    pub countermoves: bool,
+    /// Whether the reduction after a pass grows with the depth.
+    pub null_adaptive: bool,
+    /// Whether reductions grow with logarithms.
+    pub log_reductions: bool,
+    /// Whether positions without a known move are searched to a reduced depth.
+    pub internal_reduction: bool,
+    /// Whether late quiet moves are left out.
+    pub late_move_pruning: bool,
+    /// The margin a ply of futility pruning; 0 for none.
+    pub futility: u32,
+    /// The margin a ply of reverse futility pruning; 0 for none.
+    pub reverse_futility: u32,
+    /// The margin of delta pruning; 0 for none.
+    pub delta: u32,
+    /// Whether losing tactical moves are left out.
+    pub exchange_pruning: bool,
 }
 
 /// Whether ties are drawn.
@@ -366,6 +494,7 @@ impl Options {
         let (iterative, table) = (settings.switch("iterative"), settings.switch("table"));
         let quiescence = settings.switch("quiescence");
         let null_move = settings.switch("null_move");
+        let (history, reductions) = (settings.switch("history"), settings.switch("reductions"));
         Self {
             depth: Limits::from_settings(settings).depth,
             iterative,
@@ -377,7 +506,7 @@ impl Options {
             table_mib: table.then(|| small("table_mib")),
             table_symmetry: table && settings.switch("table_symmetry"),
             killers: settings.switch("killers"),
-            history: settings.switch("history"),
+            history,
             combined: settings.switch("combined"),
             distinct: settings.switch("distinct"),
             threats: settings.switch("threats"),
@@ -391,8 +520,18 @@ impl Options {
             exchange: quiescence && settings.switch("exchange"),
             check_extension: settings.switch("check_extension"),
             null_reduction: if null_move { small("null_reduction") } else { 0 },
-            reductions: settings.switch("reductions"),
+            reductions,
             repetition: settings.switch("repetition"),
+            history_malus: history && settings.switch("history_malus"),
+            countermoves: settings.switch("countermoves"),
+            null_adaptive: null_move && settings.switch("null_adaptive"),
+            log_reductions: reductions && settings.switch("log_reductions"),
+            internal_reduction: table && settings.switch("internal_reduction"),
+            late_move_pruning: settings.switch("late_move_pruning"),
+            futility: small("futility"),
+            reverse_futility: small("reverse_futility"),
+            delta: if quiescence { small("delta") } else { 0 },
+            exchange_pruning: settings.switch("exchange_pruning"),
         }
     }
 }

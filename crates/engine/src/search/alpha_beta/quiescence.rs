@@ -7,7 +7,7 @@ use super::ranking::tactical_key;
 use super::{AlphaBeta, Window};
 use crate::core::knowledge::Knowledge;
 use crate::core::score;
-use crate::search::{Budget, Evaluate, PLIES_MAX, Stop, make_child};
+use crate::search::{Budget, Evaluate, PLIES_MAX, Stop, WIN_MIN, make_child};
 
 impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     /// The value of a position at the horizon that is not over, `ply` plies from the root, for its
@@ -50,6 +50,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             }
             window.alpha = window.alpha.max(best);
         }
+        let delta = self.delta_bound(best, is_in_check);
         self.sight.reach(ply + 1);
         let (first, first_key) = (self.moves.len(), self.keys.len());
         if is_in_check {
@@ -77,6 +78,13 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             let mv = self.moves[first + place];
             if self.options.exchange && !is_in_check && position.loses_exchange(mv) {
                 continue;
+            }
+            if let Some(delta) = delta {
+                let bound = delta.saturating_add(position.exchange(mv));
+                if bound <= window.alpha && window.alpha < WIN_MIN {
+                    best = best.max(bound);
+                    continue;
+                }
             }
             let child = make_child(position, mv, budget)?;
             let value =

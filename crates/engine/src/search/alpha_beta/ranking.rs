@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::node::Node;
 use super::ordering::{Class, Key, bring_next};
 use super::{AlphaBeta, Options};
 use crate::core::knowledge::Knowledge;
@@ -31,23 +32,23 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     pub(super) fn rank(
         &mut self,
         position: &P,
-        depth: u32,
-        ply: u32,
+        node: Node,
         hint: Option<u16>,
         first: usize,
         budget: &mut Budget<'_>,
     ) -> Result<Order, Stop> {
-        let Options { order, combined, killers, history, .. } = self.options;
+        let Node { depth, .. } = node;
+        let Options { order, combined, history, .. } = self.options;
         let captures = self.ranks_captures();
         // The last ply is not ordered by the evaluations that it needs anyway.
         let is_static = if combined { depth > 2 } else { order && depth > 1 };
         let by_history = history || (combined && depth == 2);
-        let killers = if killers { self.killers.at(ply) } else { [None; 2] };
+        let refutations = self.refutations(position, node);
         let first_key = self.keys.len();
         let counts = self.history.of_side(position.to_move().index());
         let listed = self.moves[first..].iter().enumerate();
         if is_static {
-            return self.rank_by_value(position, ply, by_history, hint, first, budget);
+            return self.rank_by_value(position, node, by_history, hint, first, budget);
         } else if by_history {
             self.keys.extend(listed.map(|(place, &mv)| {
                 Key::new(u64::from(counts[usize::from(P::move_code(mv))]), place)
@@ -56,26 +57,35 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             self.keys.extend(
                 listed.map(|(place, &mv)| Key::new(u64::from(position.move_kind(mv)), place)),
             );
-        } else if captures || hint.is_some() || killers[0].is_some() {
+        } else if captures || hint.is_some() || refutations.iter().any(|(code, _)| code.is_some()) {
             self.keys.extend(listed.map(|(place, _)| Key::new(0, place)));
         } else {
             return Ok(Order::AsListed);
         }
-        self.put_first(position, first, first_key, killers, hint);
+        self.put_first(position, first, first_key, refutations, hint);
         Ok(Order::Ranked)
+    }
+
+    /// Moves that refuted something like this position, with their classes.
+    fn refutations(&self, position: &P, node: Node) -> [(Option<u16>, Class); 3] {
+        let killers = if self.options.killers { self.killers.at(node.ply) } else { [None; 2] };
+        let side = position.to_move().index();
+        let reply = node.previous.filter(|_| self.options.countermoves);
+        let reply = reply.and_then(|previous| self.countermoves.at(side, previous));
+        [(killers[0], Class::Killer), (killers[1], Class::Killer), (reply, Class::Countermove)]
     }
 
     /// As [`Self::rank`], by the static evaluation of the resulting positions.
     fn rank_by_value(
         &mut self,
         position: &P,
-        ply: u32,
+        node: Node,
         by_history: bool,
         hint: Option<u16>,
         first: usize,
         budget: &mut Budget<'_>,
     ) -> Result<Order, Stop> {
-        let side = position.to_move();
+        let (side, ply) = (position.to_move(), node.ply);
         let first_key = self.keys.len();
         for place in 0..self.moves.len() - first {
             let mv = self.moves[first + place];
@@ -99,19 +109,19 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             let learnt = if by_history { counts[usize::from(P::move_code(mv))] } else { 0 };
             self.keys.push(Key::new(Key::rank_of_value(value, learnt), place));
         }
-        let killers = if self.options.killers { self.killers.at(ply) } else { [None; 2] };
-        self.put_first(position, first, first_key, killers, hint);
+        let refutations = self.refutations(position, node);
+        self.put_first(position, first, first_key, refutations, hint);
         Ok(Order::RankedAndMade)
     }
 
-    /// Puts killer moves before all others, tactical moves before them, and the move of the
+    /// Puts killer moves before all others, countermoves behind these, tactical moves before them, and the move of the
     /// transposition table first.
     fn put_first(
         &mut self,
         position: &P,
         first: usize,
         first_key: usize,
-        killers: [Option<u16>; 2],
+        refutations: [(Option<u16>, Class); 3],
         hint: Option<u16>,
     ) {
         let captures = self.ranks_captures();
@@ -133,8 +143,8 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
                 keys[place] = keys[place].raised_to(class);
             }
         };
-        for killer in killers {
-            put(killer, Class::Killer);
+        for (code, class) in refutations {
+            put(code, class);
         }
         put(hint, Class::Remembered);
     }

@@ -204,7 +204,8 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             // The window for a move: a test for better, or for at least as good.
             let unwanted = best.value() - i32::from(self.options.draw_ties);
             let window = Window { alpha: window.alpha.max(unwanted), ..window };
-            let step = Step { depth, ply: 0, is_first: index == 0, is_safe, reduction: 0 };
+            let code = P::move_code(mv);
+            let step = Step { depth, ply: 0, code, is_first: index == 0, is_safe, reduction: 0 };
             self.path.push(mv, key);
             let of_move = self.move_value(root, (mv, &child), step, window, budget)?;
             self.path.pop();

@@ -24,6 +24,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         &mut self,
         position: &P,
         node: Node,
+        standing: Option<i32>,
         window: Window,
         budget: &mut Budget<'_>,
     ) -> Result<Option<i32>, Stop> {
@@ -42,11 +43,17 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         let Some(passed) = position.passed().filter(|passed| !passed.is_over()) else {
             return Ok(None);
         };
-        budget.evaluate()?;
-        let is_good = self.evaluation.evaluate(position) >= window.beta;
-        if !is_good || position.plies_left() <= depth {
+        let standing = match standing {
+            Some(value) => value,
+            None => {
+                budget.evaluate()?;
+                self.evaluation.evaluate(position)
+            }
+        };
+        if standing < window.beta || position.plies_left() <= depth {
             return Ok(None);
         }
+        let reduction = reduction + if self.options.null_adaptive { depth / 4 } else { 0 };
         budget.enter()?;
         let asked = Window { alpha: window.beta - 1, beta: window.beta };
         let first = self.path.begin_pass();
@@ -56,7 +63,8 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
                 let side = passed.to_move();
                 let mover = position.to_move();
                 let asked = if side == mover { asked } else { asked.for_opponent() };
-                let node = Node { depth, ply: ply + 1, has_no_win: false, is_passed: true };
+                let (ply, has_no_win, is_passed, previous) = (ply + 1, false, true, None);
+                let node = Node { depth, ply, has_no_win, is_passed, previous };
                 score::for_mover(mover, side, self.value(&passed, node, asked, budget)?)
             }
         };

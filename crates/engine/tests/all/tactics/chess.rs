@@ -114,6 +114,8 @@ impl Check for EverySearchAgrees {
                 aspiration: 20,
                 killers: true,
                 history: true,
+                history_malus: true,
+                countermoves: true,
                 combined: true,
                 distinct: true,
                 threats: true,
@@ -204,6 +206,13 @@ impl Check for HeuristicsAgree {
                 repetition: seed % 5 > 1,
                 pvs: seed % 7 > 1,
                 captures: true,
+                null_adaptive: seed % 4 > 0 && seed % 8 < 4,
+                log_reductions: seed % 3 > 1,
+                late_move_pruning: seed % 5 < 3,
+                exchange_pruning: seed % 7 < 3,
+                futility: 50 * (seed % 3) as u32,
+                reverse_futility: 40 * (seed % 4) as u32,
+                delta: 60 * (seed % 5) as u32,
                 ..Options::default()
             };
             let (found, nodes, evaluations) =

@@ -21,7 +21,7 @@ use twin::Twin;
 
 /// Any combination of the switches that promise the value that the search has without them.
 fn preserving() -> impl Strategy<Value = Options> {
-    (any::<[bool; 11]>(), 0..6_u32).prop_map(|(on, half_width)| {
+    (any::<[bool; 13]>(), 0..6_u32).prop_map(|(on, half_width)| {
         let [
             iterative,
             order,
@@ -34,7 +34,7 @@ fn preserving() -> impl Strategy<Value = Options> {
             distinct,
             rest @ ..,
         ] = on;
-        let [distance, captures] = rest;
+        let [distance, captures, history_malus, countermoves] = rest;
         Options {
             iterative,
             order,
@@ -48,6 +48,8 @@ fn preserving() -> impl Strategy<Value = Options> {
             distinct,
             distance,
             captures,
+            history_malus: history && history_malus,
+            countermoves,
             ..Options::default()
         }
     })
@@ -67,9 +69,25 @@ fn extending() -> impl Strategy<Value = Options> {
 
 /// With those that are heuristic.
 fn selective() -> impl Strategy<Value = Options> {
-    (extending(), 0..4_u32, any::<bool>()).prop_map(|(options, null_reduction, reductions)| {
-        Options { null_reduction, reductions, ..options }
-    })
+    (extending(), 0..4_u32, any::<[bool; 5]>(), [0..3_u32, 0..3, 0..3]).prop_map(
+        |(options, null_reduction, on, margins)| {
+            let [reductions, log_reductions, null_adaptive, late_move_pruning, exchange_pruning] =
+                on;
+            let [futility, reverse_futility, delta] = margins;
+            Options {
+                null_reduction,
+                reductions,
+                log_reductions: reductions && log_reductions,
+                null_adaptive: null_reduction > 0 && null_adaptive,
+                late_move_pruning,
+                exchange_pruning,
+                futility,
+                reverse_futility,
+                delta: if options.quiescence_plies > 0 { 100 * delta } else { 0 },
+                ..options
+            }
+        },
+    )
 }
 
 /// The switches of both: what orders and remembers of the first, what is seen of the second.
@@ -80,6 +98,13 @@ fn joined(preserving: Options, seeing: Options) -> Options {
         check_extension: seeing.check_extension,
         null_reduction: seeing.null_reduction,
         reductions: seeing.reductions,
+        log_reductions: seeing.log_reductions,
+        null_adaptive: seeing.null_adaptive,
+        late_move_pruning: seeing.late_move_pruning,
+        exchange_pruning: seeing.exchange_pruning,
+        futility: seeing.futility,
+        reverse_futility: seeing.reverse_futility,
+        delta: seeing.delta,
         ..preserving
     }
 }
@@ -178,11 +203,13 @@ proptest! {
         nodes in prop::option::of(1..2_000_u64),
         options in preserving(),
         seeing in selective(),
-        table_deeper: bool,
+        (table_deeper, internal_reduction) in any::<(bool, bool)>(),
     ) {
         let root = Skirmish::new(seed, plies, width_max);
         let table_deeper = table_deeper && options.table_mib.is_some();
-        let options = Options { depth, table_deeper, ..joined(options, seeing) };
+        let internal_reduction = internal_reduction && options.table_mib.is_some();
+        let options =
+            Options { depth, table_deeper, internal_reduction, ..joined(options, seeing) };
         let (found, ..) = find(options, &root, &Limits { nodes, ..UNLIMITED });
         let Some(score) = found.score else { return Ok(()) };
         let exact = minimax(&root, plies, 0, &Hunch);
@@ -241,6 +268,9 @@ proptest! {
 fn every_switch_does_something() {
     let base = Options { depth: Some(5), ..Options::default() };
     let quiet = Options { quiescence_plies: 4, ..base };
+    let reduced = Options { reductions: true, ..base };
+    let learning = Options { history: true, ..base };
+    let kept = Options { table_mib: Some(1), ..base };
     let pairs = [
         (base, Options { captures: true, ..base }, false),
         (base, quiet, true),
@@ -249,19 +279,49 @@ fn every_switch_does_something() {
         (base, Options { check_extension: true, ..base }, true),
         (base, Options { null_reduction: 2, ..base }, true),
         (base, Options { null_reduction: 1, ..base }, true),
-        (base, Options { reductions: true, ..base }, true),
+        (base, reduced, true),
+        (reduced, Options { log_reductions: true, ..reduced }, true),
+        (quiet, Options { delta: 100, ..quiet }, true),
+        (learning, Options { history_malus: true, ..learning }, false),
+        (base, Options { countermoves: true, ..base }, false),
+        (kept, Options { internal_reduction: true, ..kept }, true),
     ];
     for (without, with, changes_value) in pairs {
-        let (mut values, mut costs) = (0, 0);
-        for seed in 0..100 {
-            let root = Skirmish::new(1_000 * seed, 9, 9);
-            let [plain, optioned] = [without, with].map(|options| find(options, &root, &UNLIMITED));
-            values += u32::from(plain.0.score != optioned.0.score);
-            costs += u32::from((plain.1, plain.2) != (optioned.1, optioned.2));
-        }
+        let (values, costs) = differences(without, with, 100);
         assert!(costs > 50, "{costs} of 100 by {with:?}");
         assert_eq!(values > 0, changes_value, "{values} of 100 by {with:?}");
     }
+}
+
+/// Pruning needs null windows far from wins and losses, which are fewer.
+#[test]
+fn every_way_of_pruning_does_something() {
+    let base = Options { depth: Some(6), ..Options::default() };
+    let passing = Options { null_reduction: 1, ..base };
+    let pairs = [
+        (passing, Options { null_adaptive: true, ..passing }),
+        (base, Options { late_move_pruning: true, ..base }),
+        (base, Options { exchange_pruning: true, ..base }),
+        (base, Options { futility: 1, ..base }),
+        (base, Options { reverse_futility: 1, ..base }),
+    ];
+    for (without, with) in pairs {
+        let (values, costs) = differences(without, with, 400);
+        assert!(costs > 150, "{costs} of 400 by {with:?}");
+        assert!(values > 0, "no value of 400 by {with:?}");
+    }
+}
+
+/// In how many of so many positions the options change the value, and in how many the cost.
+fn differences(without: Options, with: Options, roots: u64) -> (u32, u32) {
+    let (mut values, mut costs) = (0, 0);
+    for seed in 0..roots {
+        let root = Skirmish::new(1_000 * seed, 9, 9);
+        let [plain, optioned] = [without, with].map(|options| find(options, &root, &UNLIMITED));
+        values += u32::from(plain.0.score != optioned.0.score);
+        costs += u32::from((plain.1, plain.2) != (optioned.1, optioned.2));
+    }
+    (values, costs)
 }
 
 /// In a game that knows nothing of tactics, checks, passes or repetition, the switches for them change
@@ -269,7 +329,8 @@ fn every_switch_does_something() {
 #[test]
 fn games_without_tactics_are_searched_as_before() {
     let added = r#", "captures": true, "quiescence": true, "exchange": true, "check_extension": true,
-        "null_move": true, "repetition": true"#;
+        "null_move": true, "null_adaptive": true, "repetition": true, "late_move_pruning": true,
+        "exchange_pruning": true, "futility": 1, "reverse_futility": 1, "delta": 1"#;
     for rules in crate::common::all_rules() {
         if with_game!(&rules, G => G::HISTORY_MATTERS) {
             continue;
@@ -317,7 +378,16 @@ fn promises_are_declared() {
         assert_eq!(promise(name), (Some(DepthExtending), true), "{name}");
     }
     assert_eq!(promise("check_extension"), (Some(DepthExtending), false));
-    for name in ["null_move", "null_reduction", "reductions", "repetition"] {
+    for name in ["history_malus", "countermoves"] {
+        assert_eq!(promise(name), (Some(ValuePreserving), false), "{name}");
+    }
+    for name in ["null_move", "null_reduction", "null_adaptive", "reductions", "log_reductions"] {
+        assert_eq!(promise(name), (Some(Heuristic), false), "{name}");
+    }
+    for name in ["futility", "reverse_futility", "delta", "late_move_pruning", "exchange_pruning"] {
+        assert_eq!(promise(name), (Some(Heuristic), false), "{name}");
+    }
+    for name in ["internal_reduction", "repetition"] {
         assert_eq!(promise(name), (Some(Heuristic), false), "{name}");
     }
 }

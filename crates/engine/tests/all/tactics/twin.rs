@@ -233,15 +233,60 @@ impl<'a, P: Knowledge> Twin<'a, P> {
         if alpha >= beta {
             return beta;
         }
-        if let Some(bound) = self.pass(position, depth, ply, is_passed, Window(alpha, beta)) {
+        let options = self.options;
+        let is_bound = !options.pvs || beta == alpha + 1;
+        let prunes = is_bound
+            && alpha > -WIN_MIN
+            && beta < WIN_MIN
+            && !position.is_in_check()
+            && position.plies_left() > depth;
+        // Nothing is cut off by a static value right before the horizon, if that is where the search ends.
+        let sees_tactics = options.quiescence_plies > 0 || options.check_extension;
+        let uses_standing = (depth > 1 || sees_tactics)
+            && ((options.futility > 0 && depth <= 4)
+                || (options.reverse_futility > 0 && depth <= 6));
+        let standing = (prunes && uses_standing).then(|| self.static_value(position));
+        let margin = (options.reverse_futility * depth) as i32;
+        if let Some(value) = standing
+            && depth <= 6
+            && margin > 0
+            && value - margin >= beta
+        {
+            return value - margin;
+        }
+        let window = Window(alpha, beta);
+        if let Some(bound) = self.pass(position, depth, ply, (is_passed, standing), window) {
             return bound;
         }
+        let margin = (options.futility * depth) as i32;
+        let futile = standing
+            .map(|value| value + margin)
+            .filter(|&value| prunes && margin > 0 && depth <= 4 && value <= alpha);
         let mut best = -WIN;
         for (index, mv) in self.in_order(position).into_iter().enumerate() {
+            if prunes && depth <= 4 && index > 0 && best > -WIN_MIN {
+                let leaves_out = match position.is_tactical(mv) {
+                    true => options.exchange_pruning && position.exchange(mv) < -100 * depth as i32,
+                    false => options.late_move_pruning && index >= 3 + (depth * depth) as usize,
+                };
+                if leaves_out {
+                    continue;
+                }
+            }
             let child = self.make_child(position, mv);
             let is_quiet = !position.is_tactical(mv) && !child.is_in_check();
-            let reduces = self.options.reductions && depth > 2 && !position.is_in_check();
+            if let Some(value) = futile.filter(|_| index > 0 && is_quiet && !child.is_over()) {
+                best = best.max(value);
+                continue;
+            }
+            let reduces = options.reductions && depth > 2 && !position.is_in_check();
             let reduction = match index {
+                2.. if options.log_reductions && reduces && is_quiet => {
+                    let plies = (0.5 + log2(depth) * log2(index as u32 + 1) * 2.0 / 9.0) as u32;
+                    let is_wide = beta > alpha + 1;
+                    plies.saturating_sub(u32::from(is_wide)).min(depth - 2)
+                }
+                _ if options.log_reductions => 0,
                 3..6 if reduces && is_quiet => 1,
                 6.. if reduces && is_quiet => depth / 3,
                 _ => 0,
@@ -264,17 +309,20 @@ impl<'a, P: Knowledge> Twin<'a, P> {
         position: &P,
         depth: u32,
         ply: u32,
-        is_passed: bool,
+        (is_passed, standing): (bool, Option<i32>),
         Window(alpha, beta): Window,
     ) -> Option<i32> {
         let reduction = self.options.null_reduction;
         let is_asked = reduction > 0 && !is_passed && depth > 1;
+        let deeper = if self.options.null_adaptive { depth / 4 } else { 0 };
+        let reduction = reduction + deeper;
         let is_bound = !self.options.pvs || beta == alpha + 1;
         if !is_asked || !is_bound || beta.abs() >= WIN_MIN {
             return None;
         }
         let passed = position.passed().filter(|passed| !passed.is_over())?;
-        if self.static_value(position) < beta || position.plies_left() <= depth {
+        let standing = standing.unwrap_or_else(|| self.static_value(position));
+        if standing < beta || position.plies_left() <= depth {
             return None;
         }
         self.nodes += 1;
@@ -319,6 +367,8 @@ impl<'a, P: Knowledge> Twin<'a, P> {
             }
             alpha = alpha.max(best);
         }
+        let delta = self.options.delta as i32;
+        let delta = (delta > 0 && !is_in_check).then_some(best + delta);
         let mut moves = moves_of(position);
         moves.retain(|&mv| is_in_check || position.is_tactical(mv));
         if self.options.captures {
@@ -329,6 +379,13 @@ impl<'a, P: Knowledge> Twin<'a, P> {
         }
         for mv in moves {
             if self.options.exchange && !is_in_check && position.exchange(mv) < 0 {
+                continue;
+            }
+            if let Some(delta) = delta
+                && delta + position.exchange(mv) <= alpha
+                && alpha < WIN_MIN
+            {
+                best = best.max(delta + position.exchange(mv));
                 continue;
             }
             let child = self.make_child(position, mv);
@@ -347,6 +404,12 @@ impl<'a, P: Knowledge> Twin<'a, P> {
         }
         best
     }
+}
+
+/// The logarithm to the base of two, in straight lines between the powers.
+fn log2(number: u32) -> f64 {
+    let power = f64::from(number).log2().floor();
+    power + f64::from(number) / power.exp2() - 1.0
 }
 
 fn score<P: Position>(position: &P, ending: Ending, ply: u32) -> i32 {
