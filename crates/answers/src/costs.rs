@@ -74,7 +74,8 @@ impl CostRow {
             overruns: player.time_limit_us.map(|limit_us| times.overruns(limit_us)),
             wall_us_game_mean: wall.and_then(|times| times.game_mean(role)),
             wall_us_ratio: wall.and_then(|times| times.ratio(role)),
-            cpu: (player.is_compared_by_cpu && self.cpu_us > 0.0).then(|| CpuTimes {
+            is_compared_by_cpu: player.is_compared_by_cpu && self.cpu_us > 0.0,
+            cpu: (player.is_cpu_time_known && self.cpu_us > 0.0).then(|| CpuTimes {
                 us_mean: self.cpu_us / moves,
                 us_game_mean: cpu.and_then(|times| times.game_mean(role)),
                 us_ratio: cpu.filter(|_| both_by_cpu).and_then(|times| times.ratio(role)),

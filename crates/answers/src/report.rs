@@ -232,9 +232,11 @@ pub struct Costs {
     /// ([`TimeSums::ratio`](spelrum_statistics::TimeSums::ratio)). `None` for moves of one depth, in self-play, or
     /// where a player never searched.
     pub wall_us_ratio: Option<OverGames>,
-    /// Processor time, if moves are compared by it
-    /// ([`CostedPlayer::is_compared_by_cpu`](super::CostedPlayer::is_compared_by_cpu)).
+    /// Processor time, if it is known: `None` for external engines, and where the worker cannot measure it.
     pub cpu: Option<CpuTimes>,
+    /// Whether moves are compared by processor time
+    /// ([`CostedPlayer::is_compared_by_cpu`](super::CostedPlayer::is_compared_by_cpu)), otherwise by wall time.
+    pub is_compared_by_cpu: bool,
 }
 
 /// Processor time of searched moves: as the wall time fields of [`Costs`].
@@ -244,8 +246,8 @@ pub struct CpuTimes {
     pub us_mean: f64,
     /// The mean over games of the player's mean time, in microseconds.
     pub us_game_mean: Option<OverGames>,
-    /// Geometric mean over games of the player's mean times, divided by its opponent's; also `None` where the
-    /// opponent is not compared by processor time.
+    /// Geometric mean over games of the player's mean times, divided by its opponent's; also `None` where one of
+    /// both is not compared by processor time.
     pub us_ratio: Option<OverGames>,
 }
 
@@ -264,15 +266,26 @@ impl Report {
 }
 
 impl Costs {
-    /// Returns the mean time of a move, in microseconds: over games if available, otherwise over all moves. Uses the
-    /// clock by which moves are compared: processor time where no time limit ends them, otherwise wall time.
+    /// Returns the mean time of a move by the clock by which moves are compared, in microseconds: processor time where
+    /// no time limit ends them and it is known, otherwise wall time.
     #[must_use]
     pub fn us_mean(&self) -> OverGames {
-        let (over_games, over_moves) = match self.cpu {
-            Some(CpuTimes { us_mean, us_game_mean, .. }) => (us_game_mean, us_mean),
-            None => (self.wall_us_game_mean, self.wall_us_mean),
-        };
-        over_games.unwrap_or(OverGames { value: over_moves, interval: None })
+        let cpu = self.cpu_mean().filter(|_| self.is_compared_by_cpu);
+        cpu.unwrap_or_else(|| self.wall_mean())
+    }
+
+    /// Returns the mean wall time of a move, in microseconds: over games if available, otherwise over all moves.
+    #[must_use]
+    pub fn wall_mean(&self) -> OverGames {
+        let over_moves = OverGames { value: self.wall_us_mean, interval: None };
+        self.wall_us_game_mean.unwrap_or(over_moves)
+    }
+
+    /// Returns the mean processor time of a move, as [`Costs::wall_mean`]; `None` if it is not known.
+    #[must_use]
+    pub fn cpu_mean(&self) -> Option<OverGames> {
+        let CpuTimes { us_mean, us_game_mean, .. } = self.cpu?;
+        Some(us_game_mean.unwrap_or(OverGames { value: us_mean, interval: None }))
     }
 
     /// Returns the player's geometric mean over games, divided by its opponent's: in processor time where both are

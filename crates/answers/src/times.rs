@@ -135,8 +135,9 @@ pub struct CostedPlayer {
     pub time_limit_us: Option<u64>,
     /// Whether evaluations are reported as a share of the leaves of a full tree: if the player searches to one depth.
     pub has_full_tree: bool,
-    /// Whether moves are compared by processor time: their time is not limited, and processor time is known, which
-    /// excludes external engines.
+    /// Whether the processor time of its moves is known, which excludes external engines.
+    pub is_cpu_time_known: bool,
+    /// Whether moves are compared by processor time: their time is not limited, and processor time is known.
     pub is_compared_by_cpu: bool,
 }
 
@@ -154,11 +155,12 @@ impl CostedPlayer {
             Some(_) | None => None,
         };
         let is_limited = time_limit_us.is_some() || parameters.contains_key("clock");
+        let is_cpu_time_known = algorithm.is_some_and(disturbance::is_cpu_time_known);
         Self {
             time_limit_us,
             has_full_tree: has_full_tree(&parameters),
-            is_compared_by_cpu: !is_limited
-                && algorithm.is_some_and(disturbance::is_cpu_time_known),
+            is_cpu_time_known,
+            is_compared_by_cpu: is_cpu_time_known && !is_limited,
         }
     }
 }
@@ -240,9 +242,10 @@ mod tests {
     #[test]
     fn players_are_known_by_their_parameters() {
         let player = |json| CostedPlayer::from_json(json);
-        let free = CostedPlayer { is_compared_by_cpu: true, ..CostedPlayer::default() };
+        let known = CostedPlayer { is_cpu_time_known: true, ..CostedPlayer::default() };
+        let free = CostedPlayer { is_compared_by_cpu: true, ..known };
         let fixed = CostedPlayer { has_full_tree: true, ..free };
-        let timed = CostedPlayer { time_limit_us: Some(4_000), ..CostedPlayer::default() };
+        let timed = CostedPlayer { time_limit_us: Some(4_000), ..known };
         assert_eq!(player(r#"{"algorithm":"minimax","depth":3}"#), fixed);
         assert_eq!(player(r#"{"algorithm":"minimax"}"#), free);
         assert_eq!(player(r#"{"algorithm":"alpha-beta","depth":3,"iterative":false}"#), fixed);
@@ -254,6 +257,7 @@ mod tests {
         assert_eq!(player(deepening), free);
         let mcts = r#"{"algorithm":"mcts","move_time_us":4000}"#;
         assert_eq!(player(mcts), timed);
+        assert_eq!(player(r#"{"algorithm":"mcts","clock":"60s"}"#), known);
         // An external engine's processor time is unknown, and a clock is a limit.
         let external = r#"{"algorithm":"uci","clock":"60s","engine":"fish"}"#;
         assert_eq!(player(external), CostedPlayer::default());

@@ -128,7 +128,7 @@ fn reading(costs: &[&MoveCost]) -> String {
         true => "Whiskers are 95% intervals over openings.",
         false => "Without intervals: there are too few openings.",
     };
-    let by_cpu = costs.iter().filter(|cost| cost.costs.cpu.is_some()).count();
+    let by_cpu = costs.iter().filter(|cost| cost.costs.is_compared_by_cpu).count();
     let clock = match by_cpu {
         0 => "By the clock on the wall",
         _ if by_cpu == costs.len() => "Processor time",

@@ -68,12 +68,12 @@ fn columns<'a>(
         .cell(&report.axes, |moves| moves)
         .shown_if(names_opponents(report))
         .column("searched_moves", "moves", Form::Count, |moves| moves.costs.searched_moves)
-        .text("mean", Form::Duration, |moves| moves.costs.us_mean().value)
+        .text("cpu", Form::Duration, |moves| Some(moves.costs.cpu_mean()?.value))
+        .text("wall", Form::Duration, |moves| moves.costs.wall_mean().value)
         .text("95%", Form::RelativeError, error_of_mean)
         .shown_if(has_errors)
         .key("wall_us_mean", |moves| moves.costs.wall_us_mean)
         .column("wall_us_median", "median", Form::Duration, |moves| moves.costs.wall_us_median)
-        .text("p95", Form::Duration, |moves| moves.costs.wall_us_p95)
         .text("ratio", Form::Ratio, |moves| Some(moves.costs.us_ratio()?.value))
         .shown_if(has_ratios)
         .key("wall_us_p90", |moves| moves.costs.wall_us_p90)
@@ -117,7 +117,7 @@ pub(crate) fn rows<'a>(report: &'a Report, costs: &'a [MoveCost]) -> Rows<'a> {
     Rows::new(&report.axes, columns(report, costs, ""), costs.iter().collect())
 }
 
-/// Returns half the width of the mean's interval, as a share of the mean.
+/// Returns half the width of the interval of the mean by which players are compared, as a share of that mean.
 fn error_of_mean(moves: &MoveCost) -> Option<f64> {
     let mean = moves.costs.us_mean();
     // The lower bound may be clipped at zero.
@@ -132,7 +132,7 @@ fn has_errors(costs: &[MoveCost]) -> bool {
 
 fn is_over_games(moves: &MoveCost) -> bool {
     let costs = &moves.costs;
-    costs.cpu.map_or(costs.wall_us_game_mean, |cpu| cpu.us_game_mean).is_some()
+    costs.wall_us_game_mean.is_some() || costs.cpu.is_some_and(|cpu| cpu.us_game_mean.is_some())
 }
 
 /// Whether ratios are shown: not where a time limit decides the time of moves, nor where opponents are named, because
@@ -158,16 +158,16 @@ fn has_limit(moves: &MoveCost) -> bool {
 
 /// Notes on the costs.
 fn notes_on_costs(report: &Report, costs: &[MoveCost]) -> Vec<String> {
-    let mut notes = vec![clock_note(costs).to_owned()];
-    if costs.iter().any(is_over_games) {
-        let error = match has_errors(costs) {
-            true => "; 95%: half the width of its interval, over openings",
-            false => "",
-        };
-        notes.push(format!(
-            "Mean: over games, of the mean in each{error}.\n\
-             Median, p95: what half and 95% of all moves did not exceed.",
-        ));
+    let means = match costs.iter().any(is_over_games) {
+        true => CLOCKS_OVER_GAMES,
+        false => CLOCKS,
+    };
+    let mut notes = vec![
+        "Of searched moves; reach: the depth in plies that a search completed.".to_owned(),
+        means.to_owned(),
+    ];
+    if has_errors(costs) {
+        notes.push(error_note(costs).to_owned());
     }
     if has_ratios(report, costs) {
         notes.push(
@@ -193,17 +193,24 @@ fn notes_on_costs(report: &Report, costs: &[MoveCost]) -> Vec<String> {
     notes
 }
 
-/// States the clock of the times, and the other columns beside them.
-fn clock_note(costs: &[MoveCost]) -> &'static str {
-    let by_cpu = costs.iter().filter(|moves| moves.costs.cpu.is_some()).count();
+/// States the clocks of the times.
+const CLOCKS: &str = "Cpu: mean processor time, - where it is not known; wall: mean wall time. Median: the wall time that\n\
+     half of all moves did not exceed.";
+
+/// The same of means over games.
+const CLOCKS_OVER_GAMES: &str = "Cpu: mean processor time, - where it is not known; wall: mean wall time; both over games, of the\n\
+     mean in each. Median: the wall time that half of all moves did not exceed.";
+
+/// States the clock whose mean has the interval.
+fn error_note(costs: &[MoveCost]) -> &'static str {
+    let by_cpu = costs.iter().filter(|moves| moves.costs.is_compared_by_cpu).count();
     if by_cpu == 0 {
-        "Of searched moves: wall time; reach: the depth in plies that a search completed."
+        "95%: half the width of the interval of the mean wall time, over openings."
     } else if by_cpu == costs.len() {
-        "Of searched moves: processor time, but in median and p95 wall time; reach: the depth in plies\n\
-         that a search completed."
+        "95%: half the width of the interval of the mean processor time, over openings."
     } else {
-        "Of searched moves: wall time, but the mean is processor time where no time limit ends moves and\n\
-         it is known; reach: the depth in plies that a search completed."
+        "95%: half the width of the interval of the mean, over openings: of processor time, but of wall\n\
+         time where a time limit ends moves or processor time is not known."
     }
 }
 

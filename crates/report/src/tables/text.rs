@@ -104,6 +104,7 @@ pub(crate) mod tests {
                     interval: interval(scale / 300.0, scale / 400.0, scale / 200.0),
                 }),
                 cpu: None,
+                is_compared_by_cpu: false,
             },
         };
         let by_depth = |mut cost: MoveCost| {
@@ -194,10 +195,9 @@ pub(crate) mod tests {
         assert!(!shown(&report).contains("Warning"));
     }
 
-    /// Players without a time limit are compared by processor time, and a note states the clock of each player's
-    /// times.
+    /// Both clocks have a column each, for all players; a note states of which mean the interval is.
     #[test]
-    fn processor_times_take_the_place_of_wall_times() {
+    fn processor_times_stand_beside_wall_times() {
         let mut report = report();
         report.depths.clear();
         let over_games =
@@ -207,25 +207,43 @@ pub(crate) mod tests {
             us_game_mean: over_games(8_000.0),
             us_ratio: over_games(1.5),
         });
-        assert!(shown(&report).contains("Of searched moves: wall time; reach"));
-        report.moves[0].costs.cpu = cpu;
+        let row = |text: &str, player: &str| {
+            let costs = text.lines().skip_while(|line| *line != "What a move costs");
+            let row = costs.skip(4).find(|line| line.contains(player)).unwrap_or_default();
+            row.split_once("1,432").unwrap_or_default().1.trim().to_owned()
+        };
+        let unknown = shown(&report);
+        assert!(row(&unknown, "alphabeta").starts_with("-  12.5 µs    -  11.5 µs"), "{unknown}");
+        assert!(unknown.contains("interval of the mean wall time"), "{unknown}");
+        // Known, but of a player with a time limit: its wall time has the interval.
+        report.moves[1].costs.cpu = cpu.map(|cpu| CpuTimes { us_ratio: None, ..cpu });
+        let limited = shown(&report);
+        let its = row(&limited, "genetic");
+        assert!(its.starts_with("8.00 ms  37.5 ms  ±9%  34.5 ms    ×10.0"), "{limited}");
+        assert!(limited.contains("interval of the mean wall time"), "{limited}");
+        report.moves[1].costs.cpu = cpu;
+        report.moves[1].costs.is_compared_by_cpu = true;
         let mixed = shown(&report);
-        assert!(mixed.contains("8.00 ms  ±100%") && mixed.contains("×1.50"), "{mixed}");
-        assert!(mixed.contains("but the mean is processor time where no time limit"), "{mixed}");
-        report.moves.iter_mut().for_each(|moves| moves.costs.cpu = cpu);
+        let its = row(&mixed, "genetic");
+        assert!(its.starts_with("8.00 ms  37.5 ms  ±100%  34.5 ms    ×1.50"), "{mixed}");
+        assert!(row(&mixed, "alphabeta").starts_with("-  12.5 µs"), "{mixed}");
+        assert!(mixed.contains("of processor time, but of wall"), "{mixed}");
+        for moves in &mut report.moves {
+            (moves.costs.cpu, moves.costs.is_compared_by_cpu) = (cpu, true);
+        }
         let all = shown(&report);
-        assert!(all.contains("Of searched moves: processor time, but in median"), "{all}");
-        assert!(
-            [mixed, all].iter().all(|text| text.lines().all(|line| line.chars().count() <= 100))
-        );
+        assert!(all.contains("interval of the mean processor time"), "{all}");
+        for text in [unknown, limited, mixed, all] {
+            assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        }
         // Over moves only, as by depth.
         for moves in &mut report.moves {
-            let cpu = CpuTimes { us_mean: 7_000.0, ..CpuTimes::default() };
-            moves.costs.cpu = Some(cpu);
+            moves.costs.wall_us_game_mean = None;
+            moves.costs.cpu = Some(CpuTimes { us_mean: 7_000.0, ..CpuTimes::default() });
         }
         let over_moves = shown(&report);
         assert!(
-            over_moves.contains("7.00 ms") && !over_moves.contains("Mean: over games"),
+            over_moves.contains("7.00 ms") && !over_moves.contains("over games, of the"),
             "{over_moves}"
         );
     }

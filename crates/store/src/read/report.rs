@@ -49,7 +49,7 @@ impl Readers {
         let opponents = Opponents::new(&cells);
         let players = players(&mut snapshot, id).await?;
         let wall = time_sums(&mut snapshot, id, Clock::Wall, limit(0)).await?;
-        let cpu = match players.values().any(|player| player.is_compared_by_cpu) {
+        let cpu = match players.values().any(|player| player.is_cpu_time_known) {
             true => time_sums(&mut snapshot, id, Clock::Cpu, limit(0)).await?,
             false => HashMap::new(),
         };

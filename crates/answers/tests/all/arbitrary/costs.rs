@@ -14,7 +14,7 @@ pub(crate) fn move_cost(axes: usize) -> impl Strategy<Value = MoveCost> {
     let places = vec(option::of(name()), axes);
     let shares = (option::of(figure()), option::of(overruns()));
     let over = [option::of(over_games()), option::of(over_games())];
-    let times = (option::of(figure()), over, option::of(cpu_times()));
+    let times = (option::of(figure()), over, option::of(cpu_times()), any::<bool>());
     (id(), places, [name(), name()], count(), figures, shares, times).prop_map(
         |(
             id,
@@ -23,7 +23,7 @@ pub(crate) fn move_cost(axes: usize) -> impl Strategy<Value = MoveCost> {
             searched_moves,
             figures,
             (full_tree_share, overruns),
-            (wall_us_p95, [wall_us_game_mean, wall_us_ratio], cpu),
+            (wall_us_p95, [wall_us_game_mean, wall_us_ratio], cpu, is_compared_by_cpu),
         )| {
             let [
                 wall_us_mean,
@@ -49,6 +49,7 @@ pub(crate) fn move_cost(axes: usize) -> impl Strategy<Value = MoveCost> {
                 wall_us_game_mean,
                 wall_us_ratio,
                 cpu,
+                is_compared_by_cpu,
             };
             MoveCost { cell: CellId(id), axes, player, opponent, costs }
         },

@@ -123,6 +123,7 @@ fn costs() -> Costs {
         wall_us_game_mean: Some(over_games(1_500.0)),
         wall_us_ratio: Some(OverGames { value: 1.25, interval: None }),
         cpu: Some(CpuTimes { us_mean: 1_450.0, us_game_mean: None, us_ratio: None }),
+        is_compared_by_cpu: true,
     }
 }
 
