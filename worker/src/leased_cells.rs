@@ -126,6 +126,11 @@ mod tests {
         LeasedCell { bytes, definition: Definition::Sent(v1::GetCellResponse::default()) }
     }
 
+    fn held(cells: &LeasedCells) -> (usize, usize) {
+        let kept = cells.lock();
+        (kept.cells.len(), kept.bytes)
+    }
+
     #[test]
     fn each_is_taken_once() {
         let cells = LeasedCells::default();
@@ -140,10 +145,10 @@ mod tests {
         let cells = LeasedCells::default();
         let number = CELLS_MAX.get() + 10;
         cells.keep((0..number).map(|number| (hash(number), cell(1))));
-        assert_eq!((cells.lock().cells.len(), cells.lock().bytes), (4_096, 4_096));
+        assert_eq!(held(&cells), (4_096, 4_096));
         assert!(cells.take(hash(9)).is_none() && cells.take(hash(10)).is_some());
         cells.keep((0..3).map(|number| (hash(number), cell(BYTES_MAX / 2))));
-        assert_eq!((cells.lock().cells.len(), cells.lock().bytes), (2, BYTES_MAX));
+        assert_eq!(held(&cells), (2, BYTES_MAX));
         assert!(cells.take(hash(0)).is_none() && cells.take(hash(2)).is_some());
     }
 }
