@@ -39,6 +39,7 @@ mod outage;
 mod outcome;
 mod panics;
 mod playing;
+mod requests;
 mod sharing;
 mod slot;
 

@@ -9,12 +9,10 @@ use std::time::{Duration, Instant};
 use spelrum_answers::Machine;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_model::engines::OfferedEngine;
-use spelrum_model::speed::Speed;
-use spelrum_model::{DefinitionHash, GameId, LeaseId, ListedPositions, OpeningsCache, WorkerId};
+use spelrum_model::{DefinitionHash, ListedPositions, OpeningsCache, WorkerId};
 use spelrum_proto::engines::offer_to_wire;
 use spelrum_proto::labels::label_to_wire;
 use spelrum_proto::limits::{MESSAGE_BYTES_MAX, REPORT_RESULTS_MAX};
-use spelrum_proto::speeds;
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::v1::{self, Verdict};
 use spelrum_proto::work::{self, Grant};
@@ -23,8 +21,7 @@ use spelrum_proto::{
 };
 use spelrum_scheduling::worker::{Answer, Call, Caller, LeasedGames, Session};
 use tokio::sync::watch;
-use tonic::service::interceptor::InterceptedService;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Endpoint;
 use tonic::{Code, Response, Status};
 use uuid::Uuid;
 
@@ -36,6 +33,7 @@ use crate::networks::{self, Networks, Stored};
 use crate::openings;
 use crate::outage::Outage;
 use crate::outcome::Finished;
+use crate::requests::{Client, Signed, get_cell, get_network, give_back, heartbeat, lease, report};
 
 /// How long connecting may take.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
@@ -45,9 +43,6 @@ const LEASED_CELLS_PATIENCE: Duration = Duration::from_millis(500);
 
 /// The interval of keep-alive pings on an idle connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
-
-/// A client; cheap to clone.
-type Client = WorkClient<InterceptedService<Channel, Bearer>>;
 
 /// The worker's introduction.
 #[derive(Clone, Debug)]
@@ -527,24 +522,6 @@ fn cell_answer(cell: Cell, keep: bool) -> Answer<Arc<Cell>> {
     Answer::Cell { cell: Arc::new(cell), keep, game }
 }
 
-/// The caller, with its proof.
-struct Signed {
-    caller: Caller,
-    worker_secret: Vec<u8>,
-}
-
-async fn lease(
-    mut client: Client,
-    Signed { caller, worker_secret }: Signed,
-    slots: u32,
-    speeds: &[Speed],
-) -> Result<Response<v1::LeaseResponse>, Status> {
-    let (worker_id, coordinator_epoch) = (caller.worker.0, caller.epoch);
-    let speeds = speeds.iter().cloned().map(speeds::speed_to_wire).collect();
-    let request = v1::LeaseRequest { worker_id, coordinator_epoch, slots, speeds, worker_secret };
-    client.lease(request).await
-}
-
 /// Interprets an answered Lease.
 fn parse_lease(response: v1::LeaseResponse) -> Result<Answer<Arc<Cell>>, Failed> {
     let v1::LeaseResponse { grant, retry_after_ms, all_done, withheld: _told, calibrate, cells: _ } =
@@ -566,67 +543,6 @@ fn parse_lease(response: v1::LeaseResponse) -> Result<Answer<Arc<Cell>>, Failed>
     let count: u64 = games.iter().map(|games| games.range.count).sum();
     tracing::debug!(%lease, games = count, "leased");
     Ok(Answer::Granted { lease, games })
-}
-
-async fn heartbeat(
-    mut client: Client,
-    Signed { caller, worker_secret }: Signed,
-    leases: &[LeaseId],
-    playing: &[GameId],
-) -> Result<Response<v1::HeartbeatResponse>, Status> {
-    let game = |game: &GameId| v1::GameId { cell_id: game.cell.0, number: game.number };
-    let request = v1::HeartbeatRequest {
-        worker_id: caller.worker.0,
-        coordinator_epoch: caller.epoch,
-        lease_ids: leases.iter().map(|lease| lease.0).collect(),
-        playing: playing.iter().map(game).collect(),
-        worker_secret,
-    };
-    client.heartbeat(request).await
-}
-
-async fn report(
-    mut client: Client,
-    Signed { caller, worker_secret }: Signed,
-    results: &[Finished],
-) -> Result<Response<v1::ReportResponse>, Status> {
-    let request = v1::ReportRequest {
-        worker_id: caller.worker.0,
-        coordinator_epoch: caller.epoch,
-        results: results.iter().map(|finished| finished.result.clone()).collect(),
-        worker_secret,
-    };
-    client.report(request).await
-}
-
-async fn give_back(
-    mut client: Client,
-    Signed { caller, worker_secret }: Signed,
-    leases: &[LeaseId],
-) -> Result<Response<v1::GiveBackResponse>, Status> {
-    let request = v1::GiveBackRequest {
-        worker_id: caller.worker.0,
-        coordinator_epoch: caller.epoch,
-        lease_ids: leases.iter().map(|lease| lease.0).collect(),
-        worker_secret,
-    };
-    client.give_back(request).await
-}
-
-async fn get_cell(
-    mut client: Client,
-    definition: DefinitionHash,
-) -> Result<Response<v1::GetCellResponse>, Status> {
-    let definition_hash = definition.0.to_vec();
-    client.get_cell(v1::GetCellRequest { definition_hash, openings_apart: true }).await
-}
-
-async fn get_network(
-    mut client: Client,
-    definition: DefinitionHash,
-) -> Result<Response<v1::GetNetworkResponse>, Status> {
-    let request = v1::GetNetworkRequest { definition_hash: definition.0.to_vec() };
-    client.get_network(request).await
 }
 
 /// Logs unexpected verdicts.
