@@ -36,6 +36,7 @@
 mod node;
 mod ordering;
 mod parameters;
+mod place;
 mod pruning;
 mod quiescence;
 mod ranking;

@@ -4,7 +4,7 @@
 //! won or lost: a bound by a static value is neither, and a move is left out only beside another that is
 //! not lost.
 
-use super::node::Node;
+use super::place::Node;
 use super::{AlphaBeta, Window};
 use crate::core::knowledge::Knowledge;
 use crate::search::{Budget, Evaluate, Stop, WIN_MIN};

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::node::Node;
 use super::ordering::{Class, Key, bring_next};
+use super::place::Node;
 use super::{AlphaBeta, Options};
 use crate::core::knowledge::Knowledge;
 use crate::core::score;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::node::Step;
+use super::place::Step;
 use super::{AlphaBeta, Window};
 use crate::core::knowledge::{Knowledge, Sifted};
 use crate::core::limits::EndedBy;

@@ -1,6 +1,6 @@
 //! Selective search: passes, reductions, extensions, and repeated positions.
 
-use super::node::{Node, Step};
+use super::place::{Node, Step};
 use super::{AlphaBeta, Window};
 use crate::core::knowledge::Knowledge;
 use crate::core::score;
