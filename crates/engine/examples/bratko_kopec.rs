@@ -91,13 +91,14 @@ fn main() {
             work.nodes += nodes;
             work.cpu_us += found.cpu_us;
             work.found += u32::from(best.split(' ').any(|mv| mv == found.best_move));
-            work.log_ratios += (nodes as f64 / *first_nodes.get_or_insert(nodes) as f64).ln();
+            let first_nodes = *first_nodes.get_or_insert(nodes);
+            work.log_ratios += libm::log(nodes as f64 / first_nodes as f64);
         }
     }
     let first = works.first().map_or(1, |work| work.cpu_us) as f64;
     for (text, Work { nodes, cpu_us, found, log_ratios }) in texts.iter().zip(&works) {
         let seconds = *cpu_us as f64 / 1e6;
-        let ratio = (log_ratios / POSITIONS.len() as f64).exp();
+        let ratio = libm::exp(log_ratios / POSITIONS.len() as f64);
         let rate = *nodes as f64 / *cpu_us as f64;
         let time = *cpu_us as f64 / first;
         println!(

@@ -408,8 +408,8 @@ impl<'a, P: Knowledge> Twin<'a, P> {
 
 /// The logarithm to the base of two, in straight lines between the powers.
 fn log2(number: u32) -> f64 {
-    let power = f64::from(number).log2().floor();
-    power + f64::from(number) / power.exp2() - 1.0
+    let power = libm::floor(libm::log2(f64::from(number)));
+    power + f64::from(number) / libm::exp2(power) - 1.0
 }
 
 fn score<P: Position>(position: &P, ending: Ending, ply: u32) -> i32 {
