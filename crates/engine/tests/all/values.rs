@@ -42,27 +42,26 @@ fn exact_players(rules: &Rules, evaluation: &str, depth: Option<u32>, seed: u64)
 /// Value-preserving switches of alpha-beta as they are declared: each alone, all, and all but each;
 /// with a window narrow enough to miss.
 fn refinements() -> Vec<String> {
-    let declared: Vec<&str> = parameters_of("alpha-beta")
+    // With the switch that each of them needs.
+    let declared: Vec<(&str, Option<&str>)> = parameters_of("alpha-beta")
         .iter()
         .filter(|info| info.promise == Some(Promise::ValuePreserving))
         .filter(|info| info.kind == ParameterKind::Switch && info.added_later)
-        .map(|info| info.name)
+        .map(|info| (info.name, info.only_with.map(|(needed, _)| needed)))
         .collect();
     assert!(declared.len() >= 10, "{declared:?}");
+    let on = |name: &str| format!(r#", "{name}": true"#);
     let all_but = |left_out: Option<&str>| {
-        let has_table = left_out != Some("table");
-        let mut text = r#", "iterative": true, "aspiration": 2"#.to_owned();
-        for name in &declared {
-            let is_on = left_out != Some(name) && (has_table || *name != "table_symmetry");
-            text += &if is_on { format!(r#", "{name}": true"#) } else { String::new() };
-        }
-        text
+        let is_on = |name: &str| left_out != Some(name);
+        let names =
+            declared.iter().filter(|(name, needed)| is_on(name) && needed.is_none_or(is_on));
+        let switches: String = names.map(|(name, _)| on(name)).collect();
+        format!(r#", "iterative": true, "aspiration": 2{switches}"#)
     };
-    let alone = declared.iter().map(|name| match *name {
-        "table_symmetry" => r#", "table": true, "table_symmetry": true"#.to_owned(),
-        name => format!(r#", "{name}": true"#),
-    });
-    alone.chain(declared.iter().map(|name| all_but(Some(name)))).chain([all_but(None)]).collect()
+    let alone =
+        declared.iter().map(|&(name, needed)| needed.map(on).unwrap_or_default() + &on(name));
+    let all_but_each = declared.iter().map(|&(name, _)| all_but(Some(name)));
+    alone.chain(all_but_each).chain([all_but(None)]).collect()
 }
 
 fn analysed(rules: &Rules, position: &impl Position, player: &Player, seed: u64) -> Analysis {
