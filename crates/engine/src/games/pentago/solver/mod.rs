@@ -138,8 +138,9 @@ impl Solver<Pentago> for PentagoSolver {
         self.value_all_moves(position, budget, values)
     }
 
+    /// Not where only a grant allows the pass, which then takes seconds.
     fn lists_all_moves_soon(&self, position: &Pentago) -> bool {
-        self.can_work_back(position)
+        position.empty_cells().count() <= retrograde::EMPTY_MAX_UNASKED
     }
 
     fn grant_memory(&mut self, bytes: u64) {
