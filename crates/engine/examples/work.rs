@@ -44,7 +44,7 @@ const WORK: &[(&str, &str, Piece)] = &[
     ("perft-empty", "children", || children(EMPTY)),
     ("perft-chess", "leaves", || chess_leaves(START, 5)),
     ("perft-kiwipete", "leaves", || chess_leaves(KIWIPETE, 4)),
-    ("perft-othello", "leaves", || perft(black_box(&Othello::initial()), 9).leaves),
+    ("perft-othello", "leaves", || perft(black_box(&Othello::initial()), 11).leaves),
     ("play", "moves", play_and_undo),
     ("evaluate-runs", "evaluations", || evaluate(&PentagoRuns::default())),
     ("evaluate-lines", "evaluations", || evaluate(&PentagoLines::default())),

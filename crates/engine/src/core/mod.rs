@@ -22,3 +22,4 @@ pub(crate) mod sketch;
 pub(crate) mod solver;
 pub(crate) mod stack;
 pub(crate) mod termination;
+pub(crate) mod wide;

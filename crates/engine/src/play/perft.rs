@@ -82,16 +82,22 @@ impl<M: Copy> Counter<M> {
 fn positions<P: Game>(position: &P, depth: u32) -> u64 {
     match depth {
         0 => return 1,
-        1 => {
-            let moves = u64::from(position.legal_move_count());
-            return moves + u64::from(P::ENDED_GAMES_ARE_LEAVES && moves == 0);
-        }
+        1 => return leaves_below(position),
         _ if P::ENDED_GAMES_ARE_LEAVES && position.is_over() => return 1,
         _ => {}
     }
     let mut leaves = 0;
-    position.for_each_child(|child| leaves += positions(child, depth - 1));
+    match depth {
+        2 => position.for_each_child(|child| leaves += leaves_below(child)),
+        _ => position.for_each_child(|child| leaves += positions(child, depth - 1)),
+    }
     leaves
+}
+
+#[inline(always)]
+fn leaves_below<P: Game>(position: &P) -> u64 {
+    let moves = u64::from(position.legal_move_count());
+    moves + u64::from(P::ENDED_GAMES_ARE_LEAVES && moves == 0)
 }
 
 /// The number of distinct positions.

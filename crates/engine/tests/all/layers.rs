@@ -15,6 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "core/mod.rs",
             "core/rng.rs",
+            "core/wide.rs",
             "core/nearest.rs",
             "core/problem.rs",
             "core/expression/",

@@ -13,19 +13,19 @@ const INNER: u64 = 0x7e7e_7e7e_7e7e_7e7e;
 const AXES: [(u32, u64); 4] = [(1, INNER), (8, u64::MAX), (7, INNER), (9, INNER)];
 
 /// The empty squares on which the side with the discs `own` may move.
-#[inline]
+#[inline(always)]
 pub(super) const fn moves(own: u64, other: u64) -> u64 {
     reach(own, other).0
 }
 
 /// The discs that moves would flip first, each beside the square of its move.
-#[inline]
+#[inline(always)]
 pub(super) const fn flipped_first(own: u64, other: u64) -> u64 {
     reach(own, other).1
 }
 
 /// The squares of moves, and beside each the discs that it would flip first.
-#[inline]
+#[inline(always)]
 const fn reach(own: u64, other: u64) -> (u64, u64) {
     let empty = !(own | other);
     let (mut squares, mut flipped) = (0, 0);
@@ -52,7 +52,7 @@ const fn reach(own: u64, other: u64) -> (u64, u64) {
 }
 
 /// The discs that a move on an empty square flips; none if it is not legal.
-#[inline]
+#[inline(always)]
 pub(super) const fn flips(square: u32, own: u64, other: u64) -> u64 {
     let rays = &RAYS[square as usize & 63];
     let mut flipped = 0;
@@ -172,6 +172,7 @@ static RANKED: [[u8; 8]; 256] = {
 mod tests {
     use super::*;
     use crate::core::rng::PlayoutRandom;
+    use crate::core::wide::wide;
 
     /// Step by step along each ray.
     fn flips_slowly(square: i32, own: u64, other: u64) -> u64 {
@@ -199,7 +200,7 @@ mod tests {
         flipped
     }
 
-    /// On boards of any density, including unreachable ones.
+    /// On boards of any density, including unreachable ones, with wide instructions and without.
     #[test]
     fn flips_and_moves_are_what_steps_find() {
         let mut random = PlayoutRandom::from_seed(1);
@@ -211,11 +212,15 @@ mod tests {
             let [mut found, mut beside_them] = [0, 0];
             for square in (0..64).filter(|square| taken >> square & 1 == 0) {
                 let flipped = flips_slowly(square, own, other);
-                assert_eq!(flips(square as u32, own, other), flipped, "{own:x} {other:x} {square}");
+                let (square, text) = (square as u32, format_args!("{own:x} {other:x} {square}"));
+                assert_eq!(flips(square, own, other), flipped, "{text}");
+                assert_eq!(wide!(flips(square, own, other)), flipped, "{text}");
                 found |= u64::from(flipped != 0) << square;
                 beside_them |= flipped & beside(1 << square);
             }
             assert_eq!(moves(own, other), found, "{own:x} {other:x}");
+            let widely = wide!([moves(own, other), flipped_first(own, other)]);
+            assert_eq!(widely, [found, beside_them], "{own:x} {other:x}");
             assert_eq!(flipped_first(own, other), beside_them, "{own:x} {other:x}");
             let bits: Vec<u32> = (0..64).filter(|bit| own >> bit & 1 == 1).collect();
             for (rank, bit) in (0..).zip(bits) {

@@ -4,11 +4,12 @@ use super::evaluation::{OthelloDiscs, OthelloMobility, OthelloSquares};
 use super::{NO_MOVES, Othello, OthelloMove, State, WIPED_OUT, gtp, notation};
 use crate::core::external::{GtpBoard, Protocol};
 use crate::core::parameters::ParameterInfo;
-use crate::core::position::{Ending, Position as _, Side};
+use crate::core::position::{Ending, Side};
 use crate::core::problem::Problem;
 use crate::core::rules::Rules;
 use crate::core::sketch::{Piece, Sketch};
 use crate::core::termination::Termination;
+use crate::core::wide::wide;
 use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
 use crate::games::game::Game;
@@ -48,12 +49,12 @@ impl Game for Othello {
             visit(&Self::of_discs(self.other, self.own, self.to_move.other()));
         }
         let mut squares = self.moves;
-        while squares != 0 {
-            let mut child = *self;
-            child.play_unchecked(OthelloMove::lowest(squares));
-            visit(&child);
-            squares &= squares - 1;
-        }
+        wide!({
+            while squares != 0 {
+                visit(&self.after(OthelloMove::lowest(squares)));
+                squares &= squares - 1;
+            }
+        });
     }
 
     evaluations!(

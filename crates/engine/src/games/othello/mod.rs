@@ -30,6 +30,7 @@ use crate::core::position::{Ending, Position, Side, SideName};
 use crate::core::problem::Problem;
 use crate::core::solver::Solvable;
 use crate::core::termination::{Termination, TerminationInfo};
+use crate::core::wide::wide;
 
 pub use features::SquareClass;
 pub use moves::OthelloMove;
@@ -113,7 +114,18 @@ impl Othello {
         self.other
     }
 
-    #[inline]
+    #[inline(always)]
+    const fn after(&self, mv: OthelloMove) -> Self {
+        let (mut own, mut other) = (self.own, self.other);
+        if let Some(square) = mv.square() {
+            let flipped = board::flips(square, own, other);
+            own |= flipped | 1 << square;
+            other &= !flipped;
+        }
+        Self::of_discs(other, own, self.to_move.other())
+    }
+
+    #[inline(always)]
     const fn of_discs(own: u64, other: u64, to_move: Side) -> Self {
         let moves = board::moves(own, other);
         let state = if moves != 0 {
@@ -212,16 +224,18 @@ impl Position for Othello {
         if self.state != State::Moves {
             return None;
         }
-        let elsewhere = board::flipped_first(self.own, self.other);
-        let mut squares = self.moves;
-        while squares != 0 {
-            let square = squares.trailing_zeros();
-            if elsewhere & !board::lines_through(square) == 0 && self.wins(square) {
-                return Some(OthelloMove::new(square));
+        wide!({
+            let elsewhere = board::flipped_first(self.own, self.other);
+            let mut squares = self.moves;
+            while squares != 0 {
+                let square = squares.trailing_zeros();
+                if elsewhere & !board::lines_through(square) == 0 && self.wins(square) {
+                    return Some(OthelloMove::new(square));
+                }
+                squares &= squares - 1;
             }
-            squares &= squares - 1;
-        }
-        None
+            None
+        })
     }
 
     #[inline]
@@ -234,13 +248,7 @@ impl Position for Othello {
 
     #[inline]
     fn play_unchecked(&mut self, mv: OthelloMove) {
-        let (mut own, mut other) = (self.own, self.other);
-        if let Some(square) = mv.square() {
-            let flipped = board::flips(square, own, other);
-            own |= flipped | 1 << square;
-            other &= !flipped;
-        }
-        *self = Self::of_discs(other, own, self.to_move.other());
+        *self = wide!(self.after(mv));
     }
 
     /// The discs of both sides, least among the eight images under the board's symmetries, mixed with the
