@@ -171,16 +171,16 @@ impl Process {
         aborted: Aborted<'_>,
     ) -> Result<Timed, Lost> {
         loop {
-            // Also checked if lines never end.
-            if aborted() {
-                return Err(Lost::Aborted);
-            }
             // A line that came in time counts, even if read late; one that came late stays for the next wait.
             if self.lines.front().is_some_and(|timed| timed.at > deadline) {
                 return Err(Lost::TimedOut);
             }
             if let Some(timed) = self.lines.pop_front() {
                 return Ok(timed);
+            }
+            // Also checked if lines never end, since only some of them are read ahead.
+            if aborted() {
+                return Err(Lost::Aborted);
             }
             if self.output.file.is_none() {
                 return Err(Lost::Ended(self.end()));
@@ -197,10 +197,15 @@ impl Process {
 
     /// A line that has come already.
     pub(crate) fn line_at_hand(&mut self) -> Option<Line> {
-        if self.lines.is_empty() && self.output.file.is_some() {
-            self.turn(Duration::ZERO, false);
+        if self.lines.is_empty() {
+            self.read_output();
         }
         self.lines.pop_front().map(|timed| timed.line)
+    }
+
+    /// Takes back a line that is no longer needed.
+    pub(crate) fn reuse(&mut self, line: Line) {
+        self.output.assembler.reuse(line);
     }
 
     /// Whether it seems to run, without waiting.
@@ -315,18 +320,7 @@ impl Process {
         };
         let [output, errors] = readable;
         if output {
-            let ends_at_cr = self.ends_at_cr;
-            let (lines, transcript) = (&mut self.lines, &mut self.transcript);
-            let log = &mut self.log;
-            self.output.read(&mut self.buffer, ends_at_cr, |line, at| {
-                // Empty lines have a meaning in GTP, and are ignored otherwise.
-                if !line.text.is_empty() {
-                    note(transcript, log, LineSource::Output, &line.text);
-                }
-                if !(ends_at_cr && line.text.is_empty()) {
-                    lines.push_back(Timed { line, at });
-                }
-            });
+            self.read_output();
         }
         if errors {
             let (transcript, log) = (&mut self.transcript, &mut self.log);
@@ -337,6 +331,22 @@ impl Process {
             });
         }
         has_any
+    }
+
+    /// Reads what the engine has printed, without waiting.
+    fn read_output(&mut self) {
+        let ends_at_cr = self.ends_at_cr;
+        let (lines, transcript) = (&mut self.lines, &mut self.transcript);
+        let log = &mut self.log;
+        self.output.read(&mut self.buffer, ends_at_cr, |line, at| {
+            // Empty lines have a meaning in GTP, and are ignored otherwise.
+            if !line.text.is_empty() {
+                note(transcript, log, LineSource::Output, &line.text);
+            }
+            if !(ends_at_cr && line.text.is_empty()) {
+                lines.push_back(Timed { line, at });
+            }
+        });
     }
 }
 

@@ -1,6 +1,6 @@
 //! Splits bytes into lines and keeps a bounded part of them, whatever the input.
 
-use std::collections::VecDeque;
+use memchr::{memchr, memchr2};
 
 /// The kept length of a line. Principal variations are long; longer lines are no message of any protocol.
 pub const LINE_BYTES_MAX: usize = 64 * 1_024;
@@ -9,9 +9,16 @@ pub const LINE_BYTES_MAX: usize = 64 * 1_024;
 /// rest is dropped.
 #[derive(Debug, Default)]
 pub struct Assembler {
+    /// The bytes of an unfinished line.
     line: Vec<u8>,
     is_cut: bool,
+    /// Texts of lines that are no longer needed: engines print many lines for each move.
+    spare: Vec<String>,
 }
+
+/// The most texts kept for further lines, and the most bytes of each.
+const SPARE_MAX: usize = 64;
+const SPARE_BYTES_MAX: usize = 1_024;
 
 /// A line without its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,14 +34,14 @@ impl Assembler {
     /// empty line follows: only GTP gives empty lines a meaning, and its reader does not end lines at CR
     /// ([`Assembler::take_keeping_cr`]).
     pub fn take(&mut self, bytes: &[u8], each: impl FnMut(Line)) {
-        self.take_until(bytes, |byte| matches!(byte, b'\n' | b'\r'), each);
+        self.take_until(bytes, |rest| memchr2(b'\n', b'\r', rest), each);
     }
 
     /// The same with LF as the only line end: a CR before it is dropped.
     pub fn take_keeping_cr(&mut self, bytes: &[u8], mut each: impl FnMut(Line)) {
         self.take_until(
             bytes,
-            |byte| byte == b'\n',
+            |rest| memchr(b'\n', rest),
             |mut line| {
                 while line.text.ends_with('\r') {
                     line.text.pop();
@@ -49,12 +56,32 @@ impl Assembler {
         (!self.line.is_empty()).then(|| self.end_line())
     }
 
-    fn take_until(&mut self, bytes: &[u8], ends: impl Fn(u8) -> bool, mut each: impl FnMut(Line)) {
+    /// Takes back a line that is no longer needed, for the memory of a later one.
+    pub fn reuse(&mut self, line: Line) {
+        let mut text = line.text;
+        if self.spare.len() < SPARE_MAX && (1..=SPARE_BYTES_MAX).contains(&text.capacity()) {
+            text.clear();
+            self.spare.push(text);
+        }
+    }
+
+    fn take_until(
+        &mut self,
+        bytes: &[u8],
+        find_end: impl Fn(&[u8]) -> Option<usize>,
+        mut each: impl FnMut(Line),
+    ) {
         let mut rest = bytes;
-        while let Some(end) = rest.iter().position(|byte| ends(*byte)) {
-            self.extend(&rest[..end]);
-            each(self.end_line());
+        while let Some(end) = find_end(rest) {
+            let line = &rest[..end];
             rest = &rest[end + 1..];
+            // Most lines come in one piece.
+            if self.line.is_empty() && line.len() <= LINE_BYTES_MAX {
+                each(self.new_line(line, false));
+            } else {
+                self.extend(line);
+                each(self.end_line());
+            }
         }
         self.extend(rest);
     }
@@ -66,9 +93,21 @@ impl Assembler {
     }
 
     fn end_line(&mut self) -> Line {
-        let text = String::from_utf8_lossy(&self.line).into_owned();
-        self.line.clear();
-        Line { text, is_cut: std::mem::take(&mut self.is_cut) }
+        let mut bytes = std::mem::take(&mut self.line);
+        let is_cut = std::mem::take(&mut self.is_cut);
+        let line = self.new_line(&bytes, is_cut);
+        bytes.clear();
+        self.line = bytes;
+        line
+    }
+
+    fn new_line(&mut self, bytes: &[u8], is_cut: bool) -> Line {
+        if bytes.is_empty() {
+            return Line { text: String::new(), is_cut };
+        }
+        let mut text = self.spare.pop().unwrap_or_default();
+        text.push_str(&String::from_utf8_lossy(bytes));
+        Line { text, is_cut }
     }
 }
 
@@ -76,10 +115,22 @@ impl Assembler {
 /// control character.
 #[must_use]
 pub fn shown(text: &str, bytes_max: usize) -> String {
-    let cut = text.floor_char_boundary(bytes_max);
-    let mut shown = String::with_capacity(cut);
-    shown.extend(text[..cut].chars().map(|c| if c.is_control() { ' ' } else { c }));
+    let mut shown = String::new();
+    push_shown(&mut shown, text, bytes_max);
     shown
+}
+
+/// Appends [`shown`].
+fn push_shown(shown: &mut String, text: &str, bytes_max: usize) {
+    let cut = &text[..text.floor_char_boundary(bytes_max)];
+    // Nearly all lines are plain.
+    let is_plain = cut.bytes().fold(true, |is_plain, byte| is_plain & matches!(byte, b' '..=b'~'));
+    if is_plain {
+        shown.push_str(cut);
+    } else {
+        shown.reserve(cut.len());
+        shown.extend(cut.chars().map(|c| if c.is_control() { ' ' } else { c }));
+    }
 }
 
 /// The source of a line of a [`Transcript`].
@@ -106,8 +157,10 @@ impl LineSource {
 /// The last lines of a conversation, for explanations.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
-    lines: VecDeque<String>,
-    bytes: usize,
+    /// Dropped lines, then those kept, each with its end.
+    lines: String,
+    /// The bytes of the dropped ones.
+    dropped: usize,
 }
 
 impl Transcript {
@@ -118,16 +171,20 @@ impl Transcript {
 
     /// Adds a line, and drops as many old ones as necessary.
     pub fn add(&mut self, voice: LineSource, text: &str) {
-        let mut line = voice.mark().to_owned();
-        line.push_str(&shown(text, Self::LINE_BYTES_MAX));
+        self.lines.push_str(voice.mark());
+        push_shown(&mut self.lines, text, Self::LINE_BYTES_MAX);
         if text.len() > Self::LINE_BYTES_MAX {
-            line.push_str(" …");
+            self.lines.push_str(" …");
         }
-        self.bytes += line.len() + 1;
-        self.lines.push_back(line);
-        while self.bytes > Self::BYTES_MAX {
-            let Some(oldest) = self.lines.pop_front() else { break };
-            self.bytes -= oldest.len() + 1;
+        self.lines.push('\n');
+        while self.lines.len() - self.dropped > Self::BYTES_MAX {
+            let Some(end) = self.lines[self.dropped..].find('\n') else { break };
+            self.dropped += end + 1;
+        }
+        // Rarely, since the rest is moved.
+        if self.dropped > 3 * Self::BYTES_MAX {
+            self.lines.drain(..self.dropped);
+            self.dropped = 0;
         }
     }
 
@@ -135,7 +192,7 @@ impl Transcript {
     /// standard error.
     #[must_use]
     pub fn text(&self) -> String {
-        self.lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
+        self.lines[self.dropped..].to_owned()
     }
 }
 
@@ -146,12 +203,17 @@ mod tests {
     use super::*;
 
     fn split_lines(chunks: &[&[u8]]) -> Vec<String> {
-        let (mut assembler, mut lines) = (Assembler::default(), Vec::new());
+        let (mut assembler, mut texts) = (Assembler::default(), Vec::new());
         for chunk in chunks {
-            assembler.take(chunk, |line| lines.push(line.text));
+            let mut lines = Vec::new();
+            assembler.take(chunk, |line| lines.push(line));
+            for line in lines {
+                texts.push(line.text.clone());
+                assembler.reuse(line);
+            }
         }
-        lines.extend(assembler.finish().map(|line| line.text));
-        lines
+        texts.extend(assembler.finish().map(|line| line.text));
+        texts
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::breach::Breaches;
 use crate::failure::FailureKind;
-use crate::process::{Aborted, Lost, Process};
+use crate::process::{Aborted, Lost, Process, Timed};
 use crate::situation::Situation;
 use crate::spec::Patience;
 use crate::text::{Line, shown};
@@ -84,9 +84,11 @@ fn wait<T>(
     mut parse_line: impl FnMut(&Line) -> Option<T>,
 ) -> Result<(T, Instant), Lost> {
     loop {
-        let timed = process.next_line(deadline, aborted)?;
-        if let Some(answer) = parse_line(&timed.line) {
-            return Ok((answer, timed.at));
+        let Timed { line, at } = process.next_line(deadline, aborted)?;
+        let answer = parse_line(&line);
+        process.reuse(line);
+        if let Some(answer) = answer {
+            return Ok((answer, at));
         }
     }
 }

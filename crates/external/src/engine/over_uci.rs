@@ -98,6 +98,7 @@ impl OverUci {
         for _ in 0..STALE_LINES_MAX {
             let Some(line) = process.line_at_hand() else { break };
             self.client.take(&line);
+            process.reuse(line);
         }
         let text = search_commands(situation)?;
         // An engine that answered more than once may do so again, after the next question.
