@@ -106,7 +106,10 @@ impl Assembler {
             return Line { text: String::new(), is_cut };
         }
         let mut text = self.spare.pop().unwrap_or_default();
-        text.push_str(&String::from_utf8_lossy(bytes));
+        match std::str::from_utf8(bytes) {
+            Ok(valid) => text.push_str(valid),
+            Err(_) => text.push_str(&String::from_utf8_lossy(bytes)),
+        }
         Line { text, is_cut }
     }
 }
@@ -178,7 +181,7 @@ impl Transcript {
         }
         self.lines.push('\n');
         while self.lines.len() - self.dropped > Self::BYTES_MAX {
-            let Some(end) = self.lines[self.dropped..].find('\n') else { break };
+            let Some(end) = memchr(b'\n', &self.lines.as_bytes()[self.dropped..]) else { break };
             self.dropped += end + 1;
         }
         // Rarely, since the rest is moved.

@@ -158,7 +158,8 @@ impl<'a> Info<'a> {
                     info.score.is_some()
                 }
                 "pv" => {
-                    let line = words.until(|word| INFO_WORDS.contains(&word));
+                    // Nearly all words of a line are moves.
+                    let line = words.until(|word| !is_move(word) && INFO_WORDS.contains(&word));
                     info.pv = Some(line).filter(|line| !line.is_empty());
                     true
                 }

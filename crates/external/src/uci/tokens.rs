@@ -35,28 +35,29 @@ impl<'a> Tokens<'a> {
         let rest = &self.line[self.at..];
         let start = self.at + (rest.len() - rest.trim_ascii_start().len());
         let mut end = start;
-        while let Some(word) = self.peek() {
-            if ends(word) {
-                break;
-            }
-            self.next();
+        let mut ahead = *self;
+        while ahead.next().is_some_and(|word| !ends(word)) {
+            *self = ahead;
             end = self.at;
         }
         &self.line[start..end]
     }
 }
 
+/// Whether a byte parts words; nearly all bytes are greater than a blank.
+const fn is_white(byte: u8) -> bool {
+    byte <= b' ' && byte.is_ascii_whitespace()
+}
+
 impl<'a> Iterator for Tokens<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
-        let rest = &self.line[self.at..];
-        let word = rest.trim_ascii_start();
-        if word.is_empty() {
-            return None;
-        }
-        let start = self.at + (rest.len() - word.len());
-        let length = word.bytes().position(|byte| byte.is_ascii_whitespace()).unwrap_or(word.len());
+        let rest = self.line.as_bytes().get(self.at..)?;
+        let before = rest.iter().position(|&byte| !is_white(byte))?;
+        let word = &rest[before..];
+        let length = word.iter().position(|&byte| is_white(byte)).unwrap_or(word.len());
+        let start = self.at + before;
         self.at = start + length;
         Some(&self.line[start..self.at])
     }
