@@ -142,7 +142,7 @@ async fn count_again(
 ) -> std::result::Result<(), StoreError> {
     found.games = Some(readers.games_settled().await?);
     found.refereed = readers.referee_stored(games_max)?;
-    found.differences = readers.recount().await?;
+    found.differences = readers.recount_after(&found.compared).await?;
     Ok(())
 }
 

@@ -4,14 +4,18 @@
 //! The other tables have digests only while no coordinator has the file: their rows change with every commit. Their
 //! digests are written when the file is closed, and deleted when it is opened.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use rusqlite::types::ValueRef;
+use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, OpenFlags, Rows, Transaction, TransactionBehavior};
 use sha2::{Digest as _, Sha256};
 
+use crate::check::counted_games::wanted;
+use crate::check::counting::Counting;
 use crate::check::row_digests::{GAME_TABLES, RowEncoder, Tags, stored};
+use crate::check::stored_sums;
+use crate::check::taken_rows::{Taken, Taking};
 use crate::error::StoreError;
 use crate::open::connection::{BUSY_TIMEOUT, COPIED};
 use crate::read::readers::Readers;
@@ -29,10 +33,21 @@ pub struct Compared {
     pub tables: Option<u64>,
     /// Descriptions of changed values.
     pub changed: Vec<String>,
+    /// Tables whose sums were counted along and match: they need no recount.
+    pub(crate) confirmed: BTreeSet<&'static str>,
+}
+
+impl Compared {
+    /// Whether the sums of a table were counted from the games along with the comparison, and match.
+    #[must_use]
+    pub fn has_confirmed(&self, table: &str) -> bool {
+        self.confirmed.contains(table)
+    }
 }
 
 impl Readers {
-    /// Compares every row with the stored digests. Reads everything, on the caller's thread.
+    /// Compares every row with the stored digests, and counts the sums of the games that are read for this. Reads
+    /// everything, on the caller's thread.
     ///
     /// # Errors
     /// If the database fails.
@@ -49,7 +64,9 @@ impl Readers {
             compared.tables = tables(&connection, &mut compared.changed)?;
         }
         if is_there(&connection, "game_digests", &mut compared.changed)? {
-            compared.games = Some(games(&connection, &mut compared.changed)?);
+            let mut counting = Counting::begin(&connection)?;
+            compared.games = Some(games(&connection, &mut counting, &mut compared.changed)?);
+            compared.confirmed = stored_sums::confirmed(counting, &connection)?;
         }
         definitions(&connection, &mut compared.changed)?;
         self.still_at_rest()?;
@@ -215,34 +232,46 @@ fn tables(connection: &Connection, changed: &mut Vec<String>) -> rusqlite::Resul
 /// The rows of one table of games, in the order of their games.
 struct Cursor<'s> {
     rows: Rows<'s>,
-    tags: Tags,
-    /// The game of the next row, and the row's digest.
-    next: Option<(i64, u64)>,
+    /// The next row, which is the last one that was read.
+    taken: Taken,
+    /// The game of the next row.
+    next: Option<i64>,
 }
 
 impl Cursor<'_> {
-    fn advance(&mut self, encoder: &mut RowEncoder) -> rusqlite::Result<()> {
+    fn advance(&mut self) -> rusqlite::Result<()> {
         self.next = match self.rows.next()? {
-            Some(row) => Some((row.get("game_id")?, row_digest(row, &self.tags, encoder)?)),
+            Some(_) => {
+                let no_integer =
+                    || rusqlite::Error::InvalidColumnType(0, "game_id".to_owned(), Type::Null);
+                Some(self.taken.row().integer(0).ok_or_else(no_integer)?)
+            }
             None => None,
         };
         Ok(())
     }
 }
 
-/// Compares every game with its digest; returns the number of games. All tables are read in parallel, each in the
-/// order of its games, so that only one game at a time is in memory.
-fn games(connection: &Connection, changed: &mut Vec<String>) -> rusqlite::Result<u64> {
+/// Compares every game with its digest, and counts its sums; returns the number of games. All tables are read in
+/// parallel, each in the order of its games, so that only one game at a time is in memory.
+fn games(
+    connection: &Connection,
+    counting: &mut Counting,
+    changed: &mut Vec<String>,
+) -> rusqlite::Result<u64> {
     let mut statements = Vec::with_capacity(GAME_TABLES.len());
     for table in GAME_TABLES {
-        statements.push(connection.prepare(&format!("SELECT * FROM {table} ORDER BY game_id"))?);
+        let taking = Taking::prepare(connection, table, "ORDER BY game_id", wanted(table))?;
+        if !taking.has_all() {
+            counting.lose();
+        }
+        statements.push(taking);
     }
-    let mut encoder = RowEncoder::default();
     let mut cursors = Vec::with_capacity(GAME_TABLES.len());
-    for (table, statement) in GAME_TABLES.into_iter().zip(&mut statements) {
-        let tags = Tags::new(table, statement.column_names());
-        let mut cursor = Cursor { rows: statement.query([])?, tags, next: None };
-        cursor.advance(&mut encoder)?;
+    for taking in &mut statements {
+        let (rows, taken) = taking.rows()?;
+        let mut cursor = Cursor { rows, taken, next: None };
+        cursor.advance()?;
         cursors.push(cursor);
     }
     let mut digests =
@@ -254,20 +283,23 @@ fn games(connection: &Connection, changed: &mut Vec<String>) -> rusqlite::Result
     let mut written = next_digest()?;
     let (mut compared, mut wrong) = (0, 0_u64);
     loop {
-        let first = cursors.iter().filter_map(|cursor| cursor.next).map(|(game, _)| game).min();
+        let first = cursors.iter().filter_map(|cursor| cursor.next).min();
         let Some(game) = first.into_iter().chain(written.map(|(game, _)| game)).min() else {
             break;
         };
         let mut digest = 0;
-        let is_there = cursors
-            .first()
-            .is_some_and(|cursor| cursor.next.is_some_and(|cursor| cursor.0 == game));
-        for cursor in &mut cursors {
-            while let Some((_, row)) = cursor.next.filter(|(id, _)| *id == game) {
-                digest ^= row;
-                cursor.advance(&mut encoder)?;
+        let is_there = cursors.first().is_some_and(|cursor| cursor.next == Some(game));
+        for (table, cursor) in GAME_TABLES.into_iter().zip(&mut cursors) {
+            while cursor.next == Some(game) {
+                {
+                    let row = cursor.taken.row();
+                    digest ^= row.digest();
+                    counting.read(table, &row);
+                }
+                cursor.advance()?;
             }
         }
+        counting.end_game();
         let before = match written {
             Some((id, before)) if id == game => {
                 written = next_digest()?;
