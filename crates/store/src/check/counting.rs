@@ -75,7 +75,9 @@ impl Counting {
         )?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let swap_sides = row.get(2)?;
+            let swap_sides: i64 = row.get(2)?;
+            counting.is_lost |= ![0, 1].contains(&swap_sides);
+            let swap_sides = swap_sides == 1;
             let last: i64 = row.get::<_, Option<i64>>(5)?.unwrap_or(0);
             let last_unit = if swap_sides { last / 2 } else { last };
             let openings: Option<i64> = row.get(4)?;

@@ -1,4 +1,5 @@
-//! The rollups, and the plain SQL over `games` and `moves` that recounts each of them.
+//! The rollups, and the plain SQL over `games` and `moves` that recounts each of them. `counting` counts the same
+//! columns.
 
 use sqlx::{AssertSqlSafe, SqliteConnection};
 

@@ -50,24 +50,22 @@ pub(crate) struct RowEncoder {
 
 impl RowEncoder {
     pub(crate) fn integer(&mut self, tag: u32, value: i64) {
-        self.begin(tag, 1);
-        self.bytes.extend_from_slice(&value.to_le_bytes());
+        self.begin(tag, 1, value.to_le_bytes());
     }
 
     pub(crate) fn real(&mut self, tag: u32, value: f64) {
-        self.begin(tag, 2);
         // SQLite stores a zero without its sign.
-        self.bytes.extend_from_slice(&(value + 0.0).to_bits().to_le_bytes());
+        self.begin(tag, 2, (value + 0.0).to_bits().to_le_bytes());
     }
 
     pub(crate) fn text(&mut self, tag: u32, value: &[u8]) {
-        self.begin(tag, 3);
-        self.with_length(value);
+        self.begin(tag, 3, (value.len() as u64).to_le_bytes());
+        self.bytes.extend_from_slice(value);
     }
 
     pub(crate) fn blob(&mut self, tag: u32, value: &[u8]) {
-        self.begin(tag, 4);
-        self.with_length(value);
+        self.begin(tag, 4, (value.len() as u64).to_le_bytes());
+        self.bytes.extend_from_slice(value);
     }
 
     /// Returns the row's digest and begins the next row.
@@ -77,14 +75,12 @@ impl RowEncoder {
         digest
     }
 
-    fn begin(&mut self, tag: u32, kind: u8) {
-        self.bytes.extend_from_slice(&tag.to_le_bytes());
-        self.bytes.push(kind);
-    }
-
-    fn with_length(&mut self, value: &[u8]) {
-        self.bytes.extend_from_slice(&(value.len() as u64).to_le_bytes());
-        self.bytes.extend_from_slice(value);
+    /// Writes a tag, a type, and a number or a length; at once, since this is done for every value that is checked.
+    fn begin(&mut self, tag: u32, kind: u8, number: [u8; 8]) {
+        let mut bytes = [kind; 13];
+        bytes[..4].copy_from_slice(&tag.to_le_bytes());
+        bytes[5..].copy_from_slice(&number);
+        self.bytes.extend_from_slice(&bytes);
     }
 }
 

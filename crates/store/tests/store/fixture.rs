@@ -107,10 +107,29 @@ impl Store {
         let differences = self.writer.readers().recount().await.unwrap();
         let differences: Vec<String> = differences.iter().map(ToString::to_string).collect();
         assert!(differences.is_empty(), "{}", differences.join("\n"));
-        let changed = self.writer.readers().compare_digests().unwrap().changed;
-        assert!(changed.is_empty(), "{}", changed.join("\n"));
+        let compared = self.writer.readers().compare_digests().unwrap();
+        assert!(compared.changed.is_empty(), "{}", compared.changed.join("\n"));
+        // What is disappearing step by step is not compared, and the count does not know it.
+        let disappearing = "SELECT (SELECT count(*) FROM removals WHERE what = 'everything')
+            + (SELECT count(*) FROM exclusions WHERE done_unix_us IS NULL)";
+        if self.integer(disappearing).await == 0 {
+            let unconfirmed = SUMS.iter().find(|table| !compared.has_confirmed(table));
+            assert_eq!(unconfirmed, None);
+        }
     }
 }
+
+/// The tables whose sums are counted along with the comparison of digests.
+pub(crate) const SUMS: [&str; 8] = [
+    "game_sides",
+    "game_depths",
+    "cell_depths",
+    "cell_move_times",
+    "cell_results",
+    "cell_openings",
+    "worker_results",
+    "games",
+];
 
 pub(crate) async fn rows(readers: &Readers, sql: &str) -> Vec<Vec<SqlValue>> {
     let table =

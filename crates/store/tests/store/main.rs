@@ -5,6 +5,7 @@ mod accuracy;
 mod answers;
 mod builds;
 mod claims;
+mod confirmed_sums;
 mod contract;
 mod damage;
 mod disturbance;

@@ -172,6 +172,8 @@ async fn a_recount_finds_every_difference() {
         let readers = spelrum_store::Readers::open(&copy).await.unwrap();
         let found = readers.recount().await.unwrap();
         assert!(found.iter().any(|difference| difference.table == table), "{spoil}: {found:?}");
+        let compared = readers.compare_digests().unwrap();
+        assert_eq!(readers.recount_after(&compared).await.unwrap(), found, "{spoil}");
     }
 }
 

@@ -54,11 +54,11 @@ async fn findings(path: &Path) -> Vec<String> {
         if !damage.is_empty() {
             return Ok(damage);
         }
-        let changed = readers.compare_digests()?.changed;
-        if !changed.is_empty() {
-            return Ok(changed);
+        let compared = readers.compare_digests()?;
+        if !compared.changed.is_empty() {
+            return Ok(compared.changed);
         }
-        Ok(readers.recount().await?.iter().map(ToString::to_string).collect())
+        Ok(readers.recount_after(&compared).await?.iter().map(ToString::to_string).collect())
     };
     let found: Result<_, spelrum_store::StoreError> = found.await;
     readers.close().await;
