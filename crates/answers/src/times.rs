@@ -155,7 +155,7 @@ impl CostedPlayer {
             Some(_) | None => None,
         };
         let is_limited = time_limit_us.is_some() || parameters.contains_key("clock");
-        let is_cpu_time_known = algorithm.is_some_and(disturbance::is_cpu_time_known);
+        let is_cpu_time_known = algorithm.is_some_and(disturbance::is_lost_time_known);
         Self {
             time_limit_us,
             has_full_tree: has_full_tree(&parameters),

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::breach::Breach;
 use crate::build::hash_build;
+use crate::cpu_time::CpuMeter;
 use crate::failure::{EngineFailure, Exit, FailureKind, Phase};
 use crate::guard::{EXHAUSTED, Guard};
 use crate::identity::{Identity, hash_program};
@@ -31,6 +32,7 @@ pub struct Engine {
     identity: Identity,
     process: Process,
     speaker: Speaker,
+    cpu: CpuMeter,
     is_lost: bool,
     /// The hardware threads it is pinned to.
     pinned_cpus: Option<BTreeSet<u32>>,
@@ -123,8 +125,17 @@ impl Engine {
             Ok(speaker) => {
                 let (name, author) = speaker.name_and_author();
                 let identity = Identity { name, author, sha256, build };
-                let (spec, is_lost, pinned_cpus, _place) = (placed, false, None, place);
-                Ok(Self { spec, options, identity, process, speaker, is_lost, pinned_cpus, _place })
+                Ok(Self {
+                    spec: placed,
+                    options,
+                    identity,
+                    cpu: CpuMeter::new(process.guard_id()),
+                    process,
+                    speaker,
+                    is_lost: false,
+                    pinned_cpus: None,
+                    _place: place,
+                })
             }
             Err(kind) => {
                 // Its output at the end belongs to the explanation.
@@ -209,6 +220,7 @@ impl Engine {
         aborted: Aborted<'_>,
     ) -> Result<(), EngineFailure> {
         self.begin(Phase::NewGame)?;
+        self.cpu.begin_game(self.process.guard_id());
         let Self { spec, process, speaker, .. } = self;
         let begun = match speaker {
             Speaker::Uci(uci) => uci.new_game(process, spec, conditions, aborted),
@@ -229,11 +241,13 @@ impl Engine {
         aborted: Aborted<'_>,
     ) -> Result<Choice, EngineFailure> {
         self.begin(Phase::Move)?;
-        let Self { spec, process, speaker, .. } = self;
+        self.cpu.before_move();
+        let Self { spec, process, speaker, cpu, .. } = self;
         let chosen = match speaker {
             Speaker::Uci(uci) => uci.choose(process, spec, situation, aborted),
             Speaker::Gtp(gtp) => gtp.choose(process, spec, situation, aborted),
         };
+        let chosen = chosen.map(|choice| Choice { cpu: cpu.after_move(), ..choice });
         self.end(chosen, Phase::Move)
     }
 

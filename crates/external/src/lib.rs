@@ -47,6 +47,7 @@
 
 mod breach;
 mod build;
+mod cpu_time;
 mod detected_protocol;
 mod diagnose;
 mod diagnosis;

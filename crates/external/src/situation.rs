@@ -136,4 +136,7 @@ pub struct Choice {
     /// The measured time, up to reading its answer: over UCI from the end of its input, over GTP from before
     /// it got the last moves, since it may think as soon as it has them.
     pub wall: Duration,
+    /// The processor time of all threads of its processes since its last answer, in its first move of a game
+    /// since the question; `None` if the system does not report it.
+    pub cpu: Option<Duration>,
 }

@@ -21,6 +21,10 @@ pub const DEPTH_MAX: u32 = 10_000;
 /// CPU time of a thread beyond a tenth more than its wall time: one tick of the coarsest clock of CPU time, twice.
 const CPU_TOLERANCE_US: u64 = 20_000;
 
+/// Threads of an external engine that use CPU time at once, in its own processes: many times those of the largest
+/// machine.
+const EXTERNAL_THREADS_MAX: u64 = 1 << 16;
+
 /// Excess of moves' total wall time over their game's: each is measured separately.
 const MOVES_TOLERANCE_US: u64 = 1_000_000;
 
@@ -68,29 +72,52 @@ pub fn check_lease(wall_us: u64, elapsed: Duration) -> Result<(), Irregularity> 
     )))
 }
 
-/// Checks that times and searches can be those of one game: one thread of this machine made its moves one after the
-/// other, for these players: the first mover, then the other.
+/// Wall time and CPU time of several moves, in microseconds.
+#[derive(Clone, Copy, Default)]
+struct Times {
+    wall_us: u64,
+    cpu_us: u64,
+}
+
+impl Times {
+    const fn add(&mut self, record: &MoveRecord) {
+        self.wall_us = self.wall_us.saturating_add(record.wall_us);
+        self.cpu_us = self.cpu_us.saturating_add(record.cpu_us);
+    }
+}
+
+/// Checks that times and searches can be those of one game: one thread of this machine made the moves of our players
+/// one after the other, for these players: the first mover, then the other. External engines have threads of their
+/// own, which also compute while the other player thinks.
 ///
 /// # Errors
 /// The first problem.
 pub fn check_record(record: &GameRecord, players: [&Player; 2]) -> Result<(), Irregularity> {
-    let (mut wall_us, mut cpu_us) = (0_u64, 0_u64);
+    let (mut ours, mut externals) = (Times::default(), Times::default());
     for (ply, mv) in record.moves.iter().enumerate() {
         let player = players[usize::from(mv.mover.min(1))];
         check_move(mv, player)
             .map_err(|problem| Irregularity::new(format!("move {ply}: {problem}")))?;
-        wall_us = wall_us.saturating_add(mv.wall_us);
-        cpu_us = cpu_us.saturating_add(mv.cpu_us);
+        if player.external().is_some() { &mut externals } else { &mut ours }.add(mv);
     }
     let game_us = record.wall_us;
-    if wall_us > a_tenth_more(game_us).saturating_add(MOVES_TOLERANCE_US) {
+    let moves_us = ours.wall_us.saturating_add(externals.wall_us);
+    let moves_us_max = a_tenth_more(game_us).saturating_add(MOVES_TOLERANCE_US);
+    if moves_us > moves_us_max {
         return Err(Irregularity::new(format!(
-            "its moves took {wall_us} µs together, and the game {game_us} µs"
+            "its moves took {moves_us} µs together, and the game {game_us} µs"
         )));
     }
+    let Times { wall_us, cpu_us } = ours;
     if !is_within_wall(cpu_us, wall_us) {
         return Err(Irregularity::new(format!(
             "its moves took {cpu_us} µs of CPU time in {wall_us} µs of wall time"
+        )));
+    }
+    let Times { cpu_us, .. } = externals;
+    if cpu_us > moves_us_max.saturating_mul(EXTERNAL_THREADS_MAX) {
+        return Err(Irregularity::new(format!(
+            "the moves of external engines took {cpu_us} µs of CPU time, and the game {game_us} µs"
         )));
     }
     Ok(())
@@ -98,10 +125,6 @@ pub fn check_record(record: &GameRecord, players: [&Player; 2]) -> Result<(), Ir
 
 fn check_move(record: &MoveRecord, player: &Player) -> Result<(), String> {
     let MoveRecord { wall_us, cpu_us, involuntary_switches, search, .. } = record;
-    // Also for an external engine, which thinks in its own process: this is the time of the thread that waits for it.
-    if !is_within_wall(*cpu_us, *wall_us) {
-        return Err(format!("it took {cpu_us} µs of CPU time in {wall_us} µs of wall time"));
-    }
     let switches = involuntary_switches.unwrap_or(0);
     if switches > wall_us.saturating_add(SWITCHES_TOLERANCE) {
         return Err(format!("it was interrupted {switches} times in {wall_us} µs"));
@@ -109,6 +132,9 @@ fn check_move(record: &MoveRecord, player: &Player) -> Result<(), String> {
     if player.external().is_some() {
         // A worker cannot verify an external engine's own figures.
         return Ok(());
+    }
+    if !is_within_wall(*cpu_us, *wall_us) {
+        return Err(format!("it took {cpu_us} µs of CPU time in {wall_us} µs of wall time"));
     }
     if let Some(told_us) = search.told_us {
         return Err(format!(
@@ -154,7 +180,7 @@ impl ScaledTime {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use spelrum_engine::games::TicTacToe;
+    use spelrum_engine::games::{Othello, TicTacToe};
     use spelrum_engine::{EndedBy, Outcome, Parameters, SearchReport, Side, Termination, Value};
 
     use super::*;
@@ -232,6 +258,35 @@ mod tests {
         // Small excesses of CPU time in many moves add up to too much.
         let greedy = game(vec![searched(1, 10, 20_000); 9], 90);
         assert!(problem(&greedy).contains("its moves took 180000 µs of CPU time"));
+    }
+
+    /// An external engine has threads of its own, which also compute while its opponent thinks.
+    #[test]
+    fn external_engines_have_more_cpu_time_than_wall_time() {
+        let parameters = r#"{"algorithm":"gtp","engine":"many","nodes":1000}"#;
+        let external: Parameters = serde_json::from_str(parameters).unwrap();
+        let external = Player::from_parameters(&Othello::rules(), &external).unwrap();
+        let ours = player(&[]);
+        let check = |moves: [MoveRecord; 2]| {
+            let [first, second] = moves;
+            let wall_us = first.wall_us + second.wall_us;
+            let record = game(vec![first, MoveRecord { mover: 1, ..second }], wall_us);
+            check_record(&record, [&external, &ours]).map_err(|wrong| wrong.to_string())
+        };
+        let fine = searched(1_000, 500, 480);
+        assert_eq!(check([searched(1, 1_000_000, 7_900_000), fine.clone()]), Ok(()));
+        assert_eq!(check([searched(1, 10, 30_000_000), fine.clone()]), Ok(()));
+        let second = 1_000_000;
+        let threads = EXTERNAL_THREADS_MAX * 3 * second;
+        let wrong = check([searched(1, second, threads), fine]).unwrap_err();
+        assert!(wrong.contains("external engines took"), "{wrong}");
+        // Its wall time grants our player nothing.
+        let wrong = check([searched(1, 10 * second, 0), searched(1, 10, 30_000)]).unwrap_err();
+        assert!(wrong.contains("it took 30000 µs of CPU time in 10 µs"), "{wrong}");
+        let greedy = [0, 1, 1, 1].map(|mover| MoveRecord { mover, ..searched(1, 10, 20_000) });
+        let greedy = game(vec![searched(1, second, 0)].into_iter().chain(greedy).collect(), second);
+        let wrong = check_record(&greedy, [&external, &ours]).unwrap_err().to_string();
+        assert!(wrong.contains("its moves took 60000 µs of CPU time in 30 µs"), "{wrong}");
     }
 
     #[test]

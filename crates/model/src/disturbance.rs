@@ -46,7 +46,7 @@ impl Default for Timing {
 pub struct TimedCell {
     /// The sweep's settings.
     pub timing: Timing,
-    /// Whether each player's CPU time is known.
+    /// Whether each player's lost time is known.
     pub known: [bool; 2],
     /// Whether the players swap sides in odd numbers.
     pub swap_sides: bool,
@@ -112,22 +112,23 @@ fn robbed_us(mv: &MoveRecord) -> u64 {
     if robbed > FLOOR_US { robbed } else { 0 }
 }
 
-/// The larger share of time lost by a player of a timed game. `None` if neither player's CPU time is known;
-/// `has_cpu_times` states for the first mover and the other whether it is.
+/// The larger share of time lost by a player of a timed game. `None` if neither player's lost time is known;
+/// `known` states for the first mover and the other whether it is.
 #[must_use]
-pub fn robbed_share(moves: &[MoveRecord], has_cpu_times: [bool; 2]) -> Option<f64> {
+pub fn robbed_share(moves: &[MoveRecord], known: [bool; 2]) -> Option<f64> {
     let shares = PlayerTime::from_moves(moves).map(PlayerTime::robbed_share);
     shares
         .into_iter()
-        .zip(has_cpu_times)
+        .zip(known)
         .filter(|(_, is_known)| *is_known)
         .map(|(share, _)| share)
         .reduce(f64::max)
 }
 
-/// Whether a player's CPU time is known: not for an external engine, which thinks in its own processes.
+/// Whether a player's lost time is known: not for an external engine, whose CPU time says nothing of it. An engine waits
+/// by itself, and may have several threads.
 #[must_use]
-pub fn is_cpu_time_known(algorithm: &str) -> bool {
+pub fn is_lost_time_known(algorithm: &str) -> bool {
     !EXTERNAL_ALGORITHMS.contains(&algorithm)
 }
 

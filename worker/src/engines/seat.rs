@@ -33,9 +33,10 @@ pub(super) struct EngineSeat {
     other_clock: Option<ClockRule>,
     /// The moves so far, in the engine's notation.
     moves: Vec<String>,
-    /// Its last choice, and the time from the end of its input.
+    /// Its last choice, the time from the end of its input, and its processor time.
     chosen: String,
     took: Option<Duration>,
+    used: Option<Duration>,
     /// The reason for which it had no move.
     failure: Option<EngineFailure>,
 }
@@ -122,6 +123,7 @@ impl EngineSeat {
             moves: Vec::new(),
             chosen: String::new(),
             took: None,
+            used: None,
             failure: None,
         }
     }
@@ -358,7 +360,7 @@ impl ExternalPlayer for EngineSeat {
             Ok(choice) => {
                 let search = self.search_report(&choice);
                 self.chosen.clone_from(&choice.mv);
-                self.took = Some(choice.wall);
+                (self.took, self.used) = (Some(choice.wall), choice.cpu);
                 Ok(Answer { mv: self.parse_move(turn, choice.mv)?, search })
             }
             Err(failure) => {
@@ -372,6 +374,10 @@ impl ExternalPlayer for EngineSeat {
     /// Lateness is judged by the same time that its clock is charged.
     fn measured_time(&self) -> Option<Duration> {
         self.took
+    }
+
+    fn measured_cpu_time(&self) -> Option<Duration> {
+        self.used
     }
 }
 

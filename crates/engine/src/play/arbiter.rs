@@ -1,6 +1,7 @@
 //! Playing one game: a pure function of its setup, and of the clock if a limit is a time.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use crate::core::host::Host;
 use crate::core::limits::MemoryRefused;
@@ -188,7 +189,8 @@ pub type Watch<'w> = &'w mut dyn FnMut(&MoveRecord) -> ControlFlow<()>;
 /// ([`Adjudication`]), or at the greatest number of plies, in this order, and awards it to the other side if
 /// a seat has a [`Fault`] or exceeds its time ([`Seat::forfeits_after`]). The losing move is then not
 /// recorded. A move's times run from the call of its seat to the making of its record, unless the seat
-/// reports its wall time ([`Seat::measured_time`]).
+/// reports its wall time ([`Seat::measured_time`]). A seat that thinks elsewhere has the processor time that it
+/// reports ([`Seat::measured_cpu_time`]), or 0.
 ///
 /// # Errors
 /// If the opening cannot be played from, or the host or the watcher ends the game.
@@ -239,11 +241,14 @@ pub fn arbitrate<G: Game>(
         };
         let mut now = Reading::take(host);
         (record.wall_us, record.cpu_us) = now.since(turn_started);
+        let us = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         if seats[mover].thinks_here() {
             record.involuntary_switches = now.switches_since(turn_started);
+        } else {
+            record.cpu_us = seats[mover].measured_cpu_time().map_or(0, us);
         }
         if let Some(took) = seats[mover].measured_time() {
-            record.wall_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+            record.wall_us = us(took);
         }
         let allowed_us = seats[mover].forfeits_after().map(|allowed| allowed.as_micros());
         if allowed_us.is_some_and(|allowed_us| u128::from(record.wall_us) > allowed_us) {

@@ -96,8 +96,8 @@ pub struct MoveRecord {
     pub search: SearchReport,
     /// Wall time of the move, in microseconds.
     pub wall_us: u64,
-    /// Processor time of the thread that played, in microseconds. An external engine thinks in a process of
-    /// its own; for it, this is the cost of communication.
+    /// Processor time of the thread that played, in microseconds. For an external engine, that of all threads of
+    /// its processes since its last answer, in its first move of a game since the question; 0 if it is not known.
     pub cpu_us: u64,
     /// The number of times that the system took the core from the player's thread while it thought:
     /// involuntary context switches. `None` where the system does not report them, and for an external

@@ -30,8 +30,8 @@ pub trait Seat<G: Game> {
         None
     }
 
-    /// Whether it thinks on the calling thread. Interruptions of that thread mean nothing for a seat that
-    /// thinks elsewhere.
+    /// Whether it thinks on the calling thread. Interruptions and processor time of that thread mean nothing for
+    /// a seat that thinks elsewhere.
     fn thinks_here(&self) -> bool {
         true
     }
@@ -39,6 +39,11 @@ pub trait Seat<G: Game> {
     /// The duration of its last move, if the seat knows it more precisely than the arbiter, whose measure
     /// includes work before and after.
     fn measured_time(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The processor time of its last move, for a seat that thinks elsewhere; `None` if it is not known.
+    fn measured_cpu_time(&self) -> Option<Duration> {
         None
     }
 }
@@ -203,6 +208,11 @@ pub trait ExternalPlayer {
     fn measured_time(&self) -> Option<Duration> {
         None
     }
+
+    /// As [`Seat::measured_cpu_time`].
+    fn measured_cpu_time(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// The input of an [`ExternalPlayer`], in the game's notation.
@@ -242,5 +252,9 @@ impl<G: Game> Seat<G> for ExternalSeat<'_> {
 
     fn measured_time(&self) -> Option<Duration> {
         self.0.measured_time()
+    }
+
+    fn measured_cpu_time(&self) -> Option<Duration> {
+        self.0.measured_cpu_time()
     }
 }

@@ -27,8 +27,9 @@ impl Host for ByHand {
         self.now.get()
     }
 
+    /// The thread is always busy.
     fn cpu(&self) -> Duration {
-        Duration::ZERO
+        self.now.get()
     }
 
     /// Three between any two readings of the clocks.
@@ -105,6 +106,11 @@ impl ExternalPlayer for Stranger<'_> {
     fn forfeits_after(&self) -> Option<Duration> {
         self.time_limit
     }
+
+    /// It thinks in two threads of its own, of a system that counts interruptions, too.
+    fn measured_cpu_time(&self) -> Option<Duration> {
+        self.host.switches.get().map(|_| 2 * THINKING)
+    }
 }
 
 fn last_legal_move(rules: &Rules, position: &str) -> String {
@@ -135,9 +141,9 @@ fn game(
 
 const SECOND: Option<Duration> = Some(Duration::from_millis(500));
 
-/// What interrupts the thread that asks a program says nothing of the program.
+/// What the thread that asks a program uses, and what interrupts it, says nothing of the program.
 #[test]
-fn interruptions_are_those_of_players_that_think_here() {
+fn interruptions_and_processor_time_of_the_thread_are_those_of_players_that_think_here() {
     let rules = &all_rules()[0];
     for known in [None, Some(1 << 40)] {
         let host = ByHand { switches: Cell::new(known), ..ByHand::default() };
@@ -157,6 +163,8 @@ fn interruptions_are_those_of_players_that_think_here() {
         for mv in &record.moves {
             let expected = known.filter(|_| mv.mover == 0).map(|_| 3);
             assert_eq!(mv.involuntary_switches, expected, "{mv:?}");
+            let cpu_us = if known.is_some() && mv.mover == 1 { 6_000 } else { 0 };
+            assert_eq!(mv.cpu_us, cpu_us, "{mv:?}");
         }
     }
 }

@@ -223,6 +223,7 @@ impl OverGtp {
             pv: None,
             engine_time: None,
             wall,
+            cpu: None,
         })
     }
 

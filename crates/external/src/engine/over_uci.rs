@@ -127,6 +127,7 @@ impl OverUci {
             pv: report.pv,
             engine_time: report.time_ms.map(Duration::from_millis),
             wall,
+            cpu: None,
         })
     }
 

@@ -3,14 +3,15 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use spelrum_external::uci::{Bound, Score, ScoreValue};
 use spelrum_external::{
     BreachKind, Clock, Colour, Exit, FailureKind, Limits, Phase, Remaining, Situation, Start,
 };
 
 use crate::harness::{
-    GENEROUS, SHORT, choose, conditions, first_move, kind_of, limits, never, new_game, playing,
-    playing_within, spec, start,
+    GENEROUS, PROGRAM, SHORT, choose, conditions, first_move, kind_of, limits, never, new_game,
+    playing, playing_within, processes_with, spec, start, wait_until,
 };
 
 #[test]
@@ -252,4 +253,57 @@ fn chess960_is_turned_on_where_it_is_asked_for() {
             "ucinewgame",
         ]
     );
+}
+
+/// The processor time of each thread of a scripted engine that burns some.
+#[cfg(target_os = "linux")]
+const BURNT: Duration = Duration::from_millis(200);
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_move_has_the_processor_time_of_its_engine() {
+    let used = |words: &[&str]| first_move(words).unwrap().cpu.unwrap();
+    assert!(used(&["burns"]) >= BURNT);
+    assert!(used(&["burns-in-two-threads"]) >= 2 * BURNT);
+    // A second by the clock on the wall.
+    assert!(used(&["late"]) < BURNT);
+    let mut script = spec("uci", &[]);
+    script.command = "/bin/sh".into();
+    script.args = vec!["-c".to_owned(), format!("{PROGRAM} uci burns; exit 3")];
+    let wrapped = choose(&mut playing(&script), limits()).unwrap().cpu.unwrap();
+    assert!(wrapped >= BURNT, "an engine that a script starts: {wrapped:?}");
+}
+
+/// The system shows the processor time of an engine that is still busy only later.
+#[cfg(target_os = "linux")]
+#[test]
+fn processor_time_after_an_answer_belongs_to_the_next_move_of_the_game() {
+    let mut engine = playing(&spec("uci", &["burns-afterwards", "burns-for-games"]));
+    let mut used = || choose(&mut engine, limits()).unwrap().cpu.unwrap();
+    assert!(used() < BURNT, "a game's beginning belongs to no move");
+    // Long enough for most of it, on most machines.
+    std::thread::park_timeout(3 * BURNT);
+    assert!(used() >= BURNT / 2, "a little may have been read with the answer");
+    new_game(&mut engine).unwrap();
+    assert!(choose(&mut engine, limits()).unwrap().cpu.unwrap() < BURNT, "nor does the last game");
+}
+
+/// The orphans among them are gone at once, since the guard reaps them.
+#[cfg(target_os = "linux")]
+#[test]
+fn processes_that_end_take_only_their_own_processor_time_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let mark = folder.path().to_string_lossy().into_owned();
+    let mut engine = playing(&spec("uci", &["forks", "burns", &mark]));
+    wait_until("its processes run", || processes_with(&mark).len() >= 5);
+    assert!(choose(&mut engine, limits()).unwrap().cpu.unwrap() >= BURNT);
+    let ours = processes_with(&mark);
+    for (helper, _) in processes_with("linger").into_iter().filter(|helper| ours.contains(helper)) {
+        kill_process(Pid::from_raw(helper).unwrap(), Signal::KILL).unwrap();
+    }
+    wait_until("they have ended", || processes_with(&mark).len() == 2);
+    for _ in 0..2 {
+        assert!(choose(&mut engine, limits()).unwrap().cpu.unwrap() >= BURNT);
+        new_game(&mut engine).unwrap();
+    }
 }

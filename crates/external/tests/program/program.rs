@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::time::{ClockId, clock_gettime};
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
@@ -45,6 +46,22 @@ fn linger() -> ! {
     loop {
         std::thread::park();
     }
+}
+
+/// Uses this much processor time in each of some threads.
+pub(crate) fn burn(time: Duration, threads: usize) {
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let used = || {
+                    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+                };
+                while used() < time {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+    });
 }
 
 /// Waits for a time.

@@ -17,6 +17,9 @@ const OPTIONS: [&str; 8] = [
     "option name UCI_Chess960 type check default false",
 ];
 
+/// The processor time of each thread that burns some.
+const BURNT: Duration = Duration::from_millis(200);
+
 /// Late enough to be late wherever a tenth of that is allowed.
 const LATE: Duration = Duration::from_secs(1);
 
@@ -84,6 +87,9 @@ impl Engine<'_> {
             }
             "ucinewgame" => {
                 self.games += 1;
+                if self.does("burns-for-games") {
+                    crate::burn(BURNT, 1);
+                }
                 if self.does("dies-between-games") && self.games == 2 {
                     return Some(ExitCode::from(5));
                 }
@@ -163,6 +169,8 @@ impl Engine<'_> {
                 },
                 "after-stop" | "ignores-stop" => return None,
                 "late" => crate::wait(LATE),
+                "burns" => crate::burn(BURNT, 1),
+                "burns-in-two-threads" => crate::burn(BURNT, 2),
                 "floods" => {
                     for _ in 0..20_000 {
                         let _ = writeln!(io::stderr(), "a warning of which nobody hears more");
@@ -190,6 +198,9 @@ impl Engine<'_> {
             }
         }
         self.answer();
+        if self.does("burns-afterwards") {
+            crate::burn(BURNT, 1);
+        }
         if self.does("dies-idle") {
             return Some(ExitCode::SUCCESS);
         }

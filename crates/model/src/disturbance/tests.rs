@@ -43,7 +43,9 @@ fn who_thinks_elsewhere_tells_nothing() {
     assert_eq!(robbed_share(&moves, [true, false]), Some(0.0));
     assert_eq!(robbed_share(&moves, [false, false]), None);
     assert!(
-        is_cpu_time_known("alpha-beta") && !is_cpu_time_known("uci") && !is_cpu_time_known("gtp")
+        is_lost_time_known("alpha-beta")
+            && !is_lost_time_known("uci")
+            && !is_lost_time_known("gtp")
     );
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use spelrum_engine::Outcome;
-use spelrum_model::disturbance::{TimedCell, Timing, is_cpu_time_known};
+use spelrum_model::disturbance::{TimedCell, Timing, is_lost_time_known};
 use spelrum_model::{DefinitionJson, GameId, OpeningsRule, PlayedGame, WorkerId};
 
 use crate::error::StoreError;
@@ -132,7 +132,7 @@ pub(crate) async fn fill_cells(
             scaling: scaling(cell.reference_speed, cell.factor_max_permille),
         };
         let known = [&cell.first_algorithm, &cell.second_algorithm]
-            .map(|algorithm| is_cpu_time_known(algorithm));
+            .map(|algorithm| is_lost_time_known(algorithm));
         let info = CellInfo {
             experiment: cell.experiment_id,
             game: cell.game,

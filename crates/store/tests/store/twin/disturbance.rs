@@ -1,7 +1,7 @@
 //! Disturbed games: the kept results of replayed ones.
 
 use serde_json::Value;
-use spelrum_model::disturbance::{TimedCell, is_cpu_time_known};
+use spelrum_model::disturbance::{TimedCell, is_lost_time_known};
 use spelrum_model::{CellId, GameId, LeaseId, PlayedGame, WorkerId};
 
 use super::{State, Uncounted};
@@ -14,7 +14,7 @@ impl State {
         let timing = self.experiments.get(&cell.experiment)?.settings.timing;
         let known = cell.players.each_ref().map(|json| {
             let parameters: Value = serde_json::from_str(json).unwrap_or_default();
-            parameters["algorithm"].as_str().is_some_and(is_cpu_time_known)
+            parameters["algorithm"].as_str().is_some_and(is_lost_time_known)
         });
         Some(TimedCell { timing, known, swap_sides: cell.swap_sides })
     }
