@@ -1,11 +1,13 @@
 //! Records that are not of their games: they are kept apart, cost their worker and not the game.
 
+use std::time::Duration;
+
 use spelrum_answers::{
     Detail, GetComparisons, GetGame, GetRatings, GetReport, SqlValue, UsedEngine,
 };
 use spelrum_proto::v1::{self, Verdict};
 
-use spelrum_engine::{Answer, ExternalPlayer, Fault, Host, TextTurn, Timeless};
+use spelrum_engine::{Answer, ExternalPlayer, Fault, Host, SearchReport, TextTurn, Timeless};
 use spelrum_model::{GameId, PlayableCell, PlayedGame, Task};
 use spelrum_proto::Reason;
 use spelrum_proto::engines::identity_from_wire;
@@ -260,6 +262,88 @@ impl ExternalPlayer for GivesUp {
     }
 }
 
+/// A program that makes one move of chess, and then gives up. It says that eight threads thought for a second.
+struct MovesOnce;
+
+impl ExternalPlayer for MovesOnce {
+    fn choose(&mut self, turn: &TextTurn<'_>, _: &dyn Host) -> Result<Answer<String>, Fault> {
+        let mv = ["e2e4", "e7e5"].get(turn.moves.len());
+        let mv = mv.ok_or_else(|| Fault::Crash("signal 11".to_owned()))?;
+        Ok(Answer { mv: (*mv).to_owned(), search: SearchReport::UNKNOWN })
+    }
+
+    fn measured_cpu_time(&self) -> Option<Duration> {
+        Some(Duration::from_secs(8))
+    }
+}
+
+/// An honest game of programs.
+fn played_by<P: ExternalPlayer>(id: GameId, cell: &PlayableCell, mut programs: [P; 2]) -> v1::Game {
+    let derived = cell.derive(id.number);
+    let sides = cell.players_of(&derived).map(|player| player.external().is_some());
+    let [first, second] = programs.each_mut();
+    let [one, two]: [&mut dyn ExternalPlayer; 2] = [first, second];
+    let outside = [sides[0].then_some(one), sides[1].then_some(two)];
+    let record = cell.play_with(&derived, outside, &Timeless).unwrap();
+    let mut game = to_wire(PlayedGame::new(id, &derived, record, 1));
+    *(if sides[0] { &mut game.first_engine } else { &mut game.second_engine }) =
+        Some(fish("Fish 15.1", 7));
+    let (message, output) = ("it crashed".to_owned(), String::new());
+    game.forfeit = Some(v1::Forfeit { message, output });
+    game
+}
+
+fn fish_sweep() -> String {
+    format!(
+        "name = \"fish\"\ngame = \"chess\"\ngames = 2\n
+        [players.random]\nalgorithm = \"random\"
+        [players.fish]\nalgorithm = \"uci\"\nengine = \"fish\"\ndepth = 1\nversion = \"15\"
+        sha256 = \"{}\"",
+        "07".repeat(32)
+    )
+}
+
+fn offered_fish() -> v1::OfferedEngine {
+    v1::OfferedEngine {
+        engine: "fish".to_owned(),
+        protocol: "uci".to_owned(),
+        at_once: 2,
+        identity: Some(fish("Fish 15.1", 7)),
+        capabilities: None,
+        build: vec![1; 32],
+    }
+}
+
+/// Its threads use more processor time than passes. Ours cannot, also where it plays.
+#[tokio::test]
+async fn a_program_has_more_processor_time_than_wall_time() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&fish_sweep()).await;
+    let mut worker = HandWorker::with_engines(&served, vec![offered_fish()]).await;
+    let honest = |id, cell: &PlayableCell| played_by(id, cell, [MovesOnce, MovesOnce]);
+    let grant = worker.granted().await;
+    let mut results = worker.play_by(&grant, honest).await;
+    let game = game_mut(&mut results[0]);
+    let ours = u32::from(game.first_engine.is_some());
+    let move_of_ours = game.moves.iter_mut().find(|mv| mv.mover == ours).unwrap();
+    move_of_ours.cpu_us = 1_000_000;
+    let verdicts = worker.report(vec![results[0].clone()]).await.unwrap();
+    assert_eq!(verdicts, [Verdict::Rejected]);
+    let last = refused(&served).await.pop().unwrap();
+    assert!(last.contains("it took 1000000 µs of CPU time in 0 µs"), "{last}");
+    worker.give_back(&[grant.lease_id]).await.unwrap();
+
+    let grant = worker.granted().await;
+    let results = worker.play_by(&grant, honest).await;
+    assert_eq!(worker.report(results).await.unwrap(), [Verdict::Counted; 2]);
+    let question = GetReport { experiment: "fish".to_owned(), detail: Detail::Cells };
+    let moves = served.call(&question).await.unwrap().moves;
+    let costs = &moves.iter().find(|moves| moves.player == "fish").unwrap().costs;
+    assert_eq!(costs.cpu.unwrap().us_mean, 8e6);
+    assert_eq!(costs.wall_us_mean, 0.0);
+}
+
 fn fish(name: &str, byte: u8) -> v1::EngineIdentity {
     v1::EngineIdentity { name: name.to_owned(), author: String::new(), sha256: vec![byte; 32] }
 }
@@ -268,40 +352,12 @@ fn fish(name: &str, byte: u8) -> v1::EngineIdentity {
 /// it lost is told of exactly where it lost by a fault.
 #[tokio::test]
 async fn a_game_of_other_programs_than_the_sweeps_is_refused() {
-    let sweep = format!(
-        "name = \"fish\"\ngame = \"chess\"\ngames = 2\n
-        [players.random]\nalgorithm = \"random\"
-        [players.fish]\nalgorithm = \"uci\"\nengine = \"fish\"\ndepth = 1\nversion = \"15\"
-        sha256 = \"{}\"",
-        "07".repeat(32)
-    );
     let site = Site::new();
     let served = site.serve().await;
-    served.submit(&sweep).await;
-    let offered = v1::OfferedEngine {
-        engine: "fish".to_owned(),
-        protocol: "uci".to_owned(),
-        at_once: 2,
-        identity: Some(fish("Fish 15.1", 7)),
-        capabilities: None,
-        build: vec![1; 32],
-    };
-    let mut worker = HandWorker::with_engines(&served, vec![offered]).await;
-    // An honest game: the program does not come to a move.
-    let honest = |id: GameId, cell: &PlayableCell| {
-        let derived = cell.derive(id.number);
-        let sides = cell.players_of(&derived).map(|player| player.external().is_some());
-        let (mut first, mut second) = (GivesUp, GivesUp);
-        let [one, two]: [&mut dyn ExternalPlayer; 2] = [&mut first, &mut second];
-        let outside = [sides[0].then_some(one), sides[1].then_some(two)];
-        let record = cell.play_with(&derived, outside, &Timeless).unwrap();
-        let mut game = to_wire(PlayedGame::new(id, &derived, record, 1));
-        *(if sides[0] { &mut game.first_engine } else { &mut game.second_engine }) =
-            Some(fish("Fish 15.1", 7));
-        let (message, output) = ("it crashed".to_owned(), String::new());
-        game.forfeit = Some(v1::Forfeit { message, output });
-        game
-    };
+    served.submit(&fish_sweep()).await;
+    let mut worker = HandWorker::with_engines(&served, vec![offered_fish()]).await;
+    // The program does not come to a move.
+    let honest = |id, cell: &PlayableCell| played_by(id, cell, [GivesUp, GivesUp]);
     let changes: [(Change, &str); 6] = [
         (
             |game| (game.first_engine, game.second_engine) = (None, None),

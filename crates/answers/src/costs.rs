@@ -22,7 +22,7 @@ pub struct CostRow {
     pub searched_moves: u64,
     /// Their wall time, in microseconds.
     pub wall_us: f64,
-    /// Their processor time, in microseconds; 0 if the worker cannot measure it.
+    /// Their processor time, in microseconds; 0 if the worker cannot read it.
     pub cpu_us: f64,
     /// The depths that the searches completed, in plies.
     pub depths: f64,
@@ -58,7 +58,15 @@ impl CostRow {
         let wall_us_mean = self.wall_us / moves;
         let times = MoveTimes::new(in_buckets, wall_us_mean);
         let has_full_tree = player.has_full_tree && self.full_tree_leaves > 0.0;
-        let both_by_cpu = player.is_compared_by_cpu && opponent.is_compared_by_cpu;
+        // A time of 0 is too short for the clock, but of an engine it is unknown.
+        let has_time = |times: &TimeSums, player: CostedPlayer, role: usize| {
+            !player.is_external || times.players[role].means > 0.0
+        };
+        let both_by_cpu = player.is_compared_by_cpu
+            && opponent.is_compared_by_cpu
+            && cpu.is_some_and(|times| {
+                has_time(times, player, role) && has_time(times, opponent, 1 - role)
+            });
         Costs {
             searched_moves: self.searched_moves,
             wall_us_mean,

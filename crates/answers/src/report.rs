@@ -232,7 +232,8 @@ pub struct Costs {
     /// ([`TimeSums::ratio`](spelrum_statistics::TimeSums::ratio)). `None` for moves of one depth, in self-play, or
     /// where a player never searched.
     pub wall_us_ratio: Option<OverGames>,
-    /// Processor time, if it is known: `None` for external engines, and where the worker cannot measure it.
+    /// Processor time, if it is known: `None` for external engines of experiments that older releases began,
+    /// and where the worker cannot read it.
     pub cpu: Option<CpuTimes>,
     /// Whether moves are compared by processor time
     /// ([`CostedPlayer::is_compared_by_cpu`](super::CostedPlayer::is_compared_by_cpu)), otherwise by wall time.

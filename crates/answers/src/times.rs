@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spelrum_engine::{Parameters, Value, has_full_tree};
-use spelrum_model::disturbance;
+use spelrum_engine::{EXTERNAL_ALGORITHMS, Parameters, Value, has_full_tree};
 
 /// The longest time with a bucket of its own, in microseconds.
 const TIME_US_MAX: u64 = (1 << 53) - 1;
@@ -135,16 +134,19 @@ pub struct CostedPlayer {
     pub time_limit_us: Option<u64>,
     /// Whether evaluations are reported as a share of the leaves of a full tree: if the player searches to one depth.
     pub has_full_tree: bool,
-    /// Whether the processor time of its moves is known, which excludes external engines.
+    /// Whether it is an external engine, whose processor time some workers cannot read.
+    pub is_external: bool,
+    /// Whether the processor time of its moves is known, if the worker can read it.
     pub is_cpu_time_known: bool,
     /// Whether moves are compared by processor time: their time is not limited, and processor time is known.
     pub is_compared_by_cpu: bool,
 }
 
 impl CostedPlayer {
-    /// Reads a player's parameters in canonical JSON. Invalid parameters set no property.
+    /// Reads a player's parameters in canonical JSON. Invalid parameters set no property. `engine_cpu_known` tells whether
+    /// the processor time of external engines is that of their processes.
     #[must_use]
-    pub fn from_json(parameters_json: &str) -> Self {
+    pub fn from_json(parameters_json: &str, engine_cpu_known: bool) -> Self {
         let parameters: Parameters = serde_json::from_str(parameters_json).unwrap_or_default();
         let time_limit_us = match parameters.get("move_time_us") {
             Some(Value::Integer(us)) => u64::try_from(*us).ok(),
@@ -155,10 +157,13 @@ impl CostedPlayer {
             Some(_) | None => None,
         };
         let is_limited = time_limit_us.is_some() || parameters.contains_key("clock");
-        let is_cpu_time_known = algorithm.is_some_and(disturbance::is_lost_time_known);
+        let is_external =
+            algorithm.is_some_and(|algorithm| EXTERNAL_ALGORITHMS.contains(&algorithm));
+        let is_cpu_time_known = algorithm.is_some() && (!is_external || engine_cpu_known);
         Self {
             time_limit_us,
             has_full_tree: has_full_tree(&parameters),
+            is_external,
             is_cpu_time_known,
             is_compared_by_cpu: is_cpu_time_known && !is_limited,
         }
@@ -241,7 +246,7 @@ mod tests {
 
     #[test]
     fn players_are_known_by_their_parameters() {
-        let player = |json| CostedPlayer::from_json(json);
+        let player = |json| CostedPlayer::from_json(json, true);
         let known = CostedPlayer { is_cpu_time_known: true, ..CostedPlayer::default() };
         let free = CostedPlayer { is_compared_by_cpu: true, ..known };
         let fixed = CostedPlayer { has_full_tree: true, ..free };
@@ -258,10 +263,16 @@ mod tests {
         let mcts = r#"{"algorithm":"mcts","move_time_us":4000}"#;
         assert_eq!(player(mcts), timed);
         assert_eq!(player(r#"{"algorithm":"mcts","clock":"60s"}"#), known);
-        // An external engine's processor time is unknown, and a clock is a limit.
-        let external = r#"{"algorithm":"uci","clock":"60s","engine":"fish"}"#;
-        assert_eq!(player(external), CostedPlayer::default());
-        assert_eq!(player(r#"{"algorithm":"gtp","engine":"bird"}"#), CostedPlayer::default());
+        // A clock is a limit, also of an external engine, whose processor time is unknown in experiments of before.
+        let clocked = r#"{"algorithm":"uci","clock":"60s","engine":"fish"}"#;
+        let external = CostedPlayer { is_external: true, ..known };
+        assert_eq!(player(clocked), external);
+        let bird = r#"{"algorithm":"gtp","engine":"bird"}"#;
+        assert_eq!(player(bird), CostedPlayer { is_compared_by_cpu: true, ..external });
+        for json in [clocked, bird] {
+            let unknown = CostedPlayer { is_cpu_time_known: false, ..external };
+            assert_eq!(CostedPlayer::from_json(json, false), unknown);
+        }
         assert_eq!(player("nothing"), CostedPlayer::default());
     }
 }

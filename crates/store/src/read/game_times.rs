@@ -13,7 +13,7 @@ use crate::error::StoreError;
 pub(crate) enum Clock {
     /// Wall clock.
     Wall,
-    /// CPU time of the thinking thread.
+    /// CPU time of the thinking thread, or of an external engine's processes.
     Cpu,
 }
 

@@ -128,18 +128,19 @@ pub(crate) async fn players(
     experiment: ExperimentId,
 ) -> Result<Players, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT player_id AS "player_id!", parameters_json FROM players
-        WHERE player_id IN (
+        r#"SELECT p.player_id AS "player_id!", p.parameters_json, e.engine_cpu_known
+        FROM experiments AS e JOIN players AS p
+        WHERE e.experiment_id = ?1 AND p.player_id IN (
             SELECT first_player_id FROM cells WHERE experiment_id = ?1 AND in_sweep = 1
             UNION SELECT second_player_id FROM cells WHERE experiment_id = ?1 AND in_sweep = 1)"#,
         experiment.0
     )
     .fetch_all(connection)
     .await?;
-    Ok(found
-        .into_iter()
-        .map(|row| (row.player_id, CostedPlayer::from_json(&row.parameters_json)))
-        .collect())
+    let read = found.into_iter().map(|row| {
+        (row.player_id, CostedPlayer::from_json(&row.parameters_json, row.engine_cpu_known))
+    });
+    Ok(read.collect())
 }
 
 /// A query for the costs of each player in each cell, in grid order: of all depths, or of each.

@@ -37,7 +37,7 @@ impl Needs {
             requests: EngineRequest::from_parameters(&parameters, GameRequest::default())
                 .into_iter()
                 .collect(),
-            move_limit_us: CostedPlayer::from_json(parameters_json).time_limit_us,
+            move_limit_us: CostedPlayer::from_json(parameters_json, false).time_limit_us,
         }
     }
 

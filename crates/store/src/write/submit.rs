@@ -403,8 +403,9 @@ pub(crate) async fn insert_experiment(
     let now = tx.now_unix_us;
     let id = sqlx::query_scalar!(
         r#"INSERT INTO experiments (uuid, name, description, game, seed, state, priority,
-            record, sweep_toml, engine_revision, submitted_unix_us, results_view, times_view, kind)
-        VALUES (?1, ?2, '', ?3, ?4, 'running', 0, 'moves', '', ?5, ?6, '', '', ?7)
+            record, sweep_toml, engine_revision, submitted_unix_us, results_view, times_view, kind,
+            engine_cpu_known)
+        VALUES (?1, ?2, '', ?3, ?4, 'running', 0, 'moves', '', ?5, ?6, '', '', ?7, 1)
         RETURNING experiment_id AS "experiment_id!""#,
         uuid,
         plan.name,

@@ -419,3 +419,62 @@ async fn a_file_that_tells_of_other_engines_is_refused() {
         assert!(refused.contains(expected), "{spoil}: {refused}");
     }
 }
+
+/// Games in which each move takes 1 ms, half of it of processor time, and of a program `cpu_us`.
+fn timed_games(plan: &Plan, ids: &[CellId], cpu_us: u64) -> Vec<PlayedGame> {
+    let mut games = played(plan, ids);
+    for game in &mut games {
+        let is_program = game.engines.each_ref().map(Option::is_some);
+        for mv in &mut game.record.moves {
+            let cpu_us = if is_program[usize::from(mv.mover)] { cpu_us } else { 500 };
+            (mv.wall_us, mv.cpu_us) = (1_000, cpu_us);
+            game.record.wall_us += 1_000;
+        }
+    }
+    games
+}
+
+/// A move of each player in the cell of the first: its mean processor time, whether it is compared by that, and its
+/// ratio of processor time to its opponent's.
+async fn processor_times(writer: &Writer, first: &str) -> [(Option<f64>, bool, Option<f64>); 2] {
+    let report = report(writer).await;
+    let cell = report.cells.iter().find(|cell| cell.player == first).unwrap().cell;
+    let costs: Vec<_> = report.moves.iter().filter(|moves| moves.cell == cell).collect();
+    [0, 1].map(|role| {
+        let costs = &costs[role].costs;
+        let ratio = costs.cpu.and_then(|cpu| cpu.us_ratio);
+        let ratio = ratio.map(|ratio| (ratio.value * 1e6).round() / 1e6);
+        (costs.cpu.map(|cpu| cpu.us_mean), costs.is_compared_by_cpu, ratio)
+    })
+}
+
+/// An engine of several threads uses more of it than passes.
+#[tokio::test]
+async fn engines_are_compared_by_their_own_processor_time_where_it_is_known() {
+    let plan = engines_plan();
+    let mut store = Store::with_text(&plan, SWEEP).await;
+    let ids: Vec<CellId> = store.submitted.cells.iter().map(|cell| cell.cell).collect();
+    store.store(&timed_games(&plan, &ids, 8_000)).await;
+    let shallow = [(Some(8_000.0), true, Some(16.0)), (Some(500.0), true, Some(0.0625))];
+    assert_eq!(processor_times(&store.writer, "shallow").await, shallow);
+    let hurried = [(Some(8_000.0), false, None), (Some(500.0), true, None)];
+    assert_eq!(processor_times(&store.writer, "hurried").await, hurried, "a limit ends its moves");
+    let file = export(&store, "export.db").await;
+    let directory = tempfile::tempdir().unwrap();
+    let other = import(&file, directory.path()).await.unwrap();
+    assert_eq!(processor_times(&other, "shallow").await, shallow);
+
+    // What an older release stored is what it took to talk to them; that of ours is theirs.
+    let connection = rusqlite::Connection::open(&file).unwrap();
+    connection.execute_batch("UPDATE experiments SET engine_cpu_known = 0").unwrap();
+    drop(connection);
+    let directory = tempfile::tempdir().unwrap();
+    let other = import(&file, directory.path()).await.unwrap();
+    let unknown = [(None, false, None), (Some(500.0), true, None)];
+    assert_eq!(processor_times(&other, "shallow").await, unknown);
+
+    // Some systems do not report it.
+    let mut store = Store::with_text(&plan, SWEEP).await;
+    store.store(&timed_games(&plan, &ids, 0)).await;
+    assert_eq!(processor_times(&store.writer, "shallow").await, unknown);
+}

@@ -10,7 +10,7 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection};
 
-use crate::fixture::Store;
+use crate::fixture::{Store, plan, rows, sweep};
 
 async fn plain_connection(path: &Path) -> SqliteConnection {
     SqliteConnectOptions::new().filename(path).create_if_missing(true).connect().await.unwrap()
@@ -383,6 +383,29 @@ async fn a_database_from_before_bounds_of_games_at_once_opens() {
     let snapshot = writer.snapshot().await.unwrap();
     let settings = snapshot.experiments[0].settings;
     assert_eq!((settings.priority, settings.games_at_once), (3, None));
+    assert_eq!(writer.readers().recount().await.unwrap(), []);
+}
+
+/// Experiments of the schema before the processor time of engines' own processes have none.
+#[tokio::test]
+async fn a_database_from_before_processor_time_of_engines_opens() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("old.db");
+    let mut connection = database_of(&path, "0003_games_at_once.sql").await;
+    let experiment =
+        "INSERT INTO experiments (uuid, name, description, game, seed, state, priority, record,
+            sweep_toml, engine_revision, submitted_unix_us, results_view, times_view)
+        VALUES ('u', 'old', '', 'pentago', 1, 'paused', 3, 'moves', '', 2, 1, '', '')";
+    connection.execute(experiment).await.unwrap();
+    connection.close().await.unwrap();
+    let mut writer = Writer::open(&path).await.unwrap();
+    let mut transaction = writer.begin().await.unwrap();
+    transaction.submit(sweep("uuid-1", "text", &plan("new"))).await.unwrap();
+    transaction.commit().await.unwrap();
+    let known = "SELECT name, engine_cpu_known FROM experiments ORDER BY experiment_id";
+    let known: Vec<_> =
+        rows(&writer.readers(), known).await.iter().map(|row| row[1].clone()).collect();
+    assert_eq!(known, [SqlValue::Integer(0), SqlValue::Integer(1)]);
     assert_eq!(writer.readers().recount().await.unwrap(), []);
 }
 

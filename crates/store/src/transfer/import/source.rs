@@ -186,6 +186,7 @@ impl Source {
                     finished_unix_us: row.get("finished_unix_us")?,
                     course: row.get("course")?,
                     pruned_unix_us: row.get("pruned_unix_us")?,
+                    engine_cpu_known: row.get("engine_cpu_known")?,
                     axes: Vec::new(),
                     anchors: Vec::new(),
                     files: BTreeMap::new(),

@@ -26,6 +26,7 @@ pub(super) struct SourceExperiment {
     pub(super) finished_unix_us: Option<i64>,
     pub(super) course: Option<String>,
     pub(super) pruned_unix_us: Option<i64>,
+    pub(super) engine_cpu_known: bool,
     pub(super) axes: Vec<String>,
     pub(super) anchors: Vec<String>,
     pub(super) files: BTreeMap<String, String>,

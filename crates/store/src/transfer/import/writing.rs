@@ -152,14 +152,15 @@ async fn begin_imported(
     let course = exported.course.as_deref();
     sqlx::query!(
         "UPDATE experiments SET state = 'paused', engine_revision = ?2, submitted_unix_us = ?3,
-            course = ?4, pruned_unix_us = ?5, kind = ?6
+            course = ?4, pruned_unix_us = ?5, kind = ?6, engine_cpu_known = ?7
         WHERE experiment_id = ?1",
         experiment,
         exported.engine_revision,
         exported.submitted_unix_us,
         course,
         exported.pruned_unix_us,
-        kind
+        kind,
+        exported.engine_cpu_known
     )
     .execute(tx.connection())
     .await?;
