@@ -55,7 +55,8 @@ pub(crate) struct Counting {
     pub(crate) times: Hashes,
     /// Openings that come again, by cell and number.
     pub(crate) openings: HashMap<OpeningKey, OpeningSums>,
-    /// All other openings: the sum of the hashes of their rows.
+    /// All other openings: the sum of the hashes of their rows. Where an exclusion has taken games out again, sums of
+    /// times may differ in their last bits, and are then recounted by SQL.
     pub(crate) single_openings: Hashes,
     /// By experiment and worker.
     pub(crate) workers: HashMap<(i64, i64), WorkerSums>,

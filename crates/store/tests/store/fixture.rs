@@ -113,7 +113,12 @@ impl Store {
         let disappearing = "SELECT (SELECT count(*) FROM removals WHERE what = 'everything')
             + (SELECT count(*) FROM exclusions WHERE done_unix_us IS NULL)";
         if self.integer(disappearing).await == 0 {
-            let unconfirmed = SUMS.iter().find(|table| !compared.has_confirmed(table));
+            // Taking games out again changes the last bits of sums of times, which the hashes of openings that occur
+            // once do not forgive: SQL recounts them.
+            let is_rounded = self.integer("SELECT count(*) FROM exclusions").await > 0;
+            let is_exact = |table: &&str| !(is_rounded && *table == "cell_openings");
+            let mut exact = SUMS.into_iter().filter(is_exact);
+            let unconfirmed = exact.find(|table| !compared.has_confirmed(table));
             assert_eq!(unconfirmed, None);
         }
     }
