@@ -50,7 +50,7 @@ mod write;
 
 pub use spelrum_answers::{Removing, SqlValue};
 
-pub use check::recount::Difference;
+pub use check::difference::Difference;
 pub use check::rot::Compared;
 pub use clock::unix_now_us;
 pub use error::StoreError;

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::check::counted_sums::{SearchSums, near};
-use crate::check::counting::is_number;
 use crate::check::taken_rows::TakenRow;
 use crate::schema::numbers::{SAFE_MAX, integer, real};
 
 /// The greatest number of a game, and of plies of a game, that is counted with.
-pub(crate) const NUMBER_MAX: i64 = 1 << 31;
+const NUMBER_MAX: i64 = 1 << 31;
 /// The greatest margin: squares of it can be added up.
 const MARGIN_MAX: u64 = 1 << 16;
 
@@ -380,4 +379,9 @@ fn move_times(json: &[u8]) -> Option<Vec<(i64, i64)>> {
             Some((number(bucket)?, number(searches).filter(|searches| *searches > 0)?))
         })
         .collect()
+}
+
+/// Whether a game's number can be counted with.
+fn is_number(number: i64) -> bool {
+    (0..=NUMBER_MAX).contains(&number)
 }

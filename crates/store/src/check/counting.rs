@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::Connection;
 
-use crate::check::counted_games::{Game, NUMBER_MAX};
+use crate::check::counted_games::Game;
 use crate::check::counted_sums::{
     CellSums, Hashes, OpeningKey, OpeningSums, PlayedGame, SearchSums, WorkerSums,
 };
@@ -256,9 +256,4 @@ impl Counting {
     pub(crate) fn confirmed(&self) -> BTreeSet<&'static str> {
         COUNTED.into_iter().filter(|table| !self.doubted.contains(table)).collect()
     }
-}
-
-/// Whether a game's number can be counted with.
-pub(crate) fn is_number(number: i64) -> bool {
-    (0..=NUMBER_MAX).contains(&number)
 }

@@ -12,12 +12,12 @@
 //! order, from the first (invariant 7).
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use futures_util::TryStreamExt as _;
 use spelrum_statistics::{OpeningCounts, OpeningSpread};
 use sqlx::SqliteConnection;
 
+use crate::check::difference::{DIFFERENCES_MAX, Difference};
 use crate::check::rollup_queries::ROLLUPS;
 use crate::check::rot::Compared;
 use crate::error::StoreError;
@@ -27,36 +27,6 @@ use crate::write::margins::{Margins, over_openings};
 use crate::write::rollup_sums::CellResult;
 use crate::write::stop_readings::{Read, read_again};
 use crate::write::stop_rules;
-
-/// A rollup row that differs from the recount.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// The rollup's table.
-    pub table: &'static str,
-    /// The row's key.
-    pub key: String,
-    /// The stored values, column by column; `None` where the table has no row.
-    pub stored: Option<String>,
-    /// The recounted values; `None` where there should be no row.
-    pub counted: Option<String>,
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let none = "no row";
-        write!(
-            f,
-            "{} {}: stored {}, counted {}",
-            self.table,
-            self.key,
-            self.stored.as_deref().unwrap_or(none),
-            self.counted.as_deref().unwrap_or(none)
-        )
-    }
-}
-
-/// Maximum number of differences listed for each table.
-pub(crate) const DIFFERENCES_MAX: i64 = 100;
 
 impl Readers {
     /// Recounts all rollups from the rows by SQL; returns the differences, of which there should be none. Reads every

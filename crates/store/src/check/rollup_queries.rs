@@ -3,7 +3,7 @@
 
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
-use crate::check::recount::{DIFFERENCES_MAX, Difference};
+use crate::check::difference::{DIFFERENCES_MAX, Difference};
 use crate::error::StoreError;
 
 /// A rollup: its table, its key, its columns, and a query that recounts all of them.
