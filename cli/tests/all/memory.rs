@@ -6,12 +6,12 @@ use spelrum_test_support::Tools;
 use crate::external_engines;
 use crate::sandbox::{Ran, Sandbox};
 
-/// Runs the program where it cannot have more than four million kibibytes of addresses.
-fn run_limited(tools: Tools, sandbox: &Sandbox, arguments: &[&str]) -> Ran {
+/// Runs the program where it cannot have more than so many kibibytes of addresses.
+fn run_limited(tools: Tools, sandbox: &Sandbox, kibibytes: u32, arguments: &[&str]) -> Ran {
     let free = sandbox.spelrum(arguments);
     let mut limited = tools.command("sh");
     limited
-        .args(["-c", "ulimit -v 4000000 && exec \"$@\"", "sh"])
+        .args(["-c", &format!("ulimit -v {kibibytes} && exec \"$@\""), "sh"])
         .arg(free.get_program())
         .args(free.get_args())
         .current_dir(free.get_current_dir().unwrap());
@@ -42,6 +42,20 @@ const LARGE: &[(&str, &str)] = &[
     ),
 ];
 
+/// A draw with 18 empty cells, for which Pentago's solver asks for half a gibibyte.
+#[test]
+fn a_position_whose_solver_gets_no_memory_has_no_answer() {
+    let Some(tools) = Tools::find(&["sh"]) else { return };
+    let position = "..w...wb.w....bb...b..ww..wwbwbbbbw.";
+    let solve = ["solve", "pentago", "--position", position];
+    let ran = run_limited(tools, &Sandbox::new(), 500_000, &solve);
+    ran.expect_exit(3);
+    let message = ran.stderr();
+    assert!(message.contains("the system refused"), "{message}");
+    assert!(message.contains("use a machine with more memory"), "{message}");
+    assert_eq!(ran.stdout(), "");
+}
+
 /// A player that does not get its memory fails its games, which say what to do, and the program
 /// goes on.
 #[test]
@@ -50,7 +64,8 @@ fn a_refused_allocation_fails_the_game_and_not_the_program() {
     for &(player, parameter) in LARGE {
         let sandbox = Sandbox::new();
         sandbox.write("sweep.toml", &sweep(player));
-        let ran = run_limited(tools, &sandbox, &["run", "sweep.toml", "--memory", "1000GiB"]);
+        let ran =
+            run_limited(tools, &sandbox, 4_000_000, &["run", "sweep.toml", "--memory", "1000GiB"]);
         ran.expect_exit(7);
         let failed = "SELECT count(*) FROM games WHERE failure LIKE '%smaller%'";
         assert_eq!(sandbox.sql("large.db", failed), "2", "{player}");
@@ -69,6 +84,7 @@ fn a_refused_allocation_ends_an_analysis_with_what_to_do() {
     let ran = run_limited(
         tools,
         &sandbox,
+        4_000_000,
         &[&["analyze", "tic-tac-toe"][..], &player[..], &tree[..]].concat(),
     );
     ran.expect_exit(3);
