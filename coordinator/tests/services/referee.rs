@@ -348,8 +348,8 @@ fn fish(name: &str, byte: u8) -> v1::EngineIdentity {
     v1::EngineIdentity { name: name.to_owned(), author: String::new(), sha256: vec![byte; 32] }
 }
 
-/// Which program played is told of exactly the sides that are programs, it is one that the sweep takes, and how
-/// it lost is told of exactly where it lost by a fault.
+/// A game names a program for exactly the sides that programs play, and only programs that the sweep takes; it
+/// describes a fault exactly where a program lost by one.
 #[tokio::test]
 async fn a_game_of_other_programs_than_the_sweeps_is_refused() {
     let site = Site::new();
