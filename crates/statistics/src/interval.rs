@@ -136,6 +136,26 @@ impl Wilson {
         Self { score, tosses: count / ratio, freedom: Some((count - 1.0).floor()) }
     }
 
+    /// The mean score.
+    pub(super) const fn score(&self) -> f64 {
+        self.score
+    }
+
+    /// The same evidence about another score.
+    pub(super) const fn with_score(self, score: f64) -> Self {
+        Self { score, ..self }
+    }
+
+    /// The equivalent number of coin tosses.
+    pub(super) const fn tosses(&self) -> f64 {
+        self.tosses
+    }
+
+    /// The degrees of freedom; `None` for fewer than two units.
+    pub(super) const fn freedom(&self) -> Option<f64> {
+        self.freedom
+    }
+
     /// The share of these units' evidence that remains over openings of this spread.
     pub(super) fn worth_over(&self, spread: &OpeningSpread) -> f64 {
         let over_openings = Self::over_openings(self.score, spread);

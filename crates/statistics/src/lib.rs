@@ -25,6 +25,7 @@
 //! | [`comparisons`] | differences between cells, effects of axes, replicates |
 //! | [`ratings`] | players on one scale: Bradley and Terry, Davidson |
 //! | [`forecast`] | the time that the remaining games will take |
+//! | [`planning`] | what a match will show before it is played: widths, power, the course of stop rules |
 //!
 //! # A match as an interval
 //!
@@ -51,6 +52,7 @@ mod margins;
 mod moments;
 mod openings;
 mod per_game;
+pub mod planning;
 pub mod ratings;
 mod ratio;
 mod root;

@@ -57,7 +57,7 @@ impl OpeningTally {
     }
 
     /// The variation of scores over openings, if they repeat among this many units of this many games.
-    fn spread(&self, units: u64, games_of_unit: u64) -> Option<OpeningSpread> {
+    pub(crate) fn spread(&self, units: u64, games_of_unit: u64) -> Option<OpeningSpread> {
         (self.openings_count < units).then(|| self.counts.spread(games_of_unit))
     }
 }

@@ -6,7 +6,7 @@ use std::iter;
 use spelrum_names::Names;
 
 use super::holm::holm;
-use super::{Bound, Claimed, Quantifier};
+use super::{Bound, Claimed};
 use crate::{ScoreInterval, ScoreTest};
 
 /// A claim with the results of its cells.
@@ -188,13 +188,7 @@ impl ClaimToJudge {
         };
         let p_values: Option<Vec<f64>> = cells.iter().map(|cell| cell.p).collect();
         let figures = p_values
-            .map(|p_values| match self.claimed.quantifier {
-                Quantifier::Every => p_values.iter().copied().fold(0.0, f64::max),
-                Quantifier::Some => {
-                    let smallest = p_values.iter().copied().fold(1.0, f64::min);
-                    (smallest * p_values.len() as f64).min(1.0)
-                }
-            })
+            .map(|p_values| self.claimed.quantifier.p_value(&p_values))
             .map(|p| ClaimFigures { p, p_adjusted: None });
         JudgedClaim { judgement, figures, cells }
     }
@@ -208,15 +202,8 @@ impl CellOfClaim {
         // Without games there is no evidence.
         let Some(score) = self.score else { return JudgedCell { p: Some(1.0), band: None } };
         let band = score.interval(band_error);
-        let (bound, band) = match self.is_of_second {
-            false => (bound, band),
-            true => (bound.seen_by_opponent(), band.seen_by_opponent()),
-        };
-        let p = match bound {
-            Bound::Above(bound) => score.p_value_above(bound),
-            Bound::Below(bound) => score.p_value_below(bound),
-        };
-        JudgedCell { p: Some(p), band: Some(band) }
+        let band = if self.is_of_second { band.seen_by_opponent() } else { band };
+        JudgedCell { p: Some(bound.p_value(&score, self.is_of_second)), band: Some(band) }
     }
 }
 

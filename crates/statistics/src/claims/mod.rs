@@ -13,6 +13,8 @@ pub use judge::{
 };
 use spelrum_names::Names;
 
+use crate::ScoreTest;
+
 /// The bound, the quantifier and the error rate of a claim.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Claimed {
@@ -60,6 +62,25 @@ impl Bound {
         match self {
             Self::Above(score) => Self::Below(1.0 - score),
             Self::Below(score) => Self::Above(1.0 - score),
+        }
+    }
+
+    /// The one-sided p-value of a cell whose first player's score has this test; the claim may be about its second's.
+    #[must_use]
+    pub(crate) fn p_value(self, score: &ScoreTest, is_of_second: bool) -> f64 {
+        match if is_of_second { self.seen_by_opponent() } else { self } {
+            Self::Above(bound) => score.p_value_above(bound),
+            Self::Below(bound) => score.p_value_below(bound),
+        }
+    }
+}
+
+impl Quantifier {
+    /// A claim's p-value, from those of its cells.
+    pub(crate) fn p_value(self, cells: &[f64]) -> f64 {
+        match self {
+            Self::Every => cells.iter().copied().fold(0.0, f64::max),
+            Self::Some => (cells.iter().copied().fold(1.0, f64::min) * cells.len() as f64).min(1.0),
         }
     }
 }
