@@ -18,6 +18,7 @@ pub(crate) mod man;
 pub(crate) mod network;
 pub(crate) mod new;
 pub(crate) mod perft;
+pub(crate) mod plan;
 pub(crate) mod play;
 pub(crate) mod playing_process;
 pub(crate) mod remove;
@@ -110,7 +111,10 @@ const FAMILIES: [(&str, &[&str]); 6] = [
             "watch",
         ],
     ),
-    ("Experiments", &["list", "pause", "resume", "cancel", "priority", "retry", "prune", "delete"]),
+    (
+        "Experiments",
+        &["plan", "list", "pause", "resume", "cancel", "priority", "retry", "prune", "delete"],
+    ),
     ("Results", &["stats", "replay", "verify", "check", "backup", "export", "import"]),
     ("Cluster", &["token", "certificate", "speed"]),
     (
@@ -177,6 +181,7 @@ pub(crate) enum Command {
     // Started only by workers.
     #[command(hide = true)]
     PlayingProcess(playing_process::PlayingProcess),
+    Plan(plan::Plan),
     Submit(submit::Submit),
     Status(status::Status),
     Watch(watch::Watch),
@@ -251,6 +256,7 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::Solve(solve) => on_runtime(solve.run()),
         Command::Table(table) => on_runtime(table.run()),
         Command::Network(network) => on_runtime(network.run()),
+        Command::Plan(plan) => on_runtime(plan.run()),
         Command::Submit(submit) => on_runtime(submit.run()),
         Command::Status(status) => on_runtime(status.run()),
         Command::Watch(watch) => on_runtime(watch.run()),

@@ -132,7 +132,17 @@ impl Estimate {
         self.games == 0
     }
 
-    fn slots_text(&self) -> String {
+    /// Whether times are lower bounds.
+    pub(crate) const fn is_at_least(&self) -> bool {
+        self.seconds_at_least
+    }
+
+    /// The seconds that so many of its games take; `None` if no game ended within the calibration.
+    pub(crate) fn seconds_of(&self, games: f64) -> Option<f64> {
+        self.seconds.map(|seconds| seconds * games / (self.games as f64).max(1.0))
+    }
+
+    pub(crate) fn slots_text(&self) -> String {
         let Slots { slots, quiet_slots } = self.slots;
         let slots_text = |count: u64, kind: &str| match count {
             1 => format!("1 {kind}slot like this machine's"),

@@ -5,12 +5,13 @@ use std::io::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
-use spelrum_answers::SubmittedSweep;
+use spelrum_answers::{Assumptions, SubmittedSweep};
 use spelrum_external::EngineFile;
 use spelrum_model::Plan;
 use spelrum_model::change::{self, CellChange, CellExample, GAME_TIMEOUT};
 use spelrum_model::claims;
 use spelrum_report::data::write_json;
+use spelrum_report::planned;
 use spelrum_report::text::{count, counted};
 use spelrum_store::{Readers, Sweep};
 use uuid::Uuid;
@@ -331,6 +332,9 @@ pub(crate) fn print_dry_run(
         return Ok(());
     }
     write_text(sweep, existed, change, &estimate, &mut out)?;
+    if let Some(expected) = expected_text(&plan) {
+        writeln!(out, "  {:<9} {expected}", "expected")?;
+    }
     for remark in remarks_on_claims(claims) {
         writeln!(out, "{remark}")?;
     }
@@ -339,6 +343,14 @@ pub(crate) fn print_dry_run(
         engine_check::write_all(engines, &mut out)?;
     }
     Ok(())
+}
+
+/// How many of the games a stop rule will leave out, in words; `None` without a rule, or where nothing is left.
+fn expected_text(plan: &Plan) -> Option<String> {
+    if plan.course.is_some() || !plan.task().is_game() || plan.games() == 0 {
+        return None;
+    }
+    planned::expected_text(&spelrum_answers::planned(plan, Assumptions::default(), None))
 }
 
 fn write_text(

@@ -52,6 +52,7 @@ mod on_finish;
 mod other_sqlite;
 mod pages;
 mod pins;
+mod plan;
 mod play;
 mod playing_process;
 mod quarantine;

@@ -74,6 +74,7 @@ mod overview;
 mod pace;
 mod phases;
 mod places;
+mod planned;
 mod progress;
 mod query;
 mod questions;
@@ -134,6 +135,7 @@ pub use phases::{
     StandardisedTimes,
 };
 pub use places::{Opponents, Places, places_text};
+pub use planned::{Assumptions, Figures, PlannedCellFigures, PlannedSweep, planned};
 pub use progress::Progress;
 pub use query::{QUERY_PATH, QueryEnd, QueryHead, RunQuery};
 pub use questions::{

@@ -288,7 +288,8 @@ impl CmaEs {
 }
 
 /// A standard normal number, by the polar method (Marsaglia & Bray 1964), without using its second one.
-fn normal(random: &mut Random) -> f64 {
+#[must_use]
+pub fn normal(random: &mut Random) -> f64 {
     loop {
         let [x, y] = [2.0 * random.unit() - 1.0, 2.0 * random.unit() - 1.0];
         let square = x * x + y * y;

@@ -38,6 +38,7 @@ pub mod games;
 pub mod listing;
 pub mod match_standing;
 pub mod networks;
+pub mod planned;
 pub mod plot;
 pub mod replay;
 pub mod tables;
