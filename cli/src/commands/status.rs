@@ -16,9 +16,10 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::results::ResultsSource;
 use crate::terminal;
+use crate::terminal::progress::about;
 
 const EXAMPLES: &str = "\
-It shows the cells' stop rules and how many of them have ended, and which claims are exploratory or no \
+It shows the cells' stop rules, how many of them have ended and how many games are still expected, and which claims are exploratory or no \
 longer in their sweep. Below the tables it lists what needs attention, each with a remedy: games that \
 failed or \
 were lost, results that contradict each other, workers that are silent or missing (one that \
@@ -78,6 +79,8 @@ struct Stops<'a> {
     cells_ended: u64,
     /// Of these, those that ended after one round of their openings: their players repeat their games.
     cells_one_round: u64,
+    /// Games still expected, and a range that holds their number about four times out of five.
+    games_expected: Option<results::ExpectedGames>,
 }
 
 #[derive(Serialize)]
@@ -130,6 +133,7 @@ fn json(status: &results::Status) -> Json<'_> {
                 cells: row.cells,
                 cells_ended: row.cells_ended,
                 cells_one_round: row.cells_one_round,
+                games_expected: row.games_expected,
             })
             .collect(),
         claims: status
@@ -230,7 +234,14 @@ fn stops(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
                 count(cells)
             ),
         };
-        writeln!(out, "  {name}: {}; it has ended {ended} of {cells}{one_round}", row.rule)?;
+        let expected = row.games_expected.map_or_else(String::new, |expected| {
+            format!("; {} games more are expected", about(&expected))
+        });
+        writeln!(
+            out,
+            "  {name}: {}; it has ended {ended} of {cells}{one_round}{expected}",
+            row.rule
+        )?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use spelrum_answers as results;
-use spelrum_answers::{Pace, PlayerForfeits};
+use spelrum_answers::{ExpectedGames, Pace, PlayerForfeits};
 use spelrum_model::Task;
 use spelrum_report::text::{count, duration_us};
 use spelrum_statistics::forecast::Forecast;
@@ -41,7 +41,8 @@ pub(crate) const RANGE_HELP: &str = "\
 The time left is what the games left of each cell will take, by the mean time of its games so far, \
 divided by the games played at once. The range beside it holds the truth about four times out of \
 five, if as many slots go on playing: narrow where every cell has games, wide while cells are \
-waiting for their first, whose times are guessed from the others'.";
+waiting for their first, whose times are guessed from the others'. Where a stop rule ends cells, the games still expected \
+are shown with such a range, and the time left is of these: each match goes on as its games so far suggest.";
 
 /// Shows an experiment's progress.
 pub(crate) struct Progress {
@@ -53,6 +54,8 @@ pub(crate) struct Progress {
     planned: u64,
     pace: Pace,
     forecast: Option<Forecast>,
+    /// Games still expected, as text.
+    expected: String,
     /// Networks still to be trained before their games can be played, as text.
     training: String,
     /// Forfeits by player, as text.
@@ -78,6 +81,7 @@ impl Progress {
             planned,
             pace: Pace::default(),
             forecast: None,
+            expected: String::new(),
             training: String::new(),
             forfeits: String::new(),
             standing: String::new(),
@@ -94,11 +98,16 @@ impl Progress {
         self.forecast = self.pace.forecast(seen).filter(|_| is_all_there);
         self.settled = seen.games_settled;
         self.bar.set_position(self.settled);
+        self.expected = if is_all_there { expected_text(seen) } else { String::new() };
         self.training = training_text(seen);
         self.forfeits = forfeits_text(seen);
         let rate = rate_text(self.task, self.pace.games_per_second(), self.forecast);
         self.standing = standing.to_owned();
-        let message = rate + &self.training + &self.forfeits + &standing_line(standing);
+        let message = self.expected.clone()
+            + &rate
+            + &self.training
+            + &self.forfeits
+            + &standing_line(standing);
         self.bar.set_message(message);
         if self.bar.is_hidden() && self.log.is_due(elapsed, !standing.is_empty()) {
             notify(&self.line(self.pace.games_per_second()));
@@ -118,6 +127,7 @@ impl Progress {
         let played = self.settled.saturating_sub(self.settled_at_start);
         if self.settled >= self.planned {
             self.forecast = None;
+            self.expected.clear();
             self.training.clear();
         }
         // The standing may be out of date, and a report of all games follows.
@@ -127,6 +137,7 @@ impl Progress {
 
     fn line(&self, games_per_second: Option<f64>) -> String {
         settled_text(self.task, self.settled, self.planned)
+            + &self.expected
             + &rate_text(self.task, games_per_second, self.forecast)
             + &self.training
             + &self.forfeits
@@ -195,6 +206,19 @@ pub(crate) fn forfeits_text(seen: &results::Progress) -> String {
     let players: Vec<&str> = seen.forfeits.iter().map(|row| row.player.as_str()).collect();
     let noun = if games == 1 { "forfeit" } else { "forfeits" };
     format!(", {} {noun} ({})", count(games), players.join(", "))
+}
+
+/// `, about 300 more (210 to 440)`, where a stop rule is expected to leave out games.
+pub(crate) fn expected_text(seen: &results::Progress) -> String {
+    let most = seen.games_planned.saturating_sub(seen.games_settled);
+    let expected = seen.games_expected.filter(|expected| expected.games < most);
+    expected.map_or_else(String::new, |expected| format!(", {} more", about(&expected)))
+}
+
+/// `about 300 (210 to 440)`
+pub(crate) fn about(expected: &ExpectedGames) -> String {
+    let ExpectedGames { games, low, high } = *expected;
+    format!("about {} ({} to {})", count(games), count(low), count(high))
 }
 
 /// The standing of a match as the second line of a terminal's bar.

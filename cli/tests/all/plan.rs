@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, wait_until};
 
 const SWEEP: &str = r#"
 name = "planned"
@@ -88,4 +88,38 @@ fn a_plan_refuses_what_it_cannot_plan() {
         text += &format!("{arguments:?}\n{}\n", ran.stderr());
     }
     insta::assert_snapshot!("plan_refused", text);
+}
+
+/// While it runs, games are expected that a stop rule will leave, and not the most.
+#[test]
+fn a_running_match_says_how_many_games_are_expected() {
+    let sandbox = Sandbox::new();
+    let sweep = SWEEP
+        .replace("[axes]\ndepth = [1, 2]\n", "")
+        .replace("tic-tac-toe", "pentago")
+        .replace("plies = 2", "plies = 3")
+        .replace("depth = \"$depth\"", "depth = 2")
+        .replace(
+            "[players.random]\nalgorithm = \"random\"",
+            "[players.other]\nalgorithm = \"alpha-beta\"\ndepth = 1",
+        )
+        .replace("games = 400", "games = 100000\nstop = { precision = 0.02 }");
+    sandbox.write("sweep.toml", &sweep);
+    let coordinator = sandbox.coordinator("r.db", "127.0.0.1:0");
+    let url = format!("http://{}", coordinator.address());
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
+    let mut worker = sandbox.worker(&url, "1", &[]);
+    let mut seen = Json::Null;
+    wait_until("enough games are settled", || {
+        let ran = sandbox.run(&["status", "--coordinator", &url, "--json"]);
+        seen = serde_json::from_str(ran.expect_exit(0).stdout()).unwrap();
+        seen["experiments"][0]["games_settled"].as_u64().unwrap() >= 100
+    });
+    worker.kill();
+    let expected = &seen["stops"][0]["games_expected"];
+    let [games, low, high] = ["games", "low", "high"].map(|key| expected[key].as_u64().unwrap());
+    assert!(low <= games && games <= high && games < 20_000, "{expected}");
+    let text = sandbox.run(&["status", "--coordinator", &url]);
+    let text = text.expect_exit(0).stdout().to_owned();
+    assert!(text.contains("it has ended 0 of 1 cell; about "), "{text}");
 }

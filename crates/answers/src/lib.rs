@@ -63,6 +63,7 @@ mod dates;
 mod derived;
 mod engines;
 mod evolution;
+mod expected_games;
 mod findings;
 mod forfeits;
 mod games;
@@ -111,6 +112,7 @@ pub use costs::CostRow;
 pub use dates::date_time;
 pub use engines::{EnginesUsed, MIXED_CELLS_MAX, MixedCell, UsedEngine};
 pub use evolution::{ELITE, Evolution, FAMILY_MAX, Relative};
+pub use expected_games::{CellsSeen, ExpectedGames, OpenCell};
 pub use findings::{
     ConflictParty, Conflicts, DeviatingGames, FailedGames, Findings, LargestCell, LostGames,
     MostFailed, NamedCell, NamedParty, OtherEngine, RefusedResults, Workforce,

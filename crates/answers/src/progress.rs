@@ -7,6 +7,7 @@ use spelrum_statistics::forecast::{Backlog, GameSpread};
 
 use crate::checked::written_with_figures;
 use crate::derived::ProgressFigures;
+use crate::expected_games::ExpectedGames;
 use crate::forfeits::PlayerForfeits;
 
 /// Progress of an experiment, independent in size of its number of cells.
@@ -40,7 +41,10 @@ pub struct Progress {
     pub networks_settled: u64,
     /// Total duration of all its games, in microseconds.
     pub wall_us: f64,
-    /// The work left.
+    /// Games that are still expected where a stop rule ends cells; `None` without a rule.
+    #[serde(default)]
+    pub games_expected: Option<ExpectedGames>,
+    /// The work left; with a stop rule that of the games expected.
     pub backlog: Backlog,
     /// Variation of the durations within a cell, from the latest games.
     pub spread: GameSpread,

@@ -6,6 +6,7 @@ use spelrum_model::ExperimentId;
 use spelrum_model::claims::ClaimStanding;
 
 use crate::attention::Attention;
+use crate::expected_games::ExpectedGames;
 use crate::removal::Removal;
 use crate::summary::{ExperimentSummary, WorkerSummary};
 
@@ -42,6 +43,9 @@ pub struct StopsOf {
     pub cells_ended: u64,
     /// Of these, cells that ended after one round of their openings, because their players repeat their games.
     pub cells_one_round: u64,
+    /// Games that the experiment is still expected to play; `None` if it is not running.
+    #[serde(default)]
+    pub games_expected: Option<ExpectedGames>,
 }
 
 /// State of one of an experiment's claims.

@@ -29,8 +29,8 @@ use crate::terminal;
 use crate::terminal::interrupt::Interrupts;
 use crate::terminal::notices;
 use crate::terminal::progress::{
-    self, LogTimes, MATCH_HELP, RANGE_HELP, forfeits_text, rate_text, settled_text, standing_line,
-    standing_text, training_text,
+    self, LogTimes, MATCH_HELP, RANGE_HELP, expected_text, forfeits_text, rate_text, settled_text,
+    standing_line, standing_text, training_text,
 };
 use runs::{ReportedRuns, RunNews};
 
@@ -346,7 +346,8 @@ impl Watching {
         let pace = match look.state {
             ExperimentState::Running if !self.source.is_live() => ", not being played".to_owned(),
             ExperimentState::Running => {
-                rate_text(self.experiment.task, self.games_per_second(), self.forecast(look))
+                expected_text(look)
+                    + &rate_text(self.experiment.task, self.games_per_second(), self.forecast(look))
             }
             state @ (ExperimentState::Paused
             | ExperimentState::Cancelled

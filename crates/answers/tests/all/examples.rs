@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use spelrum_answers::{
     Attention, AttentionKind, CellCursor, CellGames, CellPhases, CellsPage, ClaimOf, Clusters,
-    Comparisons, CoordinatorStatus, CpuQuota, Detail, ExperimentsPage, GameCursor, GamesFilter,
-    GamesOrder, GamesPage, Lengths, Machine, Measure, Meeting, OpeningCursor, OpeningResults,
-    OpeningSums, OpeningsPage, Overview, PhaseMoves, PhaseTimes, PhaseUnit, Phases, Progress,
-    RatedGroup, RatedPlayer, Ratings, Removal, Removing, SettledCells, SqlValue, Status, StopsOf,
-    WholeGame, WholeGames, WorkerEffects, WorkerShare,
+    Comparisons, CoordinatorStatus, CpuQuota, Detail, ExpectedGames, ExperimentsPage, GameCursor,
+    GamesFilter, GamesOrder, GamesPage, Lengths, Machine, Measure, Meeting, OpeningCursor,
+    OpeningResults, OpeningSums, OpeningsPage, Overview, PhaseMoves, PhaseTimes, PhaseUnit, Phases,
+    Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing, SettledCells, SqlValue, Status,
+    StopsOf, WholeGame, WholeGames, WorkerEffects, WorkerShare,
 };
 use spelrum_model::change::{BuildChange, CellChange, CellExample, Change};
 use spelrum_model::claims::ClaimStanding;
@@ -213,6 +213,7 @@ fn progress() {
         networks: 1,
         networks_settled: 0,
         wall_us: 2.5e9,
+        games_expected: Some(ExpectedGames { games: 800, low: 610, high: 1_050 }),
         backlog: Backlog {
             games_left: 800,
             unseen_games_left: 100,
@@ -249,6 +250,7 @@ fn a_status() {
             cells: 12,
             cells_ended: 1,
             cells_one_round: 0,
+            games_expected: Some(ExpectedGames { games: 800, low: 610, high: 1_050 }),
         }],
         claims: vec![ClaimOf { experiment: ExperimentId(1), claim }],
         attention: vec![attention],

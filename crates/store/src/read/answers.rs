@@ -9,7 +9,7 @@ use spelrum_answers::{
     PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, Phases, Progress, Ratings, Report, RunResult, SettledCells,
     SettledGame, Status, WhichGame, WholeGames,
 };
-use spelrum_model::{CellId, ExperimentId, GameId, Task};
+use spelrum_model::{CellId, ExperimentId, ExperimentState, GameId, Task};
 
 use crate::error::StoreError;
 use crate::read::readers::Readers;
@@ -287,9 +287,20 @@ impl Question for GetStatus {
             None => readers.current_experiments().await?,
             Some(experiment) => (vec![GetExperiment { experiment }.answer(readers).await?], 1),
         };
+        let mut stops = readers.stops(&experiments).await?;
+        for row in &mut stops {
+            let is_running = experiments.iter().any(|experiment| {
+                experiment.experiment == row.experiment
+                    && experiment.state == ExperimentState::Running
+            });
+            if is_running {
+                let progress = readers.progress(row.experiment).await?;
+                row.games_expected = progress.and_then(|progress| progress.games_expected);
+            }
+        }
         Ok(Status {
             experiments_total,
-            stops: readers.stops(&experiments).await?,
+            stops,
             claims: readers.claims_to_report(&experiments).await?,
             attention: readers.attention(&experiments).await?,
             removals: readers.removals().await?,

@@ -15,6 +15,7 @@ pub(crate) mod claims;
 pub(crate) mod comparisons;
 pub(crate) mod disturbed_games;
 pub(crate) mod engines;
+mod expected_games;
 pub(crate) mod game_times;
 pub(crate) mod games;
 pub(crate) mod move_values;

@@ -6,6 +6,7 @@ use spelrum_statistics::forecast::{Backlog, GameSpread};
 
 use crate::error::StoreError;
 use crate::read::engines::forfeits;
+use crate::read::expected_games::expected_games;
 use crate::read::readers::Readers;
 use crate::schema::experiment_states::state_of;
 
@@ -91,8 +92,23 @@ impl Readers {
         )
         .fetch_optional(&mut *snapshot)
         .await?;
+        let Some(row) = row else { return Ok(None) };
         let forfeits = forfeits(&mut snapshot, experiment).await?;
-        Ok(row.map(|row| Progress {
+        let backlog = Backlog {
+            games_left: row.games_left,
+            unseen_games_left: row.unseen_games_left,
+            seen_us: row.seen_us,
+            seen_squares: row.seen_squares,
+            longest_us: row.longest_us,
+            seen_cells: row.seen_cells,
+            means_us: row.means_us,
+            mean_squares: row.mean_squares,
+        };
+        let expected = match row.stop_rule {
+            Some(_) => expected_games(&mut snapshot, experiment, &backlog).await?,
+            None => None,
+        };
+        Ok(Some(Progress {
             state: state_of(&row.state),
             cells: row.cells,
             cells_settled: row.cells_settled,
@@ -106,16 +122,8 @@ impl Readers {
             networks: row.networks,
             networks_settled: row.networks_settled,
             wall_us: row.wall_us,
-            backlog: Backlog {
-                games_left: row.games_left,
-                unseen_games_left: row.unseen_games_left,
-                seen_us: row.seen_us,
-                seen_squares: row.seen_squares,
-                longest_us: row.longest_us,
-                seen_cells: row.seen_cells,
-                means_us: row.means_us,
-                mean_squares: row.mean_squares,
-            },
+            games_expected: expected.map(|(games, _)| games),
+            backlog: expected.map_or(backlog, |(_, backlog)| backlog),
             spread: GameSpread { squares: row.spread_squares, weight: row.spread_weight },
             slots: row.slots.min(row.games_at_once.map_or(u64::MAX, u64::from)),
             last_game_id: row.last_game_id,

@@ -93,6 +93,7 @@ impl Readers {
                 cells: row.cells,
                 cells_ended: row.cells_ended,
                 cells_one_round: row.cells_one_round,
+                games_expected: None,
             });
             Ok(found.collect())
         };

@@ -3,6 +3,7 @@
 use spelrum_answers::{Progress, SettledCells, places_text};
 use spelrum_model::ExperimentState;
 use spelrum_model::{CellId, ExperimentId};
+use spelrum_statistics::StopRule;
 use spelrum_statistics::forecast::{Backlog, CellWork, GameSpread};
 use spelrum_store::SqlValue;
 
@@ -79,6 +80,30 @@ async fn the_work_left_is_the_sum_over_the_cells() {
     assert_eq!((found.games_failed, found.slots, found.last_game_id), (0, 0, 23));
     assert_eq!(found.state, ExperimentState::Running);
     assert_eq!(store.writer.readers().progress(ExperimentId(99)).await.unwrap(), None);
+}
+
+/// Where a rule ends cells, the work left is that of the games expected, and not of the most.
+#[tokio::test]
+async fn a_stop_rule_leaves_fewer_games_than_the_most() {
+    let mut plan = empty_plan("stopping");
+    for depth in 1..=2 {
+        add_cell(&mut plan, ["ab", "gm"], [alpha_beta(depth), genetic(depth)], depth, 4_000);
+    }
+    plan.stop = StopRule::from_precision(0.1);
+    let mut store = Store::with(&plan).await;
+    let before = progress(&store).await;
+    // Nothing is known yet.
+    let expected = before.games_expected.unwrap();
+    assert_eq!((expected.games, expected.low, expected.high), (8_000, 8_000, 8_000));
+    let games: Vec<_> = (0..20).map(|number| game(store.cell(0), number, number)).collect();
+    store.store(&games).await;
+    let found = progress(&store).await;
+    let expected = found.games_expected.unwrap();
+    assert!(expected.low <= expected.games && expected.games <= expected.high, "{expected:?}");
+    assert!(expected.games < 1_000, "{expected:?}");
+    assert_eq!(found.backlog.games_left, expected.games);
+    assert!(found.backlog.unseen_games_left < 500, "{:?}", found.backlog);
+    assert_eq!(progress(&Store::new().await).await.games_expected, None);
 }
 
 const PAGE: u32 = 1_000;

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use spelrum_answers::Progress;
+use spelrum_answers::{ExpectedGames, Progress};
 use spelrum_statistics::forecast::{Backlog, GameSpread};
 
 use super::engines::player_forfeits;
@@ -27,6 +27,7 @@ prop_compose! {
         let [wall_us, seen_us, seen_squares, longest_us, means_us, mean_squares, squares, weight] =
             figures;
         Progress {
+            games_expected: stop_rule.is_some().then_some(ExpectedGames { games: cells, low: 0, high: games_left }),
             state, cells, cells_settled, stop_rule, cells_stopped, games_planned, games_settled, games_failed,
             forfeits, stopped_for, networks, networks_settled, wall_us,
             backlog: Backlog {

@@ -4,7 +4,8 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use spelrum_answers::{
-    Attention, AttentionKind, CoordinatorStatus, Removal, Removing, Status, StopsOf, WorkerSummary,
+    Attention, AttentionKind, CoordinatorStatus, ExpectedGames, Removal, Removing, Status, StopsOf,
+    WorkerSummary,
 };
 use spelrum_engine::Protocol;
 use spelrum_model::engines::{EngineIdentity, OfferedEngine};
@@ -81,7 +82,7 @@ prop_compose! {
 
 prop_compose! {
     fn stops()(experiment in id(), rule in name(), cells in count(), cells_ended in count(), cells_one_round in count()) -> StopsOf {
-        StopsOf { experiment: ExperimentId(experiment), rule, cells, cells_ended, cells_one_round }
+        StopsOf { experiment: ExperimentId(experiment), rule, cells, cells_ended, cells_one_round, games_expected: Some(ExpectedGames { games: cells, low: 0, high: cells }) }
     }
 }
 
