@@ -30,7 +30,8 @@ const POSITIONS_COUNTED_MAX: usize = 200_000;
 const EXAMPLES: &str = "\
 Boards, the values that travel up, the order of visits, what alpha and beta cut off and by which \
 bound, and the counts of every ply: of the whole tree, and of what the search visits. The side to \
-move at the root is MAX; values are for it. Moves are tried in the game's own order.
+move at the root is MAX; values are for it. Moves are tried in the game's own order, or, with alpha-beta-best, \
+the best first, which is the best case.
 
 A win is worth more than any evaluation: `win`, or 1 where nothing is evaluated. At most 2,500 nodes \
 are drawn; --counts goes on to 2,000,000 visits.
@@ -45,6 +46,7 @@ Examples:
     --join symmetric
   spelrum tree nim --rule heaps=[3,2] --rule misere=true --format svg --output nim.svg
   spelrum tree tic-tac-toe --algorithm alpha-beta-one-bound --counts
+  spelrum tree tic-tac-toe --algorithm alpha-beta-best --evaluation none --counts
   spelrum tree connect-four --depth 2 --join symmetric --format dot | dot -Tpdf -o tree.pdf";
 
 /// Draw a game tree as lecture slides do, or count it
@@ -92,6 +94,8 @@ enum Algorithm {
     Minimax,
     /// Without what cannot change the result, both bounds handed down
     AlphaBeta,
+    /// The same with the best move of each position first: the best case
+    AlphaBetaBest,
     /// Only what the parent has so far is handed down: no deep cut-offs
     AlphaBetaOneBound,
     /// The same with the root's bound at minus infinity, as some slides print it: it cuts off at once
@@ -171,6 +175,7 @@ impl Tree {
             algorithm: match self.algorithm {
                 Algorithm::Minimax => TreeAlgorithm::Minimax,
                 Algorithm::AlphaBeta => TreeAlgorithm::AlphaBeta,
+                Algorithm::AlphaBetaBest => TreeAlgorithm::AlphaBetaBest,
                 Algorithm::AlphaBetaOneBound => TreeAlgorithm::OneBound,
                 Algorithm::AlphaBetaOneBoundMisprint => TreeAlgorithm::OneBoundMisprint,
             },
@@ -269,6 +274,7 @@ impl Tree {
         let algorithm = match self.algorithm {
             Algorithm::Minimax => "minimax",
             Algorithm::AlphaBeta => "alpha-beta",
+            Algorithm::AlphaBetaBest => "alpha-beta, the best moves first",
             Algorithm::AlphaBetaOneBound => "alpha-beta with one bound",
             Algorithm::AlphaBetaOneBoundMisprint => "alpha-beta with one bound, as misprinted",
         };

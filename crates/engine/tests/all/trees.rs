@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use crate::common::brute_force::{after, moves_of};
 use crate::common::{all_rules, chosen, evaluations_of_parameters, key, random_position};
 use spelrum_engine::evaluation::{GameEvaluation, NoEvaluation};
+use spelrum_engine::games::connect_four::evaluation::ConnectFourLines;
 use spelrum_engine::games::tic_tac_toe::evaluation::{TicTacToeLines, TicTacToeOpenLines};
-use spelrum_engine::games::{Nim, TicTacToe};
+use spelrum_engine::games::{ConnectFour, Nim, TicTacToe};
 use spelrum_engine::search::alpha_beta::{self, AlphaBeta};
 use spelrum_engine::search::minimax::{self, Minimax};
 use spelrum_engine::search::{Budget, Evaluate, Found, Limits, Search, WIN};
@@ -21,9 +22,10 @@ use spelrum_engine::{
     Game, Knowledge, Line, Position, Random, Rules, Side, Timeless, with_evaluation, with_game,
 };
 
-const ALGORITHMS: [TreeAlgorithm; 4] = [
+const ALGORITHMS: [TreeAlgorithm; 5] = [
     TreeAlgorithm::Minimax,
     TreeAlgorithm::AlphaBeta,
+    TreeAlgorithm::AlphaBetaBest,
     TreeAlgorithm::OneBound,
     TreeAlgorithm::OneBoundMisprint,
 ];
@@ -55,6 +57,46 @@ fn tic_tac_toe_has_so_many_nodes_and_positions_by_ply() {
     assert_eq!(games.iter().sum::<u64>(), 255_168);
 }
 
+/// Slides that go on after a win count every order of the squares, and every board with five x and four o.
+#[test]
+fn slides_that_ignore_wins_count_more() {
+    let mut level: Vec<([u8; 9], u64)> = vec![([0; 9], 1)];
+    let (mut sequences, mut boards) = (Vec::new(), Vec::new());
+    for ply in 0..=9_u8 {
+        sequences.push(level.iter().map(|(_, ways)| ways).sum::<u64>());
+        boards.push(level.len());
+        let mut next: std::collections::BTreeMap<[u8; 9], u64> = std::collections::BTreeMap::new();
+        for (board, ways) in &level {
+            for square in (0..9).filter(|&square| board[square] == 0) {
+                let mut after = *board;
+                after[square] = 1 + ply % 2;
+                *next.entry(after).or_default() += ways;
+            }
+        }
+        level = next.into_iter().collect();
+    }
+    assert_eq!(sequences, [1, 9, 72, 504, 3_024, 15_120, 60_480, 181_440, 362_880, 362_880]);
+    assert_eq!(boards[9], 126);
+    let ours = count_plies(&TicTacToe::empty(), None, 10_000);
+    assert!(ours.iter().zip(&sequences).all(|(ours, theirs)| ours.nodes <= *theirs));
+}
+
+/// In a uniform tree of b moves and d plies the best case has b^⌈d/2⌉ + b^⌊d/2⌋ − 1 leaves (Knuth & Moore 1975).
+#[test]
+fn the_best_case_has_the_fewest_leaves() {
+    let root = ConnectFour::empty();
+    for (depth, leaves) in [(1, 7), (2, 13), (3, 55), (4, 97), (5, 391)] {
+        let leaves_of = |algorithm| {
+            let options = TreeOptions { algorithm, depth: Some(depth), ..Default::default() };
+            let tree = grow(&root, &ConnectFourLines::default(), &options).unwrap();
+            tree.sums().iter().map(|sums| sums.evaluated + sums.over).sum::<u64>()
+        };
+        assert_eq!(leaves_of(TreeAlgorithm::AlphaBetaBest), leaves);
+    }
+    // As counted by another program, in another language.
+    assert_eq!(visits(&TicTacToe::empty(), TreeAlgorithm::AlphaBetaBest), 2_312);
+}
+
 /// The whole tree has the nodes that are counted without it.
 #[test]
 fn a_tree_has_the_nodes_of_its_plies() {
@@ -80,7 +122,7 @@ fn a_tree_has_the_nodes_of_its_plies() {
 #[test]
 fn alpha_beta_visits_so_many_nodes_of_tic_tac_toe() {
     let counts = ALGORITHMS.map(|algorithm| visits(&TicTacToe::empty(), algorithm));
-    assert_eq!(counts, [549_946, 18_297, 29_257, 3_513]);
+    assert_eq!(counts, [549_946, 18_297, 2_312, 29_257, 3_513]);
 }
 
 /// The slides' heuristic two plies ahead, by x's first move: its value and those of the replies.

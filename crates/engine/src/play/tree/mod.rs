@@ -40,6 +40,9 @@ pub enum TreeAlgorithm {
     /// Alpha-beta with both bounds handed down: procedure F2 of Knuth & Moore 1975, "An analysis of
     /// alpha-beta pruning", fail-soft (Fishburn 1983).
     AlphaBeta,
+    /// The same with each position's moves in the order of their minimax values, the best first: the best case, which
+    /// needs to know the answer.
+    AlphaBetaBest,
     /// Only the parent's value so far is handed down, as in many slides: procedure F1 of Knuth & Moore,
     /// branch and bound without deep cut-offs.
     OneBound,

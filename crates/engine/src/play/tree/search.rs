@@ -1,5 +1,6 @@
 //! The tree searches, with a record of all their steps.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -35,6 +36,7 @@ pub fn grow<P: Knowledge, E: Evaluate<P>>(
         max: root.to_move(),
         tree: GameTree { nodes: Vec::new(), branches: Vec::new() },
         known: BTreeMap::new(),
+        values: BTreeMap::new(),
         path: Path::new(),
         visits: 0,
     };
@@ -51,6 +53,8 @@ struct Grower<'a, P: Knowledge, E> {
     tree: GameTree<P>,
     /// If positions are joined, the node of each by its ply and key.
     known: BTreeMap<(u32, u64), NodeId>,
+    /// If the best moves come first, the exact value of each position by its ply and key.
+    values: BTreeMap<(u32, u64), i32>,
     path: Path<P>,
     visits: usize,
 }
@@ -68,9 +72,10 @@ impl Window {
 
     const fn of_root(algorithm: TreeAlgorithm) -> Self {
         match algorithm {
-            TreeAlgorithm::Minimax | TreeAlgorithm::AlphaBeta | TreeAlgorithm::OneBound => {
-                Self::WHOLE
-            }
+            TreeAlgorithm::Minimax
+            | TreeAlgorithm::AlphaBeta
+            | TreeAlgorithm::AlphaBetaBest
+            | TreeAlgorithm::OneBound => Self::WHOLE,
             TreeAlgorithm::OneBoundMisprint => Self { beta: i32::MIN, ..Self::WHOLE },
         }
     }
@@ -79,7 +84,7 @@ impl Window {
     const fn window_for_child(self, algorithm: TreeAlgorithm, is_max: bool) -> Self {
         match algorithm {
             TreeAlgorithm::Minimax => Self::WHOLE,
-            TreeAlgorithm::AlphaBeta => self,
+            TreeAlgorithm::AlphaBeta | TreeAlgorithm::AlphaBetaBest => self,
             TreeAlgorithm::OneBound | TreeAlgorithm::OneBoundMisprint if is_max => {
                 Self { beta: Self::WHOLE.beta, ..self }
             }
@@ -127,11 +132,7 @@ impl Window {
 
 impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
     fn add(&mut self, position: P, ply: u32) -> NodeId {
-        let kind = match self.path.ending(&position) {
-            Some(ending) => NodeKind::Over(ending),
-            None if self.options.depth == Some(ply) => NodeKind::Horizon,
-            None => NodeKind::Inner,
-        };
+        let kind = self.kind(&position, ply);
         // Replaced by the visit that follows.
         let value = Value { score: 0, bound: ValueBound::Exact };
         let branches = 0..0;
@@ -139,6 +140,15 @@ impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
             TreeNode { position, ply, kind, visits: 0, value, cutoff: None, best: None, branches };
         self.tree.nodes.push(node);
         self.tree.nodes.len() - 1
+    }
+
+    /// Whether and why the search ends at a position.
+    fn kind(&mut self, position: &P, ply: u32) -> NodeKind {
+        match self.path.ending(position) {
+            Some(ending) => NodeKind::Over(ending),
+            None if self.options.depth == Some(ply) => NodeKind::Horizon,
+            None => NodeKind::Inner,
+        }
     }
 
     /// The value of a node in a window.
@@ -153,7 +163,7 @@ impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
             self.tree.nodes[id].value = Value { score, bound: ValueBound::Exact };
             return Ok(score);
         }
-        self.list_branches(id);
+        self.list_branches(id)?;
 
         let is_max = self.tree.is_max(id);
         let branches = self.tree.nodes[id].branches.clone();
@@ -207,30 +217,38 @@ impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
     /// The value of a node that is not searched.
     fn leaf_score(&self, id: NodeId) -> Option<i32> {
         let node = &self.tree.nodes[id];
-        match node.kind {
-            NodeKind::Inner => None,
+        (node.kind != NodeKind::Inner).then(|| self.score_of(&node.position, node.ply, node.kind))
+    }
+
+    /// The value of a position at which the search ends; 0 where it goes on.
+    fn score_of(&self, position: &P, ply: u32, kind: NodeKind) -> i32 {
+        match kind {
+            NodeKind::Inner => 0,
             NodeKind::Horizon => {
-                let score = self.evaluation.evaluate(&node.position);
-                Some(score::for_mover(self.max, node.position.to_move(), score))
+                let score = self.evaluation.evaluate(position);
+                score::for_mover(self.max, position.to_move(), score)
             }
             NodeKind::Over(ending) => {
                 let plies = match self.options.wins {
                     WinScore::Equal => 0,
-                    WinScore::SoonerIsBetter => node.ply,
+                    WinScore::SoonerIsBetter => ply,
                 };
-                Some(score::of_ending(ending, self.max, plies))
+                score::of_ending(ending, self.max, plies)
             }
         }
     }
 
     /// Lists a node's branches, if no earlier visit has.
-    fn list_branches(&mut self, id: NodeId) {
+    fn list_branches(&mut self, id: NodeId) -> Result<(), TreeError> {
         let node = &self.tree.nodes[id];
         if !node.branches.is_empty() {
-            return;
+            return Ok(());
         }
         let mut moves = Vec::new();
         node.position.legal_moves(&mut moves);
+        if self.options.algorithm == TreeAlgorithm::AlphaBetaBest {
+            moves = self.best_first(id, moves)?;
+        }
         let begin = self.tree.branches.len();
         // If positions are joined, the index of the branch to each.
         let mut places: BTreeMap<u64, usize> = BTreeMap::new();
@@ -247,6 +265,56 @@ impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
             }
         }
         self.tree.nodes[id].branches = begin..self.tree.branches.len();
+        Ok(())
+    }
+
+    /// A node's moves by their minimax values, the mover's best first; equal ones in the game's own order.
+    fn best_first(&mut self, id: NodeId, moves: Vec<P::Move>) -> Result<Vec<P::Move>, TreeError> {
+        let (position, ply) = (self.tree.nodes[id].position.clone(), self.tree.nodes[id].ply);
+        let mut valued = Vec::with_capacity(moves.len());
+        for mv in moves {
+            valued.push((self.exact_after(&position, mv, ply)?, mv));
+        }
+        let is_max = self.tree.is_max(id);
+        valued.sort_by_key(|&(value, _)| if is_max { Reverse(value) } else { Reverse(-value) });
+        Ok(valued.into_iter().map(|(_, mv)| mv).collect())
+    }
+
+    /// The minimax value of the position after a move.
+    fn exact_after(&mut self, from: &P, mv: P::Move, ply: u32) -> Result<i32, TreeError> {
+        let mut position = from.clone();
+        position.play_unchecked(mv);
+        self.path.push(mv, Path::key_of(from));
+        let value = self.exact(&position, ply + 1);
+        self.path.pop();
+        value
+    }
+
+    /// The minimax value of a position at this ply. Where earlier moves matter, no value is kept.
+    fn exact(&mut self, position: &P, ply: u32) -> Result<i32, TreeError> {
+        let key = (ply, position.table_key());
+        if let Some(&value) = self.values.get(&key).filter(|_| !P::HISTORY_MATTERS) {
+            return Ok(value);
+        }
+        if self.values.len() == self.options.visits_max {
+            return Err(TreeError::TooLarge(self.options.visits_max));
+        }
+        let value = match self.kind(position, ply) {
+            NodeKind::Inner => {
+                let mut moves = Vec::new();
+                position.legal_moves(&mut moves);
+                let mut values = Vec::with_capacity(moves.len());
+                for mv in moves {
+                    values.push(self.exact_after(position, mv, ply)?);
+                }
+                let is_max = position.to_move() == self.max;
+                let best = if is_max { values.iter().max() } else { values.iter().min() };
+                best.copied().unwrap_or_default()
+            }
+            leaf => self.score_of(position, ply, leaf),
+        };
+        self.values.insert(key, value);
+        Ok(value)
     }
 
     /// The key that joined positions share.
