@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::covariance::{ClusterCount, Covariance, draw_rate, elo_scale};
+use super::disc::Disc;
 use super::fit::maximum;
+use super::lack_of_fit::LackOfFit;
 use super::model::{Layout, Match};
 use super::{Estimate, Tally};
 
@@ -18,6 +20,8 @@ pub struct Component {
     first_move: Option<Estimate>,
     draw_rate: f64,
     clusters: u64,
+    lack_of_fit: Option<LackOfFit>,
+    disc: Option<Disc>,
 }
 
 /// Rates players, numbered from 0: each component separately, the largest first, then by their first players. Games of
@@ -68,6 +72,9 @@ impl Component {
         let maximum = maximum(&layout, &matches);
         let (cluster_counts, clusters) = count_clusters(&layout, &tallies);
         let covariance = Covariance::new(&layout, &maximum, &tallies);
+        let lack_of_fit = LackOfFit::new(&layout, &maximum.at, &matches, &tallies);
+        let rejected = lack_of_fit.as_ref().filter(|fit| fit.is_rejected());
+        let disc = rejected.and_then(|fit| Disc::new(&layout, &maximum.at, &matches, fit));
         let scale = elo_scale(&layout, &maximum.at);
         let figures = layout.players + usize::from(is_first_move_estimated);
         let elo: Vec<f64> = (0..figures).map(|figure| scale * maximum.at[figure]).collect();
@@ -79,6 +86,8 @@ impl Component {
             covariance,
             first_move: None,
             clusters,
+            lack_of_fit,
+            disc,
         };
         component.first_move =
             layout.first_move.map(|first_move| component.estimate(&[(first_move, 1.0)]));
@@ -139,6 +148,20 @@ impl Component {
     #[must_use]
     pub fn clusters(&self) -> u64 {
         self.clusters
+    }
+
+    /// Whether one scale fits the games. `None` where it could not fail: where the players met only in a tree, or with
+    /// fewer than six clusters.
+    #[must_use]
+    pub fn lack_of_fit(&self) -> Option<&LackOfFit> {
+        self.lack_of_fit.as_ref()
+    }
+
+    /// Ratings that allow for cycles. `None` where one scale fits, or is not tested, or for more than
+    /// [`super::DISC_PLAYERS_MAX`] players.
+    #[must_use]
+    pub fn disc(&self) -> Option<&Disc> {
+        self.disc.as_ref()
     }
 
     fn estimate(&self, weights: &[(usize, f64)]) -> Estimate {

@@ -29,16 +29,29 @@
 //! | `model` | chances, gradient and curvature |
 //! | `fit` | the most likely strengths, by Newton's method |
 //! | `covariance` | their uncertainty |
+//! | `residuals`, `signs` | departures from the model, and their distribution |
+//! | `lack_of_fit`, `cycles` | whether one scale fits, and how far it does not |
+//! | `disc`, `nash` | ratings where one scale does not fit |
 
 mod components;
 mod covariance;
+mod cycles;
+mod disc;
 mod fit;
+mod lack_of_fit;
 mod model;
+mod nash;
+mod residuals;
+mod signs;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use components::{Component, rate};
+pub use cycles::Cycles;
+pub use disc::{DISC_PLAYERS_MAX, Disc, DiscPlace};
+pub use lack_of_fit::{Departure, LackOfFit};
+pub use nash::{NashPlace, nash_average};
 
 /// Results of one cluster's games in which one player moved first against another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,5 +88,7 @@ impl Tally {
     }
 }
 
+#[cfg(test)]
+mod fit_tests;
 #[cfg(test)]
 mod tests;

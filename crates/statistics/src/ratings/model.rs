@@ -33,7 +33,7 @@ pub(super) struct Chances {
     pub(super) draw: f64,
     pub(super) loss: f64,
     /// The logarithm of the divisor that makes them sum to 1.
-    log_sum: f64,
+    pub(super) log_sum: f64,
 }
 
 impl Chances {
@@ -51,7 +51,7 @@ impl Chances {
         (self.win - self.loss) / 2.0
     }
 
-    fn points_variance(&self) -> f64 {
+    pub(super) fn points_variance(&self) -> f64 {
         (self.win + self.loss) / 4.0 - self.lead() * self.lead()
     }
 }
@@ -91,18 +91,28 @@ impl Layout {
         let log_nu = self.log_nu(at);
         let of_match = |result: &Match| {
             let lead = at[result.first] - at[result.second] + self.first_move(at);
-            let drawn = if result.draws > 0.0 { result.draws * log_nu } else { 0.0 };
-            let games = result.wins + result.draws + result.losses;
-            (result.wins - result.losses) / 2.0 * lead + drawn
-                - games * Chances::new(lead, log_nu).log_sum
+            match_value(result, lead, log_nu)
         };
         let played: f64 = matches.iter().map(of_match).sum();
         let imagined: f64 = self.virtual_games(at).map(|(_, chances)| chances.log_sum).sum();
         played - imagined
     }
 
-    /// The gradient, and the negative of the second derivatives.
+    /// The gradient of games and prior, and the negative of the second derivatives.
     pub(super) fn derivatives(
+        &self,
+        at: &DVector<f64>,
+        matches: &[Match],
+    ) -> (DVector<f64>, DMatrix<f64>) {
+        let (mut gradient, mut curvature) = self.played(at, matches);
+        for (player, chances) in self.virtual_games(at) {
+            self.add_virtual_game(&mut gradient, &mut curvature, player, chances);
+        }
+        (gradient, curvature)
+    }
+
+    /// The gradient of games alone, and the negative of the second derivatives.
+    pub(super) fn played(
         &self,
         at: &DVector<f64>,
         matches: &[Match],
@@ -110,23 +120,42 @@ impl Layout {
         let size = self.parameters();
         let (mut gradient, mut curvature) = (DVector::zeros(size), DMatrix::zeros(size, size));
         for result in matches {
-            let games = result.wins + result.draws + result.losses;
             let chances = self.chances(at, result.first, result.second);
             let lead =
                 [(Some(result.first), 1.0), (Some(result.second), -1.0), (self.first_move, 1.0)];
-            let points = (result.wins - result.losses) / 2.0 - games * chances.lead();
-            let drawn = result.draws - games * chances.draw;
-            self.add(&mut gradient, &mut curvature, &lead, games, chances, [points, drawn]);
-        }
-        for (player, chances) in self.virtual_games(at) {
-            let lead = [(Some(player), 1.0)];
-            let residuals = [-chances.lead(), -chances.draw];
-            self.add(&mut gradient, &mut curvature, &lead, 1.0, chances, residuals);
+            self.add_match(&mut gradient, &mut curvature, &lead, result, chances);
         }
         (gradient, curvature)
     }
 
-    /// Adds games whose lead is the sum of these parameters, each with its sign.
+    /// Adds games whose lead is the sum of these parameters, each with its factor.
+    pub(super) fn add_match(
+        &self,
+        gradient: &mut DVector<f64>,
+        curvature: &mut DMatrix<f64>,
+        lead: &[(Option<usize>, f64)],
+        result: &Match,
+        chances: Chances,
+    ) {
+        let games = result.wins + result.draws + result.losses;
+        let points = (result.wins - result.losses) / 2.0 - games * chances.lead();
+        let drawn = result.draws - games * chances.draw;
+        self.add(gradient, curvature, lead, games, chances, [points, drawn]);
+    }
+
+    /// Adds a game, half won and half lost, whose lead is this parameter.
+    pub(super) fn add_virtual_game(
+        &self,
+        gradient: &mut DVector<f64>,
+        curvature: &mut DMatrix<f64>,
+        parameter: usize,
+        chances: Chances,
+    ) {
+        let residuals = [-chances.lead(), -chances.draw];
+        self.add(gradient, curvature, &[(Some(parameter), 1.0)], 1.0, chances, residuals);
+    }
+
+    /// Adds games with these residuals.
     fn add(
         &self,
         gradient: &mut DVector<f64>,
@@ -154,4 +183,11 @@ impl Layout {
             curvature[(draws, draws)] += games * chances.draw * (1.0 - chances.draw);
         }
     }
+}
+
+/// The log-likelihood of games with this lead.
+pub(super) fn match_value(result: &Match, lead: f64, log_nu: f64) -> f64 {
+    let drawn = if result.draws > 0.0 { result.draws * log_nu } else { 0.0 };
+    let games = result.wins + result.draws + result.losses;
+    (result.wins - result.losses) / 2.0 * lead + drawn - games * Chances::new(lead, log_nu).log_sum
 }
