@@ -21,7 +21,7 @@
 //! | `outcome_lengths` | how long won, drawn and lost games are |
 //! | `phases` | time per move in each phase of the game |
 //! | `times` | quantiles of times, and overrun time limits |
-//! | `ratings` | strength of players on one scale |
+//! | `ratings`, `scale_fit` | strength of players on one scale, and whether it fits |
 //! | `comparisons` | changes from cell to cell |
 //! | `side_by_side` | two experiments beside each other |
 //! | `cells` | pages of cells, and the cells settled since a moment |
@@ -83,6 +83,7 @@ mod ratings;
 mod removal;
 mod report;
 mod runs;
+mod scale_fit;
 mod side_by_side;
 mod silent;
 mod sql_value;
@@ -157,6 +158,7 @@ pub use report::{
     ReplayedGames, Report, Scaled, ScaledGames,
 };
 pub use runs::{RunResult, runs_of};
+pub use scale_fit::{CyclicRating, ScaleDeparture, ScaleFit};
 pub use side_by_side::{MatchedCells, MatchedMoves, SideBySide};
 pub use silent::attention_of_silent;
 pub use sql_value::SqlValue;

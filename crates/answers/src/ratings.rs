@@ -12,6 +12,7 @@ use spelrum_names::Names;
 use spelrum_statistics::ratings::{Component, Estimate, Tally, rate};
 
 use crate::checked::{Inconsistent, check_counts, check_places, checked_on_reading};
+use crate::scale_fit::ScaleFit;
 use crate::summary::ExperimentSummary;
 
 /// Maximum number of players rated on one scale (invariant 9): the covariance of more would take minutes.
@@ -59,6 +60,9 @@ pub struct RatedGroup {
     pub difference_errors: Vec<Option<f64>>,
     /// Results of every pair of players that met, in the same order.
     pub meetings: Vec<Meeting>,
+    /// Whether one scale fits the games. `None` where it could not fail, as where the players met only in a tree, and
+    /// with fewer than six clusters.
+    pub fit: Option<ScaleFit>,
 }
 
 checked_on_reading!(Ratings, RatedGroup);
@@ -81,6 +85,9 @@ impl RatedGroup {
         };
         if !self.meetings.iter().all(is_ordered) {
             return Err(Inconsistent::new("a meeting of players that are not in its group"));
+        }
+        if let Some(fit) = &self.fit {
+            fit.check(players)?;
         }
         let met = self.meetings.iter().flat_map(|met| [met.wins, met.draws, met.losses]);
         let played = self
@@ -457,6 +464,7 @@ impl PointPlayers<'_> {
             clusters_are: self.clusters_are,
             difference_errors: pairs.map(error).collect(),
             meetings,
+            fit: ScaleFit::new(component, &order, &reference),
         }
     }
 

@@ -7,18 +7,19 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use spelrum_answers::{
     Attention, AttentionKind, CellCursor, CellGames, CellPhases, CellsPage, ClaimOf, Clusters,
-    Comparisons, CoordinatorStatus, CpuQuota, Detail, ExpectedGames, ExperimentsPage, GameCursor,
-    GamesFilter, GamesOrder, GamesPage, Lengths, Machine, Measure, Meeting, OpeningCursor,
-    OpeningResults, OpeningSums, OpeningsPage, Overview, PhaseMoves, PhaseTimes, PhaseUnit, Phases,
-    Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing, SettledCells, SqlValue, Status,
-    StopsOf, WholeGame, WholeGames, WorkerEffects, WorkerShare,
+    Comparisons, CoordinatorStatus, CpuQuota, CyclicRating, Detail, ExpectedGames, ExperimentsPage,
+    GameCursor, GamesFilter, GamesOrder, GamesPage, Lengths, Machine, Measure, Meeting,
+    OpeningCursor, OpeningResults, OpeningSums, OpeningsPage, Overview, PhaseMoves, PhaseTimes,
+    PhaseUnit, Phases, Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing,
+    ScaleDeparture, ScaleFit, SettledCells, SqlValue, Status, StopsOf, WholeGame, WholeGames,
+    WorkerEffects, WorkerShare,
 };
 use spelrum_model::change::{BuildChange, CellChange, CellExample, Change};
 use spelrum_model::claims::ClaimStanding;
 use spelrum_model::{CellId, ExperimentId, ExperimentState, GameId, WorkerId};
 use spelrum_statistics::comparisons::{Changed, Contrast, Effect, Effects};
 use spelrum_statistics::forecast::{Backlog, GameSpread};
-use spelrum_statistics::ratings::Estimate;
+use spelrum_statistics::ratings::{Cycles, Estimate};
 use spelrum_statistics::{BetweenWorkers, GameTimes, WorkerEffect};
 
 use parts::{
@@ -54,6 +55,8 @@ fn ratings() {
         draws: 2,
         losses: 3,
     };
+    let cyclic_rating =
+        CyclicRating { elo: 30.0, radius: 8.5, angle: 120.0, nash_share: 0.25, nash_elo: -4.5 };
     let group = RatedGroup {
         point: place(),
         players: vec![player("genetic", 40.25), player("ab", 0.0)],
@@ -65,6 +68,20 @@ fn ratings() {
         clusters_are: Clusters::Openings,
         difference_errors: vec![Some(20.0)],
         meetings: vec![Meeting { player: 0, opponent: 1, wins: 5, draws: 2, losses: 3 }],
+        fit: Some(ScaleFit {
+            p_value: 0.01,
+            is_rejected: true,
+            freedom: 1,
+            cycles: Cycles { elo: 60.5, low: 20.25, high: 90.0 },
+            departures: vec![ScaleDeparture {
+                player: 0,
+                opponent: 1,
+                score: 0.0625,
+                error: 0.03125,
+                p_value: 0.002,
+            }],
+            cyclic_ratings: vec![cyclic_rating; 2],
+        }),
     };
     let ratings = Ratings { experiment: experiment(), axes: axes(), groups: vec![group] };
     insta::assert_snapshot!(pretty(&ratings));

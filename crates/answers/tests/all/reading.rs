@@ -136,6 +136,12 @@ fn compute_ratings(ratings: &Ratings) {
             );
             let _ = meeting.score();
         }
+        for departure in group.fit.iter().flat_map(|fit| &fit.departures) {
+            let _ = (
+                &group.players[departure.player as usize],
+                &group.players[departure.opponent as usize],
+            );
+        }
         for player in &group.players {
             let _ = player.score();
         }
@@ -291,15 +297,26 @@ fn inconsistent_answers_are_refused() {
     }));
 
     let strategy = ratings().prop_filter("two players", |ratings| {
-        ratings
-            .groups
-            .first()
-            .is_some_and(|group| group.players.len() == 2 && !group.meetings.is_empty())
+        ratings.groups.first().is_some_and(|group| {
+            let has_all = |fit: &spelrum_answers::ScaleFit| {
+                !fit.departures.is_empty() && !fit.cyclic_ratings.is_empty()
+            };
+            group.players.len() == 2
+                && !group.meetings.is_empty()
+                && group.fit.as_ref().is_some_and(has_all)
+        })
     });
     let rated = sample(strategy);
     lines.push(refusal(&rated, |json| json["groups"][0]["difference_errors"] = json!([])));
     lines.push(refusal(&rated, |json| json["groups"][0]["meetings"][0]["opponent"] = json!(2)));
     lines.push(refusal(&rated, |json| json["groups"][0]["clusters_are"] = json!("moves")));
+    lines.push(refusal(&rated, |json| {
+        json["groups"][0]["fit"]["departures"][0]["opponent"] = json!(2);
+    }));
+    lines.push(refusal(&rated, |json| {
+        let one = json["groups"][0]["fit"]["cyclic_ratings"][0].clone();
+        json["groups"][0]["fit"]["cyclic_ratings"] = json!([one]);
+    }));
 
     let axis = |comparisons: &Comparisons| {
         comparisons.effects.first().is_some_and(|effects| !effects.effects.is_empty())

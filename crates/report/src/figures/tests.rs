@@ -447,6 +447,7 @@ fn ratings(name: &str, players: u32) -> Ratings {
             clusters_are: Clusters::Openings,
             difference_errors: vec![Some(30.0); count * (count - 1) / 2],
             meetings: Vec::new(),
+            fit: None,
         }],
     }
 }

@@ -24,6 +24,7 @@ pub(crate) mod ratings;
 pub(crate) mod registry;
 pub(crate) mod rows;
 pub(crate) mod runs;
+mod scale_fit;
 pub(crate) mod scaled;
 pub(crate) mod side_by_side;
 pub(crate) mod text;

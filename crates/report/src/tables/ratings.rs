@@ -12,6 +12,7 @@ use spelrum_model::Role;
 use super::column::Columns;
 use super::entry::{TableEntry, View};
 use super::rows::Rows;
+use super::scale_fit;
 use super::value::{Form, Value};
 use crate::answers::TableAnswer;
 use crate::document::{Part, TitledTable};
@@ -33,6 +34,18 @@ pub(crate) const MEETINGS: TableEntry = TableEntry::new(
     "meetings",
     "Who scored what against whom",
     &View { parts: |ratings| named(MEETINGS.name, ratings), rows: meeting_rows },
+);
+
+pub(crate) const MISFITS: TableEntry = TableEntry::new(
+    "misfits",
+    "How far the scores of pairings are from what one scale expects",
+    &View { parts: all_departures, rows: departure_rows },
+);
+
+pub(crate) const CYCLES: TableEntry = TableEntry::new(
+    "cycles",
+    "Ratings that allow for cycles, where one scale does not fit",
+    &View { parts: cyclic, rows: cyclic_rows },
 );
 
 impl TableAnswer for Ratings {
@@ -103,6 +116,8 @@ pub(crate) fn parts(ratings: &Ratings, shown: Meetings) -> Vec<Part> {
                     .table(RATINGS.name, format!("Ratings{at}"), rated(group))
                     .with_notes(notes),
             ));
+            parts.extend(misfits(group, &at));
+            parts.extend(cyclic_ratings(group, &at));
             if group.players.len() < 3 && shown != Meetings::AskedFor {
                 continue;
             }
@@ -146,6 +161,49 @@ fn differences(ratings: &Ratings) -> Vec<Part> {
         Part::Table(table.with_notes(vec![note.to_owned()]))
     });
     tables.collect()
+}
+
+/// Returns the pairings that do not fit one scale, if it is rejected.
+fn misfits(group: &RatedGroup, at: &str) -> Option<Part> {
+    let misfits = scale_fit::misfits(group);
+    let notes = scale_fit::misfit_notes(group, misfits.len());
+    let title = format!("Pairings that do not fit one scale{at}");
+    let is_any = !misfits.is_empty();
+    let table = || scale_fit::departure_columns().table(MISFITS.name, title, misfits);
+    is_any.then(|| Part::Table(table().with_notes(notes)))
+}
+
+/// Returns the ratings that allow for cycles, where one scale does not fit.
+fn cyclic_ratings(group: &RatedGroup, at: &str) -> Option<Part> {
+    let placed = scale_fit::placed(group);
+    let title = format!("Ratings that allow for cycles{at}");
+    let is_any = !placed.is_empty();
+    let table = || scale_fit::placed_columns().table(CYCLES.name, title, placed);
+    is_any.then(|| Part::Table(table().with_notes(scale_fit::placed_notes())))
+}
+
+/// Returns a part for each group that has one.
+fn of_groups(ratings: &Ratings, part: impl Fn(&RatedGroup, &str) -> Option<Part>) -> Vec<Part> {
+    let parts = ratings.groups.iter().filter_map(|group| {
+        let place = places_text(&ratings.axes, &group.point);
+        part(group, &place.map_or_else(String::new, |place| format!(" at {place}")))
+    });
+    parts.collect()
+}
+
+/// Returns the departures of all pairings.
+fn all_departures(ratings: &Ratings) -> Vec<Part> {
+    of_groups(ratings, |group, at| {
+        let all = scale_fit::departures(group);
+        let (notes, is_any) = (scale_fit::misfit_notes(group, all.len()), !all.is_empty());
+        let title = format!("Departures from one scale{at}");
+        let table = || scale_fit::departure_columns().table(MISFITS.name, title, all);
+        is_any.then(|| Part::Table(table().with_notes(notes)))
+    })
+}
+
+fn cyclic(ratings: &Ratings) -> Vec<Part> {
+    of_groups(ratings, cyclic_ratings)
 }
 
 /// A group, and a player's rank in it, from 0.
@@ -260,6 +318,14 @@ fn known_differences(group: &RatedGroup) -> Vec<Pair<'_>> {
     pairs(group).into_iter().filter(|(_, a, b)| group.difference(*a, *b).is_some()).collect()
 }
 
+fn departure_rows(ratings: &Ratings) -> Rows<'_> {
+    rows_of_groups(ratings, scale_fit::departure_columns(), scale_fit::departures)
+}
+
+fn cyclic_rows(ratings: &Ratings) -> Rows<'_> {
+    rows_of_groups(ratings, scale_fit::placed_columns(), scale_fit::placed)
+}
+
 fn meeting_rows(ratings: &Ratings) -> Rows<'_> {
     rows_of_groups(ratings, meeting_columns(), met)
 }
@@ -279,6 +345,22 @@ pub(crate) struct Group<'a> {
     clusters_are: &'static str,
     differences: Rows<'a>,
     meetings: Rows<'a>,
+    /// Whether one scale fits; `null` where that cannot be tested.
+    fit: Option<Fit>,
+    departures: Rows<'a>,
+    cyclic_ratings: Rows<'a>,
+}
+
+/// Whether one scale fits the games of a group, in JSON.
+#[derive(Serialize)]
+struct Fit {
+    p_value: f64,
+    is_rejected: bool,
+    freedom: u64,
+    /// How far scores are from one scale: the root mean square over games, in Elo, with its interval.
+    cycles_elo: f64,
+    cycles_elo_low: f64,
+    cycles_elo_high: f64,
 }
 
 /// Returns all groups.
@@ -300,6 +382,19 @@ pub(crate) fn groups(ratings: &Ratings) -> Vec<Group<'_>> {
         clusters_are: group.clusters_are.name(),
         differences: Rows::without_places(difference_columns(), known_differences(group)),
         meetings: Rows::without_places(meeting_columns(), met(group)),
+        fit: group.fit.as_ref().map(|fit| Fit {
+            p_value: fit.p_value,
+            is_rejected: fit.is_rejected,
+            freedom: fit.freedom,
+            cycles_elo: fit.cycles.elo,
+            cycles_elo_low: fit.cycles.low,
+            cycles_elo_high: fit.cycles.high,
+        }),
+        departures: Rows::without_places(
+            scale_fit::departure_columns(),
+            scale_fit::departures(group),
+        ),
+        cyclic_ratings: Rows::without_places(scale_fit::placed_columns(), scale_fit::placed(group)),
     });
     groups.collect()
 }
@@ -322,6 +417,7 @@ fn notes(group: &RatedGroup, are_there_others: bool) -> Vec<String> {
     if are_there_others {
         notes.push("Those who met none of them are not on this scale.".to_owned());
     }
+    notes.extend(group.fit.as_ref().map(scale_fit::fit_note));
     notes.push(rests_on(group));
     notes.extend(first_move(group));
     if group.draw_rate > 0.0 {

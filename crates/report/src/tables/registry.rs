@@ -36,6 +36,8 @@ pub(crate) static TABLES: &[TableName] = &[
     TableName(&ratings::RATINGS),
     TableName(&ratings::DIFFERENCES),
     TableName(&ratings::MEETINGS),
+    TableName(&ratings::MISFITS),
+    TableName(&ratings::CYCLES),
     TableName(&comparisons::GAINS),
     TableName(&comparisons::EFFECTS),
     TableName(&comparisons::REPLICATES),

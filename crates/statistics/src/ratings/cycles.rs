@@ -18,6 +18,7 @@ const BISECTIONS: u32 = 60;
 /// The size of departures from one scale: the root mean square over all games of the expected score less the scale's,
 /// as the difference in Elo that moves an even score by as much.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CycleSize")]
 pub struct Cycles {
     /// The estimate, less what chance alone adds; 0 if chance alone explains more.
     pub elo: f64,

@@ -77,7 +77,7 @@ impl LackOfFit {
             let observed: f64 = parts.iter().sum();
             scaled.push((observed, unit));
         }
-        let p_value = Signs::p_value(&sums, sums[0]);
+        let p_value = either(&sums, &greatest);
         greatest.sort_unstable_by(f64::total_cmp);
         // The least bound that at most a share of `LEVEL` reaches or exceeds.
         let beyond = (LEVEL * signs.len() as f64) as usize;
@@ -104,4 +104,19 @@ impl LackOfFit {
     pub fn is_rejected(&self) -> bool {
         self.p_value <= LEVEL
     }
+}
+
+/// The p-value of the smaller of two p-values, each of a statistic of all sign vectors: of the sum of squares, which
+/// finds what is spread over many pairings, and of the greatest departure, which finds a single one among many.
+fn either(sums: &[f64], greatest: &[f64]) -> f64 {
+    let ranks = |values: &[f64]| -> Vec<f64> {
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        values.iter().map(|&value| Signs::p_value(&sorted, value)).collect()
+    };
+    let least: Vec<f64> =
+        ranks(sums).into_iter().zip(ranks(greatest)).map(|(sum, one)| -sum.min(one)).collect();
+    let mut sorted = least.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    Signs::p_value(&sorted, least[0])
 }

@@ -65,11 +65,13 @@ impl Signs {
         }
     }
 
-    /// The share of vectors whose value is at least the observed one, which is the first.
+    /// The share of vectors whose value is at least the observed one. Values are in rising order, with the observed one
+    /// among them.
     pub(super) fn p_value(values: &[f64], observed: f64) -> f64 {
         // Vectors that should be equal may differ in the last bits.
-        let bound = observed * (1.0 - 1e-9);
-        values.iter().filter(|&&value| value >= bound).count().max(1) as f64 / values.len() as f64
+        let bound = observed - observed.abs() * 1e-9;
+        let below = values.partition_point(|&value| value < bound);
+        (values.len() - below).max(1) as f64 / values.len() as f64
     }
 }
 

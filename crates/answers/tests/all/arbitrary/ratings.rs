@@ -3,8 +3,10 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use spelrum_answers::{Clusters, Meeting, RatedGroup, RatedPlayer, Ratings};
-use spelrum_statistics::ratings::Estimate;
+use spelrum_answers::{
+    Clusters, CyclicRating, Meeting, RatedGroup, RatedPlayer, Ratings, ScaleDeparture, ScaleFit,
+};
+use spelrum_statistics::ratings::{Cycles, Estimate};
 
 use super::{count, experiment, figure, name};
 
@@ -26,6 +28,43 @@ prop_compose! {
     }
 }
 
+/// Figures of a fit, before it is known how many players there are.
+type AnyFit = ([f64; 4], bool, u64, Vec<(u32, u32, [f64; 3])>, Option<[f64; 5]>);
+
+fn any_fit() -> impl Strategy<Value = AnyFit> {
+    let departures = vec((any::<u32>(), any::<u32>(), [figure(), figure(), figure()]), 0..4);
+    let figures = [figure(), figure(), figure(), figure()];
+    let rating = option::of([figure(), figure(), figure(), figure(), figure()]);
+    (figures, any::<bool>(), count(), departures, rating)
+}
+
+fn scale_fit((figures, is_rejected, freedom, found, rating): AnyFit, players: u32) -> ScaleFit {
+    let [p_value, elo, low, high] = figures;
+    let departure = |(player, opponent, [score, error, p_value]): (u32, u32, [f64; 3])| {
+        let opponent = 1 + opponent % (players - 1);
+        ScaleDeparture { player: player % opponent, opponent, score, error, p_value }
+    };
+    let departures = match players {
+        0 | 1 => Vec::new(),
+        _ => found.into_iter().map(departure).collect(),
+    };
+    let rating = rating.map(|[elo, radius, angle, nash_share, nash_elo]| CyclicRating {
+        elo,
+        radius,
+        angle,
+        nash_share,
+        nash_elo,
+    });
+    ScaleFit {
+        p_value,
+        is_rejected,
+        freedom,
+        cycles: Cycles { elo, low, high },
+        departures,
+        cyclic_ratings: rating.map_or_else(Vec::new, |rating| std::vec![rating; players as usize]),
+    }
+}
+
 prop_compose! {
     fn rated_group(axes: usize)(players in 0..5_usize)(
         point in vec(option::of(name()), axes),
@@ -36,6 +75,7 @@ prop_compose! {
         by_pairs in any::<bool>(),
         difference_errors in vec(option::of(figure()), players * players.saturating_sub(1) / 2),
         met in vec((any::<u32>(), any::<u32>(), [count(), count(), count()]), 0..4),
+        fit in option::of(any_fit()),
     ) -> RatedGroup {
         let [games, self_play_games, clusters] = counts;
         let count = u32::try_from(players.len()).unwrap();
@@ -51,6 +91,7 @@ prop_compose! {
             point, players, first_move, draw_rate, games, self_play_games, clusters,
             clusters_are: if by_pairs { Clusters::Pairs } else { Clusters::Openings },
             difference_errors, meetings,
+            fit: fit.map(|fit| scale_fit(fit, count)),
         }
     }
 }
