@@ -7,6 +7,7 @@ use crate::interval::{Confidence, ScoreInterval, ScoreTest, Wilson};
 use crate::moments::Moments;
 use crate::openings::OpeningSpread;
 use crate::strength::Strength;
+use crate::time_uniform::ScoreSequence;
 
 /// Pairs of a cell by its first player's score in both games: 0, ½, 1, 1½, 2 points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +37,12 @@ impl OpeningSpread {
     pub fn test(&self, score: f64) -> ScoreTest {
         ScoreTest::new(Wilson::over_openings(score, self))
     }
+
+    /// The confidence sequence of a mean score with this variation between openings, of which so many are planned.
+    #[must_use]
+    pub fn sequence(&self, score: f64, planned: f64) -> ScoreSequence {
+        ScoreSequence::over_openings(score, self, planned)
+    }
 }
 
 impl PairCounts {
@@ -58,6 +65,12 @@ impl PairCounts {
     #[must_use]
     pub fn test(&self) -> ScoreTest {
         ScoreTest::new(self.wilson())
+    }
+
+    /// The confidence sequence of the mean score, where so many pairs are planned.
+    #[must_use]
+    pub fn sequence(&self, planned: f64) -> ScoreSequence {
+        ScoreSequence::from_counts(&self.0.map(|pairs| pairs as f64), planned)
     }
 
     /// The difference in strength as match runners print it, over pairs.
@@ -107,6 +120,12 @@ impl GameCounts {
     #[must_use]
     pub fn test(&self) -> ScoreTest {
         ScoreTest::new(self.wilson())
+    }
+
+    /// The confidence sequence of the mean score, where so many games are planned.
+    #[must_use]
+    pub fn sequence(&self, planned: f64) -> ScoreSequence {
+        ScoreSequence::from_counts(&self.0.map(|games| games as f64), planned)
     }
 
     /// The difference in strength as match runners print it, over games.

@@ -16,6 +16,7 @@
 //! | module | subject |
 //! |---|---|
 //! | `counts`, `interval`, `elo`, `strength` | scores of pairs and games, with intervals, tests and Elo |
+//! | `time_uniform` | intervals of scores that hold at every look at a running match |
 //! | `clustered`, `openings`, `student` | scores over openings: clustered errors |
 //! | `sprt`, `stop_rule`, `tally` | when a match has been played enough |
 //! | `margins`, `per_game`, `ratio` | margins and times per game |
@@ -61,6 +62,7 @@ mod stop_rule;
 mod strength;
 mod student;
 mod tally;
+mod time_uniform;
 mod two_rates;
 
 pub use between_workers::{BetweenWorkers, WorkerEffect, WorkerSum};
@@ -77,6 +79,7 @@ pub use sprt::{EloModel, SPRT_ELO_MAX, SPRT_ERROR_MAX, Sprt, Verdict};
 pub use stop_rule::{FIRST_CHECKPOINT, Precision, StopRule};
 pub use strength::Strength;
 pub use tally::{OpeningTally, Tally};
+pub use time_uniform::ScoreSequence;
 pub use two_rates::{Stratum, evidence_of_two_rates};
 
 #[cfg(test)]

@@ -184,6 +184,19 @@ impl Sprt {
         }
     }
 
+    /// How far `elo1` is from `elo0`, in standard deviations of the score of a unit of this many games, whose variance
+    /// matters to the logistic model alone.
+    pub(super) fn lead(&self, games_of_unit: u64, variance: f64) -> f64 {
+        match self.model {
+            EloModel::Logistic => {
+                (score_of_elo(self.elo1) - score_of_elo(self.elo0)) / variance.sqrt()
+            }
+            EloModel::Normalized => {
+                (self.elo1 - self.elo0) * (games_of_unit as f64).sqrt() * LN_10 / 800.0
+            }
+        }
+    }
+
     /// The log-likelihood ratio of `elo1` to `elo0` over pairs; 0 without pairs.
     #[must_use]
     pub fn llr_of_pairs(&self, pairs: &PairCounts) -> f64 {

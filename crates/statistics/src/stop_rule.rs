@@ -5,6 +5,7 @@ use core::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::student::Z_95;
 use crate::tally::{OpeningTally, Tally};
 use crate::{OpeningSpread, Sprt};
 
@@ -142,6 +143,26 @@ impl StopRule {
         checkpoint
     }
 
+    /// About how many units of this many games it takes until the rule ends a cell: for an SPRT half way between its
+    /// strengths, where it takes longest (Wald 1947); for a precision where half of all games are decided. Only the
+    /// tuning of a confidence sequence depends on it, not its coverage.
+    #[must_use]
+    pub fn units_expected(&self, games_of_unit: u64) -> f64 {
+        // Of a unit's score per game: games that are won and lost have 1/4, pairs of them 1/8.
+        let variance = 1.0 / (8.0 * games_of_unit as f64);
+        match self {
+            Self::Precision(precision) => {
+                let steps = Z_95 / precision.points();
+                steps * steps * variance
+            }
+            Self::Sprt(sprt) => {
+                let [lower, upper] = sprt.bounds();
+                let lead = sprt.lead(games_of_unit, variance);
+                -lower * upper / (lead * lead)
+            }
+        }
+    }
+
     /// Whether the rule is read after this many units.
     #[must_use]
     pub fn is_checked_after(&self, units: u64) -> bool {
@@ -237,6 +258,21 @@ mod tests {
         let is_one = |precision| StopRule::from_precision(precision).is_some();
         assert!([f64::MIN_POSITIVE, 0.03, 0.499].into_iter().all(is_one));
         assert!(![-0.1, 0.0, 0.5, 1.0, f64::NAN, f64::INFINITY].into_iter().any(is_one));
+    }
+
+    /// Half of the games decided: as many pairs as narrow the interval to the precision.
+    #[test]
+    fn a_rule_is_expected_to_take_some_units() {
+        let pairs = precision().units_expected(2);
+        assert!((pairs - 266.8).abs() < 0.1, "{pairs}");
+        assert!((precision().units_expected(1) - 2.0 * pairs).abs() < 1e-9);
+        let sprt = |model| StopRule::Sprt(Sprt::new(0.0, 20.0, 0.05, 0.05, model).unwrap());
+        // 2.944^2 / (20 ln 10 / 800 * sqrt 2)^2, and with a lead of 0.0288 points in deviations of 1/4.
+        let normalized = sprt(EloModel::Normalized);
+        assert!((normalized.units_expected(2) - 1_308.2).abs() < 1.0);
+        assert!((normalized.units_expected(1) - 2_616.4).abs() < 2.0);
+        let logistic = sprt(EloModel::Logistic).units_expected(2);
+        assert!((logistic - 654.6).abs() < 2.0, "{logistic}");
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl Strength {
         let c = 800.0 / LN_10;
         let deviation = moments.variance.sqrt();
         let lead = moments.mean - 0.5;
-        // Without variance any lead is beyond doubt, and a tie is not a lead.
+        // Without variance any lead has a probability of 1, and a tie is not a lead.
         let per_deviation = |scale: f64| match (deviation > 0.0, lead == 0.0) {
             (_, true) => 0.0,
             (true, false) => lead * scale / deviation,

@@ -1,8 +1,8 @@
 //! Counted results of units.
 
 use crate::{
-    Confidence, GameCounts, OpeningCounts, OpeningSpread, PairCounts, ScoreInterval, ScoreTest,
-    Sprt, Strength,
+    Confidence, GameCounts, OpeningCounts, OpeningSpread, PairCounts, ScoreInterval, ScoreSequence,
+    ScoreTest, Sprt, Strength,
 };
 
 /// The number of units with each result.
@@ -140,6 +140,15 @@ impl Tally {
         match self {
             Self::Pairs(pairs) => pairs.test(),
             Self::Games(games) => games.test(),
+        }
+    }
+
+    /// The confidence sequence of the mean score, where so many units are planned.
+    #[must_use]
+    pub fn sequence(&self, planned: f64) -> ScoreSequence {
+        match self {
+            Self::Pairs(pairs) => pairs.sequence(planned),
+            Self::Games(games) => games.sequence(planned),
         }
     }
 
