@@ -34,7 +34,8 @@ const MATCH_INTERVAL_S: u64 = 60;
 pub(crate) const MATCH_HELP: &str = "\
 In an experiment of up to 16 cells, progress also shows the first match under way: the player's score in percent, its \
 Elo difference, each with half the width of its 95% interval, and where its stop rule stands (the SPRT's LLR and its two \
-bounds). Before the match ends these figures are provisional: do not stop by them, let a stop rule do it.";
+bounds). The interval of a match under way is a confidence sequence: it holds at every look, and is wider than the \
+fixed one that the match has at its planned end.";
 
 /// What the ends of the range mean: for help texts.
 pub(crate) const RANGE_HELP: &str = "\

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use spelrum_model::CellId;
 use spelrum_names::Names;
 use spelrum_statistics::{
-    GameCounts, OpeningSpread, OverGames, PairCounts, ScoreInterval, StopRule, Tally, Verdict,
+    GameCounts, OpeningSpread, OverGames, PairCounts, ScoreInterval, ScoreSequence, StopRule,
+    Tally, Verdict,
 };
 
 use crate::checked::{Inconsistent, check_counts, checked_on_reading, written_with_figures};
@@ -59,8 +60,11 @@ pub struct CellResult {
     /// Games that differ in opening, moves or first mover.
     pub distinct_games: u64,
     /// The player's mean points per game over complete pairs, or over games if sides are fixed, with a 95% interval;
-    /// `None` without any.
+    /// `None` without any. The interval is fixed, or a confidence sequence: see `interval`.
     pub score: Option<ScoreInterval>,
+    /// If the score's interval is a confidence sequence: the number of units (pairs, games if sides are fixed, openings
+    /// if they repeat) that it is tuned to. `None` for a fixed interval.
+    pub sequence_units: Option<f64>,
     /// Variation of the score over openings, if openings repeat: then the score's interval is over openings.
     pub openings: Option<OpeningSpread>,
     /// Mean score of the first mover from the opening, with a 95% interval over openings.
@@ -75,6 +79,8 @@ pub struct CellResult {
 /// What a cell's result says.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct CellFigures {
+    /// The kind of the score's interval; `None` without a score.
+    interval: Option<IntervalKind>,
     /// Which player is stronger.
     stronger: Stronger,
     #[serde(flatten)]
@@ -88,6 +94,7 @@ pub(crate) struct CellFigures {
 impl From<&CellResult> for CellFigures {
     fn from(cell: &CellResult) -> Self {
         Self {
+            interval: cell.interval_kind(),
             stronger: cell.stronger(),
             strength: cell.strength(),
             sprt: cell.sprt(),
@@ -196,6 +203,16 @@ pub struct CellStrength {
     pub los: Option<f64>,
 }
 
+/// The kind of a score's interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Names)]
+#[serde(rename_all = "snake_case")]
+pub enum IntervalKind {
+    /// Holds the true score with 95% probability if it is looked at once, at an end that was planned.
+    Fixed,
+    /// A confidence sequence: holds the true score at every look with 95% probability in all, whenever the games end.
+    Sequence,
+}
+
 /// Which player of a cell is stronger, judging by its games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, Names)]
 #[serde(rename_all = "snake_case")]
@@ -222,9 +239,10 @@ impl CellResult {
         let Some(score) = self.score.filter(|_| !self.is_self_play) else {
             return CellStrength::default();
         };
-        let confidence = match self.openings {
-            Some(openings) => openings.confidence(score.score),
-            None => self.tally().confidence(),
+        let confidence = match (self.sequence_units, self.openings) {
+            (Some(units), _) => self.sequence(score.score, units).confidence(),
+            (None, Some(openings)) => openings.confidence(score.score),
+            (None, None) => self.tally().confidence(),
         };
         let finite = |figure: f64| figure.is_finite().then_some(figure);
         CellStrength {
@@ -235,6 +253,58 @@ impl CellResult {
             nelo: finite(self.tally().strength().nelo + 0.0),
             los: Some(confidence.los),
         }
+    }
+
+    /// The result with a confidence sequence as the interval of its score, if the cell is looked at before an end that
+    /// was planned: while games are left to play, under an SPRT, and if another end was planned when games had
+    /// been settled, for which this number of games was planned until then. A precision rule reads the fixed interval, so
+    /// that the cells that it ended keep it.
+    #[must_use]
+    pub fn with_sequence(mut self, games_planned_first: Option<u64>) -> Self {
+        let rule = self.stop.map(|stop| stop.rule);
+        let is_tested = matches!(rule, Some(StopRule::Sprt(_)));
+        let is_looked_at = !self.is_complete() || is_tested || games_planned_first.is_some();
+        let Some(ScoreInterval { score, .. }) = self.score.filter(|_| is_looked_at) else {
+            return self;
+        };
+        let games_of_unit = self.tally().games_of_unit();
+        let games_max = self.stop.map_or(self.games_planned, |stop| stop.games_max);
+        let games = games_planned_first.unwrap_or(games_max);
+        let mut units = (games / games_of_unit) as f64;
+        if let Some(rule) = rule {
+            units = units.min(rule.units_expected(games_of_unit));
+        }
+        if self.openings.is_some() {
+            units = units.min(self.openings_used as f64);
+        }
+        self.score = Some(self.sequence(score, units).interval());
+        self.sequence_units = Some(units);
+        self
+    }
+
+    fn sequence(&self, score: f64, units: f64) -> ScoreSequence {
+        match self.openings {
+            Some(openings) => openings.sequence(score, units),
+            None => self.tally().sequence(units),
+        }
+    }
+
+    /// Returns the kind of the score's interval; `None` without a score.
+    #[must_use]
+    pub fn interval_kind(&self) -> Option<IntervalKind> {
+        self.score.map(|_| match self.sequence_units {
+            Some(_) => IntervalKind::Sequence,
+            None => IntervalKind::Fixed,
+        })
+    }
+
+    /// The fixed interval of the score, which a precision rule reads.
+    fn fixed_interval(&self) -> Option<ScoreInterval> {
+        let score = self.score?;
+        Some(match self.openings {
+            Some(openings) => openings.interval(score.score),
+            None => self.tally().interval(),
+        })
     }
 
     /// Returns the bounds of the score over all games if the player had lost, or won, every game that finally failed;
@@ -281,8 +351,8 @@ impl CellResult {
                 matches!(self.sprt()?.outcome, Some(SprtOutcome::Taken(_))).then_some(())
             }
             StopRule::Precision(precision) => {
-                let score = self.score?;
-                ((score.high - score.low) / 2.0 <= precision.points()).then_some(())
+                let interval = self.fixed_interval()?;
+                ((interval.high - interval.low) / 2.0 <= precision.points()).then_some(())
             }
         };
         stopped_after.filter(|_| !self.is_one_round || is_reached().is_some())
@@ -349,6 +419,7 @@ mod tests {
             pairs_won_by_second_mover: 0,
             distinct_games: 1,
             score: (wins + draws + losses > 0).then_some(interval),
+            sequence_units: None,
             openings: None,
             first_mover: None,
             colours: None,
@@ -380,6 +451,50 @@ mod tests {
         assert!(strength.los.is_some_and(|los| los > 0.5 && los < 0.975), "{strength:?}");
         let [low, high] = score.unwrap().elo();
         assert_eq!((strength.elo_low, strength.elo_high), (Some(low), Some(high)));
+    }
+
+    #[test]
+    fn a_cell_that_is_looked_at_before_its_end_has_a_sequence() {
+        let kind = |cell: CellResult| cell.interval_kind();
+        let fixed = cell(true, [5, 5, 10], [1, 1, 3, 3, 2]);
+        let finished = fixed.clone().with_sequence(None);
+        assert_eq!((&finished, kind(finished.clone())), (&fixed, Some(IntervalKind::Fixed)));
+
+        let running = CellResult { games_planned: 100, ..fixed.clone() }.with_sequence(None);
+        assert_eq!(running.sequence_units, Some(50.0));
+        assert_eq!(kind(running.clone()), Some(IntervalKind::Sequence));
+        assert_eq!(running.score, Some(running.tally().sequence(50.0).interval()));
+        let [low, high] = running.score.unwrap().elo();
+        let strength = running.strength();
+        assert_eq!((strength.elo_low, strength.elo_high), (Some(low), Some(high)));
+        let [wide, narrow] = [&running, &fixed].map(|cell| cell.score.unwrap());
+        assert!(wide.low < narrow.low && narrow.high < wide.high);
+
+        // Grown, and finished: tuned to the first plan.
+        let grown = fixed.clone().with_sequence(Some(10));
+        assert_eq!((grown.sequence_units, grown.is_complete()), (Some(5.0), true));
+        // All is lost, all is known of openings, nothing is played.
+        let none = CellResult { games_planned: 9, ..cell(true, [0; 3], [0; 5]) };
+        assert_eq!(kind(none.with_sequence(None)), None);
+        let openings = Some(OpeningSpread { effective: 4.0, variance: 0.01 });
+        let repeated =
+            CellResult { games_planned: 100, openings_used: 4, openings, ..fixed.clone() };
+        assert_eq!(repeated.with_sequence(None).sequence_units, Some(4.0));
+
+        // A rule that expects to end the cell much earlier than its games allow. A test looks also at its end.
+        let stop = |rule, stopped_after| Some(CellStop { rule, games_max: 90_000, stopped_after });
+        let sprt = Sprt::new(0.0, 20.0, 0.05, 0.05, EloModel::Normalized).unwrap();
+        let sprt = StopRule::Sprt(sprt);
+        let tested = CellResult { stop: stop(sprt, Some(20)), ..fixed.clone() }.with_sequence(None);
+        assert!(tested.is_complete());
+        assert_eq!(tested.sequence_units, Some(sprt.units_expected(2)));
+        let precision = StopRule::from_precision(0.3).unwrap();
+        let ended = CellResult { stop: stop(precision, Some(20)), ..fixed.clone() };
+        assert_eq!(kind(ended.clone().with_sequence(None)), Some(IntervalKind::Fixed));
+        let grown = CellResult { is_one_round: true, ..ended }.with_sequence(Some(10));
+        let score = grown.score.unwrap();
+        assert!((score.high - score.low) / 2.0 > 0.3, "{score:?}");
+        assert_eq!(grown.ended_by_rule(), Some(20), "the rule read the fixed interval");
     }
 
     /// Fourteen times the same 200 pairs: over pairs they would have taken elo1.

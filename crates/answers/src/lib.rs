@@ -99,7 +99,8 @@ pub use accuracy::{CellAccuracy, Stratum, reference_text, says_who_wins};
 pub use attention::{Attention, AttentionKind};
 pub use call::{Call, ExperimentQuestion, Method};
 pub use cell_result::{
-    CellMargin, CellResult, CellStop, CellStrength, SprtOutcome, SprtStanding, Stronger,
+    CellMargin, CellResult, CellStop, CellStrength, IntervalKind, SprtOutcome, SprtStanding,
+    Stronger,
 };
 pub use cells::{CellCursor, CellsPage, SettledCells};
 pub use changes::{

@@ -228,6 +228,7 @@ mod tests {
             pairs_won_by_second_mover: 0,
             distinct_games: 20,
             score: Some(ScoreInterval { score, low: score - 0.1, high: score + 0.1 }),
+            sequence_units: None,
             openings: None,
             first_mover: None,
             colours: None,

@@ -70,6 +70,7 @@ mod tests {
             pairs_won_by_second_mover: 0,
             distinct_games: games,
             score: (games > 0).then_some(ScoreInterval { score: 0.625, low: 0.551, high: 0.7 }),
+            sequence_units: None,
             openings: None,
             first_mover: None,
             colours: None,

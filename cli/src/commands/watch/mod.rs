@@ -10,7 +10,9 @@ use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
 use spelrum_answers::PAGE_ITEMS_MAX;
-use spelrum_answers::{CellResult, ExperimentSummary, Pace, Progress, SprtOutcome, places_text};
+use spelrum_answers::{
+    CellResult, ExperimentSummary, IntervalKind, Pace, Progress, SprtOutcome, places_text,
+};
 use spelrum_model::ExperimentState;
 use spelrum_model::{CellId, Task};
 use spelrum_report::data::write_json_line;
@@ -57,7 +59,7 @@ games_planned, games_settled, games_failed, forfeits (player, games, forfeits, c
 illegal_move, share), stopped_for, cells, cells_settled, networks, networks_settled, stop_rule, \
 cells_stopped, games_per_second, seconds_left, \
 seconds_left_low, seconds_left_high. cell: experiment, cell_id, axes, player, opponent, wins, \
-draws, losses, games_failed, score, score_low, score_high, stopped_after, sprt_verdict. run: experiment, run, kind, axes, player, and of a generation generation, \
+draws, losses, games_failed, score, score_low, score_high, interval (fixed or sequence), stopped_after, sprt_verdict. run: experiment, run, kind, axes, player, and of a generation generation, \
 best, mean, least, distinct, mean_size; of other steps steps and estimates (parameter, value, value_text, low_text, \
 high_text); of what confirms a run gain, gain_low, gain_high; of its end ended. What is not known is null.
 
@@ -130,6 +132,8 @@ struct SettledCell<'a> {
     score: Option<f64>,
     score_low: Option<f64>,
     score_high: Option<f64>,
+    /// `fixed`, or `sequence` for a confidence sequence; null without a score.
+    interval: Option<&'static str>,
     stopped_after: Option<u64>,
     sprt_verdict: Option<&'static str>,
 }
@@ -395,6 +399,7 @@ impl Watching {
 fn settled_cell<'a>(experiment: &'a str, axes: &[String], cell: CellResult) -> SettledCell<'a> {
     let stopped_after = cell.stop.and_then(|stop| stop.stopped_after);
     let sprt_verdict = cell.sprt().and_then(|standing| standing.outcome).map(SprtOutcome::name);
+    let interval = cell.interval_kind().map(IntervalKind::name);
     SettledCell {
         event: "cell",
         experiment,
@@ -409,6 +414,7 @@ fn settled_cell<'a>(experiment: &'a str, axes: &[String], cell: CellResult) -> S
         score: cell.score.map(|score| score.score),
         score_low: cell.score.map(|score| score.low),
         score_high: cell.score.map(|score| score.high),
+        interval,
         stopped_after,
         sprt_verdict,
     }

@@ -80,6 +80,7 @@ fn report(names: [&str; 3], axes: &[&str], places: &[Vec<String>]) -> Report {
         pairs_won_by_second_mover: 0,
         distinct_games: 20,
         score: Some(ScoreInterval { score: 0.65, low: 0.45, high: 0.81 }),
+        sequence_units: None,
         openings: None,
         first_mover: None,
         colours: Some([[6, 2, 2], [5, 2, 3]].map(|[wins, draws, losses]| ColourResult {

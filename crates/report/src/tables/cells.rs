@@ -1,8 +1,8 @@
 //! Cells: games, scores and the stronger player.
 
 use spelrum_answers::{
-    CellResult, CellStop, CellStrength, ExperimentSummary, GetReport, Report, SprtOutcome,
-    SprtStanding, Stronger,
+    CellResult, CellStop, CellStrength, ExperimentSummary, GetReport, IntervalKind, Report,
+    SprtOutcome, SprtStanding, Stronger,
 };
 use spelrum_statistics::StopRule;
 
@@ -78,6 +78,10 @@ fn columns(report: &Report) -> Columns<'_, Row<'_>> {
         .text("95% interval", Form::Words, |(cell, _)| {
             cell.score.map(|score| format!("{:.3}–{:.3}", score.low, score.high))
         })
+        .column("interval", "kind", Form::Words, |(cell, _)| {
+            cell.interval_kind().map(IntervalKind::name)
+        })
+        .shown_if(kinds_differ(report))
         .column("elo", "Elo", Form::Elo, |(_, strength)| strength.elo)
         .key("elo_low", |(_, strength)| strength.elo_low)
         .key("elo_high", |(_, strength)| strength.elo_high)
@@ -88,7 +92,7 @@ fn columns(report: &Report) -> Columns<'_, Row<'_>> {
         .key("los", |(_, strength)| strength.los)
         .column("stronger", "stronger", Form::Words, |(cell, _)| cell.stronger().name())
         .shown_as(|(cell, _)| stronger(cell))
-        // A test answers the question itself; an interval at its stop is not valid.
+        // A test answers the question itself.
         .shown_if(!is_tested)
         .text("LLR", Form::Words, |(cell, _)| tested(cell))
         .shown_if(is_tested)
@@ -182,6 +186,7 @@ pub(super) fn notes(report: &Report) -> Vec<String> {
         let cells = counted(report.cells.len() as u64, "cell");
         notes.push(format!("{incomplete} of {cells} {is} incomplete."));
     }
+    notes.extend(looked_at(report));
     notes.extend(forfeited(report));
     notes.extend(stops(report));
     notes.extend(one_round(report));
@@ -210,6 +215,40 @@ pub(super) fn notes(report: &Report) -> Vec<String> {
     notes.extend(few_openings(report));
     notes.extend(many_verdicts(report));
     notes
+}
+
+/// Whether some intervals are fixed, and others are sequences.
+fn kinds_differ(report: &Report) -> bool {
+    let mut kinds = report.cells.iter().filter_map(CellResult::interval_kind);
+    let first = kinds.next();
+    kinds.any(|kind| Some(kind) != first)
+}
+
+/// Explains intervals of cells that are looked at before an end that was planned.
+pub(super) fn looked_at(report: &Report) -> Option<String> {
+    let kinds = || report.cells.iter().filter_map(CellResult::interval_kind);
+    let cells = kinds().count();
+    let sequences = kinds().filter(|kind| *kind == IntervalKind::Sequence).count();
+    let which = match (sequences, cells) {
+        (0, _) => return None,
+        (1, 1) => "The interval is a confidence sequence".to_owned(),
+        (_, _) if sequences == cells => "All intervals are confidence sequences".to_owned(),
+        (_, _) => format!(
+            "{} of {} intervals are confidence sequences",
+            count(sequences as u64),
+            count(cells as u64)
+        ),
+    };
+    let hold = if cells == 1 { "holds" } else { "hold" };
+    let why = match report.cells.iter().all(|cell| cell.is_complete()) {
+        true => "however often the cells are looked at",
+        false => "however often running cells are looked at",
+    };
+    let fixed = match sequences == cells {
+        true => "",
+        false => "\nFixed ones hold at the planned end.",
+    };
+    Some(format!("{which} (kind: sequence): {hold} {why}.{fixed}"))
 }
 
 /// Warns that scores include many failures.

@@ -73,6 +73,7 @@ pub(crate) mod tests {
             pairs_won_by_second_mover: 0,
             distinct_games: games,
             score: score.map(|[score, low, high]| ScoreInterval { score, low, high }),
+            sequence_units: None,
             openings: None,
             first_mover: None,
             colours: (games > 0).then(|| colours(games)),

@@ -38,6 +38,7 @@ struct CellRow {
     model: Option<String>,
     stopped_after: Option<u64>,
     is_one_round: Option<bool>,
+    games_planned_first: Option<u64>,
     games: u64,
     games_failed: u64,
     wins: u64,
@@ -100,6 +101,8 @@ macro_rules! cells {
                 (SELECT c.repeats = 1 AND c.stop_number = k.openings_count * (1 + c.swap_sides)
                     FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
                     WHERE c.cell_id = r.cell_id) AS "is_one_round?: bool",
+                (SELECT c.games_planned_first FROM cells AS c
+                    WHERE c.cell_id = r.cell_id) AS "games_planned_first?: u64",
                 "# + $last + r#" AS "last_game_id!: i64"
             "# + $from,
             $($argument),*
@@ -136,7 +139,7 @@ impl CellRow {
             beta: self.beta,
             model: self.model,
         };
-        CellResult {
+        let result = CellResult {
             cell,
             axes: places.values(cell),
             player: self.player,
@@ -168,6 +171,7 @@ impl CellRow {
             pairs_won_by_second_mover: self.pairs_won_by_second_mover,
             distinct_games: self.distinct_games,
             score: score.map(|(score, (low, high))| ScoreInterval { score, low, high }),
+            sequence_units: None,
             openings: spread.map(|(effective, variance)| OpeningSpread { effective, variance }),
             first_mover: first_mover(&by_mover.of_mover, self.games, self.draws),
             colours: Some([
@@ -180,7 +184,8 @@ impl CellRow {
                 let games = self.margin_games;
                 CellMargin { games, mean: OverGames { value, interval } }
             }),
-        }
+        };
+        result.with_sequence(self.games_planned_first)
     }
 }
 

@@ -95,7 +95,14 @@ async fn update_cells(
     sqlx::query!(
         "UPDATE cells SET number = j.value ->> 1, games_planned = j.value ->> 2,
             timed = j.value ->> 3, first_player_name = j.value ->> 4,
-            second_player_name = j.value ->> 5, in_sweep = 1, superseded = 0
+            second_player_name = j.value ->> 5, in_sweep = 1, superseded = 0,
+            -- Its results so far may be why it has another end.
+            games_planned_first = CASE
+                WHEN games_planned_first IS NULL AND games_planned <> j.value ->> 2 AND EXISTS (
+                    SELECT 1 FROM cell_results AS r WHERE r.cell_id = cells.cell_id AND r.games > 0)
+                THEN games_planned
+                ELSE games_planned_first
+            END
         FROM jsonb_each(?) AS j WHERE cell_id = j.value ->> 0",
         list
     )
@@ -151,7 +158,13 @@ async fn set_rules(tx: &mut Transaction<'_>, cells: &[i64], plan: &Plan) -> Resu
     let rule = stop_rules::stop_rule(tx, plan.stop).await?;
     let list = rows(cells)?;
     sqlx::query!(
-        "UPDATE cells SET stop_rule_id = ?2, decided_number = 0
+        "UPDATE cells SET stop_rule_id = ?2, decided_number = 0,
+            games_planned_first = CASE
+                WHEN EXISTS (
+                    SELECT 1 FROM cell_results AS r WHERE r.cell_id = cells.cell_id AND r.games > 0)
+                THEN coalesce(games_planned_first, games_planned)
+                ELSE games_planned_first
+            END
         WHERE cell_id IN (SELECT value FROM json_each(?1))",
         list,
         rule

@@ -42,9 +42,13 @@ async fn a_report_has_what_the_views_have() {
             integer(cell.pairs.0[4]),
             integer(cell.distinct_games),
             score(cell.score.map(|score| score.score)),
-            score(cell.score.map(|score| score.high)),
+            // A report has a sequence for the cell with games left.
+            score(cell.score.map(|_| cell.tally().interval().high)),
         ]
     });
+    let [settled, running] = &report.cells[..] else { panic!("{:?}", report.cells) };
+    assert_eq!(settled.score, Some(settled.tally().interval()));
+    assert_eq!(running.score, Some(running.tally().sequence(10.0).interval()));
     let in_views = "SELECT cell_id, substr(axes, 7), games, wins, losses, pairs_2, distinct_games, \
          score, score_high FROM results ORDER BY cell_number";
     assert_eq!(cells.collect::<Vec<_>>(), store.rows(in_views).await);

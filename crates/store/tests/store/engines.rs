@@ -362,6 +362,29 @@ async fn import(file: &std::path::Path, directory: &std::path::Path) -> Result<W
     imported.map(|_| other)
 }
 
+/// Cells that were grown after games had been counted are known as such where they are imported.
+#[tokio::test]
+async fn an_exported_experiment_brings_the_first_plans_of_its_cells() {
+    let mut plan = engines_plan();
+    let mut store = Store::with_text(&plan, SWEEP).await;
+    let ids: Vec<CellId> = store.submitted.cells.iter().map(|cell| cell.cell).collect();
+    store.store(&played(&plan, &ids)).await;
+    plan.cells.iter_mut().for_each(|cell| cell.games += 2);
+    let mut transaction = store.writer.begin().await.unwrap();
+    let longer = SWEEP.replace("games = 4", "games = 6");
+    transaction.submit(sweep("uuid-2", &longer, &plan)).await.unwrap();
+    transaction.commit().await.unwrap();
+    let file = export(&store, "export.db").await;
+    let directory = tempfile::tempdir().unwrap();
+    let other = import(&file, directory.path()).await.unwrap();
+    let plans = "SELECT games_planned_first || ' ' || games_planned FROM cells ORDER BY number";
+    let plans_of_other: Vec<_> =
+        rows(&other.readers(), plans).await.iter().map(|row| text(&row[0])).collect();
+    assert_eq!(plans_of_other, store.texts(plans).await);
+    // Two cells have no game that counts.
+    assert_eq!(plans_of_other.iter().filter(|plans| *plans == "4 6").count(), 4);
+}
+
 /// With moves, and without: what an export brings is what was there.
 #[tokio::test]
 async fn an_exported_experiment_brings_its_engines() {

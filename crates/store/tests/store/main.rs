@@ -17,6 +17,7 @@ mod fixture;
 mod forgetting;
 mod functions;
 mod growth;
+mod looked_at;
 mod networks;
 mod opening;
 mod plans;

@@ -409,6 +409,40 @@ async fn a_database_from_before_processor_time_of_engines_opens() {
     assert_eq!(writer.readers().recount().await.unwrap(), []);
 }
 
+/// Which cells were grown, and from how many games, is not known of an earlier schema: all cells with games of an
+/// experiment that gave cells more games count as grown.
+#[tokio::test]
+async fn a_database_from_before_first_plans_opens() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("old.db");
+    let mut connection = database_of(&path, "0004_engine_cpu_known.sql").await;
+    for statement in [
+        "PRAGMA foreign_keys = OFF",
+        "INSERT INTO sweep_versions
+        SELECT e.value, v.value, e.value || '-' || v.value, '', 1, 2, e.value = 2 AND v.value = 2,
+            0, 0, 0, 10 * (v.value - 1), 10
+        FROM json_each('[1,2]') AS e, json_each('[1,2]') AS v",
+        "INSERT INTO cells (cell_id, experiment_id, number, definition_hash, conditions_id, seed,
+            first_player_id, second_player_id, first_player_name, second_player_name, openings,
+            games_planned, timed)
+        SELECT value, (value + 1) / 2, 0, value, 1, 1, 1, 1, 'a', 'b', 'random', 10 * value, 0
+        FROM json_each('[1,2,3,4]')",
+        "INSERT INTO cell_results
+        SELECT value, 10 * (value <> 4), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, NULL
+        FROM json_each('[1,2,3,4]')",
+    ] {
+        connection.execute(statement).await.unwrap();
+    }
+    connection.close().await.unwrap();
+    drop(Writer::open(&path).await.unwrap());
+    let mut connection = plain_connection(&path).await;
+    let first = "SELECT games_planned_first FROM cells ORDER BY cell_id";
+    let first: Vec<Option<i64>> =
+        sqlx::query_scalar(first).fetch_all(&mut connection).await.unwrap();
+    assert_eq!(first, [None, None, Some(30), None]);
+}
+
 /// A database of an earlier schema gets the later migrations, all or none.
 #[tokio::test]
 async fn a_migration_that_fails_leaves_the_schema_as_it_was() {

@@ -96,6 +96,7 @@ pub(crate) fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
                     pairs_won_by_second_mover,
                     distinct_games,
                     score: score.map(|[score, low, high]| ScoreInterval { score, low, high }),
+                    sequence_units: score.filter(|_| is_timed).map(|[units, ..]| units),
                     openings: spread
                         .map(|[effective, variance]| OpeningSpread { effective, variance }),
                     first_mover: first_mover.map(|[score, low, high]| ScoreInterval {

@@ -95,6 +95,7 @@ pub(super) fn cell() -> CellResult {
         pairs_won_by_second_mover: 0,
         distinct_games: 10,
         score: Some(score()),
+        sequence_units: Some(4.0),
         openings: Some(OpeningSpread { effective: 4.5, variance: 0.25 }),
         first_mover: None,
         colours: Some([colour(4), colour(2)]),

@@ -251,7 +251,8 @@ impl Source {
             "SELECT c.cell_id, c.number, c.definition_hash, k.definition_prefix, f.parameters_json,
                 s.parameters_json, c.first_player_name, c.second_player_name, c.games_planned, c.timed,
                 c.in_sweep, c.asked_after, k.openings_count, r.precision, r.elo0, r.elo1, r.alpha, r.beta,
-                r.model, r.stop_rule_id, coalesce(r.over_pairs, 0), c.repeats, c.superseded
+                r.model, r.stop_rule_id, coalesce(r.over_pairs, 0), c.repeats, c.superseded,
+                c.games_planned_first
             FROM cells AS c
             JOIN conditions AS k ON k.conditions_id = c.conditions_id
             JOIN players AS f ON f.player_id = c.first_player_id
@@ -282,6 +283,7 @@ impl Source {
                     parameters: [row.get(4)?, row.get(5)?],
                     names: [text(row, 6, NAME_BYTES_MAX)?, text(row, 7, NAME_BYTES_MAX)?],
                     games: number(row, 8)?,
+                    games_first: optional(row, 23)?,
                     timed: row.get(9)?,
                     repeats: row.get(21)?,
                     in_sweep: row.get(10)?,

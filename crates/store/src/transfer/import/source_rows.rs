@@ -55,6 +55,8 @@ pub(super) struct SourceCell {
     pub(super) parameters: [String; 2],
     pub(super) names: [String; 2],
     pub(super) games: u64,
+    /// The games planned before the cell's end was changed.
+    pub(super) games_first: Option<u64>,
     pub(super) timed: bool,
     pub(super) repeats: bool,
     pub(super) in_sweep: bool,

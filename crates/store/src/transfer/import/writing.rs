@@ -212,6 +212,10 @@ pub(super) async fn cells_by_hash(
     Ok(found.into_iter().map(|row| (row.definition_hash, row.cell_id)).collect())
 }
 
+/// A cell's id, number and games, its players' names, whether it is timed, named by the sweep and superseded, and the
+/// games planned before its end was changed.
+type PlacedCell<'c> = (i64, i64, i64, &'c str, &'c str, (u8, u8, u8), Option<i64>);
+
 /// Stores the cells' data beside their definitions, as in the file.
 async fn place_cells(
     tx: &mut Transaction<'_>,
@@ -232,17 +236,25 @@ async fn place_cells(
             let [first, second] = &cell.names;
             let [timed, in_sweep, superseded] =
                 [cell.timed, cell.in_sweep, cell.superseded].map(u8::from);
-            Ok((id, cell.number, games, &**first, &**second, timed, in_sweep, superseded))
+            let games_first =
+                cell.games_first.map(|games| safe("a cell's games", games)).transpose()?;
+            let (number, flags) = (cell.number, (timed, in_sweep, superseded));
+            Ok((id, number, games, &**first, &**second, flags, games_first))
         })
-        .collect::<Result<Vec<(i64, i64, i64, &str, &str, u8, u8, u8)>, StoreError>>()?;
+        .collect::<Result<Vec<PlacedCell<'_>>, StoreError>>()?;
     for some in list.chunks(ROWS_AT_ONCE) {
         let some = rows(some)?;
         sqlx::query!(
             "UPDATE cells SET number = j.value ->> 1,
                 games_planned = max(games_planned, j.value ->> 2),
                 first_player_name = j.value ->> 3, second_player_name = j.value ->> 4,
-                timed = j.value ->> 5, in_sweep = j.value ->> 6, superseded = j.value ->> 7,
-                stop_rule_id = ?2
+                timed = j.value ->> '$[5][0]', in_sweep = j.value ->> '$[5][1]',
+                superseded = j.value ->> '$[5][2]', stop_rule_id = ?2,
+                games_planned_first = coalesce(games_planned_first, j.value ->> 6,
+                    CASE WHEN games_planned < j.value ->> 2 AND EXISTS (
+                        SELECT 1 FROM cell_results AS r
+                        WHERE r.cell_id = cells.cell_id AND r.games > 0)
+                    THEN games_planned END)
             FROM jsonb_each(?1) AS j WHERE cell_id = j.value ->> 0",
             some,
             rule
