@@ -22,7 +22,7 @@ algorithm = \"random\"
 
 [players.genetic]
 algorithm = \"genetic-minimax\"
-preset = \"study\"
+preset = \"simple\"
 selection = \"tournament\"
 depth = 4
 nodes = 500

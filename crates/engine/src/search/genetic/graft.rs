@@ -3,7 +3,7 @@
 
 use super::leaf::{LeafSearch, Window};
 use super::node::NodeId;
-use super::population::{Draft, Step};
+use super::population::Draft;
 use super::tree::{BestSibling, NewNode, ReservationTree};
 use crate::core::limits::EndedBy;
 use crate::core::position::Position;
@@ -25,6 +25,8 @@ pub(super) struct Question<'a, P, E> {
     pub(super) floor: i32,
     /// Whether genes that lead to completely known subtrees are avoided.
     pub(super) avoid_known: bool,
+    /// Whether genes are numbers of branches, and not moves.
+    pub(super) by_branches: bool,
 }
 
 /// Turns drafts into individuals.
@@ -47,6 +49,9 @@ impl<M: Copy + Ord> Graft<M> {
     /// missing, marked or illegal at their place are drawn uniformly from the legal moves; the end
     /// of the game or the horizon makes the leaf. Returns whether the line is new.
     ///
+    /// A branch's number is never illegal: it counts on from the first move after the last one. A
+    /// line from the tree keeps its moves, and gets the numbers of their branches.
+    ///
     /// A new leaf is valued once. The tree changes only at the very end, so a search may stop
     /// anywhere.
     ///
@@ -64,7 +69,12 @@ impl<M: Copy + Ord> Graft<M> {
         let mut position = question.root.clone();
         let mut node = NodeId::ROOT;
         leaves.path.return_to_root();
-        for step in draft.known() {
+        let lacks_numbers = question.by_branches && !draft.is_numbered();
+        for ply in 0..draft.known().len() {
+            let step = draft.known()[ply];
+            if lacks_numbers {
+                draft.number(ply, branch_of(&position, step.mv));
+            }
             budget.enter()?;
             leaves.path.push(step.mv, Path::key_of(&position));
             position.play_unchecked(step.mv);
@@ -73,23 +83,25 @@ impl<M: Copy + Ord> Graft<M> {
 
         // While the tree has the moves, it also has the end of the game.
         let (vacancy, first_new) = loop {
-            let gene = draft.gene(draft.known().len()).filter(|&mv| position.is_legal(mv));
-            let mut mv = gene.unwrap_or_else(|| position.random_move(random));
-            let mut found = tree.find(node, mv);
-            if gene.is_none()
+            let ply = draft.known().len();
+            let mut gene = question.express(draft, ply, &position, random);
+            let mut found = tree.find(node, gene.mv);
+            if gene.is_drawn
                 && question.avoid_known
                 && found.is_ok_and(|child| tree.is_complete(child))
                 && !tree.is_complete(node)
             {
-                mv = self.draw_open_move(&position, tree, node, random);
-                found = tree.find(node, mv);
+                gene = self.draw_open_move(&position, tree, node, random);
+                found = tree.find(node, gene.mv);
             }
+            let Gene { mv, branch, .. } = gene;
             budget.enter()?;
             leaves.path.push(mv, Path::key_of(&position));
             position.play_unchecked(mv);
+            draft.express(ply, mv, branch);
             match found {
                 Ok(child) => {
-                    draft.settle(Step { mv, node: child });
+                    draft.settle(child);
                     if tree.is_leaf(child) {
                         draft.finish();
                         return Ok(false);
@@ -119,16 +131,17 @@ impl<M: Copy + Ord> Graft<M> {
             }
             let legal_moves = position.legal_move_count();
             self.new.push(NewNode { mv, maximises: is_ours, legal_moves });
-            let gene = draft.gene(ply).filter(|&mv| position.is_legal(mv));
-            mv = gene.unwrap_or_else(|| position.random_move(random));
+            let gene = question.express(draft, ply, &position, random);
+            mv = gene.mv;
             budget.enter()?;
             leaves.path.push(mv, Path::key_of(&position));
             position.play_unchecked(mv);
+            draft.express(ply, mv, gene.branch);
         };
         if !tree.has_room(self.new.len()) {
             return Err(Stop::Limit(EndedBy::Nodes));
         }
-        tree.graft(vacancy, &self.new, value, |mv, node| draft.settle(Step { mv, node }));
+        tree.graft(vacancy, &self.new, value, |node| draft.settle(node));
         draft.finish();
         Ok(true)
     }
@@ -141,7 +154,7 @@ impl<M: Copy + Ord> Graft<M> {
         tree: &ReservationTree<M>,
         node: NodeId,
         random: &mut Random,
-    ) -> M {
+    ) -> Gene<M> {
         self.complete.clear();
         let complete = tree.children(node).filter(|&(_, child)| tree.is_complete(child));
         self.complete.extend(complete.map(|(mv, _)| mv));
@@ -160,8 +173,56 @@ impl<M: Copy + Ord> Graft<M> {
                 low = middle + 1;
             }
         }
-        position.nth_legal_move(low)
+        Gene { mv: position.nth_legal_move(low), branch: low, is_drawn: true }
     }
+}
+
+/// A gene in the position where it stands.
+#[derive(Clone, Copy, Debug)]
+struct Gene<M> {
+    mv: M,
+    /// Its move's place among the legal moves; meaningless where genes are moves.
+    branch: u32,
+    is_drawn: bool,
+}
+
+impl<P: Position, E> Question<'_, P, E> {
+    /// The move that a draft's gene means in the position of its ply.
+    fn express(
+        &self,
+        draft: &Draft<P::Move>,
+        ply: usize,
+        position: &P,
+        random: &mut Random,
+    ) -> Gene<P::Move> {
+        let gene = draft.gene(ply);
+        if !self.by_branches {
+            let inherited = gene.map(|step| step.mv).filter(|&mv| position.is_legal(mv));
+            let mv = inherited.unwrap_or_else(|| position.random_move(random));
+            return Gene { mv, branch: 0, is_drawn: inherited.is_none() };
+        }
+        let (branch, is_drawn) = match gene {
+            Some(step) if draft.is_numbered() => (step.branch % position.legal_move_count(), false),
+            Some(step) if position.is_legal(step.mv) => (branch_of(position, step.mv), false),
+            Some(_) | None => (random.below(position.legal_move_count()), true),
+        };
+        Gene { mv: position.nth_legal_move(branch), branch, is_drawn }
+    }
+}
+
+/// The place of a legal move among all in canonical order.
+fn branch_of<P: Position>(position: &P, mv: P::Move) -> u32 {
+    let mut low = 0;
+    let mut high = position.legal_move_count();
+    while low < high {
+        let middle = low.midpoint(high);
+        if position.nth_legal_move(middle) < mv {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }
 
 /// The value of a new leaf at the horizon for the side to move at the root.

@@ -1,7 +1,8 @@
 //! Genetic minimax: a genetic algorithm whose individuals are lines of play.
 //!
 //! After Hong, Huang and Lin (2001), "Applying genetic algorithms to game search trees". An
-//! individual is a sequence of moves from the searched position; a gene is a move. Every individual
+//! individual is a sequence of moves from the searched position; a gene is a move, or the number of
+//! one among the legal moves. Every individual
 //! ever made stays in one [`ReservationTree`], where the value of its leaf is backed up by the
 //! minimax rule as far as other individuals let it. That distance is its fitness, so the fittest
 //! are those whose end both sides would play for, as far as the search has seen. The move played is
@@ -22,12 +23,12 @@ mod selection;
 mod tree;
 
 pub use node::NodeId;
-pub use parameters::{GeneticParameters, Selection};
+pub use parameters::{Encoding, GeneticParameters, Mutation, Selection};
 pub use tree::ReservationTree;
 
 use graft::{Graft, Question};
 use leaf::LeafSearch;
-use operators::{draw_cut, happens, mutate};
+use operators::{draw_cuts, happens, mutate, mutate_each};
 use population::{Draft, Population, Step};
 use principal::{PrincipalLine, Refutation, Replies};
 use selection::Selector;
@@ -79,6 +80,8 @@ pub struct GeneticMinimax<P: Position, E> {
     population: Population<P::Move>,
     offspring: Population<P::Move>,
     selector: Selector,
+    /// The plies before which the present parents are cut; a field to reuse its memory.
+    cuts: Vec<usize>,
     draft: Draft<P::Move>,
     graft: Graft<P::Move>,
     leaves: LeafSearch<P>,
@@ -119,6 +122,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
             population: Population::new(),
             offspring: Population::new(),
             selector: Selector::default(),
+            cuts: Vec::new(),
             draft: Draft::new(),
             graft: Graft::new(),
             leaves: LeafSearch::new(),
@@ -278,7 +282,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         let mut line = Vec::new();
         for (mv, node) in firsts {
             line.clear();
-            line.push(Step { mv, node });
+            line.push(Step { mv, branch: 0, node });
             tree.extend_best_line(&mut line);
             self.seeds.push(&line);
         }
@@ -333,7 +337,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
     ) -> Result<(), Stop> {
         if self.seeds.len() > 0 {
             for index in 0..self.seeds.len() {
-                self.draft.follow(self.seeds.individual(index));
+                self.draft.follow(self.seeds.individual(index), 0);
                 self.introduce(root, budget, random)?;
             }
             return Ok(());
@@ -384,30 +388,35 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         budget: &mut Budget<'_>,
         random: &mut Random,
     ) -> Result<(), Stop> {
-        let GeneticParameters { selection, tournament_size, elites, population, .. } =
-            self.parameters;
+        let GeneticParameters {
+            selection, elites, population, crossover_rate, mutation_rate, ..
+        } = self.parameters;
         let fitness = self.population.leaves().map(|leaf| self.tree.fitness(leaf));
         self.selector.prepare(selection, fitness);
         for &index in self.selector.fittest(elites.min(population) as usize) {
             self.offspring.push(self.population.individual(index as usize));
         }
         while self.offspring.len() < population as usize {
-            let parents = [(); 2].map(|()| self.selector.draw(selection, tournament_size, random));
+            let parents = [(); 2].map(|()| self.selector.draw(&self.parameters, random));
             let [first, second] = parents.map(|parent| self.population.individual(parent).len());
-            let cut = if happens(self.parameters.crossover_rate, random) {
-                draw_cut(first, second, random)
-            } else {
-                None
-            };
+            self.cuts.clear();
+            if happens(crossover_rate, random) {
+                let points = self.parameters.crossover_points;
+                draw_cuts(&mut self.cuts, points, first.min(second), random);
+            }
             for [own, other] in [parents, [parents[1], parents[0]]] {
                 if self.offspring.len() == population as usize {
                     break;
                 }
                 self.draft.copy(self.population.individual(own));
-                if let Some(cut) = cut {
-                    self.draft.cross(self.population.individual(other), cut);
+                if !self.cuts.is_empty() {
+                    self.draft.cross(self.population.individual(other), &self.cuts);
                 }
-                if happens(self.parameters.mutation_rate, random) {
+                let is_mutated = match self.parameters.mutation {
+                    Mutation::OneGene => happens(mutation_rate, random),
+                    Mutation::EachGene => mutate_each(&mut self.draft, mutation_rate, random),
+                };
+                if is_mutated {
                     self.mutate(root, budget, random)?;
                 }
                 self.give_birth(root, budget, random)?;
@@ -416,7 +425,8 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         Ok(())
     }
 
-    /// Changes a gene of the draft, or turns it into a refutation of the principal line.
+    /// Changes the draft, whose genes are marked where each mutates by itself: marks one where it is
+    /// one, or turns the draft into a refutation of the principal line.
     ///
     /// # Errors
     /// If a limit forbids it, or nothing is left to refute and the best move is settled.
@@ -435,7 +445,9 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
                 Refutation::NothingOpen => {}
             }
         }
-        mutate(&mut self.draft, random);
+        if self.parameters.mutation == Mutation::OneGene {
+            mutate(&mut self.draft, random);
+        }
         Ok(())
     }
 
@@ -470,6 +482,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
             leaf_depth: self.leaf_depth,
             floor: self.floor,
             avoid_known: parameters.reject_duplicates,
+            by_branches: parameters.encoding == Encoding::Branches,
         };
         let mut tries = 0;
         loop {

@@ -31,10 +31,10 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
         ),
         ParameterInfo::word(
             "selection",
-            &["roulette", "tournament", "rank"],
+            &["roulette", "tournament", "rank", "stochastic-tournament"],
             word(TUNED.selection),
-            "How parents are drawn: in proportion to fitness, the fittest of a few, or in \
-             proportion to rank.",
+            "How parents are drawn: in proportion to fitness, the fittest of a few, in proportion to \
+             rank, or of two drawn the fitter with a chance.",
         ),
         ParameterInfo::integer(
             "tournament_size",
@@ -43,6 +43,13 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
             "Individuals that are drawn for a tournament.",
         )
         .only_with("selection", ParameterDefault::Word("tournament")),
+        ParameterInfo::number(
+            "tournament_chance",
+            0.5..=1.0,
+            TUNED.tournament_chance,
+            "The chance that the fitter of two wins a stochastic tournament.",
+        )
+        .only_with("selection", ParameterDefault::Word("stochastic-tournament")),
         ParameterInfo::integer(
             "elites",
             0..=GeneticParameters::MAX_POPULATION as i64,
@@ -53,13 +60,13 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
             "crossover_rate",
             0.0..=1.0,
             TUNED.crossover_rate,
-            "The share of pairs of parents that exchange their tails.",
+            "The share of pairs of parents that exchange genes.",
         ),
         ParameterInfo::number(
             "mutation_rate",
             0.0..=1.0,
             TUNED.mutation_rate,
-            "The share of children of which one gene is drawn anew.",
+            "The share of children of which one gene is drawn anew, or the chance of each gene.",
         ),
         ParameterInfo::number(
             "refute",
@@ -89,6 +96,33 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
             TUNED.max_tree_nodes as i64,
             "Nodes (of about 32 bytes) that the reservation tree may hold before the search ends.",
         ),
+        added_later(ParameterInfo::word(
+            "encoding",
+            &["moves", "branches"],
+            "moves",
+            "What a gene is: a move, which is drawn anew where it is illegal, or the number of a move \
+             among the legal ones, which is another move in another position.",
+        )),
+        added_later(ParameterInfo::word(
+            "crossover",
+            &["one-point", "two-point", "multi-point"],
+            "one-point",
+            "The cuts of two parents, who exchange every second segment: a tail, what lies between \
+             two cuts, or `crossover_points` cuts.",
+        )),
+        ParameterInfo::integer(
+            "crossover_points",
+            1..=GeneticParameters::MAX_CROSSOVER_POINTS as i64,
+            3,
+            "Cuts of a multi-point crossover, or as many as the shorter parent has places for.",
+        )
+        .only_with("crossover", ParameterDefault::Word("multi-point")),
+        added_later(ParameterInfo::word(
+            "mutation",
+            &["one-gene", "each-gene"],
+            "one-gene",
+            "What `mutation_rate` is of: children that redraw one gene, or each gene of every child.",
+        )),
         added_later(ParameterInfo::integer(
             "line_plies",
             0..=shared::DEPTH_MAX,
@@ -137,6 +171,24 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
                 ("seed_root", ParameterDefault::Bool(STUDY.seed_root)),
                 ("min_visits", ParameterDefault::Integer(STUDY.min_visits as i64)),
                 ("reject_duplicates", ParameterDefault::Bool(STUDY.reject_duplicates)),
+                ("encoding", ParameterDefault::Word("branches")),
+                ("crossover", ParameterDefault::Word("two-point")),
+                ("mutation", ParameterDefault::Word("each-gene")),
+            ],
+        },
+        Preset {
+            name: "simple",
+            values: &[
+                ("generations", generations(&SIMPLE)),
+                ("selection", ParameterDefault::Word(word(SIMPLE.selection))),
+                ("tournament_size", ParameterDefault::Integer(SIMPLE.tournament_size as i64)),
+                ("elites", ParameterDefault::Integer(SIMPLE.elites as i64)),
+                ("crossover_rate", ParameterDefault::Number(SIMPLE.crossover_rate)),
+                ("mutation_rate", ParameterDefault::Number(SIMPLE.mutation_rate)),
+                ("refute", ParameterDefault::Number(SIMPLE.refute)),
+                ("seed_root", ParameterDefault::Bool(SIMPLE.seed_root)),
+                ("min_visits", ParameterDefault::Integer(SIMPLE.min_visits as i64)),
+                ("reject_duplicates", ParameterDefault::Bool(SIMPLE.reject_duplicates)),
             ],
         },
         Preset {
@@ -157,6 +209,7 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
 
 const TUNED: GeneticParameters = GeneticParameters::tuned(1);
 const STUDY: GeneticParameters = GeneticParameters::study(1);
+const SIMPLE: GeneticParameters = GeneticParameters::simple(1);
 const STRONG: GeneticParameters = GeneticParameters::strong(1);
 
 const fn added_later(info: ParameterInfo) -> ParameterInfo {
@@ -175,6 +228,7 @@ const fn word(selection: Selection) -> &'static str {
         Selection::Roulette => "roulette",
         Selection::Tournament => "tournament",
         Selection::Rank => "rank",
+        Selection::StochasticTournament => "stochastic-tournament",
     }
 }
 
@@ -215,13 +269,23 @@ pub struct GeneticParameters {
     pub selection: Selection,
     /// Individuals drawn for one tournament, at least 1; used only by [`Selection::Tournament`].
     pub tournament_size: u32,
+    /// The chance that the fitter of two wins, 0.5 to 1; used only by
+    /// [`Selection::StochasticTournament`].
+    pub tournament_chance: f64,
     /// The number of fittest individuals that pass into the next generation unchanged. From the
     /// population's size on, nothing new is bred.
     pub elites: u32,
     /// The share of pairs of parents that are crossed, 0 to 1; the others are copied.
     pub crossover_rate: f64,
-    /// The share of children with one redrawn gene, 0 to 1.
+    /// The cuts of two parents that are crossed, 1 to [`Self::MAX_CROSSOVER_POINTS`], or as many as
+    /// the shorter one has places for: every second segment between them is exchanged.
+    pub crossover_points: u32,
+    /// The meaning of [`Self::mutation_rate`].
+    pub mutation: Mutation,
+    /// The share of children with one redrawn gene, or each gene's chance to be redrawn, 0 to 1.
     pub mutation_rate: f64,
+    /// What a gene is.
+    pub encoding: Encoding,
     /// The share of mutations that replace the child by the principal line with another reply of
     /// the opponent, 0 to 1.
     pub refute: f64,
@@ -265,11 +329,32 @@ pub enum Selection {
     /// With a probability proportional to the number of individuals that are no fitter than this
     /// one.
     Rank,
+    /// The fitter of two drawn uniformly with replacement, with a chance; otherwise the other.
+    StochasticTournament,
+}
+
+/// The genes that a mutation redraws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mutation {
+    /// One, uniformly drawn.
+    OneGene,
+    /// Each with a chance of its own. A child with any is mutated.
+    EachGene,
+}
+
+/// The meaning of a gene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// A move. Where it is illegal, another is drawn.
+    Moves,
+    /// The number of a branch: the place of a move among the legal moves in canonical order, modulo
+    /// their number. Refutations are of moves all the same.
+    Branches,
 }
 
 impl GeneticParameters {
     /// The names of the presets.
-    pub const PRESETS: &[&str] = &["study", "tuned", "strong"];
+    pub const PRESETS: &[&str] = &["study", "simple", "tuned", "strong"];
     /// The default preset.
     pub const DEFAULT_PRESET: &str = "tuned";
     /// The greatest depth.
@@ -279,6 +364,8 @@ impl GeneticParameters {
     pub const MAX_POPULATION: u32 = 16_384;
     /// The largest tree.
     pub const MAX_TREE_NODES: u32 = 1 << 28;
+    /// The most cuts of a crossover.
+    pub const MAX_CROSSOVER_POINTS: u32 = Self::MAX_DEPTH - 1;
     /// The most killers.
     pub const MAX_KILLERS: u32 = 64;
     /// The number of mutations of a duplicate before it is kept as it is.
@@ -289,10 +376,23 @@ impl GeneticParameters {
     /// is not checked meanwhile: this number of them takes about a millisecond.
     pub const STALE_INDIVIDUALS: usize = 20_000;
 
-    /// Only the parts of the paper (Hong, Huang and Lin 2001): a random first generation, roulette,
-    /// one-point crossover, mutation and elitism over a reservation tree.
+    /// The parts that the study describes: numbers of branches as genes, stochastic tournaments,
+    /// two-point crossover, mutation gene by gene and elitism over a reservation tree.
     #[must_use]
     pub const fn study(depth: u32) -> Self {
+        Self {
+            selection: Selection::StochasticTournament,
+            crossover_points: 2,
+            mutation: Mutation::EachGene,
+            encoding: Encoding::Branches,
+            ..Self::simple(depth)
+        }
+    }
+
+    /// Nearly the simple genetic algorithm (Goldberg 1989) over a reservation tree: a random first
+    /// generation, roulette, one-point crossover, mutation of one gene and elitism.
+    #[must_use]
+    pub const fn simple(depth: u32) -> Self {
         Self {
             generations: Some(100),
             selection: Selection::Roulette,
@@ -317,9 +417,13 @@ impl GeneticParameters {
             population: 100,
             selection: Selection::Tournament,
             tournament_size: 4,
+            tournament_chance: 0.75,
             elites: 4,
             crossover_rate: 0.5,
+            crossover_points: 1,
+            mutation: Mutation::OneGene,
             mutation_rate: 1.0,
+            encoding: Encoding::Moves,
             refute: 0.9,
             seed_root: true,
             min_visits: 16,
@@ -354,6 +458,7 @@ impl GeneticParameters {
     pub fn preset(name: &str, depth: u32) -> Option<Self> {
         match name {
             "study" => Some(Self::study(depth)),
+            "simple" => Some(Self::simple(depth)),
             "tuned" => Some(Self::tuned(depth)),
             "strong" => Some(Self::strong(depth)),
             _ => None,
@@ -368,6 +473,7 @@ impl GeneticParameters {
         let selection = match settings.word("selection") {
             "roulette" => Selection::Roulette,
             "rank" => Selection::Rank,
+            "stochastic-tournament" => Selection::StochasticTournament,
             _ => Selection::Tournament,
         };
         Self {
@@ -377,11 +483,28 @@ impl GeneticParameters {
             selection,
             tournament_size: match selection {
                 Selection::Tournament => count("tournament_size"),
-                Selection::Roulette | Selection::Rank => 1,
+                Selection::Roulette | Selection::Rank | Selection::StochasticTournament => 1,
+            },
+            tournament_chance: match selection {
+                Selection::StochasticTournament => settings.number("tournament_chance"),
+                Selection::Roulette | Selection::Rank | Selection::Tournament => 1.0,
             },
             elites: count("elites"),
             crossover_rate: settings.number("crossover_rate"),
+            crossover_points: match settings.word("crossover") {
+                "one-point" => 1,
+                "two-point" => 2,
+                _ => count("crossover_points"),
+            },
+            mutation: match settings.word("mutation") {
+                "each-gene" => Mutation::EachGene,
+                _ => Mutation::OneGene,
+            },
             mutation_rate: settings.number("mutation_rate"),
+            encoding: match settings.word("encoding") {
+                "branches" => Encoding::Branches,
+                _ => Encoding::Moves,
+            },
             refute: settings.number("refute"),
             seed_root: settings.switch("seed_root"),
             min_visits: count("min_visits"),
@@ -406,6 +529,11 @@ impl GeneticParameters {
         assert!((1..=Self::MAX_DEPTH).contains(&self.depth), "depth out of range");
         assert!((1..=Self::MAX_POPULATION).contains(&self.population), "population out of range");
         assert!(self.tournament_size >= 1, "a tournament needs somebody");
+        assert!((0.5..=1.0).contains(&self.tournament_chance), "the fitter one loses too often");
+        assert!(
+            (1..=Self::MAX_CROSSOVER_POINTS).contains(&self.crossover_points),
+            "crossover points out of range"
+        );
         for share in [self.crossover_rate, self.mutation_rate, self.refute] {
             assert!((0.0..=1.0).contains(&share), "a share lies between 0 and 1");
         }
@@ -424,22 +552,42 @@ mod tests {
     use crate::games::TicTacToe;
     use crate::games::game::Game as _;
 
+    fn read(given: &str) -> GeneticParameters {
+        let given = format!(r#"{{"depth": 4, "nodes": 9, {given}}}"#);
+        let given = serde_json::from_str(&given).unwrap();
+        let settings =
+            Settings::read(&INFO, TicTacToe::NAME, TicTacToe::EVALUATIONS, &given).unwrap();
+        GeneticParameters::from_settings(&settings)
+    }
+
     /// The table states only the differences of presets; searches are made from all their values.
     #[test]
     fn the_tables_presets_are_the_constructors() {
         for name in GeneticParameters::PRESETS {
-            let given = format!(
-                r#"{{"preset": "{name}", "depth": 4, "nodes": 9, "selection": "tournament"}}"#
-            );
-            let given = serde_json::from_str(&given).unwrap();
-            let settings =
-                Settings::read(&INFO, TicTacToe::NAME, TicTacToe::EVALUATIONS, &given).unwrap();
             let preset = GeneticParameters::preset(name, 4).unwrap();
-            let expected = GeneticParameters { selection: Selection::Tournament, ..preset };
-            assert_eq!(GeneticParameters::from_settings(&settings), expected, "{name}");
+            let selection = Selection::Tournament;
+            let expected = GeneticParameters { selection, tournament_chance: 1.0, ..preset };
+            let given = format!(r#""preset": "{name}", "selection": "tournament""#);
+            assert_eq!(read(&given), expected, "{name}");
+            let selection = Selection::StochasticTournament;
+            let expected = GeneticParameters { selection, tournament_size: 1, ..preset };
+            let given = format!(r#""preset": "{name}", "selection": "stochastic-tournament""#);
+            assert_eq!(read(&given), expected, "{name}");
             assert!(INFO.presets.iter().any(|preset| preset.name == *name));
         }
         assert_eq!(INFO.presets.len(), GeneticParameters::PRESETS.len());
         assert_eq!(INFO.presets[0].name, GeneticParameters::DEFAULT_PRESET);
+    }
+
+    #[test]
+    fn words_of_crossover_are_numbers_of_points() {
+        for (given, points) in [
+            (r#""crossover": "one-point""#, 1),
+            (r#""crossover": "two-point""#, 2),
+            (r#""crossover": "multi-point""#, 3),
+            (r#""crossover": "multi-point", "crossover_points": 1"#, 1),
+        ] {
+            assert_eq!(read(given).crossover_points, points, "{given}");
+        }
     }
 }

@@ -6,6 +6,8 @@ use super::node::NodeId;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step<M> {
     pub(super) mv: M,
+    /// The move's place among the legal moves in canonical order; meaningless where genes are moves.
+    pub(super) branch: u32,
     pub(super) node: NodeId,
 }
 
@@ -60,32 +62,36 @@ pub(super) struct Draft<M> {
     /// The number of leading genes that form an inner path of the tree or, if they are all, a whole
     /// one: they are legal and their nodes are right. The nodes of the others are meaningless.
     known: usize,
-    /// The ply whose gene is to be redrawn; `steps` has its old one.
-    redrawn: Option<usize>,
+    /// The plies, in ascending order, whose genes are to be redrawn; `steps` has their old ones.
+    redrawn: Vec<usize>,
+    /// Whether the genes have their branches' numbers. A line from the tree has only its moves.
+    is_numbered: bool,
 }
 
 impl<M: Copy> Draft<M> {
     pub(super) const fn new() -> Self {
-        Self { steps: Vec::new(), known: 0, redrawn: None }
+        Self { steps: Vec::new(), known: 0, redrawn: Vec::new(), is_numbered: true }
     }
 
     /// Removes all genes: every move will be drawn.
     pub(super) fn clear(&mut self) {
         self.steps.clear();
         self.known = 0;
-        self.redrawn = None;
+        self.redrawn.clear();
+        self.is_numbered = true;
     }
 
     /// A first move; all others will be drawn. The node is irrelevant, since no gene is known.
     pub(super) fn begin_with(&mut self, mv: M) {
-        self.clear();
-        self.steps.push(Step { mv, node: NodeId::ROOT });
+        self.follow(&[Step { mv, branch: 0, node: NodeId::ROOT }], 0);
     }
 
-    /// The moves of a line. The nodes are irrelevant, since no gene is known.
-    pub(super) fn follow(&mut self, line: &[Step<M>]) {
+    /// The moves of a line, of whose nodes only the first `known` are right.
+    pub(super) fn follow(&mut self, line: &[Step<M>], known: usize) {
         self.clear();
         self.steps.extend_from_slice(line);
+        self.known = known;
+        self.is_numbered = false;
     }
 
     /// A copy of an individual.
@@ -95,17 +101,25 @@ impl<M: Copy> Draft<M> {
         self.known = individual.len();
     }
 
-    /// Puts the tail of another individual, from ply `cut`, after the genes before it.
-    pub(super) fn cross(&mut self, other: &[Step<M>], cut: usize) {
-        self.steps.truncate(cut);
-        self.steps.extend_from_slice(&other[cut..]);
-        self.known = self.known.min(cut);
+    /// Takes every second of the segments between these cuts, in ascending order, from another
+    /// individual, the first from itself.
+    pub(super) fn cross(&mut self, other: &[Step<M>], cuts: &[usize]) {
+        for pair in cuts.chunks(2) {
+            match *pair {
+                [from, to] => self.steps[from..to].copy_from_slice(&other[from..to]),
+                _ => {
+                    self.steps.truncate(pair[0]);
+                    self.steps.extend_from_slice(&other[pair[0]..]);
+                }
+            }
+        }
+        self.known = self.known.min(cuts[0]);
     }
 
-    /// Marks the gene of one ply to be redrawn.
+    /// Marks the gene of one ply, beyond those marked before, to be redrawn.
     pub(super) fn redraw(&mut self, ply: usize) {
         self.known = self.known.min(ply);
-        self.redrawn = Some(ply);
+        self.redrawn.push(ply);
     }
 
     /// Replaces the gene of one ply by another move.
@@ -130,16 +144,33 @@ impl<M: Copy> Draft<M> {
     }
 
     /// The gene of a ply; `None` if it is missing or to be redrawn.
-    pub(super) fn gene(&self, ply: usize) -> Option<M> {
-        (self.redrawn != Some(ply)).then(|| self.steps.get(ply).map(|step| step.mv)).flatten()
+    pub(super) fn gene(&self, ply: usize) -> Option<Step<M>> {
+        let step = self.steps.get(ply).copied();
+        if self.redrawn.binary_search(&ply).is_ok() { None } else { step }
     }
 
-    /// Fixes the next gene after the known ones.
-    pub(super) fn settle(&mut self, step: Step<M>) {
-        match self.steps.get_mut(self.known) {
+    /// Whether the genes have their branches' numbers.
+    pub(super) fn is_numbered(&self) -> bool {
+        self.is_numbered
+    }
+
+    /// Sets the number of a known gene's branch.
+    pub(super) fn number(&mut self, ply: usize, branch: u32) {
+        self.steps[ply].branch = branch;
+    }
+
+    /// Replaces the gene of a ply, or adds the next one. Its node is not known yet.
+    pub(super) fn express(&mut self, ply: usize, mv: M, branch: u32) {
+        let step = Step { mv, branch, node: NodeId::ROOT };
+        match self.steps.get_mut(ply) {
             Some(old) => *old = step,
             None => self.steps.push(step),
         }
+    }
+
+    /// Makes the next gene, which was expressed, a known one with this node.
+    pub(super) fn settle(&mut self, node: NodeId) {
+        self.steps[self.known].node = node;
         self.known += 1;
     }
 
@@ -147,7 +178,8 @@ impl<M: Copy> Draft<M> {
     /// individual in the tree.
     pub(super) fn finish(&mut self) {
         self.steps.truncate(self.known);
-        self.redrawn = None;
+        self.redrawn.clear();
+        self.is_numbered = true;
     }
 
     pub(super) fn steps(&self) -> &[Step<M>] {

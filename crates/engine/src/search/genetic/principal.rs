@@ -110,7 +110,7 @@ impl<M: Copy + Ord> PrincipalLine<M> {
         let Some((ply, node)) = open.clone().nth(random.below(count) as usize) else {
             return Ok(Refutation::NothingOpen);
         };
-        draft.copy(&self.steps);
+        draft.follow(&self.steps, self.steps.len());
         match self.choose(replies, ply, node, tree, budget)? {
             Some(mv) => draft.replace(ply, mv),
             None => draft.redraw(ply),

@@ -2,7 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::parameters::Selection;
+use super::operators::happens;
+use super::parameters::{GeneticParameters, Selection};
 use crate::core::rng::Random;
 
 /// A generation's fitness, prepared for drawing parents.
@@ -33,18 +34,13 @@ impl Selector {
                 let rank = |own: &u32| by_fitness.partition_point(|other| other <= own) as u32;
                 spin_up(wheel, fitness.iter().map(rank));
             }
-            Selection::Tournament => {}
+            Selection::Tournament | Selection::StochasticTournament => {}
         }
     }
 
     /// Draws a parent: its index in the generation.
-    pub(super) fn draw(
-        &self,
-        selection: Selection,
-        tournament_size: u32,
-        random: &mut Random,
-    ) -> usize {
-        match selection {
+    pub(super) fn draw(&self, parameters: &GeneticParameters, random: &mut Random) -> usize {
+        match parameters.selection {
             Selection::Roulette | Selection::Rank => {
                 let total = self.wheel.last().copied().unwrap_or(0);
                 let stop = random.below(total);
@@ -53,13 +49,21 @@ impl Selector {
             Selection::Tournament => {
                 let size = self.fitness.len() as u32;
                 let mut winner = random.below(size) as usize;
-                for _ in 1..tournament_size {
+                for _ in 1..parameters.tournament_size {
                     let rival = random.below(size) as usize;
                     if self.fitness[rival] > self.fitness[winner] {
                         winner = rival;
                     }
                 }
                 winner
+            }
+            Selection::StochasticTournament => {
+                let size = self.fitness.len() as u32;
+                let [mut fitter, mut weaker] = [(); 2].map(|()| random.below(size) as usize);
+                if self.fitness[weaker] > self.fitness[fitter] {
+                    std::mem::swap(&mut fitter, &mut weaker);
+                }
+                if happens(parameters.tournament_chance, random) { fitter } else { weaker }
             }
         }
     }
@@ -101,11 +105,18 @@ mod tests {
 
     /// The number of times that each individual is drawn in 40,000 draws.
     fn counts(selection: Selection, tournament_size: u32, fitness: &[u32]) -> Vec<u32> {
-        let selector = selector(selection, fitness);
+        counts_with(
+            GeneticParameters { selection, tournament_size, ..GeneticParameters::tuned(1) },
+            fitness,
+        )
+    }
+
+    fn counts_with(parameters: GeneticParameters, fitness: &[u32]) -> Vec<u32> {
+        let selector = selector(parameters.selection, fitness);
         let mut random = Random::from_key([7; 32]);
         let mut counts = vec![0; fitness.len()];
         for _ in 0..40_000 {
-            counts[selector.draw(selection, tournament_size, &mut random)] += 1;
+            counts[selector.draw(&parameters, &mut random)] += 1;
         }
         counts
     }
@@ -133,6 +144,30 @@ mod tests {
     #[test]
     fn a_tournament_of_two_gives_the_best_of_four_its_seven_sixteenths() {
         check(&counts(Selection::Tournament, 2, &[1, 2, 3, 4]), &[1, 3, 5, 7]);
+    }
+
+    fn stochastic_tournament(tournament_chance: f64) -> Vec<u32> {
+        let selection = Selection::StochasticTournament;
+        counts_with(
+            GeneticParameters { selection, tournament_chance, ..GeneticParameters::tuned(1) },
+            &[1, 2, 3, 4],
+        )
+    }
+
+    /// Its chance is that of the fitter of two, and of the weaker what is left.
+    #[test]
+    fn a_stochastic_tournament_lies_between_a_lot_and_a_tournament_of_two() {
+        check(&stochastic_tournament(0.5), &[1, 1, 1, 1]);
+        check(&stochastic_tournament(0.75), &[5, 7, 9, 11]);
+        check(&stochastic_tournament(1.0), &[1, 3, 5, 7]);
+    }
+
+    #[test]
+    fn equals_win_a_stochastic_tournament_as_often() {
+        let parameters = GeneticParameters::study(1);
+        assert_eq!(parameters.selection, Selection::StochasticTournament);
+        check(&counts_with(parameters, &[2, 2, 2]), &[1, 1, 1]);
+        check(&counts_with(parameters, &[2]), &[1]);
     }
 
     #[test]

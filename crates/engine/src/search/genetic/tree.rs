@@ -226,7 +226,7 @@ impl<M: Copy + Ord> ReservationTree<M> {
     pub(super) fn extend_best_line(&self, line: &mut Vec<Step<M>>) {
         let mut node = line.last().map_or(NodeId::ROOT, |step| step.node);
         while let Some((mv, child)) = self.best_child(node, 0) {
-            line.push(Step { mv, node: child });
+            line.push(Step { mv, branch: 0, node: child });
             node = child;
         }
     }
@@ -255,14 +255,14 @@ impl<M: Copy + Ord> ReservationTree<M> {
         self.max_nodes - self.nodes.len() >= nodes
     }
 
-    /// Adds a line of new nodes that ends in a leaf of this value, and calls `made` with each.
+    /// Adds a line of new nodes that ends in a leaf of this value, and reports each.
     /// There must be room for them.
     pub(super) fn graft(
         &mut self,
         vacancy: Vacancy,
         line: &[NewNode<M>],
         value: i32,
-        mut on_new_node: impl FnMut(M, NodeId),
+        mut on_new_node: impl FnMut(NodeId),
     ) {
         let Vacancy { mut parent, mut place } = vacancy;
         for new in line {
@@ -278,7 +278,7 @@ impl<M: Copy + Ord> ReservationTree<M> {
             });
             let list = &mut self.nodes[parent as usize].children;
             *list = self.children.insert(*list, place, new.mv, index);
-            on_new_node(new.mv, NodeId(index));
+            on_new_node(NodeId(index));
             (parent, place) = (index, 0);
         }
         let leaf = parent;

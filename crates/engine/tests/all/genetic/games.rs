@@ -56,8 +56,8 @@ fn positions<P: Game>(rules: &Rules, plies: u32, count: usize) -> Vec<P> {
     all.filter(|position| position.legal_move_count() > 1).take(count).collect()
 }
 
-/// The rank falls towards the best as generations grow: `tuned` reaches it, and `study` comes
-/// nearer, though at first it may lose ground, when its few replies refute good moves and bad.
+/// The rank falls towards the best as generations grow: `tuned` reaches it, and the others come
+/// nearer, though at first they may lose ground, when their few replies refute good moves and bad.
 #[track_caller]
 fn check_falling(preset: &str, ranks: [f64; 5]) {
     if preset == "tuned" {
@@ -69,7 +69,7 @@ fn check_falling(preset: &str, ranks: [f64; 5]) {
 }
 
 /// The presets whose search generations bound.
-const OF_GENERATIONS: [&str; 2] = ["study", "tuned"];
+const OF_GENERATIONS: [&str; 3] = ["study", "simple", "tuned"];
 
 #[test]
 fn more_generations_choose_better_moves_in_pentago() {
@@ -236,12 +236,15 @@ fn error(json: &str) -> String {
 #[test]
 fn canonical_parameters_stay() {
     assert_snapshot!(canonical(
-        r#"{"algorithm": "genetic-minimax", "preset": "study", "depth": 4}"#
+        r#"{"algorithm": "genetic-minimax", "preset": "simple", "depth": 4}"#
     ), @r#"{"algorithm":"genetic-minimax","crossover_rate":0.8,"depth":4,"elites":2,"evaluation":"runs","generations":100,"max_tree_nodes":4194304,"min_visits":0,"mutation_rate":0.1,"population":100,"refute":0.0,"reject_duplicates":false,"seed_root":false,"selection":"roulette","weight_centre":1,"weight_run3":3,"weight_run4":9}"#);
     assert_snapshot!(canonical(
-        r#"{"algorithm": "genetic-minimax", "preset": "study", "depth": "unlimited",
+        r#"{"algorithm": "genetic-minimax", "preset": "simple", "depth": "unlimited",
             "generations": "unlimited", "nodes": 100, "selection": "tournament", "refute": 1}"#
     ), @r#"{"algorithm":"genetic-minimax","crossover_rate":0.8,"depth":"unlimited","elites":2,"evaluation":"runs","generations":"unlimited","max_tree_nodes":4194304,"min_visits":0,"mutation_rate":0.1,"nodes":100,"population":100,"refute":1.0,"reject_duplicates":false,"seed_root":false,"selection":"tournament","tournament_size":2,"weight_centre":1,"weight_run3":3,"weight_run4":9}"#);
+    assert_snapshot!(canonical(
+        r#"{"algorithm": "genetic-minimax", "preset": "study", "depth": 4}"#
+    ), @r#"{"algorithm":"genetic-minimax","crossover":"two-point","crossover_rate":0.8,"depth":4,"elites":2,"encoding":"branches","evaluation":"runs","generations":100,"max_tree_nodes":4194304,"min_visits":0,"mutation":"each-gene","mutation_rate":0.1,"population":100,"refute":0.0,"reject_duplicates":false,"seed_root":false,"selection":"stochastic-tournament","tournament_chance":0.75,"weight_centre":1,"weight_run3":3,"weight_run4":9}"#);
 }
 
 /// What is not named is `tuned`, and each parameter can be set alone on top of a preset.
@@ -269,7 +272,7 @@ fn errors_name_the_key_and_the_remedy() {
     assert_snapshot!(error(
         r#"{"algorithm": "genetic-minimax", "depth": 3, "generations": "unlimited"}"#
     ), @"nothing bounds the search of `genetic-minimax`; limit at least one of `generations`, `nodes`, `evaluations`, `move_time`");
-    assert_snapshot!(error(r#"{"algorithm": "genetic-minimax", "depth": 3, "preset": "best"}"#), @r#"`preset` cannot be "best"; write "tuned", "study" or "strong""#);
+    assert_snapshot!(error(r#"{"algorithm": "genetic-minimax", "depth": 3, "preset": "best"}"#), @r#"`preset` cannot be "best"; write "tuned", "study", "simple" or "strong""#);
     assert_snapshot!(error(
         r#"{"algorithm": "genetic-minimax", "depth": 3, "mutation_rate": 1.5}"#
     ), @"`mutation_rate` cannot be 1.5; write a number from 0 to 1");

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use spelrum_engine::search::genetic::{
-    GeneticMinimax, GeneticParameters, NodeId, ReservationTree, Selection,
+    Encoding, GeneticMinimax, GeneticParameters, Mutation, NodeId, ReservationTree, Selection,
 };
 use spelrum_engine::search::{Budget, Found, Limits, NoMove, Search, WIN};
 use spelrum_engine::{EndedBy, Host, Line, Position, Random, Timeless};
@@ -22,7 +22,12 @@ use twin::{Twin, TwinNode};
 /// A small budget's worth of parameters, with every combination of the parts.
 fn parameters() -> impl Strategy<Value = GeneticParameters> {
     let parts = (
-        prop::sample::select(vec![Selection::Roulette, Selection::Tournament, Selection::Rank]),
+        prop::sample::select(vec![
+            Selection::Roulette,
+            Selection::Tournament,
+            Selection::Rank,
+            Selection::StochasticTournament,
+        ]),
         any::<bool>(),
         any::<bool>(),
         prop::sample::select(vec![0.0, 0.4, 1.0]),
@@ -30,11 +35,18 @@ fn parameters() -> impl Strategy<Value = GeneticParameters> {
     let sizes = (1..=6u32, 1..=30u64, 1..=20u32, 1..=4u32, 0..=5u32, 0..=4u32);
     let rates =
         (prop::sample::select(vec![0.0, 0.5, 1.0]), prop::sample::select(vec![0.0, 0.3, 1.0]));
+    let operators = (
+        1..=4u32,
+        prop::sample::select(vec![Mutation::OneGene, Mutation::EachGene]),
+        prop::sample::select(vec![Encoding::Moves, Encoding::Branches]),
+        prop::sample::select(vec![0.5, 0.75, 1.0]),
+    );
     let leaves = (0..=3u32, any::<bool>(), any::<bool>(), any::<bool>(), 0..=3u32);
-    (parts, sizes, rates, leaves).prop_map(|(parts, sizes, rates, leaves)| {
+    (parts, sizes, rates, operators, leaves).prop_map(|(parts, sizes, rates, operators, leaves)| {
         let (selection, seed_root, reject_duplicates, refute) = parts;
         let (depth, generations, population, tournament_size, elites, min_visits) = sizes;
         let (crossover_rate, mutation_rate) = rates;
+        let (crossover_points, mutation, encoding, tournament_chance) = operators;
         let (line_plies, deepen, in_turn, order, killers) = leaves;
         GeneticParameters {
             depth,
@@ -42,9 +54,13 @@ fn parameters() -> impl Strategy<Value = GeneticParameters> {
             population,
             selection,
             tournament_size,
+            tournament_chance,
             elites,
             crossover_rate,
+            crossover_points,
+            mutation,
             mutation_rate,
+            encoding,
             refute,
             seed_root,
             min_visits,

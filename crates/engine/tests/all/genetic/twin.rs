@@ -4,14 +4,17 @@
 
 #[path = "leaf_twin.rs"]
 mod leaf_twin;
+#[path = "operators_twin.rs"]
+mod operators_twin;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use spelrum_engine::search::genetic::{GeneticParameters, Selection};
+use spelrum_engine::search::genetic::{Encoding, GeneticParameters, Mutation};
 use spelrum_engine::search::{Budget, Evaluate, Found, NoMove, Search, Stop, WIN, WIN_MIN};
 use spelrum_engine::{EndedBy, Position, Random, Side};
 
 use leaf_twin::{LeafTwin, static_value};
+use operators_twin::{Gene, Genes, cross, cuts, select};
 
 pub(crate) struct Twin<P: Position, E> {
     parameters: GeneticParameters,
@@ -36,12 +39,11 @@ pub(crate) struct Twin<P: Position, E> {
 enum Draft<M> {
     /// A copy of a parent is not played again.
     Copy(Vec<M>),
-    /// `None` is a gene to be drawn.
-    Genes(Vec<Option<M>>),
+    Genes(Genes<M>),
 }
 
-/// Genes, and the ply of the one that is another reply of the opponent's.
-type Refutation<M> = (Vec<Option<M>>, usize);
+/// Genes, and the moves before the one that is another reply of the opponent's.
+type Refutation<M> = (Genes<M>, Vec<M>);
 
 /// A node of the tree that the twin builds.
 pub(crate) struct TwinNode<M> {
@@ -123,7 +125,7 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
         let mut next = Vec::new();
         if !self.seeds.is_empty() {
             for seed in self.seeds.clone() {
-                let genes = seed.into_iter().map(Some).collect();
+                let genes = seed.into_iter().map(|mv| Some(Gene::Move(mv))).collect();
                 self.introduce(genes, &mut next, root, budget, random)?;
             }
             return Ok(next);
@@ -132,7 +134,7 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
             let mut moves = legal_moves(root);
             random.shuffle(&mut moves);
             for mv in moves {
-                self.introduce(vec![Some(mv)], &mut next, root, budget, random)?;
+                self.introduce(vec![Some(Gene::Move(mv))], &mut next, root, budget, random)?;
             }
         }
         while next.len() < self.parameters.population as usize {
@@ -144,7 +146,7 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
     /// One more individual; with `in_turn` all refutations of the principal line on top.
     fn introduce(
         &mut self,
-        genes: Vec<Option<P::Move>>,
+        genes: Genes<P::Move>,
         next: &mut Vec<Vec<P::Move>>,
         root: &P,
         budget: &mut Budget<'_>,
@@ -152,8 +154,8 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
     ) -> Result<(), Stop> {
         next.push(self.give_birth(Draft::Genes(genes), root, budget, random)?);
         if self.parameters.in_turn {
-            while let Some(genes) = self.refutation(root, budget, random)? {
-                next.push(self.bear_refutation(genes, root, budget, random)?);
+            while let Some(refutation) = self.refutation(root, budget, random)? {
+                next.push(self.bear_refutation(refutation, root, budget, random)?);
             }
             let tree = self.tree(root);
             let child = &tree.children[&self.principal[0]];
@@ -164,7 +166,7 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
         Ok(())
     }
 
-    /// The principal line with another reply, `None` being drawn: with it the ply of the reply.
+    /// The moves of the principal line with another reply, `None` being drawn.
     fn refutation(
         &mut self,
         root: &P,
@@ -184,9 +186,10 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
         }
         let ply = replies[random.below(replies.len() as u32) as usize];
         let before = principal[..ply].to_vec();
-        let mut genes: Vec<Option<P::Move>> = principal.into_iter().map(Some).collect();
-        genes[ply] = self.chosen_reply(root, &before, budget)?;
-        Ok(Some((genes, ply)))
+        let mut genes: Genes<P::Move> =
+            principal.into_iter().map(|mv| Some(Gene::Move(mv))).collect();
+        genes[ply] = self.chosen_reply(root, &before, budget)?.map(Gene::Move);
+        Ok(Some((genes, before)))
     }
 
     fn chosen_reply(
@@ -230,12 +233,11 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
     /// Makes a refutation an individual, and its reply a killer if it changed where it was aimed.
     fn bear_refutation(
         &mut self,
-        (genes, ply): Refutation<P::Move>,
+        (genes, before): Refutation<P::Move>,
         root: &P,
         budget: &mut Budget<'_>,
         random: &mut Random,
     ) -> Result<Vec<P::Move>, Stop> {
-        let before: Vec<P::Move> = genes[..ply].iter().copied().flatten().collect();
         let value = |twin: &Self| {
             let tree = twin.tree(root);
             before.iter().fold(&tree, |node, mv| &node.children[mv]).value
@@ -243,8 +245,9 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
         let old = value(self);
         let line = self.give_birth(Draft::Genes(genes), root, budget, random)?;
         if value(self) != old {
-            self.killers.retain(|&killer| killer != line[ply]);
-            self.killers.insert(0, line[ply]);
+            let reply = line[before.len()];
+            self.killers.retain(|&killer| killer != reply);
+            self.killers.insert(0, reply);
             self.killers.truncate(self.parameters.killers as usize);
         }
         Ok(line)
@@ -273,23 +276,23 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
         while next.len() < population as usize {
             let first = self.population[select(&self.parameters, &fitness, random)].clone();
             let second = self.population[select(&self.parameters, &fitness, random)].clone();
-            let mut cut = None;
-            if random.unit() < crossover_rate {
-                let shorter = first.len().min(second.len()) as u32;
-                if shorter > 1 {
-                    cut = Some(1 + random.below(shorter - 1) as usize);
-                }
-            }
+            let cuts = if random.unit() < crossover_rate {
+                cuts(self.parameters.crossover_points, first.len().min(second.len()), random)
+            } else {
+                BTreeSet::new()
+            };
             for (own, other) in [(&first, &second), (&second, &first)] {
                 if next.len() == population as usize {
                     break;
                 }
-                let child = match cut {
-                    Some(cut) => [&own[..cut], &other[cut..]].concat(),
-                    None => own.clone(),
+                let mut genes = cross(&self.genes(root, own), &self.genes(root, other), &cuts);
+                let draws = match self.parameters.mutation {
+                    Mutation::OneGene => 1,
+                    Mutation::EachGene => genes.len(),
                 };
-                let mut genes: Vec<Option<P::Move>> = child.into_iter().map(Some).collect();
-                let is_mutated = random.unit() < mutation_rate;
+                let mutates: Vec<bool> =
+                    (0..draws).map(|_| random.unit() < mutation_rate).collect();
+                let is_mutated = mutates.contains(&true);
                 if is_mutated {
                     let refutes = refute > 0.0 && random.unit() < refute;
                     let refutation =
@@ -301,10 +304,18 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
                     if refutes && self.is_settled(root) {
                         return Err(Stop::Limit(EndedBy::Depth));
                     }
-                    let ply = random.below(genes.len() as u32);
-                    genes[ply as usize] = None;
+                    match self.parameters.mutation {
+                        Mutation::OneGene => {
+                            let ply = random.below(genes.len() as u32);
+                            genes[ply as usize] = None;
+                        }
+                        Mutation::EachGene => {
+                            let mutated = genes.iter_mut().zip(mutates).filter(|(_, is)| *is);
+                            mutated.for_each(|(gene, _)| *gene = None);
+                        }
+                    }
                 }
-                let draft = if cut.is_none() && !is_mutated {
+                let draft = if cuts.is_empty() && !is_mutated {
                     Draft::Copy(own.clone())
                 } else {
                     Draft::Genes(genes)
@@ -340,7 +351,7 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
             }
             tries += 1;
             let ply = random.below(line.len() as u32) as usize;
-            let mut genes: Vec<Option<P::Move>> = line.into_iter().map(Some).collect();
+            let mut genes = self.genes(root, &line);
             genes[ply] = None;
             draft = Draft::Genes(genes);
         }
@@ -384,6 +395,18 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
         })
     }
 
+    /// The genes of an individual.
+    fn genes(&self, root: &P, line: &[P::Move]) -> Genes<P::Move> {
+        let number = |(ply, mv): (usize, &P::Move)| {
+            let moves = legal_moves(&after(root, &line[..ply]));
+            moves.iter().position(|other| other == mv).map(Gene::Branch)
+        };
+        match self.parameters.encoding {
+            Encoding::Moves => line.iter().map(|&mv| Some(Gene::Move(mv))).collect(),
+            Encoding::Branches => line.iter().enumerate().map(number).collect(),
+        }
+    }
+
     /// Whether every reply to the best move is in the tree, lines being two plies long.
     fn is_settled(&self, root: &P) -> bool {
         let tree = self.tree(root);
@@ -397,7 +420,7 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
     /// The line that a draft becomes, with its leaf's value if it is new.
     fn graft(
         &mut self,
-        genes: &[Option<P::Move>],
+        genes: &[Option<Gene<P::Move>>],
         root: &P,
         budget: &mut Budget<'_>,
         random: &mut Random,
@@ -407,27 +430,27 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
         loop {
             let moves = legal_moves(&position);
             let mut next = position.clone();
-            match genes.get(line.len()) {
-                Some(&Some(mv)) if moves.contains(&mv) => {
-                    next.play_unchecked(mv);
-                    line.push(mv);
-                }
-                _ => {
-                    let knows_all = |&mv: &P::Move| {
-                        let line = [&line[..], &[mv]].concat();
-                        self.knows_all(&after(&position, &[mv]), &line)
-                    };
-                    let mut mv = moves[random.below(moves.len() as u32) as usize];
-                    if self.parameters.reject_duplicates && knows_all(&mv) {
-                        let open: Vec<_> = moves.into_iter().filter(|mv| !knows_all(mv)).collect();
-                        if !open.is_empty() {
-                            mv = open[random.below(open.len() as u32) as usize];
-                        }
+            let inherited = match genes.get(line.len()).copied().flatten() {
+                Some(Gene::Move(mv)) => moves.contains(&mv).then_some(mv),
+                Some(Gene::Branch(number)) => Some(moves[number % moves.len()]),
+                None => None,
+            };
+            let mv = inherited.unwrap_or_else(|| {
+                let knows_all = |&mv: &P::Move| {
+                    let line = [&line[..], &[mv]].concat();
+                    self.knows_all(&after(&position, &[mv]), &line)
+                };
+                let mut mv = moves[random.below(moves.len() as u32) as usize];
+                if self.parameters.reject_duplicates && knows_all(&mv) {
+                    let open: Vec<_> = moves.into_iter().filter(|mv| !knows_all(mv)).collect();
+                    if !open.is_empty() {
+                        mv = open[random.below(open.len() as u32) as usize];
                     }
-                    next.play_unchecked(mv);
-                    line.push(mv);
                 }
-            }
+                mv
+            });
+            next.play_unchecked(mv);
+            line.push(mv);
             budget.enter()?;
             position = next;
             let ply = line.len() as i32;
@@ -640,31 +663,6 @@ fn build<P: Position>(position: &P, us: Side, lines: &[Line<'_, P::Move>]) -> Tw
         maximises,
         children,
     }
-}
-
-fn select(parameters: &GeneticParameters, fitness: &[u32], random: &mut Random) -> usize {
-    let shares: Vec<u32> = match parameters.selection {
-        Selection::Roulette => fitness.to_vec(),
-        Selection::Rank => fitness
-            .iter()
-            .map(|own| fitness.iter().filter(|other| *other <= own).count() as u32)
-            .collect(),
-        Selection::Tournament => {
-            let mut drawn: Vec<usize> = (0..parameters.tournament_size)
-                .map(|_| random.below(fitness.len() as u32) as usize)
-                .collect();
-            drawn.sort_by_key(|&index| std::cmp::Reverse(fitness[index]));
-            return drawn[0];
-        }
-    };
-    let mut stop = random.below(shares.iter().sum());
-    for (index, share) in shares.into_iter().enumerate() {
-        if stop < share {
-            return index;
-        }
-        stop -= share;
-    }
-    unreachable!("the wheel stops somewhere")
 }
 
 pub(crate) fn legal_moves<P: Position>(position: &P) -> Vec<P::Move> {
