@@ -42,6 +42,7 @@ fn games() -> Answers {
     played.worker_effects = worker_effects::tests::overview(1e-30).worker_effects;
     let report = report();
     let mut rated = ratings::tests::ladder(4, &["alphabeta(depth=1)"], &["plies", "elo"]);
+    rated.groups.extend(ratings::tests::cycle(&["plies", "elo"]).groups);
     rated.experiment = report.experiment.clone();
     Answers::default()
         .with(outcome_lengths::tests::outcome_lengths(&report.experiment))

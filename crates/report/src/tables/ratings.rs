@@ -535,6 +535,32 @@ pub(crate) mod tests {
         games.rate(experiment, &anchors).unwrap()
     }
 
+    /// Rock, paper and scissors, which each win three games in four against the next, and a player that loses as often
+    /// to all.
+    pub(crate) fn cycle(axes: &[&str]) -> Ratings {
+        let axes: Vec<String> = axes.iter().map(|&axis| axis.to_owned()).collect();
+        let mut games = GamesToRate::on(&axes, Clusters::Openings);
+        let pairings = [
+            ("rock", "scissors"),
+            ("scissors", "paper"),
+            ("paper", "rock"),
+            ("rock", "sponge"),
+            ("scissors", "sponge"),
+            ("paper", "sponge"),
+        ];
+        for (index, (winner, loser)) in pairings.into_iter().enumerate() {
+            let place = vec![Some("7".to_owned()); axes.len()];
+            games.cell(&place, winner.to_owned(), loser.to_owned());
+            for number in 0..80_usize {
+                let is_won = (number / 2 + number % 2 + index) % 4 != 0;
+                let is_first = number % 2 == 0;
+                let outcome = if is_won == is_first { Outcome::Win } else { Outcome::Loss };
+                games.game((number / 2) as i64, is_first, outcome);
+            }
+        }
+        games.rate(ladder(2, &[], &[]).experiment, &BTreeSet::new()).unwrap()
+    }
+
     fn shown(ratings: &Ratings, meetings: Meetings) -> String {
         let mut out = Vec::new();
         let document = document(&ratings.experiment, parts(ratings, meetings));
@@ -547,6 +573,11 @@ pub(crate) mod tests {
     #[test]
     fn a_ladder_of_ten_is_readable_in_100_columns() {
         insta::assert_snapshot!(shown(&ladder(10, &[], &[]), Meetings::IfTheyFit));
+    }
+
+    #[test]
+    fn a_cycle_is_shown_beside_the_scale() {
+        insta::assert_snapshot!(shown(&cycle(&[]), Meetings::IfTheyFit));
     }
 
     #[test]

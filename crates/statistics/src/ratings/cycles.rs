@@ -35,14 +35,12 @@ pub(super) fn cycles(residuals: &Residuals) -> Cycles {
     let groups = residuals.groups;
     let mut products = DMatrix::<f64>::zeros(groups, groups);
     let (mut games, mut rank) = (0.0, 0.0);
-    let mut unseen = [0.0; 2];
+    let mut unseen = 0.0;
     for (pairing, parts) in residuals.iter() {
         games += pairing.games;
         rank += pairing.free / pairing.variance;
-        // Also a pairing of which no game could have gone otherwise is uncertain by a part of one.
-        let missing = (EVEN_GAME - sum_of_squares(parts)).max(0.0) / pairing.games;
-        unseen[0] += missing;
-        unseen[1] += missing * missing;
+        // Also a pairing whose games all went alike is uncertain by a part of one.
+        unseen += (EVEN_GAME - sum_of_squares(parts)).max(0.0) / pairing.games;
         for (column, &by) in parts.iter().enumerate() {
             let by = by / pairing.games;
             for (row, &part) in parts.iter().enumerate().take(column + 1) {
@@ -62,10 +60,10 @@ pub(super) fn cycles(residuals: &Residuals) -> Cycles {
     });
     // Unbiased estimates from a Wishart matrix: of the trace, and of the trace of the square.
     let (trace, square) = (centred.trace(), centred.norm_squared());
-    let noise = count * trace / freedom + unseen[0];
+    let noise = count * trace / freedom;
     let of_squares =
         count * count * (square - trace * trace / freedom) / ((freedom - 1.0) * (freedom + 2.0));
-    let of_squares = (of_squares + unseen[1]).clamp(noise * noise / rank.max(1.0), noise * noise);
+    let of_squares = of_squares.clamp(noise * noise / rank.max(1.0), noise * noise);
     let across: f64 = along.iter().map(|part| (part - observed / count).powi(2)).sum();
     let typical = if noise > 0.0 { of_squares / noise } else { 0.0 };
     let along = if observed > 0.0 { count / freedom * across / observed } else { 0.0 };
@@ -83,6 +81,11 @@ pub(super) fn cycles(residuals: &Residuals) -> Cycles {
         if noise <= 0.0 {
             return observed;
         }
+        // With one independent departure its root is normal.
+        if rank < 1.5 {
+            let root = observed.max(0.0).sqrt() - sign * quantile * noise.sqrt();
+            return root.max(0.0).powi(2);
+        }
         // The size under which the observed sum is just not improbable; both bounds rise with it.
         let (mut low, mut high) = (0.0, observed + noise);
         while bound(high, sign) < observed {
@@ -98,5 +101,8 @@ pub(super) fn cycles(residuals: &Residuals) -> Cycles {
         let departure = (size.max(0.0) / games).sqrt();
         elo_of_score(0.5 + departure.min(DEPARTURE_MAX))
     };
-    Cycles { elo: elo(observed - noise), low: elo(end(1.0)), high: elo(end(-1.0)) }
+    // What was not seen may be there, and what was seen may be no more than that.
+    let low = (end(1.0).max(0.0).sqrt() - unseen.sqrt()).max(0.0).powi(2);
+    let high = (end(-1.0).max(0.0).sqrt() + unseen.sqrt()).powi(2);
+    Cycles { elo: elo(observed - noise - unseen), low: elo(low), high: elo(high) }
 }

@@ -6,8 +6,8 @@
 //! s_i - s_j + a_i b_j - b_i a_j
 //! ```
 //!
-//! The last two terms are the simplest that can make a cycle (Balduzzi et al. 2018, "mElo2"; Balduzzi et al. 2019, the
-//! disc game; Hamilton, Tawn and Firth 2024). In polar coordinates they are the product of both radii and the sine of
+//! The last two terms are the simplest that can make a cycle (Balduzzi et al. 2018, "mElo2"; Bertrand, Czarnecki and
+//! Gidel 2023). In polar coordinates they are the product of both radii and the sine of
 //! the angle from i to j: a player gains against those that follow it within half a turn.
 
 use nalgebra::linalg::Cholesky;

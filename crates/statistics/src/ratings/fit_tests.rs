@@ -76,10 +76,11 @@ const LADDER: [f64; 10] =
 /// Shares of simulated tournaments: one scale rejected, any pairing said to depart, the size within its interval.
 fn shares(world: &World<'_>, rounds: u32, key: u8) -> [f64; 3] {
     let random = &mut Random::from_key([key; 32]);
-    // Strengths that vary with the opening are not quite on one scale in the mean either.
-    let truth = match (world.cycle, world.of_players) {
-        (0.0, 0.0) => 0.0,
-        _ => World { openings: 20_000, ..*world }.fit(random).cycles.elo,
+    // What varies with the opening is not quite on one scale in the mean either.
+    let truth = if world.cycle + world.of_openings + world.of_players == 0.0 {
+        0.0
+    } else {
+        World { openings: 20_000, ..*world }.fit(random).cycles.elo
     };
     let mut counts = [0; 3];
     for _ in 0..rounds {
