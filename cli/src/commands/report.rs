@@ -43,10 +43,12 @@ games_played_again, score_of_games, score_of_first_results); time_scale, where t
 factor_max, games, games_at_bound, factor_least, factor_greatest); played_on, where cells are timed \
 (games_on_quiet_slots, games_elsewhere, games_unknown). A cell's axes are its values in the order of the experiment's. \
 ratings, where they are shown or asked for: groups of players who met (axes, players, first_move_elo, \
-first_move_elo_error, draw_rate, games, self_play_games, clusters, clusters_are, differences, meetings), \
+first_move_elo_error, draw_rate, games, self_play_games, clusters, clusters_are, differences, meetings, fit, departures, cyclic_ratings), \
 players the strongest first (player, elo, elo_error, is_anchor, games, wins, draws, losses, score), \
 differences of every two (player, opponent, elo, elo_error), meetings (player, opponent, games, wins, \
-draws, losses, score). comparisons, with --compare: gains (cell_id, from_cell_id, axes, player, opponent, changed, from, to, \
+draws, losses, score), fit, whether one scale fits (p_value, is_rejected, freedom, cycles_elo, cycles_elo_low, cycles_elo_high), \
+departures from it (player, opponent, games, score, expected, departure, departure_error, p_value), cyclic_ratings, where it does \
+not fit (player, elo, radius, angle, nash_share, nash_elo). comparisons, with --compare: gains (cell_id, from_cell_id, axes, player, opponent, changed, from, to, \
 openings_shared, gain, gain_low, gain_high), effects (player, opponent, cells, axis, from, to, with_axis, \
 with_from, with_to, gain, gain_low, gain_high, residual_deviation), replicates (cell_id, axes, player, opponent, \
 seeds, score, score_low, score_high, deviation, deviation_beyond_openings). \
