@@ -64,7 +64,7 @@ pub(super) fn cycles(residuals: &Residuals) -> Cycles {
     let of_squares =
         count * count * (square - trace * trace / freedom) / ((freedom - 1.0) * (freedom + 2.0));
     let of_squares = of_squares.clamp(noise * noise / rank.max(1.0), noise * noise);
-    let across: f64 = along.iter().map(|part| (part - observed / count).powi(2)).sum();
+    let across: f64 = along.iter().map(|part| squared(part - observed / count)).sum();
     let typical = if noise > 0.0 { of_squares / noise } else { 0.0 };
     let along = if observed > 0.0 { count / freedom * across / observed } else { 0.0 };
     let along = along.max(typical);
@@ -75,7 +75,8 @@ pub(super) fn cycles(residuals: &Residuals) -> Cycles {
         let variance = 2.0 * of_squares * (1.0 + 1.0 / freedom) + 4.0 * size * along;
         let ninth = variance / (9.0 * mean * mean);
         let root = 1.0 - ninth + sign * quantile * ninth.sqrt();
-        mean * root.max(0.0).powi(3)
+        let root = root.max(0.0);
+        mean * root * root * root
     };
     let end = |sign: f64| {
         if noise <= 0.0 {
@@ -84,7 +85,7 @@ pub(super) fn cycles(residuals: &Residuals) -> Cycles {
         // With one independent departure its root is normal.
         if rank < 1.5 {
             let root = observed.max(0.0).sqrt() - sign * quantile * noise.sqrt();
-            return root.max(0.0).powi(2);
+            return squared(root.max(0.0));
         }
         // The size under which the observed sum is just not improbable; both bounds rise with it.
         let (mut low, mut high) = (0.0, observed + noise);
@@ -102,7 +103,11 @@ pub(super) fn cycles(residuals: &Residuals) -> Cycles {
         elo_of_score(0.5 + departure.min(DEPARTURE_MAX))
     };
     // What was not seen may be there, and what was seen may be no more than that.
-    let low = (end(1.0).max(0.0).sqrt() - unseen.sqrt()).max(0.0).powi(2);
-    let high = (end(-1.0).max(0.0).sqrt() + unseen.sqrt()).powi(2);
+    let low = squared((end(1.0).max(0.0).sqrt() - unseen.sqrt()).max(0.0));
+    let high = squared(end(-1.0).max(0.0).sqrt() + unseen.sqrt());
     Cycles { elo: elo(observed - noise - unseen), low: elo(low), high: elo(high) }
+}
+
+fn squared(value: f64) -> f64 {
+    value * value
 }

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The last two terms are the simplest that can make a cycle (Balduzzi et al. 2018, "mElo2"; Bertrand, Czarnecki and
-//! Gidel 2023). In polar coordinates they are the product of both radii and the sine of
-//! the angle from i to j: a player gains against those that follow it within half a turn.
+//! Gidel 2023). In polar coordinates they are the product of both radii and the sine of the angle from i to j: a player
+//! gains against those that follow it within half a turn.
 
 use nalgebra::linalg::Cholesky;
 use nalgebra::{DMatrix, DVector};
@@ -176,7 +176,7 @@ impl Places {
             self.a = &a * inverse[0] + &b * inverse[1];
             self.b = &a * inverse[1] + &b * inverse[2];
         }
-        let distance = |player: &usize| self.a[*player].hypot(self.b[*player]);
+        let distance = |player: &usize| libm::hypot(self.a[*player], self.b[*player]);
         let farthest = (0..players).max_by(|x, y| distance(x).total_cmp(&distance(y)));
         if let Some(farthest) = farthest {
             let length = distance(&farthest);
