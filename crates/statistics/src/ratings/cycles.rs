@@ -76,7 +76,7 @@ pub(super) fn cycles(residuals: &Residuals) -> Cycles {
         let ninth = variance / (9.0 * mean * mean);
         let root = 1.0 - ninth + sign * quantile * ninth.sqrt();
         let root = root.max(0.0);
-        mean * root * root * root
+        mean * (root * root * root)
     };
     let end = |sign: f64| {
         if noise <= 0.0 {
