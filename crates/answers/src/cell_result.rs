@@ -488,12 +488,12 @@ mod tests {
         let tested = CellResult { stop: stop(sprt, Some(20)), ..fixed.clone() }.with_sequence(None);
         assert!(tested.is_complete());
         assert_eq!(tested.sequence_units, Some(sprt.units_expected(2)));
-        let precision = StopRule::from_precision(0.3).unwrap();
+        let precision = StopRule::from_precision(0.25).unwrap();
         let ended = CellResult { stop: stop(precision, Some(20)), ..fixed.clone() };
         assert_eq!(kind(ended.clone().with_sequence(None)), Some(IntervalKind::Fixed));
         let grown = CellResult { is_one_round: true, ..ended }.with_sequence(Some(10));
         let score = grown.score.unwrap();
-        assert!((score.high - score.low) / 2.0 > 0.3, "{score:?}");
+        assert!((score.high - score.low) / 2.0 > 0.25, "{score:?}");
         assert_eq!(grown.ended_by_rule(), Some(20), "the rule read the fixed interval");
     }
 

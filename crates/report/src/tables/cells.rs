@@ -78,9 +78,7 @@ fn columns(report: &Report) -> Columns<'_, Row<'_>> {
         .text("95% interval", Form::Words, |(cell, _)| {
             cell.score.map(|score| format!("{:.3}–{:.3}", score.low, score.high))
         })
-        .column("interval", "kind", Form::Words, |(cell, _)| {
-            cell.interval_kind().map(IntervalKind::name)
-        })
+        .text("kind", Form::Words, |(cell, _)| cell.interval_kind().map(IntervalKind::name))
         .shown_if(kinds_differ(report))
         .column("elo", "Elo", Form::Elo, |(_, strength)| strength.elo)
         .key("elo_low", |(_, strength)| strength.elo_low)
@@ -110,6 +108,8 @@ fn columns(report: &Report) -> Columns<'_, Row<'_>> {
         .key("first_mover_high", |(cell, _)| cell.first_mover.map(|score| score.high))
         .keys(["moving_first", "moving_second"], |(cell, _)| colours::objects(cell))
         .key("margin", |(cell, _)| Value::or_absent(cell.margin.map(margins::object)))
+        // That of `score_low` and `score_high`.
+        .key("interval", |(cell, _)| cell.interval_kind().map(IntervalKind::name))
 }
 
 pub(crate) fn rows(report: &Report) -> Rows<'_> {
@@ -231,24 +231,18 @@ pub(super) fn looked_at(report: &Report) -> Option<String> {
     let sequences = kinds().filter(|kind| *kind == IntervalKind::Sequence).count();
     let which = match (sequences, cells) {
         (0, _) => return None,
-        (1, 1) => "The interval is a confidence sequence".to_owned(),
-        (_, _) if sequences == cells => "All intervals are confidence sequences".to_owned(),
-        (_, _) => format!(
-            "{} of {} intervals are confidence sequences",
-            count(sequences as u64),
-            count(cells as u64)
-        ),
+        (1, 1) => "The interval is".to_owned(),
+        (_, _) if sequences == cells => "All intervals are".to_owned(),
+        (1, _) => format!("1 of {} intervals is", count(cells as u64)),
+        (_, _) => format!("{} of {} intervals are", count(sequences as u64), count(cells as u64)),
     };
-    let hold = if cells == 1 { "holds" } else { "hold" };
-    let why = match report.cells.iter().all(|cell| cell.is_complete()) {
-        true => "however often the cells are looked at",
-        false => "however often running cells are looked at",
+    let sequence = match sequences {
+        1 => "a confidence sequence: it holds",
+        _ => "confidence sequences: they hold",
     };
-    let fixed = match sequences == cells {
-        true => "",
-        false => "\nFixed ones hold at the planned end.",
-    };
-    Some(format!("{which} (kind: sequence): {hold} {why}.{fixed}"))
+    let running = if report.cells.iter().all(CellResult::is_complete) { "" } else { "running " };
+    let fixed = if sequences == cells { "" } else { " Fixed ones hold at the planned end." };
+    Some(format!("{which} {sequence} however often\n{running}cells are looked at.{fixed}"))
 }
 
 /// Warns that scores include many failures.

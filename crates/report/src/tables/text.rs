@@ -73,7 +73,8 @@ pub(crate) mod tests {
             pairs_won_by_second_mover: 0,
             distinct_games: games,
             score: score.map(|[score, low, high]| ScoreInterval { score, low, high }),
-            sequence_units: None,
+            // One is still running.
+            sequence_units: (games > 0 && games < 100).then_some(50.0),
             openings: None,
             first_mover: None,
             colours: (games > 0).then(|| colours(games)),

@@ -147,15 +147,17 @@ fn a_fixed_interval_misses_at_some_look() {
     assert!(looked.sequence > 0.95, "{looked:?}");
 }
 
-/// Matches that are grown after looks: up to eight times the pairs that the sequence is tuned to.
+/// Matches that are grown after looks: up to eight times the pairs that the sequence is tuned to. Where exceptions are
+/// rare, a match that saw none for long is too sure of itself.
 #[test]
 fn sequences_hold_beyond_the_planned_end() {
     let rounds = rounds_or(200);
     for pairs in [25, 100] {
-        for (name, distribution) in &PAIRS[..8] {
+        for (at, (name, distribution)) in PAIRS.iter().enumerate() {
             let looked = look(distribution, [pairs, 8 * pairs], rounds, of_pairs);
             report(name, &format!("{pairs} pairs, and on to {}", 8 * pairs), &looked, false);
-            assert!(looked.sequence >= least_coverage(rounds), "{name}, {pairs}: {looked:?}");
+            let least = least_coverage(rounds) - if at < 8 { 0.0 } else { 0.05 };
+            assert!(looked.sequence >= least, "{name}, {pairs}: {looked:?}");
         }
     }
 }
