@@ -46,6 +46,7 @@ fn cells(report: &Report) -> Vec<Row<'_>> {
 fn columns(report: &Report) -> Columns<'_, Row<'_>> {
     // All cells of one sweep are alike in this, too.
     let is_tested = report.cells.iter().any(|cell| cell.sprt().is_some());
+    let is_mixed = kinds_differ(report);
     Columns::<Row<'_>>::new()
         .cell(&report.axes, |(cell, _)| cell)
         .key("timed", |(cell, _)| cell.is_timed)
@@ -75,11 +76,12 @@ fn columns(report: &Report) -> Columns<'_, Row<'_>> {
         })
         .key("score_low", |(cell, _)| cell.score.map(|score| score.low))
         .key("score_high", |(cell, _)| cell.score.map(|score| score.high))
-        .text("95% interval", Form::Words, |(cell, _)| {
-            cell.score.map(|score| format!("{:.3}–{:.3}", score.low, score.high))
+        .text("95% interval", Form::Words, move |(cell, _)| {
+            // Marked where others are fixed: see the notes.
+            let is_sequence = cell.interval_kind() == Some(IntervalKind::Sequence);
+            let mark = if is_mixed && is_sequence { "*" } else { "" };
+            cell.score.map(|score| format!("{:.3}–{:.3}{mark}", score.low, score.high))
         })
-        .text("kind", Form::Words, |(cell, _)| cell.interval_kind().map(IntervalKind::name))
-        .shown_if(kinds_differ(report))
         .column("elo", "Elo", Form::Elo, |(_, strength)| strength.elo)
         .key("elo_low", |(_, strength)| strength.elo_low)
         .key("elo_high", |(_, strength)| strength.elo_high)
@@ -233,8 +235,10 @@ pub(super) fn looked_at(report: &Report) -> Option<String> {
         (0, _) => return None,
         (1, 1) => "The interval is".to_owned(),
         (_, _) if sequences == cells => "All intervals are".to_owned(),
-        (1, _) => format!("1 of {} intervals is", count(cells as u64)),
-        (_, _) => format!("{} of {} intervals are", count(sequences as u64), count(cells as u64)),
+        (1, _) => format!("1 of {} intervals (*) is", count(cells as u64)),
+        (_, _) => {
+            format!("{} of {} intervals (*) are", count(sequences as u64), count(cells as u64))
+        }
     };
     let sequence = match sequences {
         1 => "a confidence sequence: it holds",
