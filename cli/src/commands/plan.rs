@@ -32,7 +32,7 @@ never takes the lead itself from earlier results, since leads that were seen are
 docs/statistics.md has the formulas, and how near they are to simulated sweeps.
 
 JSON: name, game, margin, power, drawn, like, games_max, games_expected, seconds_expected, claims_supported, claims, \
-stop_rule, cells (axes, player, opponent, games_max, is_known (by --like), variance (of a pair's or game's score), half_width, \
+elo (of an SPRT's hypotheses), stop_rule, cells (axes, player, opponent, games_max, is_known (by --like), variance (of a pair's or game's score), half_width, \
 power, games_for_margin, games_for_width, games_expected, games_nine_in_ten). Expected games and seconds are of three cases: \
 equal players, players half the margin apart, and the margin apart; of an SPRT its elo0, half way, and its elo1.
 
