@@ -311,7 +311,7 @@ impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
                 let best = if is_max { values.iter().max() } else { values.iter().min() };
                 best.copied().unwrap_or_default()
             }
-            leaf => self.score_of(position, ply, leaf),
+            leaf @ (NodeKind::Horizon | NodeKind::Over(_)) => self.score_of(position, ply, leaf),
         };
         self.values.insert(key, value);
         Ok(value)
