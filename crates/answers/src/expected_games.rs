@@ -128,7 +128,7 @@ mod tests {
     fn fewer_games_are_expected_than_planned_at_most() {
         let sprt = StopRule::Sprt(Sprt::new(0.0, 60.0, 0.05, 0.05, EloModel::Normalized).unwrap());
         let cell = open([5, 10, 20, 14, 8], sprt);
-        let backlog = left(&[cell.clone()], 0);
+        let backlog = left(std::slice::from_ref(&cell), 0);
         let seen = CellsSeen { open: 1, ..CellsSeen::default() };
         let (expected, rest) = ExpectedGames::of(&[cell], seen, &backlog);
         assert!(expected.low <= expected.games && expected.games <= expected.high, "{expected:?}");
@@ -153,7 +153,7 @@ mod tests {
     fn a_precision_out_of_reach_takes_all_games() {
         let rule = StopRule::from_precision(0.001).unwrap();
         let cell = open([5, 10, 20, 14, 8], rule);
-        let backlog = left(&[cell.clone()], 0);
+        let backlog = left(std::slice::from_ref(&cell), 0);
         let seen = CellsSeen { open: 1, ..CellsSeen::default() };
         let (expected, rest) = ExpectedGames::of(&[cell], seen, &backlog);
         assert_eq!((expected.games, rest.games_left), (backlog.games_left, backlog.games_left));

@@ -295,10 +295,13 @@ fn claims_supported(
     Some(chance_that_all_are_supported(&claims, &cells, rounds, || normal(&mut random)))
 }
 
+/// A cell's players and its values on axes.
+type KnownPlace<'a> = (&'a str, &'a str, Vec<(&'a str, &'a str)>);
+
 /// Earlier results: of the same place and pairing, else of the same pairing, else of all.
 struct Known<'a> {
     report: &'a Report,
-    of_places: BTreeMap<(&'a str, &'a str, Vec<(&'a str, &'a str)>), UnitModel>,
+    of_places: BTreeMap<KnownPlace<'a>, UnitModel>,
     of_pairings: BTreeMap<(&'a str, &'a str), Option<UnitModel>>,
     of_all: [Option<UnitModel>; 2],
 }

@@ -270,7 +270,7 @@ fn claims_are_decided_as_often_as_planned() {
     let one = PlannedClaim { claimed: above(0.5), cells: vec![(0, false)] };
     let other = PlannedClaim { claimed: above(0.5), cells: vec![(1, false)] };
     let both = PlannedClaim { claimed: above(0.5), cells: vec![(0, false), (1, false)] };
-    let alone = chance(60, &[one.clone()]);
+    let alone = chance(60, std::slice::from_ref(&one));
     // One-sided, so somewhat more than the two-sided interval's.
     let two_sided = power(&even.with_mean(0.6), 60, None, 0.5);
     assert!(alone > two_sided && alone < two_sided + 0.15, "{alone} and {two_sided}");
