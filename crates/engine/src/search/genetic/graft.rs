@@ -84,7 +84,7 @@ impl<M: Copy + Ord> Graft<M> {
         // While the tree has the moves, it also has the end of the game.
         let (vacancy, first_new) = loop {
             let ply = draft.known().len();
-            let mut gene = question.express(draft, ply, &position, random);
+            let mut gene = question.express(draft, ply, &position, None, random);
             let mut found = tree.find(node, gene.mv);
             if gene.is_drawn
                 && question.avoid_known
@@ -131,7 +131,7 @@ impl<M: Copy + Ord> Graft<M> {
             }
             let legal_moves = position.legal_move_count();
             self.new.push(NewNode { mv, maximises: is_ours, legal_moves });
-            let gene = question.express(draft, ply, &position, random);
+            let gene = question.express(draft, ply, &position, Some(legal_moves), random);
             mv = gene.mv;
             budget.enter()?;
             leaves.path.push(mv, Path::key_of(&position));
@@ -187,12 +187,15 @@ struct Gene<M> {
 }
 
 impl<P: Position, E> Question<'_, P, E> {
-    /// The move that a draft's gene means in the position of its ply.
+    /// The move that a draft's gene means in the position of its ply, which has so many legal moves
+    /// if they have been counted.
+    #[inline(always)]
     fn express(
         &self,
         draft: &Draft<P::Move>,
         ply: usize,
         position: &P,
+        legal_moves: Option<u32>,
         random: &mut Random,
     ) -> Gene<P::Move> {
         let gene = draft.gene(ply);
@@ -201,10 +204,12 @@ impl<P: Position, E> Question<'_, P, E> {
             let mv = inherited.unwrap_or_else(|| position.random_move(random));
             return Gene { mv, branch: 0, is_drawn: inherited.is_none() };
         }
+        let legal_moves = legal_moves.unwrap_or_else(|| position.legal_move_count());
         let (branch, is_drawn) = match gene {
-            Some(step) if draft.is_numbered() => (step.branch % position.legal_move_count(), false),
+            Some(step) if draft.is_numbered() && step.branch < legal_moves => (step.branch, false),
+            Some(step) if draft.is_numbered() => (step.branch % legal_moves, false),
             Some(step) if position.is_legal(step.mv) => (branch_of(position, step.mv), false),
-            Some(_) | None => (random.below(position.legal_move_count()), true),
+            Some(_) | None => (random.below(legal_moves), true),
         };
         Gene { mv: position.nth_legal_move(branch), branch, is_drawn }
     }

@@ -145,8 +145,12 @@ impl<M: Copy> Draft<M> {
 
     /// The gene of a ply; `None` if it is missing or to be redrawn.
     pub(super) fn gene(&self, ply: usize) -> Option<Step<M>> {
-        let step = self.steps.get(ply).copied();
-        if self.redrawn.binary_search(&ply).is_ok() { None } else { step }
+        let is_redrawn = match self.redrawn[..] {
+            [] => false,
+            [only] => only == ply,
+            _ => self.redrawn.binary_search(&ply).is_ok(),
+        };
+        if is_redrawn { None } else { self.steps.get(ply).copied() }
     }
 
     /// Whether the genes have their branches' numbers.
