@@ -50,7 +50,7 @@ impl ExpectedGames {
     /// are cells with games that have not ended, or a sample of them; all others of these are taken to be like them, and
     /// cells without a game like all that have some. Until a cell has games, all are expected.
     #[must_use]
-    pub fn of(open: &[OpenCell], seen: CellsSeen, backlog: &Backlog) -> (Self, Backlog) {
+    pub fn from_cells(open: &[OpenCell], seen: CellsSeen, backlog: &Backlog) -> (Self, Backlog) {
         let (mut left, mut variance) = ([0.0; 3], 0.0);
         let (mut most, mut shares) = (0.0, seen.ended_shares);
         let each = seen.open as f64 / open.len().max(1) as f64;
@@ -130,7 +130,7 @@ mod tests {
         let cell = open([5, 10, 20, 14, 8], sprt);
         let backlog = left(std::slice::from_ref(&cell), 0);
         let seen = CellsSeen { open: 1, ..CellsSeen::default() };
-        let (expected, rest) = ExpectedGames::of(&[cell], seen, &backlog);
+        let (expected, rest) = ExpectedGames::from_cells(&[cell], seen, &backlog);
         assert!(expected.low <= expected.games && expected.games <= expected.high, "{expected:?}");
         assert!(expected.games > 0 && expected.games < 400, "{expected:?}");
         assert_eq!(rest.games_left, expected.games);
@@ -142,10 +142,10 @@ mod tests {
     fn cells_to_come_are_like_those_that_ended() {
         let backlog = left(&[], 8_000);
         let seen = CellsSeen { ended: 4, ended_shares: 0.4, open: 0 };
-        let (expected, _) = ExpectedGames::of(&[], seen, &backlog);
+        let (expected, _) = ExpectedGames::from_cells(&[], seen, &backlog);
         assert_eq!(expected.games, 800);
         assert!(expected.low < 700 && expected.high > 900, "{expected:?}");
-        let (expected, _) = ExpectedGames::of(&[], CellsSeen::default(), &backlog);
+        let (expected, _) = ExpectedGames::from_cells(&[], CellsSeen::default(), &backlog);
         assert_eq!(expected, ExpectedGames { games: 8_000, low: 8_000, high: 8_000 });
     }
 
@@ -155,7 +155,7 @@ mod tests {
         let cell = open([5, 10, 20, 14, 8], rule);
         let backlog = left(std::slice::from_ref(&cell), 0);
         let seen = CellsSeen { open: 1, ..CellsSeen::default() };
-        let (expected, rest) = ExpectedGames::of(&[cell], seen, &backlog);
+        let (expected, rest) = ExpectedGames::from_cells(&[cell], seen, &backlog);
         assert_eq!((expected.games, rest.games_left), (backlog.games_left, backlog.games_left));
     }
 }

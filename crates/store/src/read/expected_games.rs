@@ -91,5 +91,5 @@ pub(crate) async fn expected_games(
     });
     let open: Vec<OpenCell> = open.collect();
     let seen = CellsSeen { ended: sums.ended, ended_shares: sums.ended_shares, open: sums.open };
-    Ok(Some(ExpectedGames::of(&open, seen, backlog)))
+    Ok(Some(ExpectedGames::from_cells(&open, seen, backlog)))
 }
