@@ -1,6 +1,6 @@
 //! `spelrum plan`: what a sweep will show, before it is played.
 
-use std::io::Write as _;
+use std::io::{BufWriter, Write as _};
 
 use clap::Args;
 use serde::Serialize;
@@ -146,7 +146,7 @@ impl Plan {
         let assumptions = Assumptions { margin: self.margin, power: self.power, drawn: self.drawn };
         let planned = planned(plan, assumptions, like.as_ref());
         let cost = cost_estimate::estimate(plan, None)?;
-        let mut out = terminal::stdout();
+        let mut out = BufWriter::new(terminal::stdout());
         let seconds = planned.games_expected.map(|games| cost.seconds_of(games));
         if self.json {
             write_json(&mut out, &Json { plan: &planned, seconds_expected: seconds })?;
