@@ -189,7 +189,7 @@ struct Planner {
     done: BTreeMap<Key, Figures>,
 }
 
-/// Variances are told apart to a thousandth of the greatest.
+/// Variances are rounded to a thousandth of the greatest.
 type Key = (u64, u64, u64, Option<u64>, bool, bool, bool);
 
 const VARIANCES: f64 = 1_000.0;

@@ -40,7 +40,7 @@ pub struct RuleState<'a> {
 
 /// How finely a walk is followed.
 struct Fineness {
-    /// The values between the bounds that are told apart.
+    /// The number of values on the grid between the bounds.
     grid: usize,
     /// Steps are at least this part of the units so far.
     step_parts: f64,

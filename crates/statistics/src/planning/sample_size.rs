@@ -6,7 +6,7 @@ use crate::openings::OpeningSpread;
 use crate::strength::normal_distribution;
 use crate::student::student_quantile;
 
-/// More units than anybody plays: figures that need more are unknown.
+/// The most units considered, far more than a match has: figures that need more are unknown.
 pub const UNITS_MAX: u64 = 1 << 40;
 
 /// Half the width that the 95% interval of the score will have after this many units, from openings that repeat after

@@ -1,9 +1,9 @@
 //! Nash averaging (Balduzzi, Tuyls, Perolat and Graepel 2018, "Re-evaluating Evaluation"): players rated against the mix
 //! of players that no player beats.
 //!
-//! Two choose a player each, and get its expected points against the other's. The mix with which nobody loses is an
-//! equilibrium; where there are several, that of maximum entropy is taken, so that copies of a player share its part.
-//! It is approached by the extragradient method with a vanishing reward for entropy (Cen, Wei and Chi 2021).
+//! Two choose a player each, and get its expected points against the other's. The mix that does not lose to any other is
+//! an equilibrium; where there are several, that of maximum entropy is taken, so that copies of a player share its
+//! part. It is approached by the extragradient method with a vanishing reward for entropy (Cen, Wei and Chi 2021).
 
 use nalgebra::{DMatrix, DVector};
 

@@ -55,7 +55,7 @@ async fn a_cell_that_is_grown_after_a_look_has_a_sequence_for_good() {
     let of_view = store.texts("SELECT score_low FROM results WHERE games = 4").await;
     assert_eq!(of_view, [before[1].tally().interval().low.to_string()]);
 
-    // More games for all; the third cell had none, so that nobody has looked at it.
+    // More games for all; the third cell had none, so that there was nothing to look at.
     submit(&mut store, "uuid-2", &with_cells(&[(1, 12), (2, 12), (3, 12)])).await;
     assert_eq!(store.texts(FIRST).await, ["8", "8", "-"]);
     play(&mut store, first, 8..12).await;
