@@ -31,7 +31,7 @@ const EXAMPLES: &str = "\
 Boards, the values that travel up, the order of visits, what alpha and beta cut off and by which \
 bound, and the counts of every ply: of the whole tree, and of what the search visits. The side to \
 move at the root is MAX; values are for it. Moves are tried in the game's own order, or, with alpha-beta-best, \
-the best first, which is the best case.
+the best first, and with alpha-beta-worst the worst first: the best and the worst case.
 
 A win is worth more than any evaluation: `win`, or 1 where nothing is evaluated. At most 2,500 nodes \
 are drawn; --counts goes on to 2,000,000 visits.
@@ -96,6 +96,8 @@ enum Algorithm {
     AlphaBeta,
     /// The same with the best move of each position first: the best case
     AlphaBetaBest,
+    /// With the worst first: the worst case
+    AlphaBetaWorst,
     /// Only what the parent has so far is handed down: no deep cut-offs
     AlphaBetaOneBound,
     /// The same with the root's bound at minus infinity, as some slides print it: it cuts off at once
@@ -176,6 +178,7 @@ impl Tree {
                 Algorithm::Minimax => TreeAlgorithm::Minimax,
                 Algorithm::AlphaBeta => TreeAlgorithm::AlphaBeta,
                 Algorithm::AlphaBetaBest => TreeAlgorithm::AlphaBetaBest,
+                Algorithm::AlphaBetaWorst => TreeAlgorithm::AlphaBetaWorst,
                 Algorithm::AlphaBetaOneBound => TreeAlgorithm::OneBound,
                 Algorithm::AlphaBetaOneBoundMisprint => TreeAlgorithm::OneBoundMisprint,
             },
@@ -275,6 +278,7 @@ impl Tree {
             Algorithm::Minimax => "minimax",
             Algorithm::AlphaBeta => "alpha-beta",
             Algorithm::AlphaBetaBest => "alpha-beta, the best moves first",
+            Algorithm::AlphaBetaWorst => "alpha-beta, the worst moves first",
             Algorithm::AlphaBetaOneBound => "alpha-beta with one bound",
             Algorithm::AlphaBetaOneBoundMisprint => "alpha-beta with one bound, as misprinted",
         };

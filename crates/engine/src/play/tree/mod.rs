@@ -43,6 +43,8 @@ pub enum TreeAlgorithm {
     /// The same with each position's moves in the order of their minimax values, the best first: the best case, which
     /// needs to know the answer.
     AlphaBetaBest,
+    /// The same with the worst first: the worst case. Without moves of equal value nothing is cut off.
+    AlphaBetaWorst,
     /// Only the parent's value so far is handed down, as in many slides: procedure F1 of Knuth & Moore,
     /// branch and bound without deep cut-offs.
     OneBound,

@@ -1,6 +1,5 @@
 //! The tree searches, with a record of all their steps.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -75,6 +74,7 @@ impl Window {
             TreeAlgorithm::Minimax
             | TreeAlgorithm::AlphaBeta
             | TreeAlgorithm::AlphaBetaBest
+            | TreeAlgorithm::AlphaBetaWorst
             | TreeAlgorithm::OneBound => Self::WHOLE,
             TreeAlgorithm::OneBoundMisprint => Self { beta: i32::MIN, ..Self::WHOLE },
         }
@@ -84,7 +84,9 @@ impl Window {
     const fn window_for_child(self, algorithm: TreeAlgorithm, is_max: bool) -> Self {
         match algorithm {
             TreeAlgorithm::Minimax => Self::WHOLE,
-            TreeAlgorithm::AlphaBeta | TreeAlgorithm::AlphaBetaBest => self,
+            TreeAlgorithm::AlphaBeta
+            | TreeAlgorithm::AlphaBetaBest
+            | TreeAlgorithm::AlphaBetaWorst => self,
             TreeAlgorithm::OneBound | TreeAlgorithm::OneBoundMisprint if is_max => {
                 Self { beta: Self::WHOLE.beta, ..self }
             }
@@ -246,8 +248,13 @@ impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
         }
         let mut moves = Vec::new();
         node.position.legal_moves(&mut moves);
-        if self.options.algorithm == TreeAlgorithm::AlphaBetaBest {
-            moves = self.best_first(id, moves)?;
+        match self.options.algorithm {
+            TreeAlgorithm::AlphaBetaBest => moves = self.by_value(id, moves, true)?,
+            TreeAlgorithm::AlphaBetaWorst => moves = self.by_value(id, moves, false)?,
+            TreeAlgorithm::Minimax
+            | TreeAlgorithm::AlphaBeta
+            | TreeAlgorithm::OneBound
+            | TreeAlgorithm::OneBoundMisprint => {}
         }
         let begin = self.tree.branches.len();
         // If positions are joined, the index of the branch to each.
@@ -268,15 +275,20 @@ impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
         Ok(())
     }
 
-    /// A node's moves by their minimax values, the mover's best first; equal ones in the game's own order.
-    fn best_first(&mut self, id: NodeId, moves: Vec<P::Move>) -> Result<Vec<P::Move>, TreeError> {
+    /// A node's moves by their minimax values, the mover's best or worst first; equal ones in the game's own order.
+    fn by_value(
+        &mut self,
+        id: NodeId,
+        moves: Vec<P::Move>,
+        best_first: bool,
+    ) -> Result<Vec<P::Move>, TreeError> {
         let (position, ply) = (self.tree.nodes[id].position.clone(), self.tree.nodes[id].ply);
         let mut valued = Vec::with_capacity(moves.len());
         for mv in moves {
             valued.push((self.exact_after(&position, mv, ply)?, mv));
         }
-        let is_max = self.tree.is_max(id);
-        valued.sort_by_key(|&(value, _)| if is_max { Reverse(value) } else { Reverse(-value) });
+        let highest_first = self.tree.is_max(id) == best_first;
+        valued.sort_by_key(|&(value, _)| if highest_first { -value } else { value });
         Ok(valued.into_iter().map(|(_, mv)| mv).collect())
     }
 
