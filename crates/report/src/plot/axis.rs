@@ -22,7 +22,7 @@ pub(crate) struct Axis {
     ticks: Vec<(f64, String)>,
 }
 
-/// The least time on an axis of times, in microseconds, because zero has no logarithm.
+/// The least time on an axis of times, in microseconds: less is not measured.
 const TIME_US_MIN: f64 = 0.1;
 
 /// Maximum length of a name beside an axis.
@@ -172,7 +172,8 @@ impl Scale {
     fn position(self, value: f64) -> f64 {
         match self {
             Self::Linear => value,
-            Self::Log => value.max(TIME_US_MIN).log10(),
+            // Zero has no logarithm: an axis ends before it.
+            Self::Log => value.max(f64::MIN_POSITIVE).log10(),
         }
     }
 }
@@ -210,6 +211,13 @@ mod tests {
                 numbers.iter().map(|number| (*number, number.to_string())).collect();
             Axis::from_numbers("nodes", &numbers)
         };
+        for few in [0.001, 1.0] {
+            let [a, b, c] = [1.0, 10.0, 100.0].map(|ratio| ratio * few);
+            let axis = numbers(&[a, b, c]);
+            let [left, middle, right] = [a, b, c].map(|value| axis.position(value));
+            assert!((middle - left - 1.0).abs() < 1e-9 && (right - middle - 1.0).abs() < 1e-9);
+            assert_eq!(axis.position(0.0), axis.range[0], "at the end");
+        }
         let far = numbers(&[10.0, 100.0, 1000.0]);
         assert_eq!(
             (far.scale, texts(&far)),
