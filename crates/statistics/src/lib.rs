@@ -46,6 +46,8 @@ pub mod claims;
 mod clustered;
 pub mod comparisons;
 mod counts;
+#[cfg(test)]
+mod coverage_rounds;
 mod elo;
 pub mod forecast;
 mod interval;

@@ -423,8 +423,7 @@ mod tests {
     /// The figures of docs/statistics.md, which used many more rounds (`SPELRUM_COVERAGE_ROUNDS`).
     #[test]
     fn intervals_cover_the_mean_over_other_openings() {
-        let asked = std::env::var("SPELRUM_COVERAGE_ROUNDS").ok();
-        let rounds: u32 = asked.map_or(1_000, |rounds| rounds.parse().unwrap());
+        let rounds = crate::coverage_rounds::rounds_or(1_000);
         for (name, games_of_openings) in [
             ("5 openings, 20 games each", vec![20; 5]),
             ("12 openings, 2 to 24 games each", (1..=12).map(|games| 2 * games).collect()),

@@ -436,8 +436,7 @@ fn simulated_coverage(cell: [f64; 2], pairs_of_openings: &[u64], rounds: u32) ->
 /// The figures of docs/statistics.md, which used many more rounds (`SPELRUM_COVERAGE_ROUNDS`).
 #[test]
 fn intervals_over_openings_cover_the_mean_over_other_openings() {
-    let asked = std::env::var("SPELRUM_COVERAGE_ROUNDS").ok();
-    let rounds = asked.map_or(2_000, |rounds| rounds.parse().unwrap());
+    let rounds = crate::coverage_rounds::rounds_or(2_000);
     let in_turn = |openings: u64, pairs: u64| -> Vec<u64> {
         (0..openings).map(|at| (pairs - at).div_ceil(openings)).collect()
     };

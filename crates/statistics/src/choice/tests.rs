@@ -433,8 +433,7 @@ fn coverage(knows: f64, positions: usize, rounds: u32) -> [f64; 4] {
 /// The figures of docs/statistics.md, which used many more rounds (`SPELRUM_COVERAGE_ROUNDS`).
 #[test]
 fn intervals_of_skill_cover_the_truth() {
-    let asked = std::env::var("SPELRUM_COVERAGE_ROUNDS").ok();
-    let rounds = asked.map_or(1_000, |rounds| rounds.parse().unwrap());
+    let rounds = crate::coverage_rounds::rounds_or(1_000);
     // Three standard deviations of this many rounds below 94.8%. Wins can be kept in four of five positions: with
     // 100 positions and 0.95 known, 93.9% was observed.
     let least = [0.948, 0.948, 0.948, 0.938]

@@ -286,10 +286,7 @@ fn wrong(pairs: u64, chances: [f64; 5], rounds: u64) -> [f64; 2] {
 /// The figures of docs/statistics.md, with `SPELRUM_COVERAGE_ROUNDS=20000`.
 #[test]
 fn a_family_of_false_claims_is_rarely_supported() {
-    let rounds: u64 = std::env::var("SPELRUM_COVERAGE_ROUNDS")
-        .ok()
-        .and_then(|rounds| rounds.parse().ok())
-        .unwrap_or(400);
+    let rounds = u64::from(crate::coverage_rounds::rounds_or(400));
     for (name, chances) in [
         ("usual", [0.1, 0.2, 0.4, 0.2, 0.1]),
         ("decisive", [0.25, 0.0, 0.5, 0.0, 0.25]),

@@ -5,13 +5,8 @@ use spelrum_engine::Random;
 use super::unit_model::Chances;
 use super::*;
 use crate::claims::{Bound, Claimed, Quantifier};
+use crate::coverage_rounds::rounds_or;
 use crate::{EloModel, OpeningTally, PairCounts, Sprt, StopRule, Tally, Verdict};
-
-/// So many rounds, or as `SPELRUM_COVERAGE_ROUNDS` has it: the figures of docs/statistics.md are of 10,000.
-fn rounds(few: u32) -> u32 {
-    let asked = std::env::var("SPELRUM_COVERAGE_ROUNDS").ok();
-    asked.map_or(few, |rounds| rounds.parse().unwrap())
-}
 
 /// A pair's half points, drawn from a model.
 fn draw(model: &UnitModel, random: &mut Random) -> usize {
@@ -80,7 +75,7 @@ fn near(what: &str, planned: f64, seen: f64, share: f64) {
 /// The games, and the verdicts, of sequential tests under each hypothesis and between them, cut short or not.
 #[test]
 fn the_course_of_a_sequential_test_is_that_of_simulated_matches() {
-    let matches = rounds(200);
+    let matches = rounds_or(200);
     let tests = [
         (sprt(0.0, 60.0, EloModel::Normalized), UnitModel::even(true, 0.0), 5_000),
         (sprt(0.0, 100.0, EloModel::Normalized), UnitModel::even(true, 0.6), 5_000),
@@ -119,7 +114,7 @@ fn a_precision_is_reached_where_it_is_planned() {
         for mean in [0.5, 0.6, 0.8, 0.95] {
             let model = even.with_mean(mean);
             let planned = RuleCourse::planned(&rule, &model, None, units_max);
-            let seen = simulated(&rule, &model, units_max, rounds(100));
+            let seen = simulated(&rule, &model, units_max, rounds_or(100));
             near(&format!("{rule} at {mean}"), planned.units, seen.units, 0.2);
             assert!(planned.low <= seen.units * 1.05 && seen.units <= planned.high * 1.05);
         }
@@ -137,7 +132,7 @@ fn eight_of_ten_matches_end_where_a_running_one_says() {
             for looked_at in [30, 60, 120] {
                 let mut random = Random::from_key([5; 32]);
                 let (mut held, mut asked) = (0_u32, 0_u32);
-                for _ in 0..rounds(100) {
+                for _ in 0..rounds_or(100) {
                     let mut tally = Tally::new(true);
                     let mut course = None;
                     while tally.units() < 2_000 {
@@ -173,7 +168,7 @@ fn eight_of_ten_matches_end_where_a_running_one_says() {
 #[test]
 fn power_and_width_are_those_of_simulated_matches() {
     let mut random = Random::from_key([4; 32]);
-    let matches = rounds(400);
+    let matches = rounds_or(400);
     for even in
         [UnitModel::even(true, 0.0), UnitModel::even(true, 0.6), UnitModel::even(false, 0.3)]
     {

@@ -110,8 +110,7 @@ fn one_scale_is_rejected_where_it_does_not_fit() {
         assert!(rejected >= 0.87, "{of_openings} {of_players}: {rejected}");
         assert!(within >= 0.91, "{of_openings} {of_players}: {within}");
     }
-    let Ok(rounds) = std::env::var("SPELRUM_COVERAGE_ROUNDS") else { return };
-    let rounds = rounds.parse().unwrap();
+    let Some(rounds) = crate::coverage_rounds::asked() else { return };
     let three = [60.0, 0.0, -60.0];
     let steep = [2000.0, 1000.0, 0.0, -1000.0, -2000.0];
     let worlds = [("three", &three[..]), ("five", &FIVE), ("ladder", &LADDER), ("steep", &steep)];

@@ -237,8 +237,7 @@ fn intervals_of_differences_cover() {
         let covered = coverage(&five, openings, of_openings, of_players, 250);
         assert!((0.93..=0.985).contains(&covered), "{openings} {of_openings}: {covered}");
     }
-    let rounds = std::env::var("SPELRUM_COVERAGE_ROUNDS").map(|rounds| rounds.parse().unwrap());
-    let Ok(rounds) = rounds else { return };
+    let Some(rounds) = crate::coverage_rounds::asked() else { return };
     let ladder = [900.0, 700.0, 500.0, 300.0, 100.0, -100.0, -300.0, -500.0, -700.0, -900.0];
     for (name, elo) in [("two", &[60.0, 0.0][..]), ("five", &five), ("ladder", &ladder)] {
         for openings in [3, 5, 10, 20, 50] {

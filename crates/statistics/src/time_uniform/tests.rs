@@ -4,6 +4,7 @@
 use proptest::prelude::*;
 use spelrum_engine::Random;
 
+use crate::coverage_rounds::rounds_or;
 use crate::*;
 
 /// Distributions of a pair's class: usual, decisive, drawish, lopsided, all or nothing, rare exceptions.
@@ -36,11 +37,6 @@ fn class_of<const N: usize>(random: &mut Random, distribution: &[f64; N]) -> usi
         x < 0.0
     });
     class.unwrap_or(N - 1)
-}
-
-fn rounds_or(few: u32) -> u32 {
-    let asked = std::env::var("SPELRUM_COVERAGE_ROUNDS").ok();
-    asked.map_or(few, |rounds| rounds.parse().unwrap())
 }
 
 /// A share of this many rounds that is three standard deviations away from 95%.
