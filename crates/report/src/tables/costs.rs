@@ -10,7 +10,7 @@ use super::rows::Rows;
 use super::value::{Form, ends};
 use super::{played_on, scaled};
 use crate::document::TitledTable;
-use crate::text::{count, percent};
+use crate::text::{count, counted, percent};
 
 pub(crate) const MOVES: TableEntry = TableEntry::new(
     "moves",
@@ -187,10 +187,33 @@ fn notes_on_costs(report: &Report, costs: &[MoveCost]) -> Vec<String> {
             100.0 * OVERRUN_TOLERANCE,
         ));
     }
+    notes.extend(clock_floor(costs));
     notes.extend(overrun_warning(costs));
     notes.extend(scaled::notes(report));
     notes.extend(played_on::note(report));
     notes
+}
+
+/// Times below this, in microseconds, may be off by a tenth: see `docs/timing.md`.
+const NEAR_FLOOR_US: f64 = 5.0;
+
+/// States how fine the clock is, if a shown mean or median is not far above that.
+fn clock_floor(costs: &[MoveCost]) -> Option<String> {
+    let is_near = |moves: &&MoveCost| {
+        let means = [Some(moves.costs.wall_mean()), moves.costs.cpu_mean()];
+        let means = means.into_iter().flatten().map(|mean| mean.value);
+        let mut shown = means.chain([moves.costs.wall_us_median]);
+        moves.costs.searched_moves > 0 && shown.any(|us| us < NEAR_FLOOR_US)
+    };
+    let near = costs.iter().filter(is_near).count() as u64;
+    (near > 0).then(|| {
+        format!(
+            "In {} of {} a time is below {NEAR_FLOOR_US} µs, near the clock's floor: each move's is kept in whole\n\
+             microseconds, rounded down, and includes about one for reading the clocks.",
+            count(near),
+            counted(costs.len() as u64, "line"),
+        )
+    })
 }
 
 /// States the clocks of the times.
@@ -228,4 +251,21 @@ fn overrun_warning(costs: &[MoveCost]) -> Option<String> {
         percent(OVERRUNS_WARNED_OF),
         worst.player,
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::text::tests::{report, shown};
+
+    #[test]
+    fn times_near_the_floor_of_the_clock_are_warned_of() {
+        let mut report = report();
+        assert!(!shown(&report).contains("clock's floor"));
+        // The mean is shown to be far above it, and half of all moves are not.
+        report.moves[0].costs.wall_us_median = 4.9;
+        let text = shown(&report);
+        assert!(text.contains("In 1 of 2 lines a time is below 5 µs"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
 }
