@@ -37,7 +37,8 @@ full_tree_share, time_limit_us, overrun_beyond_us, overruns (moves that took so 
 wall_us_longest, wall_us_p95, wall_us_game_mean, wall_us_game_mean_low, wall_us_game_mean_high (the mean over games \
 of the player's mean time), wall_us_ratio, wall_us_ratio_low, wall_us_ratio_high (of its geometric mean over games to \
 its opponent's), cpu_us_mean, cpu_us_game_mean, cpu_us_ratio with _low and _high (the same in processor time, where it is \
-known; the ratio where no time limit ends the moves of both)); failures, of cells that have any (cell_id, axes, player, opponent, games, games_failed, games_replayed, \
+known; the ratio where no time limit ends the moves of both)); replicated, of a sweep with replicates, a row for each group of them (cell_id (of the first), axes, player, opponent, replicates, score, \
+score_low, score_high, deviation, deviation_beyond_openings, stronger); failures, of cells that have any (cell_id, axes, player, opponent, games, games_failed, games_replayed, \
 score, score_worst, score_best); disturbed, of cells that have any (cell_id, axes, player, opponent, games, games_disturbed, \
 games_played_again, score_of_games, score_of_first_results); time_scale, where time limits are scaled (reference_speed, \
 factor_max, games, games_at_bound, factor_least, factor_greatest); played_on, where cells are timed \

@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::{CellId, DefinitionJson, Role};
 use spelrum_statistics::comparisons::{
-    Changed, ComparedCell, Difference, Effects, Replicates, differences, effects, replicates,
+    Changed, ComparedCell, Difference, Effects, Replicates, differences, effects, replicated,
+    replicates,
 };
 use spelrum_statistics::{Clustered, OpeningSum};
 
@@ -22,6 +23,18 @@ pub type CellDifference = Difference<CellId>;
 
 /// A cell of an experiment, repeated with other seeds.
 pub type CellReplicates = Replicates<CellId>;
+
+/// Mean results over replicates, cells that differ only on one axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Replicated {
+    /// The axis of the replicates.
+    pub axis: String,
+    /// Names of the grid's axes, in the sweep's order. Parameters that players vary are part of the players' names.
+    pub axes: Vec<String>,
+    /// The cells without those of self-play, grouped by their values on the other axes, in the grid's order. A cell that
+    /// the axis does not affect is a group of its own, with its own interval.
+    pub groups: Vec<CellReplicates>,
+}
 
 /// Changes between an experiment's cells, from one snapshot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -134,6 +147,14 @@ impl CellsToCompare {
             experiment,
             axes,
         }
+    }
+
+    /// Groups the cells over the axis of this name; `None` if the grid lacks it.
+    #[must_use]
+    pub fn replicated(self, axis: &str) -> Option<Replicated> {
+        let index = self.axes.iter().position(|name| name == axis)?;
+        let groups = replicated(index, &self.cells);
+        Some(Replicated { axis: axis.to_owned(), axes: self.axes, groups })
     }
 }
 

@@ -11,6 +11,7 @@ use spelrum_statistics::{OverGames, ScoreInterval};
 use crate::accuracy::CellAccuracy;
 use crate::cell_result::CellResult;
 use crate::checked::{Inconsistent, check_places, checked_on_reading, written_with_figures};
+use crate::comparisons::Replicated;
 use crate::derived::ReportFigures;
 use crate::engines::EnginesUsed;
 use crate::places::{Opponents, Places};
@@ -70,6 +71,8 @@ pub struct Report {
     pub engines: EnginesUsed,
     /// Findings of its runs, if the experiment depends on its own results.
     pub runs: Vec<RunResult>,
+    /// Mean results over replicates, if the sweep names an axis of them.
+    pub replicated: Option<Replicated>,
 }
 
 checked_on_reading!(@read Report);
@@ -78,6 +81,9 @@ written_with_figures!(Report, ReportFigures);
 impl Report {
     fn check(&self) -> Result<(), Inconsistent> {
         check_places("cells", &self.axes, self.cells.iter().map(|cell| &*cell.axes))?;
+        if let Some(Replicated { axes, groups, .. }) = &self.replicated {
+            check_places("replicates", axes, groups.iter().map(|group| &*group.place))?;
+        }
         let costs = self.moves.iter().chain(&self.depths);
         check_places("costs of moves", &self.axes, costs.map(|cost| &*cost.axes))
     }

@@ -270,6 +270,7 @@ mod tests {
             engine_revision: None,
             engines: EnginesUsed::default(),
             runs: Vec::new(),
+            replicated: None,
             axes: axes.iter().map(|axis| (*axis).to_owned()).collect(),
             first_mover: None,
             cells,

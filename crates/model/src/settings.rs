@@ -30,6 +30,8 @@ pub struct ExperimentSettings {
     pub timing: Timing,
     /// The workers allowed to play it.
     pub placement: Placement,
+    /// The axis whose values are replicates: reports show the mean over them.
+    pub replicates: Option<String>,
 }
 
 /// The settings that steer the scheduling of an experiment.
@@ -67,6 +69,7 @@ impl ExperimentSettings {
             ("forfeits", self.forfeits_max != other.forfeits_max),
             ("timing", self.timing != other.timing),
             (PLACEMENT, self.placement != other.placement),
+            ("replicates", self.replicates != other.replicates),
         ]
         .into_iter()
         .filter_map(|(key, differs)| differs.then_some(key))

@@ -19,7 +19,7 @@ use crate::files::Files;
 use crate::key;
 use crate::keys::{
     ALLOCATE, ANY_BUILD, CHOICES, DESCRIPTION, FORFEITS_MAX, FORFEITS_STOP, GAMES_AT_ONCE, KIND,
-    MAX_PLIES, MEASURES_TIME, PRIORITY, RECORD, SWAP_SIDES, SWEEP,
+    MAX_PLIES, MEASURES_TIME, PRIORITY, RECORD, REPLICATES, SWAP_SIDES, SWEEP,
 };
 use crate::overrides::{self, Override};
 use crate::pairing::{self, Pairing};
@@ -145,6 +145,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
                 .map(placement::read)
                 .transpose()?
                 .unwrap_or_default(),
+            replicates: replicates(root, &axes)?,
         },
         sample: root.value("sample").map(|node| sample::read(node, &axes)).transpose()?,
         overrides,
@@ -189,6 +190,25 @@ fn game_timeout_us(node: Option<&Node>) -> Result<Option<u64>, Fault> {
             ))
         }
         Some(us) => Ok(Some(us)),
+    }
+}
+
+/// The axis whose values are replicates.
+fn replicates(root: &Table, axes: &[Axis]) -> Result<Option<String>, Fault> {
+    let Some(node) = root.value(REPLICATES.name) else { return Ok(None) };
+    let (name, place) = (REPLICATES.parse(node)?, &node.place);
+    match axes.iter().find(|axis| axis.name == name) {
+        Some(axis) if axis.tables == 0 => Ok(Some(name)),
+        Some(_) => Err(Fault::at(
+            place,
+            format!("the axis `{name}` has tables as values, which are not replicates"),
+            "name an axis of single values, such as seeds",
+        )),
+        None => Err(Fault::at(
+            place,
+            format!("`replicates` names \"{name}\", which is not an axis"),
+            "name an axis of seeds, such as replicates = \"seed\" with seed = [1, 2, 3] in [axes]",
+        )),
     }
 }
 

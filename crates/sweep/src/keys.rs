@@ -126,6 +126,15 @@ pub(super) const ALLOCATE: Key<Word<Allocation>> = Key::new(
     ]),
 );
 
+pub(super) const REPLICATES: Key<Text> = Key::new(
+    "replicates",
+    "Replicates",
+    "[The axis whose values are replicates](#replicates), such as the seed of the sweep or of its networks: \
+     reports show the mean over them, with an interval by how much they differ. Changes no cell.",
+    Text,
+)
+.example("\"seed\"");
+
 pub(super) const FORFEITS_STOP: Key<Word<bool>> = Key::new(
     "forfeits",
     "Forfeits",
@@ -289,6 +298,7 @@ pub(super) const SWEEP: Keys = &[
          `\"$depth\"`, or `\"$budget.ab\"` if its values are tables.",
         Own(forms::axes),
     ),
+    &REPLICATES,
     &Key::new(
         "sample",
         "Sample",

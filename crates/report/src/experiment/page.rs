@@ -14,7 +14,7 @@ use crate::plot::Figure;
 use crate::tables::entry::TableEntry;
 use crate::tables::ratings::{self, Meetings};
 use crate::tables::{
-    accuracy, cells, comparisons, costs, evolution, overview, phases, registry, text,
+    accuracy, cells, comparisons, costs, evolution, overview, phases, registry, replicated, text,
     worker_effects,
 };
 
@@ -63,6 +63,11 @@ impl Page {
     fn from_cells(answers: &Answers, axis: Option<&str>) -> Result<Self> {
         let report: &Report = answers.require()?;
         let mut parts = registry::page(&cells::TABLE, answers)?;
+        if replicated::are_shown(report) {
+            let is_of_single_cells =
+                |part: &Part| matches!(part, Part::Table(table) if table.name == cells::TABLE.name);
+            parts.retain(|part| !is_of_single_cells(part));
+        }
         let mut figures = figures::report_figures(report, axis);
         if !report.runs.is_empty() {
             // There are as many cells as steps, and one line states their purpose.

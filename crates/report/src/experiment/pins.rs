@@ -24,7 +24,7 @@ use spelrum_statistics::{
 use super::{Answers, Needs, ReportFormat, Shown, TableStyle, write};
 use crate::tables::TableName;
 use crate::tables::{
-    comparisons, outcome_lengths, overview, phases, ratings, text, worker_effects,
+    comparisons, outcome_lengths, overview, phases, ratings, replicated, text, worker_effects,
 };
 
 /// Answers with something for every table of games.
@@ -303,7 +303,13 @@ fn nothing() -> Answers {
     answers
 }
 
-fn all() -> [(&'static str, Answers); 6] {
+/// The results by cell of a sweep that names an axis of replicates.
+fn replicates() -> Answers {
+    let replicated = Some(replicated::tests::replicated());
+    Answers::default().with(Report { replicated, ..report() })
+}
+
+fn all() -> [(&'static str, Answers); 7] {
     [
         ("games", games()),
         ("find", runs(CourseKind::Find)),
@@ -311,6 +317,7 @@ fn all() -> [(&'static str, Answers); 6] {
         ("evolve", runs(CourseKind::Evolve)),
         ("choices", choices()),
         ("nothing", nothing()),
+        ("replicates", replicates()),
     ]
 }
 

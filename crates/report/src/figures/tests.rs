@@ -121,6 +121,7 @@ fn report(names: [&str; 3], axes: &[&str], places: &[Vec<String>]) -> Report {
         replayed: Vec::new(),
         disturbed: Vec::new(),
         scaled: Default::default(),
+        replicated: None,
         played_on: None,
         claims: Vec::new(),
         engines: EnginesUsed::default(),

@@ -182,13 +182,32 @@ pub(super) fn notes(report: &Report) -> Vec<String> {
         false => "Score: the player's points per game; the player moves first in every game.",
     };
     let mut notes = vec![score.to_owned()];
+    notes.extend(notes_of(report, Unit::Cell));
+    notes
+}
+
+/// Notes on the games of all cells, without those on the intervals of single cells.
+pub(super) fn notes_of_games(report: &Report) -> Vec<String> {
+    notes_of(report, Unit::Replicate)
+}
+
+/// The unit of a table's rows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Cell,
+    Replicate,
+}
+
+fn notes_of(report: &Report, unit: Unit) -> Vec<String> {
+    let mut notes = Vec::new();
+    let are_single = unit == Unit::Cell;
     let incomplete = report.cells.iter().filter(|cell| !cell.is_complete()).count();
     if incomplete > 0 {
         let is = if incomplete == 1 { "is" } else { "are" };
         let cells = counted(report.cells.len() as u64, "cell");
         notes.push(format!("{incomplete} of {cells} {is} incomplete."));
     }
-    notes.extend(looked_at(report));
+    notes.extend(looked_at(report).filter(|_| are_single));
     notes.extend(forfeited(report));
     notes.extend(stops(report));
     notes.extend(one_round(report));
@@ -214,8 +233,8 @@ pub(super) fn notes(report: &Report) -> Vec<String> {
     }));
     notes.extend(openings_decide(report));
     notes.extend(one_opening(report));
-    notes.extend(few_openings(report));
-    notes.extend(many_verdicts(report));
+    notes.extend(few_openings(report).filter(|_| are_single));
+    notes.extend(many_verdicts(report).filter(|_| are_single));
     notes
 }
 

@@ -22,6 +22,7 @@ pub(crate) mod phases;
 pub(crate) mod played_on;
 pub(crate) mod ratings;
 pub(crate) mod registry;
+pub(crate) mod replicated;
 pub(crate) mod rows;
 pub(crate) mod runs;
 mod scale_fit;

@@ -9,7 +9,8 @@ use super::entry::TableEntry;
 use super::rows::Rows;
 use super::{
     accuracy, cells, claims, colours, comparisons, costs, disturbance, engines, evolution,
-    failures, forfeits, margins, outcome_lengths, overview, phases, ratings, runs, worker_effects,
+    failures, forfeits, margins, outcome_lengths, overview, phases, ratings, replicated, runs,
+    worker_effects,
 };
 use crate::answers::Answers;
 use crate::document::Part;
@@ -21,6 +22,7 @@ pub(crate) static TABLES: &[TableName] = &[
     TableName(&runs::TABLE),
     TableName(&evolution::GENERATIONS),
     TableName(&evolution::FAMILY),
+    TableName(&replicated::TABLE),
     TableName(&cells::TABLE),
     TableName(&accuracy::ACCURACY),
     TableName(&accuracy::WINS),

@@ -147,6 +147,7 @@ pub(crate) mod tests {
             replayed: Vec::new(),
             disturbed: Vec::new(),
             scaled: Default::default(),
+            replicated: None,
             played_on: None,
             claims: Vec::new(),
         }

@@ -8,8 +8,10 @@
 //! |---|---|
 //! | `differences` | between cells that differ in one respect |
 //! | `effects` | of axes and of two axes together, over all cells of a pairing |
-//! | `replicates` | cells that differ only in their seed |
+//! | `replicates` | cells that differ only in their seed, or on another axis of replicates |
 
+#[cfg(test)]
+mod coverage;
 mod differences;
 mod effects;
 mod replicates;
@@ -23,7 +25,7 @@ pub use differences::{Changed, DIFFERENCES_MAX, Difference, differences};
 pub use effects::{Contrast, Effect, Effects, effects};
 use foldhash::fast::FixedState;
 use indexmap::IndexSet;
-pub use replicates::{Replicates, replicates};
+pub use replicates::{Replicates, replicated, replicates};
 
 use crate::Clustered;
 

@@ -1,4 +1,4 @@
-//! Replicates: cells that differ only in their seed.
+//! Replicates: cells that differ only in their seed, or on an axis that a sweep names for it.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use crate::{Clustered, Interval};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One cell repeated with other seeds.
+/// One cell repeated, with other seeds or other players that a seed makes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Replicates<Cell> {
     /// The first of the cells.
     pub cell: Cell,
-    /// Their values on the axes except that of the seed.
+    /// Their values on the axes except that of the replicates.
     pub place: Vec<Option<String>>,
     /// The player's name.
     pub player: String,
     /// The opponent's name.
     pub opponent: String,
-    /// The number of seeds.
+    /// The number of seeds, or of other replicates.
     pub seeds: u64,
     /// The mean over seeds of the player's score.
     pub score: f64,
-    /// Its 95% interval, from the variation of the seeds' scores, or from their own errors if these are larger; within
-    /// 0..=1; `None` for one seed.
+    /// Its 95% interval, from the variation of the seeds' scores, or from their own errors if these are larger, and from
+    /// the openings that they have in common; within 0..=1; `None` for one seed.
     pub interval: Option<Interval>,
     /// The standard deviation of the seeds' scores.
     pub deviation: Option<f64>,
@@ -32,19 +32,45 @@ pub struct Replicates<Cell> {
     pub deviation_between: Option<f64>,
 }
 
-/// The replicated cells, in the grid's order. `seed_axes` are the axes that set the seed.
+/// The cells that seeds repeat, in the grid's order. `seed_axes` are the axes that set the seed.
 #[must_use]
 pub fn replicates<Cell: Copy>(
     seed_axes: &[usize],
     cells: &[ComparedCell<Cell>],
 ) -> Vec<Replicates<Cell>> {
+    let is_repeated = |group: &[&ComparedCell<Cell>]| {
+        group.windows(2).any(|cells| cells[0].seed != cells[1].seed)
+    };
+    let groups = groups(seed_axes, cells).into_iter().filter(|(_, group)| is_repeated(group));
+    groups.map(|(place, group)| summarise(place, &group)).collect()
+}
+
+/// All cells, grouped by their values on the axes other than this one, in the grid's order. A cell that the axis does
+/// not affect is a group of its own, with its own interval.
+#[must_use]
+pub fn replicated<Cell: Copy>(axis: usize, cells: &[ComparedCell<Cell>]) -> Vec<Replicates<Cell>> {
+    let summary = |(place, group): Group<'_, Cell>| {
+        let mut summary = summarise(place, &group);
+        if let [alone] = group[..]
+            && alone.place[axis].is_none()
+        {
+            summary.interval = alone.score.interval().map(|interval| interval.clamped(0.0, 1.0));
+        }
+        summary
+    };
+    groups(&[axis], cells).into_iter().map(summary).collect()
+}
+
+/// A place without the axes of the replicates, and its cells.
+type Group<'a, Cell> = (Vec<Option<String>>, Vec<&'a ComparedCell<Cell>>);
+
+fn groups<'a, Cell>(axes: &[usize], cells: &'a [ComparedCell<Cell>]) -> Vec<Group<'a, Cell>> {
     type Key<'a> = (Vec<Option<String>>, &'a str, &'a str);
-    type Group<'a, Cell> = (Vec<Option<String>>, Vec<&'a ComparedCell<Cell>>);
     let mut places: BTreeMap<Key<'_>, usize> = BTreeMap::new();
     let mut groups: Vec<Group<'_, Cell>> = Vec::new();
     for cell in cells {
         let mut place = cell.place.clone();
-        for &axis in seed_axes {
+        for &axis in axes {
             place[axis] = None;
         }
         let next = groups.len();
@@ -54,11 +80,7 @@ pub fn replicates<Cell: Copy>(
         }
         groups[group].1.push(cell);
     }
-    let is_repeated = |group: &[&ComparedCell<Cell>]| {
-        group.windows(2).any(|cells| cells[0].seed != cells[1].seed)
-    };
-    let groups = groups.into_iter().filter(|(_, group)| is_repeated(group));
-    groups.map(|(place, group)| summarise(place, &group)).collect()
+    groups
 }
 
 fn summarise<Cell: Copy>(
@@ -74,9 +96,15 @@ fn summarise<Cell: Copy>(
     let freedom = count - 1.0;
     let variance = (freedom > 0.0).then(|| group.iter().map(square).sum::<f64>() / freedom);
     let within = group.iter().map(|cell| cell.score.variance()).sum::<f64>() / count;
-    // Seeds with equal scores by chance have at least the errors of their own scores.
-    let over_seeds = variance
-        .map(|variance| Clustered::certain(mean).with_error(variance.max(within) / count, freedom));
+    let shared = if freedom > 0.0 { shared(group, within) } else { 0.0 };
+    let own = (within - shared).max(0.0);
+    let over_replicates = variance.map(|variance| {
+        // Replicates with equal scores by chance have at least the errors of their own scores.
+        let between = variance.max(own) / count;
+        let openings = group.iter().map(|cell| cell.score.freedom()).fold(f64::INFINITY, f64::min);
+        let freedom = freedom_of_sum([(between, freedom), (shared, openings.max(1.0))]);
+        Clustered::certain(mean).with_error(between + shared, freedom)
+    });
     Replicates {
         cell: group[0].cell,
         place,
@@ -84,10 +112,27 @@ fn summarise<Cell: Copy>(
         opponent: group[0].opponent.clone(),
         seeds: group.len() as u64,
         score: mean,
-        interval: over_seeds
+        interval: over_replicates
             .and_then(|mean| mean.interval())
             .map(|interval| interval.clamped(0.0, 1.0)),
         deviation: variance.map(f64::sqrt),
-        deviation_between: variance.map(|variance| (variance - within).max(0.0).sqrt()),
+        deviation_between: variance.map(|variance| (variance - own).max(0.0).sqrt()),
     }
+}
+
+/// The variance that the openings which replicates have in common add to all their scores alike. Scores spread around
+/// their mean do not show it, and more replicates do not reduce it. 0 where each replicate has openings of its own.
+fn shared<Cell>(group: &[&ComparedCell<Cell>], within: f64) -> f64 {
+    let count = group.len() as f64;
+    let terms: Vec<_> = group.iter().map(|cell| (1.0 / count, &cell.score)).collect();
+    let excess = Clustered::sum(&terms).variance() - within / count;
+    (excess * count / (count - 1.0)).clamp(0.0, within)
+}
+
+/// The degrees of freedom of a sum of variances with these degrees (Satterthwaite 1946).
+fn freedom_of_sum(variances: [(f64, f64); 2]) -> f64 {
+    let sum: f64 = variances.iter().map(|(variance, _)| variance).sum();
+    let parts = variances.iter().map(|(variance, freedom)| variance * variance / freedom);
+    let freedom = sum * sum / parts.sum::<f64>();
+    if freedom.is_finite() { freedom } else { variances[0].1 }
 }

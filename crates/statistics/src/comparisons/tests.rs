@@ -5,8 +5,19 @@ use crate::{Interval, OpeningSum};
 
 /// A cell with each opening played once, as a pair.
 fn cell(number: i64, place: &[&str], players: [&str; 2], scores: &[f64]) -> ComparedCell<i64> {
-    let openings = (0..).zip(scores);
-    let openings = openings.map(|(k, &sum)| OpeningSum { opening: (0, k), weight: 1.0, sum });
+    cell_of(0, number, place, players, scores)
+}
+
+/// The same, from the openings of these conditions.
+fn cell_of(
+    conditions: u64,
+    number: i64,
+    place: &[&str],
+    players: [&str; 2],
+    scores: &[f64],
+) -> ComparedCell<i64> {
+    let openings = (0..).zip(scores).map(|(k, &sum)| ((conditions, k), sum));
+    let openings = openings.map(|(opening, sum)| OpeningSum { opening, weight: 1.0, sum });
     ComparedCell {
         cell: number,
         place: place.iter().map(|&value| (value != "-").then(|| value.to_owned())).collect(),
@@ -227,7 +238,9 @@ fn replicates_are_judged_by_how_seeds_differ() {
     let mut cells = Vec::new();
     for (seed, scores) in (1..).zip([[0.5, 0.75], [0.0, 0.25], [0.75, 1.0]]) {
         for (depth, add) in [("1", 0.0), ("2", 0.0)] {
-            let mut cell = cell(
+            // Each seed has openings of its own.
+            let mut cell = cell_of(
+                seed,
                 cells.len() as i64,
                 &[&seed.to_string(), depth],
                 AB,
@@ -299,4 +312,44 @@ fn differences_cover_the_truth() {
             assert!(share >= least, "{openings} openings, {pairs_each} pairs each: {share}");
         }
     }
+}
+
+#[test]
+fn an_axis_groups_all_cells_and_leaves_those_alone_that_it_does_not_affect() {
+    let cells = [
+        cell(1, &["1", "a"], AB, &[0.5, 0.75]),
+        cell(2, &["1", "b"], AB, &[0.5, 0.75]),
+        cell(3, &["2", "a"], AB, &[0.25, 0.75]),
+        cell(4, &["2", "b"], AB, &[1.0, 0.75]),
+        cell(5, &["-", "a"], ["ab", "random"], &[1.0, 0.75]),
+        cell(6, &["1", "c"], AB, &[0.5, 0.75]),
+    ];
+    let groups = replicated(0, &cells);
+    let counts: Vec<_> = groups.iter().map(|group| (group.cell, group.seeds)).collect();
+    assert_eq!(counts, [(1, 2), (2, 2), (5, 1), (6, 1)]);
+    assert_eq!(groups[2].interval, cells[4].score.interval().map(|own| own.clamped(0.0, 1.0)));
+    assert_eq!((groups[3].interval, groups[3].deviation), (None, None));
+    assert!(groups[0].interval.is_some());
+}
+
+/// Openings that favour one side of all replicates are an error that more replicates do not reduce.
+#[test]
+fn openings_in_common_are_an_error_of_all_replicates() {
+    let half = |is_common: bool| {
+        let of_replicate = |replicate: u64| {
+            let place = [replicate.to_string()];
+            let conditions = if is_common { 0 } else { replicate };
+            cell_of(conditions, replicate as i64, &[&place[0]], AB, &[0.0, 0.25, 0.5, 1.0, 1.0])
+        };
+        let cells: Vec<_> = (0..40).map(of_replicate).collect();
+        let [group] = &replicated(0, &cells)[..] else { panic!() };
+        assert!(group.deviation.unwrap() < 1e-12);
+        let interval = group.interval.unwrap();
+        ((interval.high - interval.low) / 2.0, cells[0].score.variance())
+    };
+    let (common, variance) = half(true);
+    let (apart, _) = half(false);
+    // One opening's part is in all 40; the prior is each replicate's own.
+    assert!(common > 2.0 * variance.sqrt() * 0.9, "{common} of {variance}");
+    assert!(apart < 3.0 * (variance / 40.0).sqrt(), "{apart} of {variance}");
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::TryStreamExt as _;
-use spelrum_answers::{CellsToCompare, Comparisons, ExperimentSummary, OpeningSums};
+use spelrum_answers::{CellsToCompare, Comparisons, ExperimentSummary, OpeningSums, Replicated};
 use spelrum_model::ExperimentId;
 use sqlx::SqliteConnection;
 
@@ -27,12 +27,7 @@ impl Readers {
         let Some((experiment, cells)) = self.in_time(self.comparable(which)).await? else {
             return Ok(None);
         };
-        // With many cells this would block the async thread for too long.
-        let comparing = tokio::task::spawn_blocking(move || cells.compare(experiment));
-        match comparing.await {
-            Ok(compared) => Ok(Some(compared)),
-            Err(error) => std::panic::resume_unwind(error.into_panic()),
-        }
+        computed(move || Some(cells.compare(experiment))).await
     }
 
     async fn comparable(
@@ -42,34 +37,63 @@ impl Readers {
         let mut snapshot = self.snapshot().await?;
         let Some(id) = find(&mut snapshot, which).await? else { return Ok(None) };
         let Some(experiment) = summary(&mut snapshot, id).await? else { return Ok(None) };
-        let (axes, results) = all_cells(&mut snapshot, id).await?;
-        let mut prefixes = definition_prefixes(&mut snapshot, id).await?;
-        let mut prefix_of = |cell: i64| prefixes.remove(&cell).unwrap_or_default();
-        let mut cells = CellsToCompare::on(&axes);
-        let mut results = results.into_iter().peekable();
-        let mut openings: Vec<OpeningSums> = Vec::new();
-        let mut after = None;
-        loop {
-            let page = openings::page(&mut snapshot, id, after, ROWS_AT_ONCE).await?;
-            // Both are in grid order; a cell without a game has no openings.
-            for part in page.cells {
-                while let Some(done) = results.next_if(|result| result.cell != part.cell) {
-                    cells.cell(&done, &prefix_of(done.cell.0), &openings);
-                    openings.clear();
-                }
-                openings.extend(part.openings);
-            }
-            after = page.next;
-            if after.is_none() {
-                break;
-            }
-        }
-        for last in results {
-            cells.cell(&last, &prefix_of(last.cell.0), &openings);
-            openings.clear();
-        }
+        let cells = cells_to_compare(&mut snapshot, id).await?;
         Ok(Some((experiment, cells)))
     }
+}
+
+/// Returns the mean results over replicates, the values of this axis.
+pub(crate) async fn replicated(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+    axis: String,
+) -> Result<Option<Replicated>, StoreError> {
+    let cells = cells_to_compare(connection, experiment).await?;
+    computed(move || cells.replicated(&axis)).await
+}
+
+/// Computes what would block the async thread for too long if there are many cells.
+async fn computed<T: Send + 'static>(
+    compute: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, StoreError> {
+    match tokio::task::spawn_blocking(compute).await {
+        Ok(computed) => Ok(computed),
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+/// Reads the cells of an experiment with their results by opening.
+async fn cells_to_compare(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+) -> Result<CellsToCompare, StoreError> {
+    let (axes, results) = all_cells(connection, experiment).await?;
+    let mut prefixes = definition_prefixes(connection, experiment).await?;
+    let mut prefix_of = |cell: i64| prefixes.remove(&cell).unwrap_or_default();
+    let mut cells = CellsToCompare::on(&axes);
+    let mut results = results.into_iter().peekable();
+    let mut openings: Vec<OpeningSums> = Vec::new();
+    let mut after = None;
+    loop {
+        let page = openings::page(connection, experiment, after, ROWS_AT_ONCE).await?;
+        // Both are in grid order; a cell without a game has no openings.
+        for part in page.cells {
+            while let Some(done) = results.next_if(|result| result.cell != part.cell) {
+                cells.cell(&done, &prefix_of(done.cell.0), &openings);
+                openings.clear();
+            }
+            openings.extend(part.openings);
+        }
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    for last in results {
+        cells.cell(&last, &prefix_of(last.cell.0), &openings);
+        openings.clear();
+    }
+    Ok(cells)
 }
 
 /// Each cell's definition up to its players. Cells with equal prefixes share one copy: a prefix may list a megabyte of

@@ -13,6 +13,7 @@ use crate::error::StoreError;
 use crate::read::accuracy::accuracy;
 use crate::read::cells::{REPORT_ROWS_MAX, all_results};
 use crate::read::claims::stated_claims;
+use crate::read::comparisons::replicated;
 use crate::read::disturbed_games::disturbed;
 use crate::read::engines::engines_used;
 use crate::read::game_times::{Clock, time_sums};
@@ -94,6 +95,10 @@ impl Readers {
         let claims = stated_claims(&mut snapshot, id).await?;
         let engines = engines_used(&mut snapshot, id).await?;
         let runs = runs(&mut snapshot, id).await?;
+        let replicated = match facts.replicates {
+            Some(axis) => replicated(&mut snapshot, id, axis).await?,
+            None => None,
+        };
         Ok(Some(Report {
             experiment,
             description: facts.description,
@@ -111,6 +116,7 @@ impl Readers {
             claims,
             engines,
             runs,
+            replicated,
         }))
     }
 }

@@ -194,6 +194,8 @@ pub(crate) struct Facts {
     pub(crate) scaling: Option<Scaling>,
     /// The player for whose forfeits the experiment was paused.
     pub(crate) stopped_for: Option<String>,
+    /// The axis whose values are replicates.
+    pub(crate) replicates: Option<String>,
 }
 
 pub(crate) async fn facts(
@@ -202,7 +204,7 @@ pub(crate) async fn facts(
 ) -> Result<Option<Facts>, StoreError> {
     let row = sqlx::query!(
         r#"SELECT description, engine_revision, record = 'moves' AS "moves_recorded!: bool",
-            reference_speed, factor_max_permille, forfeits_player
+            reference_speed, factor_max_permille, forfeits_player, replicates
         FROM experiments WHERE experiment_id = ?"#,
         experiment.0
     )
@@ -214,6 +216,7 @@ pub(crate) async fn facts(
         moves_recorded: row.moves_recorded,
         scaling: scaling(row.reference_speed, row.factor_max_permille),
         stopped_for: row.forfeits_player,
+        replicates: row.replicates,
     }))
 }
 

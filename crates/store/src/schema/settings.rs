@@ -7,7 +7,7 @@ use spelrum_model::{Allocation, ExperimentSettings, Record, SchedulingSettings};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
-use crate::schema::file_fields::{TEXT_BYTES_MAX, optional, text};
+use crate::schema::file_fields::{NAME_BYTES_MAX, TEXT_BYTES_MAX, optional, text};
 use crate::schema::numbers::{safe, scaling, scaling_columns};
 
 /// The columns, as read.
@@ -24,6 +24,7 @@ struct Columns {
     reference_speed: Option<u64>,
     factor_max_permille: u32,
     placement_json: Option<String>,
+    replicates: Option<String>,
 }
 
 impl From<Columns> for ExperimentSettings {
@@ -44,6 +45,7 @@ impl From<Columns> for ExperimentSettings {
                 scaling: scaling(columns.reference_speed, columns.factor_max_permille),
             },
             placement: Placement::from_json(columns.placement_json.as_deref()),
+            replicates: columns.replicates,
         }
     }
 }
@@ -63,6 +65,9 @@ pub(crate) fn read_imported(row: &Row<'_>) -> rusqlite::Result<ExperimentSetting
         reference_speed: optional(row, "reference_speed")?,
         factor_max_permille: row.get("factor_max_permille")?,
         placement_json: row.get("placement_json")?,
+        replicates: row
+            .get::<_, Option<String>>("replicates")?
+            .filter(|name| name.len() <= NAME_BYTES_MAX),
     };
     Ok(columns.into())
 }
@@ -75,7 +80,7 @@ pub(crate) async fn read(
     let columns = sqlx::query_as!(
         Columns,
         "SELECT description, priority, allocation, record, game_timeout_us, forfeits_max, disturbed_above,
-            replays_max, reference_speed, factor_max_permille, placement_json, games_at_once
+            replays_max, reference_speed, factor_max_permille, placement_json, games_at_once, replicates
         FROM experiments WHERE experiment_id = ?",
         experiment
     )
@@ -108,7 +113,8 @@ pub(crate) async fn write(
         "UPDATE experiments SET description = ?2, priority = ?3, allocation = ?4,
             record = CASE WHEN pruned_unix_us IS NULL THEN ?5 ELSE 'games' END,
             game_timeout_us = ?6, forfeits_max = ?7, disturbed_above = ?8, replays_max = ?9,
-            reference_speed = ?10, factor_max_permille = ?11, placement_json = ?12, games_at_once = ?13
+            reference_speed = ?10, factor_max_permille = ?11, placement_json = ?12, games_at_once = ?13,
+            replicates = ?14
         WHERE experiment_id = ?1",
         experiment,
         description,
@@ -122,7 +128,8 @@ pub(crate) async fn write(
         reference_speed,
         factor_max_permille,
         placement,
-        scheduling.games_at_once
+        scheduling.games_at_once,
+        settings.replicates
     )
     .execute(connection)
     .await?;

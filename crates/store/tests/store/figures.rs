@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use spelrum_answers::{
     ClaimOf, Detail, FoundGame, GamesFilter, GamesOf, GamesOrder, GamesQuestion, Lengths, PlayedOn,
-    PlayerForfeits, Removing, ReplayedGames, Report, ScaledGames, WhichGame,
+    PlayerForfeits, Removing, ReplayedGames, Replicated, Report, ScaledGames, WhichGame,
 };
 use spelrum_engine::Outcome;
 use spelrum_model::course::{Begun, CourseKind, Estimate, Estimated, Note, Noted};
@@ -322,6 +322,46 @@ async fn cells_are_compared_by_their_own_openings() {
     let gains = compared.differences.iter();
     let gains: Vec<_> = gains.map(|gain| (gain.openings_shared, gain.score)).collect();
     assert_eq!(gains, [(3, -1.0), (2, 0.5)]);
+}
+
+/// Cells that differ only on the axis of replicates are one row: the mean of their scores, also after the sweep names
+/// the axis for games that were played before.
+#[tokio::test]
+async fn replicates_are_reported_as_their_mean() {
+    let mut plan = empty_plan("replicated");
+    for depth in 1..=3 {
+        add_cell(&mut plan, ["ab", "gm"], [alpha_beta(depth), genetic(depth)], depth, 6);
+    }
+    let mut store = Store::with(&plan).await;
+    let mut games = Vec::new();
+    // The first wins all of its games, the second loses all, and the third draws all.
+    for (cell, score) in [Outcome::Win, Outcome::Loss, Outcome::Draw].into_iter().enumerate() {
+        for number in 0..6 {
+            let mut game = game(store.cell(cell), number, number);
+            game.record.outcome = match (score, number % 2) {
+                (Outcome::Win, 1) => Outcome::Loss,
+                (Outcome::Loss, 1) => Outcome::Win,
+                (score, _) => score,
+            };
+            games.push(game);
+        }
+    }
+    store.store(&games).await;
+    let report = store.writer.readers().report("replicated", Detail::Cells).await.unwrap().unwrap();
+    assert_eq!((report.cells.len(), report.replicated), (3, None));
+
+    plan.settings.replicates = Some("depth".to_owned());
+    let mut transaction = store.writer.begin().await.unwrap();
+    transaction.submit(sweep("uuid-2", "named", &plan)).await.unwrap();
+    transaction.commit().await.unwrap();
+    let report = store.writer.readers().report("replicated", Detail::Cells).await.unwrap().unwrap();
+    assert_eq!(report.cells.len(), 3);
+    let Some(Replicated { axis, groups, .. }) = report.replicated else { panic!("no replicates") };
+    let [group] = &groups[..] else { panic!("{groups:?}") };
+    assert_eq!((&*axis, group.seeds, group.score), ("depth", 3, 0.5));
+    assert_eq!((&group.place, group.deviation), (&vec![None], Some(0.5)));
+    let interval = group.interval.unwrap();
+    assert!(interval.low < 0.1 && interval.high > 0.9, "{interval:?}");
 }
 
 #[tokio::test]

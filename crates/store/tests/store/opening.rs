@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use spelrum_answers::Detail;
 use spelrum_store::contract::{Store as _, WriteTransaction as _};
 use spelrum_store::{Readers, SqlValue, StoreError, Writer};
 use sqlx::migrate::Migrator;
@@ -383,6 +384,24 @@ async fn a_database_from_before_bounds_of_games_at_once_opens() {
     let snapshot = writer.snapshot().await.unwrap();
     let settings = snapshot.experiments[0].settings;
     assert_eq!((settings.priority, settings.games_at_once), (3, None));
+    assert_eq!(writer.readers().recount().await.unwrap(), []);
+}
+
+/// Experiments of the schema before replicates name no axis of them.
+#[tokio::test]
+async fn a_database_from_before_replicates_opens() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("old.db");
+    let mut connection = database_of(&path, "0005_games_planned_first.sql").await;
+    let experiment =
+        "INSERT INTO experiments (uuid, name, description, game, seed, state, priority, record,
+            sweep_toml, engine_revision, submitted_unix_us, results_view, times_view)
+        VALUES ('u', 'old', '', 'pentago', 1, 'paused', 3, 'moves', '', 2, 1, '', '')";
+    connection.execute(experiment).await.unwrap();
+    connection.close().await.unwrap();
+    let writer = Writer::open(&path).await.unwrap();
+    let report = writer.readers().report("old", Detail::Cells).await.unwrap().unwrap();
+    assert_eq!(report.replicated, None);
     assert_eq!(writer.readers().recount().await.unwrap(), []);
 }
 

@@ -192,6 +192,9 @@ errors! {
     priority_too_large: head("priority = 3000000000");
     games_at_once_less_than_a_pair: head("games_at_once = 1");
     games_at_once_of_wrong_type: head("games_at_once = true");
+    replicates_of_wrong_type: head("replicates = 5");
+    replicates_of_no_axis: head("replicates = \"seed\"");
+    replicates_of_tables: axis("x = [{ ab = 1 }, { ab = 2 }]").replace("$x", "$x.ab").replacen("\n", "\nreplicates = \"x\"\n", 1);
 
     // The game.
     game_misspelt: pentago("game = \"pentago\"", "game = \"pentagon\"");

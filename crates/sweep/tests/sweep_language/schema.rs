@@ -178,6 +178,7 @@ const SLIPS: &[(&str, &str)] = &[
     ("games = 10", "games = 10\nstop = { precision = \"0.1\" }"),
     ("games = 10", "games = 10\npriority = 0.5"),
     ("games = 10", "games = 10\ngames_at_once = 1"),
+    ("games = 10", "games = 10\nreplicates = 5"),
     ("games = 10", "games = 10\nanchors = \"ab\""),
     ("games = 10", "games = 10\nsample = { method = \"latin\", points = 2 }"),
     ("games = 10", "games = 10\nsample = { method = \"random\" }"),

@@ -3,7 +3,9 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use spelrum_answers::{CellDifference as Difference, CellReplicates as Replicates, Comparisons};
+use spelrum_answers::{
+    CellDifference as Difference, CellReplicates as Replicates, Comparisons, Replicated,
+};
 use spelrum_model::CellId;
 use spelrum_statistics::comparisons::{Changed, Contrast, Effect, Effects};
 
@@ -71,6 +73,16 @@ prop_compose! {
         Replicates {
             cell: CellId(cell), place, player, opponent, seeds, score, interval, deviation, deviation_between,
         }
+    }
+}
+
+prop_compose! {
+    pub(crate) fn replicated()(
+        axis in name(),
+        axes in [name(), name()],
+        groups in vec(replicates(), 0..3),
+    ) -> Replicated {
+        Replicated { axis, axes: axes.into(), groups }
     }
 }
 

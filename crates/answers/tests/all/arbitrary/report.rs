@@ -9,6 +9,7 @@ use spelrum_statistics::choice::{Accuracy, Estimate, WinsKept};
 use spelrum_statistics::{Interval, ScoreInterval};
 
 use super::cells::cell;
+use super::comparisons::replicated;
 use super::costs::move_cost;
 use super::engines::{mixed_cell, player_forfeits, used_engine};
 use super::games::{disturbed, replayed, scaled};
@@ -23,13 +24,14 @@ pub(crate) fn report() -> impl Strategy<Value = Report> {
         let cells = vec(cell(axes.len()), 0..3);
         let asked = (name(), option::of(any::<u32>()));
         let used = (vec(used_engine(), 0..3), vec(player_forfeits(), 0..3));
-        let engines = (used, vec(mixed_cell(), 0..3), vec(run(), 0..3));
+        let replicated = option::of(replicated());
+        let engines = (used, vec(mixed_cell(), 0..3), vec(run(), 0..3), replicated);
         let played_on = option::of([count(), count(), count()]);
         let again = (vec(replayed(), 0..3), vec(disturbed(), 0..3), scaled(), played_on);
         let rest = (again, vec(claim(), 0..3), asked, vec(accuracy(), 0..3), engines);
         (experiment(), cells, costs(), costs(), rest, Just(axes), first_mover).prop_map(
             |(experiment, cells, moves, depths, rest, axes, first_mover)| {
-                let (again, claims, asked, accuracy, (used, mixed, runs)) = rest;
+                let (again, claims, asked, accuracy, (used, mixed, runs, replicated)) = rest;
                 let (engines, forfeits) = used;
                 let (replayed, disturbed, scaled, played_on) = again;
                 Report {
@@ -57,6 +59,7 @@ pub(crate) fn report() -> impl Strategy<Value = Report> {
                     claims,
                     engines: EnginesUsed { engines, mixed, forfeits },
                     runs,
+                    replicated,
                 }
             },
         )

@@ -1,10 +1,11 @@
 //! Parts of the examples.
 
 use spelrum_answers::{
-    CellAccuracy, CellMargin, CellResult, CellStop, ColourResult, Costs, CpuTimes, DisturbedGames,
-    EnginesUsed, Evolution, ExperimentSummary, GameResult, GameSummary, MixedCell, MoveCost,
-    Overruns, Played, PlayedOn, PlayerForfeits, Relative, ReplayedGames, Report, RunResult, Scaled,
-    ScaledGames, SettledGame, StatedCell, StatedClaim, UsedEngine, WorkerSummary,
+    CellAccuracy, CellMargin, CellReplicates, CellResult, CellStop, ColourResult, Costs, CpuTimes,
+    DisturbedGames, EnginesUsed, Evolution, ExperimentSummary, GameResult, GameSummary, MixedCell,
+    MoveCost, Overruns, Played, PlayedOn, PlayerForfeits, Relative, ReplayedGames, Replicated,
+    Report, RunResult, Scaled, ScaledGames, SettledGame, StatedCell, StatedClaim, UsedEngine,
+    WorkerSummary,
 };
 use spelrum_engine::{EndedBy, MoveRecord, Outcome, Protocol, SearchReport, Side, Termination};
 use spelrum_model::claims::Statement;
@@ -232,6 +233,25 @@ pub(super) fn report() -> Report {
             forfeits: vec![forfeits()],
         },
         runs: Vec::new(),
+        replicated: Some(replicated()),
+    }
+}
+
+fn replicated() -> Replicated {
+    Replicated {
+        axis: "seed".to_owned(),
+        axes: vec!["depth".to_owned(), "seed".to_owned()],
+        groups: vec![CellReplicates {
+            cell: CellId(7),
+            place: vec![Some("2".to_owned()), None],
+            player: "genetic".to_owned(),
+            opponent: "ab".to_owned(),
+            seeds: 3,
+            score: 0.625,
+            interval: None,
+            deviation: Some(0.25),
+            deviation_between: None,
+        }],
     }
 }
 
