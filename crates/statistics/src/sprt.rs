@@ -184,17 +184,13 @@ impl Sprt {
         }
     }
 
-    /// How far `elo1` is from `elo0`, in standard deviations of the score of a unit of this many games, whose variance
-    /// matters to the logistic model alone.
-    pub(super) fn lead(&self, games_of_unit: u64, variance: f64) -> f64 {
-        match self.model {
-            EloModel::Logistic => {
-                (score_of_elo(self.elo1) - score_of_elo(self.elo0)) / variance.sqrt()
-            }
-            EloModel::Normalized => {
-                (self.elo1 - self.elo0) * (games_of_unit as f64).sqrt() * LN_10 / 800.0
-            }
-        }
+    /// The leads over one half under `elo0` and `elo1`, in standard deviations of the score of a unit of this many games,
+    /// whose variance matters to the logistic model alone.
+    pub(super) fn leads(&self, games_of_unit: u64, variance: f64) -> [f64; 2] {
+        [self.elo0, self.elo1].map(|elo| match self.model {
+            EloModel::Logistic => (score_of_elo(elo) - 0.5) / variance.sqrt(),
+            EloModel::Normalized => normalized_lead(elo, games_of_unit as f64),
+        })
     }
 
     /// The log-likelihood ratio of `elo1` to `elo0` over pairs; 0 without pairs.
@@ -219,11 +215,16 @@ impl Sprt {
         let seen = Distribution(counts.map(|count| count / total));
         let [under0, under1] = [self.elo0, self.elo1].map(|elo| match self.model {
             EloModel::Logistic => seen.likeliest_of_mean(score_of_elo(elo)),
-            EloModel::Normalized => seen.likeliest_of_t_value(elo * games.sqrt() * LN_10 / 800.0),
+            EloModel::Normalized => seen.likeliest_of_t_value(normalized_lead(elo, games)),
         });
         let ratios = under1.0.iter().zip(&under0.0).map(|(p1, p0)| libm::log(p1 / p0));
         counts.iter().zip(ratios).map(|(count, ratio)| count * ratio).sum()
     }
+}
+
+/// Normalized Elo as a lead over one half, in standard deviations of the score of a unit of so many games.
+pub(super) fn normalized_lead(elo: f64, games_of_unit: f64) -> f64 {
+    elo * games_of_unit.sqrt() * LN_10 / 800.0
 }
 
 /// The probability of each score from 0 to 1 in equal steps. Each is above 0.

@@ -157,7 +157,8 @@ impl StopRule {
             }
             Self::Sprt(sprt) => {
                 let [lower, upper] = sprt.bounds();
-                let lead = sprt.lead(games_of_unit, variance);
+                let [lead0, lead1] = sprt.leads(games_of_unit, variance);
+                let lead = lead1 - lead0;
                 -lower * upper / (lead * lead)
             }
         }

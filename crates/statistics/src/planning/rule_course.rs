@@ -6,12 +6,11 @@
 //! integration from checkpoint to checkpoint (Armitage, McPherson and Rowe 1969), over a grid of the values between the
 //! bounds (Brook and Evans 1972).
 
-use core::f64::consts::LN_10;
-
 use super::sample_size::{expected, half_width, over_units};
 use super::unit_model::{Chances, UnitModel};
 use crate::elo::score_of_elo;
 use crate::openings::OpeningSpread;
+use crate::sprt::normalized_lead;
 use crate::strength::normal_distribution;
 use crate::{EloModel, Precision, Sprt, StopRule, Tally};
 
@@ -215,10 +214,7 @@ impl Walk<'_> {
 
     /// The leads of the two hypotheses.
     fn hypotheses(&self) -> [f64; 2] {
-        [self.sprt.elo0(), self.sprt.elo1()].map(|elo| match self.sprt.model() {
-            EloModel::Normalized => self.model.normalized(elo),
-            EloModel::Logistic => (score_of_elo(elo) - 0.5) / self.model.variance().sqrt(),
-        })
+        self.sprt.leads(self.model.games_of_unit(), self.model.variance())
     }
 
     /// n times the variance of a lead that is estimated from n units.
@@ -353,14 +349,11 @@ impl UnitModel {
     #[must_use]
     pub fn at_elo(self, elo: f64, model: EloModel) -> Self {
         match model {
-            EloModel::Normalized => self.with_t_value(self.normalized(elo)),
+            EloModel::Normalized => {
+                self.with_t_value(normalized_lead(elo, self.games_of_unit() as f64))
+            }
             EloModel::Logistic => self.with_mean(score_of_elo(elo)),
         }
-    }
-
-    /// Normalized Elo as a lead over one half, in standard deviations of a unit.
-    fn normalized(&self, elo: f64) -> f64 {
-        elo * (self.games_of_unit() as f64).sqrt() * LN_10 / 800.0
     }
 
     /// The mean of this power of the distance from the mean.
