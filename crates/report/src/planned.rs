@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use spelrum_answers::{Assumptions, Figures, PlannedCellFigures, PlannedSweep};
 
-use crate::text::{Column, TextTable, count, counted, optional, percent};
+use crate::text::{Column, TextTable, count, counted, optional, percent, probability};
 
 /// Rows shown; JSON has all.
 const ROWS_MAX: usize = 40;
@@ -46,7 +46,7 @@ pub fn write(plan: &PlannedSweep, out: &mut dyn Write) -> io::Result<()> {
         }
         row.extend([
             format!("±{:.3}", figures.half_width),
-            optional(figures.power, percent),
+            optional(figures.power, probability),
             optional(figures.games_for_margin, count),
             optional(figures.games_for_width, count),
         ]);
@@ -179,7 +179,7 @@ fn notes(plan: &PlannedSweep) -> Vec<String> {
         (claims, Some(supported)) => notes.push(format!(
             "{}: all supported with a probability of {}, if each is true by {margin} points.",
             counted(claims, "claim"),
-            percent(supported)
+            probability(supported)
         )),
         (claims, None) => notes.push(format!(
             "{}: not judged, since a sequential test ends the cells.",

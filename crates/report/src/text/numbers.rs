@@ -82,6 +82,15 @@ pub fn percent(rate: f64) -> String {
     format!("{percents:.*} %", (zeros + 1.0).clamp(1.0, 12.0) as usize)
 }
 
+/// Formats a probability as a percentage: `57.8 %`; `< 0.1 %` and `> 99.9 %` near its ends.
+pub fn probability(chance: f64) -> String {
+    match chance {
+        _ if chance < 0.001 => "< 0.1 %".to_owned(),
+        _ if chance > 0.999 => "> 99.9 %".to_owned(),
+        _ => format!("{:.1} %", 100.0 * chance),
+    }
+}
+
 /// Formats a difference with its sign: `+36`, `-7`, `0`.
 pub fn signed(difference: f64) -> String {
     match difference.round() {
@@ -155,6 +164,15 @@ mod tests {
         assert_eq!(
             shown,
             ["0.0 %", "100.0 %", "57.8 %", "1.2 %", "0.12 %", "0.0031 %", "0.000000000000 %"]
+        );
+    }
+
+    #[test]
+    fn probabilities_have_no_rows_of_zeros() {
+        let shown = [0.0, 1e-9, 0.000_99, 0.001, 0.012_3, 0.999, 0.999_1, 1.0].map(probability);
+        assert_eq!(
+            shown,
+            ["< 0.1 %", "< 0.1 %", "< 0.1 %", "0.1 %", "1.2 %", "99.9 %", "> 99.9 %", "> 99.9 %"]
         );
     }
 
