@@ -31,7 +31,8 @@ stop_precision, sprt (elo0, elo1, alpha, beta, model, llr, lower, upper, verdict
 score_biased (whether a stop rule has ended the cell), games, games_failed, \
 wins, draws, losses, score, score_low, score_high, elo, elo_low, elo_high, elo_error (half of what lies between the \
 two), nelo, nelo_error (always null), los, stronger, pairs, distinct_games, swap_sides, self_play, openings_used, openings_effective, pairs_won_by_first_mover, pairs_won_by_second_mover, \
-first_mover_score, first_mover_low, first_mover_high); moves, and depths (cell_id, axes, player, opponent, searched_moves, wall_us_mean, \
+first_mover_score, first_mover_low, first_mover_high, p (of such a score between equal players), p_adjusted (by Holm's \
+procedure over all cells)); moves, and depths (cell_id, axes, player, opponent, searched_moves, wall_us_mean, \
 wall_us_median, wall_us_p90, wall_us_p99, depth_mean, nodes_mean, evaluations_mean, \
 full_tree_share, time_limit_us, overrun_beyond_us, overruns (moves that took so long, or longer), overrun_share, \
 wall_us_longest, wall_us_p95, wall_us_game_mean, wall_us_game_mean_low, wall_us_game_mean_high (the mean over games \

@@ -92,6 +92,7 @@ mod status;
 mod summary;
 mod times;
 mod unplaced;
+mod verdicts;
 mod verifications;
 mod worker_effects;
 
@@ -171,6 +172,7 @@ pub use times::{
     time_bucket,
 };
 pub use unplaced::{Unplaced, attention_of_placement, bound, lacking_text, unplaced};
+pub use verdicts::AdjustedVerdicts;
 pub use verifications::{
     DifferentGame, GetVerifications, OrderVerifications, OrderedVerifications, Verdict,
     VerificationCount, Verifications, VerificationsStanding, VerifiedPair, WaitingVerifications,

@@ -1,8 +1,10 @@
 //! Cells: games, scores and the stronger player.
 
+use std::rc::Rc;
+
 use spelrum_answers::{
-    CellResult, CellStop, CellStrength, ExperimentSummary, GetReport, IntervalKind, Report,
-    SprtOutcome, SprtStanding, Stronger,
+    AdjustedVerdicts, CellResult, CellStop, CellStrength, ExperimentSummary, GetReport,
+    IntervalKind, Report, SprtOutcome, SprtStanding, Stronger,
 };
 use spelrum_statistics::StopRule;
 
@@ -47,6 +49,8 @@ fn columns(report: &Report) -> Columns<'_, Row<'_>> {
     // All cells of one sweep are alike in this, too.
     let is_tested = report.cells.iter().any(|cell| cell.sprt().is_some());
     let is_mixed = kinds_differ(report);
+    let adjusted = Rc::new(report.adjusted_verdicts());
+    let p_values = Rc::clone(&adjusted);
     Columns::<Row<'_>>::new()
         .cell(&report.axes, |(cell, _)| cell)
         .key("timed", |(cell, _)| cell.is_timed)
@@ -91,7 +95,10 @@ fn columns(report: &Report) -> Columns<'_, Row<'_>> {
         .key("nelo_error", |_| Value::Null)
         .key("los", |(_, strength)| strength.los)
         .column("stronger", "stronger", Form::Words, |(cell, _)| cell.stronger().name())
-        .shown_as(|(cell, _)| stronger(cell))
+        .shown_as(move |(cell, _)| match is_single(cell, &adjusted) {
+            true => format!("{} †", stronger(cell)),
+            false => stronger(cell),
+        })
         // A test answers the question itself.
         .shown_if(!is_tested)
         .text("LLR", Form::Words, |(cell, _)| tested(cell))
@@ -112,6 +119,8 @@ fn columns(report: &Report) -> Columns<'_, Row<'_>> {
         .key("margin", |(cell, _)| Value::or_absent(cell.margin.map(margins::object)))
         // That of `score_low` and `score_high`.
         .key("interval", |(cell, _)| cell.interval_kind().map(IntervalKind::name))
+        .key("p", |(_, strength)| strength.p_value())
+        .key("p_adjusted", move |(cell, _)| p_values.p_value(cell.cell))
 }
 
 pub(crate) fn rows(report: &Report) -> Rows<'_> {
@@ -163,6 +172,16 @@ fn tested(cell: &CellResult) -> String {
 /// `+10 Elo`
 fn elo_text(elo: f64) -> String {
     if elo == 0.0 { "0 Elo".to_owned() } else { format!("{elo:+} Elo") }
+}
+
+/// The number of cells up to which verdicts are shown without a correction.
+const FEW_VERDICTS: usize = 5;
+
+/// Whether a cell's verdict is one of many, and does not stand after their correction.
+fn is_single(cell: &CellResult, adjusted: &AdjustedVerdicts) -> bool {
+    adjusted.judged() > FEW_VERDICTS
+        && cell.stronger() != Stronger::Unclear
+        && !adjusted.stands(cell.cell)
 }
 
 /// Returns the stronger player; a dash in self-play.
@@ -358,14 +377,31 @@ pub(super) fn few_openings(report: &Report) -> Option<String> {
     ))
 }
 
-/// Warns that one verdict in twenty is wrong where all players are equal.
+/// States how many verdicts of even players there would be, and which stand after a correction for their number.
 fn many_verdicts(report: &Report) -> Option<String> {
-    const FEW: usize = 5;
-    let judged = report.cells.iter().filter(|cell| !cell.is_self_play && cell.score.is_some());
-    let judged = judged.count();
-    (judged > FEW).then(|| {
+    let adjusted = report.adjusted_verdicts();
+    let judged = adjusted.judged();
+    let is_tested = report.cells.iter().any(|cell| cell.sprt().is_some());
+    let called = report.cells.iter().filter(|cell| cell.stronger() != Stronger::Unclear).count();
+    let single = report.cells.iter().filter(|cell| is_single(cell, &adjusted)).count();
+    let corrected = match single {
+        // Tests have error rates of their own.
+        _ if is_tested || called == 0 => ".".to_owned(),
+        0 => "; all stand after\nHolm's correction for their number.".to_owned(),
+        single => format!(
+            ";\n{} of {} (†) do not stand after Holm's correction for their number.",
+            count(single as u64),
+            count(called as u64)
+        ),
+    };
+    by_chance(judged).map(|by_chance| by_chance + &corrected)
+}
+
+/// How many of so many verdicts would be wrong if all players were even, as the beginning of a sentence; `None` of few.
+pub(super) fn by_chance(judged: usize) -> Option<String> {
+    (judged > FEW_VERDICTS).then(|| {
         format!(
-            "One verdict in twenty is wrong where all are even: of {} here, {} or so.",
+            "One verdict in twenty is wrong where all are even: of {} here, {} or so",
             count(judged as u64),
             count((judged as u64).div_ceil(20)),
         )
@@ -412,4 +448,56 @@ pub(super) fn stops(report: &Report) -> Vec<String> {
         notes.push(biased.to_owned());
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use spelrum_model::CellId;
+    use spelrum_statistics::PairCounts;
+
+    use super::*;
+    use crate::tables::text::tests::{report, shown};
+
+    /// A report of so many cells, of which the first is clearly ahead, the second barely, and all others even.
+    fn report_of(cells: i64) -> Report {
+        let mut report = report();
+        let like = report.cells[0].clone();
+        let cell = |number| {
+            let pairs = match number {
+                1 => PairCounts([0, 0, 10, 20, 20]),
+                2 => PairCounts([3, 7, 16, 14, 10]),
+                _ => PairCounts([5, 10, 20, 10, 5]),
+            };
+            let score = Some(pairs.interval());
+            CellResult { cell: CellId(number), pairs, score, ..like.clone() }
+        };
+        report.cells = (1..=cells).map(cell).collect();
+        report
+    }
+
+    #[test]
+    fn verdicts_of_many_cells_are_corrected_for_their_number() {
+        let report = report_of(8);
+        let adjusted = report.adjusted_verdicts();
+        let verdicts: Vec<_> = report.cells[..3].iter().map(CellResult::stronger).collect();
+        assert_eq!(verdicts, [Stronger::Player, Stronger::Player, Stronger::Unclear]);
+        assert!(adjusted.stands(CellId(1)) && !adjusted.stands(CellId(2)));
+        // The smallest of eight is multiplied by eight, and the next by seven.
+        for (cell, factor) in [(0, 8.0), (1, 7.0)] {
+            let p = report.cells[cell].strength().p_value().unwrap();
+            let is = adjusted.p_value(report.cells[cell].cell).unwrap();
+            assert!((is - factor * p).abs() < 1e-12, "{is} of {p}");
+        }
+        let text = shown(&report);
+        assert_eq!(text.matches(" †").count(), 1, "{text}");
+        assert!(text.contains("1 of 2 (†) do not stand after Holm's correction"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+
+    #[test]
+    fn few_verdicts_are_shown_as_they_are() {
+        let report = report_of(5);
+        let text = shown(&report);
+        assert!(!text.contains('†') && !text.contains("Holm"), "{text}");
+    }
 }

@@ -255,7 +255,6 @@ fn overrun_warning(costs: &[MoveCost]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::tables::text::tests::{report, shown};
 
     #[test]

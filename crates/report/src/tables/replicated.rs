@@ -93,6 +93,8 @@ fn table(report: &Report) -> Option<TitledTable> {
     }
     notes.push("The single cells: spelrum report --table cells.".to_owned());
     notes.extend(cells::notes_of_games(report));
+    let judged = replicated.groups.iter().filter(|row| row.interval.is_some()).count();
+    notes.extend(cells::by_chance(judged).map(|by_chance| by_chance + "."));
     Some(table.with_notes(notes))
 }
 
