@@ -150,6 +150,16 @@ impl Clustered {
         self.apart + self.parts.iter().map(|(_, part)| part * part).sum::<f64>()
     }
 
+    /// The covariance of its error with that of another mean: what the openings that both share contribute.
+    #[must_use]
+    pub fn covariance(&self, other: &Self) -> f64 {
+        let shared = |&(opening, part): &(OpeningKey, f64)| {
+            let place = other.parts.binary_search_by_key(&opening, |&(other, _)| other).ok()?;
+            Some(part * other.parts[place].1)
+        };
+        self.parts.iter().filter_map(shared).sum()
+    }
+
     /// The degrees of freedom of that variance.
     #[must_use]
     pub const fn freedom(&self) -> f64 {

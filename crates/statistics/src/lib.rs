@@ -24,6 +24,7 @@
 //! | [`choice`] | the quality of single moves beside random ones |
 //! | [`claims`] | hypotheses judged together: Holm's procedure, simultaneous bands |
 //! | [`comparisons`] | differences between cells, effects of axes, replicates |
+//! | [`curves`] | a score over an axis, and where it crosses one half |
 //! | [`ratings`] | players on one scale: Bradley and Terry, Davidson |
 //! | [`forecast`] | the time that the remaining games will take |
 //! | [`planning`] | what a match will show before it is played: widths, power, the course of stop rules |
@@ -46,6 +47,7 @@ pub mod claims;
 mod clustered;
 pub mod comparisons;
 mod counts;
+pub mod curves;
 #[cfg(test)]
 mod coverage_rounds;
 mod elo;
