@@ -52,7 +52,9 @@ draws, losses, score), fit, whether one scale fits (p_value, is_rejected, freedo
 departures from it (player, opponent, games, score, expected, departure, departure_error, p_value), cyclic_ratings, where it does \
 not fit (player, elo, radius, angle, nash_share, nash_elo). comparisons, with --compare: gains (cell_id, from_cell_id, axes, player, opponent, changed, from, to, \
 openings_shared, gain, gain_low, gain_high), effects (player, opponent, cells, axis, from, to, with_axis, \
-with_from, with_to, gain, gain_low, gain_high, residual_deviation), replicates (cell_id, axes, player, opponent, \
+with_from, with_to, gain, gain_low, gain_high, residual_deviation), crossings (cell_id (of the first), axes, player, opponent, along, \
+even_at, even_between (from and to of each part of the set), may_be_below, may_be_above; times in milliseconds), curves (cell_id, axes, player, \
+opponent, along, value, score, fitted, fitted_low, fitted_high), replicates (cell_id, axes, player, opponent, \
 seeds, score, score_low, score_high, deviation, deviation_beyond_openings). \
 phases, with --phases: unit (empty_cells or plies), times (cell_id, axes, player, opponent, phase, player_searched_moves, \
 player_wall_us_mean, opponent_searched_moves, opponent_wall_us_mean, wall_us_ratio), standardised (cell_id, axes, player, \

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::{CellId, DefinitionJson, Role};
 use spelrum_statistics::comparisons::{
-    Changed, ComparedCell, Difference, Effects, Replicates, differences, effects, replicated,
-    replicates,
+    Changed, ComparedCell, CurveAlong, Difference, Effects, Replicates, curves, differences,
+    effects, replicated, replicates,
 };
 use spelrum_statistics::{Clustered, OpeningSum};
 
@@ -20,6 +20,9 @@ use crate::summary::ExperimentSummary;
 
 /// A difference between two cells of an experiment that differ in one setting.
 pub type CellDifference = Difference<CellId>;
+
+/// A curve through the scores of an experiment's cells along an axis.
+pub type CellCurve = CurveAlong<CellId>;
 
 /// A cell of an experiment, repeated with other seeds.
 pub type CellReplicates = Replicates<CellId>;
@@ -50,6 +53,10 @@ pub struct Comparisons {
     pub differences_truncated: bool,
     /// Effects of axes, over all cells of a pairing.
     pub effects: Vec<Effects>,
+    /// Curves of scores along axes of numbers.
+    pub curves: Vec<CellCurve>,
+    /// Whether further curves were left out.
+    pub curves_truncated: bool,
     /// Cells repeated with other seeds.
     pub replicates: Vec<CellReplicates>,
 }
@@ -58,8 +65,9 @@ checked_on_reading!(Comparisons);
 
 impl Comparisons {
     fn check(&self) -> Result<(), Inconsistent> {
-        let Self { axes, differences, effects, replicates, .. } = self;
+        let Self { axes, differences, effects, curves, replicates, .. } = self;
         check_places("differences", axes, differences.iter().map(|difference| &*difference.place))?;
+        check_places("curves", axes, curves.iter().map(|curve| &*curve.place))?;
         check_places("replicates", axes, replicates.iter().map(|replicate| &*replicate.place))?;
         let effects = || effects.iter().flat_map(|effects| &effects.effects);
         if effects().any(|effect| !matches!(effect.contrasts.len(), 1 | 2)) {
@@ -72,6 +80,7 @@ impl Comparisons {
         let contrasts = effects().flat_map(|effect| &effect.contrasts);
         match changed
             .chain(contrasts.map(|contrast| contrast.axis))
+            .chain(curves.iter().map(|curve| curve.axis))
             .find(|&axis| axis >= axes.len())
         {
             None => Ok(()),
@@ -139,10 +148,13 @@ impl CellsToCompare {
         let compared: Vec<usize> =
             (0..axes.len()).filter(|axis| !seed_axes.contains(axis)).collect();
         let (differences, differences_truncated) = differences(&compared, &cells);
+        let (curves, curves_truncated) = curves(&compared, &cells);
         Comparisons {
             differences,
             differences_truncated,
             effects: effects(&compared, &cells),
+            curves,
+            curves_truncated,
             replicates: replicates(&seed_axes, &cells),
             experiment,
             axes,

@@ -110,7 +110,9 @@ pub use changes::{
 };
 pub use claims::{ClaimAnswer, WhyExploratory};
 pub use colours::{ColourResult, first_mover};
-pub use comparisons::{CellDifference, CellReplicates, CellsToCompare, Comparisons, Replicated};
+pub use comparisons::{
+    CellCurve, CellDifference, CellReplicates, CellsToCompare, Comparisons, Replicated,
+};
 pub use costs::CostRow;
 pub use dates::date_time;
 pub use engines::{EnginesUsed, MIXED_CELLS_MAX, MixedCell, UsedEngine};

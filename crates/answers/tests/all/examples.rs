@@ -116,6 +116,26 @@ fn comparisons() {
         residual: Some(0.5),
     };
     let [player, opponent] = names();
+    let curve = spelrum_answers::CellCurve {
+        axis: 0,
+        place: place(),
+        player,
+        opponent,
+        points: vec![PointOfCurve {
+            cell: CellId(7),
+            value: "200us".to_owned(),
+            number: 0.25,
+            score: 0.625,
+            fitted: Interval { value: 0.5, low: 0.25, high: 0.75 },
+        }],
+        crossing: Crossing {
+            at: Some(0.25),
+            between: vec![[0.25, 0.5]],
+            is_open_below: true,
+            is_open_above: false,
+        },
+    };
+    let [player, opponent] = names();
     let replicates = spelrum_answers::CellReplicates {
         cell: CellId(7),
         place: place(),
@@ -136,6 +156,8 @@ fn comparisons() {
         ],
         differences_truncated: false,
         effects: vec![effects],
+        curves: vec![curve],
+        curves_truncated: false,
         replicates: vec![replicates],
     };
     insta::assert_snapshot!(pretty(&comparisons));

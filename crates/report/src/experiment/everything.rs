@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::tables::played_on::PlayedOn;
 use crate::tables::rows::Rows;
 use crate::tables::scaled::{ScaledLimits, scaled};
-use crate::tables::{accuracy, claims_json, comparisons, engines, phases, ratings, registry};
+use crate::tables::{accuracy, claims_json, comparisons, curves, engines, phases, ratings, registry};
 
 /// All comparisons of an experiment.
 #[derive(Serialize)]
@@ -21,6 +21,9 @@ struct Compared<'a> {
     gains: Rows<'a>,
     gains_truncated: bool,
     effects: Rows<'a>,
+    crossings: Rows<'a>,
+    curves: Rows<'a>,
+    curves_truncated: bool,
     replicates: Rows<'a>,
 }
 
@@ -31,6 +34,9 @@ impl<'a> From<&'a Comparisons> for Compared<'a> {
             gains: comparisons::gain_rows(comparisons),
             gains_truncated: comparisons.differences_truncated,
             effects: comparisons::effect_rows(comparisons),
+            crossings: curves::crossing_rows(comparisons),
+            curves: curves::curve_rows(comparisons),
+            curves_truncated: comparisons.curves_truncated,
             replicates: comparisons::replicate_rows(comparisons),
         }
     }

@@ -291,6 +291,7 @@ fn nothing() -> Answers {
     answers.change(|compared: &mut Comparisons| {
         compared.differences.clear();
         compared.effects.clear();
+        compared.curves.clear();
         compared.replicates.clear();
     });
     answers.change(|phases: &mut Phases| phases.cells.clear());

@@ -239,6 +239,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::answers::Answers;
     use crate::document::Part;
+    use crate::tables::curves;
     use crate::tables::text::document;
 
     fn answers(comparisons: &Comparisons) -> Answers {
@@ -246,7 +247,8 @@ pub(crate) mod tests {
     }
 
     fn page(comparisons: &Comparisons) -> Vec<Part> {
-        let tables = [GAINS, EFFECTS, REPLICATES].into_iter();
+        let tables =
+            [GAINS, EFFECTS, curves::CROSSINGS, curves::CURVES, REPLICATES].into_iter();
         tables.flat_map(|table| table.source.parts(&answers(comparisons)).unwrap()).collect()
     }
 
@@ -322,6 +324,8 @@ pub(crate) mod tests {
                 has_interactions: true,
                 residual: Some(0.0312),
             }],
+            curves: vec![curves::tests::curve()],
+            curves_truncated: true,
             replicates: vec![CellReplicates {
                 cell: CellId(1),
                 place: vec![Some("1".to_owned()), None],
@@ -351,6 +355,8 @@ pub(crate) mod tests {
         let none = Comparisons {
             differences: Vec::new(),
             effects: Vec::new(),
+            curves: Vec::new(),
+            curves_truncated: false,
             replicates: Vec::new(),
             ..comparisons()
         };

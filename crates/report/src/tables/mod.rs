@@ -8,6 +8,7 @@ pub(crate) mod claims_json;
 pub(crate) mod colours;
 pub(crate) mod column;
 pub(crate) mod comparisons;
+pub(crate) mod curves;
 pub(crate) mod costs;
 pub(crate) mod disturbance;
 pub(crate) mod engines;

@@ -8,7 +8,7 @@ use clap::builder::PossibleValue;
 use super::entry::TableEntry;
 use super::rows::Rows;
 use super::{
-    accuracy, cells, claims, colours, comparisons, costs, disturbance, engines, evolution,
+    accuracy, cells, claims, colours, comparisons, costs, curves, disturbance, engines, evolution,
     failures, forfeits, margins, outcome_lengths, overview, phases, ratings, replicated, runs,
     worker_effects,
 };
@@ -42,6 +42,8 @@ pub(crate) static TABLES: &[TableName] = &[
     TableName(&ratings::CYCLES),
     TableName(&comparisons::GAINS),
     TableName(&comparisons::EFFECTS),
+    TableName(&curves::CROSSINGS),
+    TableName(&curves::CURVES),
     TableName(&comparisons::REPLICATES),
     TableName(&phases::TIMES),
     TableName(&phases::STANDARDISED),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::along::{lines, without};
 use super::{ComparedCell, Values, by_pairing};
 use crate::{Clustered, Interval};
 use schemars::JsonSchema;
@@ -75,13 +76,6 @@ pub fn differences<Cell: Copy>(
     (all, is_truncated)
 }
 
-/// A place without its value on one axis.
-fn without(axis: usize, place: &[Option<String>]) -> Vec<Option<String>> {
-    let mut place = place.to_vec();
-    place[axis] = None;
-    place
-}
-
 fn along<Cell: Copy>(
     axis: usize,
     pairing: &[&ComparedCell<Cell>],
@@ -91,21 +85,7 @@ fn along<Cell: Copy>(
     if values.len() < 2 {
         return;
     }
-    let mut lines: Vec<Vec<(usize, &ComparedCell<Cell>)>> = Vec::new();
-    let mut places: BTreeMap<Vec<Option<String>>, usize> = BTreeMap::new();
-    for &cell in pairing {
-        let Some(place) = cell.place[axis].as_deref().and_then(|value| values.place(value)) else {
-            continue;
-        };
-        let next = lines.len();
-        let line = *places.entry(without(axis, &cell.place)).or_insert(next);
-        if line == next {
-            lines.push(Vec::new());
-        }
-        lines[line].push((place, cell));
-    }
-    for mut line in lines {
-        line.sort_by_key(|&(place, _)| place);
+    for line in lines(axis, pairing, &values) {
         for (index, &(place, cell)) in line.iter().enumerate().skip(1) {
             let before = if values.are_numbers { index - 1 } else { 0 };
             let (from, other) = line[before];

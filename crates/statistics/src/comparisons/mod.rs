@@ -6,10 +6,12 @@
 //!
 //! | file | subject |
 //! |---|---|
+//! | `along` | curves along an axis, and where they cross one half |
 //! | `differences` | between cells that differ in one respect |
 //! | `effects` | of axes and of two axes together, over all cells of a pairing |
 //! | `replicates` | cells that differ only in their seed, or on another axis of replicates |
 
+mod along;
 #[cfg(test)]
 mod coverage;
 mod differences;
@@ -21,6 +23,7 @@ mod tests;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+pub use along::{CURVES_MAX, CurveAlong, PointOfCurve, curves};
 pub use differences::{Changed, DIFFERENCES_MAX, Difference, differences};
 pub use effects::{Contrast, Effect, Effects, effects};
 use foldhash::fast::FixedState;
@@ -76,6 +79,11 @@ impl<'a> Values<'a> {
     /// The value at a place.
     fn at(&self, place: usize) -> String {
         self.values.get_index(place).map_or_else(String::new, |&value| value.to_owned())
+    }
+
+    /// The number at a place, if the values are numbers.
+    fn number(&self, place: usize) -> Option<f64> {
+        number_of(self.values.get_index(place)?)
     }
 
     fn place(&self, value: &str) -> Option<usize> {

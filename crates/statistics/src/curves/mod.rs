@@ -78,8 +78,7 @@ impl Curve {
             return None;
         }
         let scale = Scale::over(first, last);
-        let freedom =
-            points.iter().map(|(_, score)| score.freedom()).fold(f64::INFINITY, f64::min);
+        let freedom = points.iter().map(|(_, score)| score.freedom()).fold(f64::INFINITY, f64::min);
         let quantile = student_quantile_95(freedom)?;
         let positions: Vec<f64> = points.iter().map(|&(value, _)| scale.position(value)).collect();
         let scores: Vec<&Clustered> = points.iter().map(|&(_, score)| score).collect();

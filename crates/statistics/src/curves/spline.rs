@@ -43,7 +43,8 @@ impl Posterior {
         let fitted: Vec<(f64, Spline)> = sizes
             .filter_map(|variance| Spline::fit(positions, &values, &errors, variance))
             .collect();
-        let most = fitted.iter().map(|(likelihood, _)| *likelihood).fold(f64::NEG_INFINITY, f64::max);
+        let most =
+            fitted.iter().map(|(likelihood, _)| *likelihood).fold(f64::NEG_INFINITY, f64::max);
         let weight = |likelihood: f64| libm::exp(likelihood - most);
         let total: f64 = fitted.iter().map(|(likelihood, _)| weight(*likelihood)).sum();
         if !(total.is_finite() && total > 0.0) {
@@ -95,8 +96,10 @@ impl Spline {
         let coefficients = information.solve(&(inverse_line.transpose() * values));
         let residuals = values - &line * &coefficients;
         let weights = covariance.solve(&residuals);
-        let likelihood =
-            -0.5 * (log_determinant(&covariance) + log_determinant(&information) + residuals.dot(&weights));
+        let likelihood = -0.5
+            * (log_determinant(&covariance)
+                + log_determinant(&information)
+                + residuals.dot(&weights));
         let spline = Self {
             variance,
             line: [coefficients[0], coefficients[1]],
@@ -116,7 +119,8 @@ impl Spline {
         );
         let mean = self.line[0] + self.line[1] * position + shared.dot(&self.weights);
         // Of the departure, given the line; and of the line, as far as the departure does not follow it.
-        let departure = self.variance * kernel(position, position) - shared.dot(&(&self.inverse * &shared));
+        let departure =
+            self.variance * kernel(position, position) - shared.dot(&(&self.inverse * &shared));
         let left = DVector::from_vec(vec![1.0, position]) - self.inverse_line.transpose() * &shared;
         let line = left.dot(&(&self.line_covariance * &left));
         (mean, departure.max(0.0) + line)
@@ -151,11 +155,8 @@ impl<'a> Logit<'a> {
     }
 
     fn covariance(&self, other: &Self, is_itself: bool) -> f64 {
-        let covariance = if is_itself {
-            self.score.variance()
-        } else {
-            self.score.covariance(other.score)
-        };
+        let covariance =
+            if is_itself { self.score.variance() } else { self.score.covariance(other.score) };
         self.slope * other.slope * covariance
     }
 }

@@ -33,9 +33,8 @@ fn true_score(truth: Truth, at: f64) -> f64 {
 
 /// Scores at so many values, each from the same openings with a pair of games.
 fn play(random: &mut Random, truth: Truth, values: &[f64], openings: u64) -> Vec<Clustered> {
-    let favours: Vec<f64> = (0..openings)
-        .map(|_| if random.unit() < 0.5 { OPENING } else { -OPENING })
-        .collect();
+    let favours: Vec<f64> =
+        (0..openings).map(|_| if random.unit() < 0.5 { OPENING } else { -OPENING }).collect();
     let (first, last) = (libm::log(values[0]), libm::log(values[values.len() - 1]));
     let cell = |value: &f64| {
         let at = (libm::log(*value) - first) / (last - first);
@@ -44,7 +43,11 @@ fn play(random: &mut Random, truth: Truth, values: &[f64], openings: u64) -> Vec
             .map(|(number, favour)| {
                 let p = chance(truth(at) + favour);
                 let points = [random.unit() < p, random.unit() < p].map(f64::from);
-                OpeningSum { opening: (0, number), weight: 1.0, sum: points.iter().sum::<f64>() / 2.0 }
+                OpeningSum {
+                    opening: (0, number),
+                    weight: 1.0,
+                    sum: points.iter().sum::<f64>() / 2.0,
+                }
             })
             .collect();
         Clustered::score(&sums).unwrap()
@@ -99,7 +102,8 @@ fn simulate(truth: Truth, points: u32, openings: u64, rounds: u32) -> Held {
             let found = curve.crossing();
             // To the width of a step.
             let slack = 1.0 + 2.0 / STEPS as f64 * libm::log(values[values.len() - 1] / values[0]);
-            let holds = found.between.iter().any(|[from, to]| from / slack <= value && value <= to * slack);
+            let holds =
+                found.between.iter().any(|[from, to]| from / slack <= value && value <= to * slack);
             held.crossing += f64::from(holds) / f64::from(rounds);
         }
     }
@@ -184,7 +188,8 @@ fn too_little_is_no_curve() {
     assert!(Curve::fit(&points[1..]).is_none(), "three values");
     let twice = [points[0], points[0], points[1], points[2]];
     assert!(Curve::fit(&twice).is_none(), "one value twice");
-    let certain = Clustered::score(&[OpeningSum { opening: (0, 0), weight: 1.0, sum: 1.0 }]).unwrap();
+    let certain =
+        Clustered::score(&[OpeningSum { opening: (0, 0), weight: 1.0, sum: 1.0 }]).unwrap();
     let alone = [points[0], points[1], points[2], (9_000.0, &certain)];
     assert!(Curve::fit(&alone).is_none(), "one opening");
 }

@@ -4,10 +4,11 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use spelrum_answers::{
-    CellDifference as Difference, CellReplicates as Replicates, Comparisons, Replicated,
+    CellCurve, CellDifference as Difference, CellReplicates as Replicates, Comparisons, Replicated,
 };
 use spelrum_model::CellId;
-use spelrum_statistics::comparisons::{Changed, Contrast, Effect, Effects};
+use spelrum_statistics::comparisons::{Changed, Contrast, Effect, Effects, PointOfCurve};
+use spelrum_statistics::curves::Crossing;
 
 use super::{count, experiment, figure_and_interval, id, name, place};
 
@@ -60,6 +61,40 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn point()(
+        cell in id(), value in name(), number in 0.0..1e6, score in 0.0..1.0, fitted in [0.0..1.0, 0.0..1.0, 0.0..1.0],
+    ) -> PointOfCurve<CellId> {
+        let [value_of_curve, low, high] = fitted;
+        let fitted = spelrum_statistics::Interval { value: value_of_curve, low, high };
+        PointOfCurve { cell: CellId(cell), value, number, score, fitted }
+    }
+}
+
+prop_compose! {
+    fn crossing()(
+        at in option::of(0.0..1e6),
+        between in vec([0.0..1e6, 0.0..1e6], 0..3),
+        open in [any::<bool>(), any::<bool>()],
+    ) -> Crossing {
+        let [is_open_below, is_open_above] = open;
+        Crossing { at, between, is_open_below, is_open_above }
+    }
+}
+
+prop_compose! {
+    fn curve()(
+        axis in 0..AXES,
+        place in place(AXES),
+        names in [name(), name()],
+        points in vec(point(), 0..4),
+        crossing in crossing(),
+    ) -> CellCurve {
+        let [player, opponent] = names;
+        CellCurve { axis, place, player, opponent, points, crossing }
+    }
+}
+
+prop_compose! {
     fn replicates()(
         cell in id(),
         place in place(AXES),
@@ -93,10 +128,13 @@ prop_compose! {
         differences in vec(difference(), 0..4),
         differences_truncated in any::<bool>(),
         effects in vec(effects(), 0..3),
+        curves in vec(curve(), 0..3),
+        curves_truncated in any::<bool>(),
         replicates in vec(replicates(), 0..3),
     ) -> Comparisons {
         Comparisons {
-            experiment, axes, differences, differences_truncated, effects, replicates,
+            experiment, axes, differences, differences_truncated, effects, curves, curves_truncated,
+            replicates,
         }
     }
 }
