@@ -47,9 +47,9 @@ pub mod claims;
 mod clustered;
 pub mod comparisons;
 mod counts;
-pub mod curves;
 #[cfg(test)]
 mod coverage_rounds;
+pub mod curves;
 mod elo;
 pub mod forecast;
 mod interval;

@@ -17,10 +17,11 @@ use spelrum_answers::{
 use spelrum_model::change::{BuildChange, CellChange, CellExample, Change};
 use spelrum_model::claims::ClaimStanding;
 use spelrum_model::{CellId, ExperimentId, ExperimentState, GameId, WorkerId};
-use spelrum_statistics::comparisons::{Changed, Contrast, Effect, Effects};
+use spelrum_statistics::comparisons::{Changed, Contrast, Effect, Effects, PointOfCurve};
+use spelrum_statistics::curves::Crossing;
 use spelrum_statistics::forecast::{Backlog, GameSpread};
 use spelrum_statistics::ratings::{Cycles, Estimate};
-use spelrum_statistics::{BetweenWorkers, GameTimes, WorkerEffect};
+use spelrum_statistics::{BetweenWorkers, GameTimes, Interval, WorkerEffect};
 
 use parts::{
     axes, cell, experiment, failed_game, forfeits, interval, labels, place, played_game, report,

@@ -11,7 +11,9 @@ use crate::error::Result;
 use crate::tables::played_on::PlayedOn;
 use crate::tables::rows::Rows;
 use crate::tables::scaled::{ScaledLimits, scaled};
-use crate::tables::{accuracy, claims_json, comparisons, curves, engines, phases, ratings, registry};
+use crate::tables::{
+    accuracy, claims_json, comparisons, curves, engines, phases, ratings, registry,
+};
 
 /// All comparisons of an experiment.
 #[derive(Serialize)]

