@@ -82,7 +82,7 @@ impl Curve {
         let quantile = student_quantile_95(freedom)?;
         let positions: Vec<f64> = points.iter().map(|&(value, _)| scale.position(value)).collect();
         let scores: Vec<&Clustered> = points.iter().map(|&(_, score)| score).collect();
-        let posterior = Posterior::of(&positions, &scores)?;
+        let posterior = Posterior::fit(&positions, &scores)?;
         Some(Self { scale, posterior, quantile, ends: [first, last] })
     }
 

@@ -33,8 +33,8 @@ struct Spline {
 
 impl Posterior {
     /// Fits scores at these positions, from 0 to 1. `None` if rounding errors leave nothing.
-    pub(super) fn of(positions: &[f64], scores: &[&Clustered]) -> Option<Self> {
-        let logits: Vec<Logit<'_>> = scores.iter().map(|score| Logit::of(score)).collect();
+    pub(super) fn fit(positions: &[f64], scores: &[&Clustered]) -> Option<Self> {
+        let logits: Vec<Logit<'_>> = scores.iter().map(|score| Logit::from_score(score)).collect();
         let errors = DMatrix::from_fn(logits.len(), logits.len(), |row, column| {
             logits[row].covariance(&logits[column], row == column)
         });
@@ -147,7 +147,7 @@ struct Logit<'a> {
 
 impl<'a> Logit<'a> {
     /// With half an opening of each extreme score, so that no score is 0 or 1.
-    fn of(score: &'a Clustered) -> Self {
+    fn from_score(score: &'a Clustered) -> Self {
         let openings = score.freedom() + 1.0;
         let shrunk = (openings * score.value() + 0.5) / (openings + 1.0);
         let lost = 1.0 - shrunk;
