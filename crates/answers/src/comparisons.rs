@@ -11,6 +11,7 @@ use spelrum_statistics::comparisons::{
     Changed, ComparedCell, CurveAlong, Difference, Effects, Replicates, curves, differences,
     effects, replicated, replicates,
 };
+use spelrum_statistics::curves::Shape;
 use spelrum_statistics::{Clustered, OpeningSum};
 
 use crate::cell_result::CellResult;
@@ -138,17 +139,30 @@ impl CellsToCompare {
         });
     }
 
-    /// Computes the changes between the cells.
+    /// Computes the changes between the cells. `replicates_axis` is the axis of replicates, if the sweep names one, and
+    /// `monotone` the axes along which scores only rise or only fall.
     #[must_use]
-    pub fn compare(self, experiment: ExperimentSummary) -> Comparisons {
+    pub fn compare(
+        self,
+        experiment: ExperimentSummary,
+        replicates_axis: Option<&str>,
+        monotone: &[String],
+    ) -> Comparisons {
         let Self { axes, cells, .. } = self;
         let seed_axes: Vec<usize> =
             (0..axes.len()).filter(|&axis| gives_the_seed(axis, &cells)).collect();
-        // A different seed is not a gain.
-        let compared: Vec<usize> =
-            (0..axes.len()).filter(|axis| !seed_axes.contains(axis)).collect();
+        // Another seed, or another replicate, is not a gain.
+        let is_compared =
+            |axis: &usize| !seed_axes.contains(axis) && replicates_axis != Some(&*axes[*axis]);
+        let compared: Vec<usize> = (0..axes.len()).filter(is_compared).collect();
+        let shape = |axis: usize| match monotone.contains(&axes[axis]) {
+            true => Shape::Monotone,
+            false => Shape::Any,
+        };
+        let shaped: Vec<(usize, Shape)> =
+            compared.iter().map(|&axis| (axis, shape(axis))).collect();
         let (differences, differences_truncated) = differences(&compared, &cells);
-        let (curves, curves_truncated) = curves(&compared, &cells);
+        let (curves, curves_truncated) = curves(&shaped, &cells);
         Comparisons {
             differences,
             differences_truncated,

@@ -32,6 +32,8 @@ pub struct ExperimentSettings {
     pub placement: Placement,
     /// The axis whose values are replicates: reports show the mean over them.
     pub replicates: Option<String>,
+    /// The axes along which curves of scores only rise or only fall.
+    pub monotone: Vec<String>,
 }
 
 /// The settings that steer the scheduling of an experiment.
@@ -70,6 +72,7 @@ impl ExperimentSettings {
             ("timing", self.timing != other.timing),
             (PLACEMENT, self.placement != other.placement),
             ("replicates", self.replicates != other.replicates),
+            ("monotone", self.monotone != other.monotone),
         ]
         .into_iter()
         .filter_map(|(key, differs)| differs.then_some(key))

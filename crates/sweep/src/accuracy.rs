@@ -15,7 +15,7 @@ use crate::players::Players;
 pub(super) const REFERENCE: &str = "reference";
 
 /// Keys that only a sweep of games has, each with its replacement, or why there is none.
-const OF_GAMES: [(&str, &str); 13] = [
+const OF_GAMES: [(&str, &str); 14] = [
     ("games", "write `choices`: in how many positions each player chooses"),
     ("openings", "write `positions`: where the players choose"),
     ("swap_sides", "remove it: each player moves once, alone"),
@@ -28,6 +28,7 @@ const OF_GAMES: [(&str, &str); 13] = [
     ("anchors", "remove it: every player is measured against the reference"),
     ("claims", "remove them: claims are about scores of games"),
     ("replicates", "remove it: replicates are of scores of games"),
+    ("monotone", "remove it: curves are of scores of games"),
     ("error_rate", "remove it: it is about claims, which are about scores of games"),
 ];
 

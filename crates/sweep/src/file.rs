@@ -6,7 +6,7 @@ use spelrum_engine::parse_duration_us;
 use spelrum_model::builds::Builds;
 use spelrum_model::{ExperimentSettings, SchedulingSettings, Task};
 use spelrum_statistics::StopRule;
-use spelrum_toml::{Fault, Node, Span, Table};
+use spelrum_toml::{Fault, Node, Span, Table, Tree};
 
 use crate::accuracy;
 use crate::adjudication::{self, AdjudicationInFile};
@@ -14,12 +14,12 @@ use crate::axes::{self, Axis};
 use crate::builds;
 use crate::claims::{self, ClaimInFile};
 use crate::course::{self, CourseInFile};
-use crate::fields::{check_name, number_of_games};
+use crate::fields::{check_name, number_of_games, texts};
 use crate::files::Files;
 use crate::key;
 use crate::keys::{
     ALLOCATE, ANY_BUILD, CHOICES, DESCRIPTION, FORFEITS_MAX, FORFEITS_STOP, GAMES_AT_ONCE, KIND,
-    MAX_PLIES, MEASURES_TIME, PRIORITY, RECORD, REPLICATES, SWAP_SIDES, SWEEP,
+    MAX_PLIES, MEASURES_TIME, MONOTONE, PRIORITY, RECORD, REPLICATES, SWAP_SIDES, SWEEP,
 };
 use crate::overrides::{self, Override};
 use crate::pairing::{self, Pairing};
@@ -146,6 +146,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
                 .transpose()?
                 .unwrap_or_default(),
             replicates: replicates(root, &axes)?,
+            monotone: monotone(root, &axes)?,
         },
         sample: root.value("sample").map(|node| sample::read(node, &axes)).transpose()?,
         overrides,
@@ -210,6 +211,33 @@ fn replicates(root: &Table, axes: &[Axis]) -> Result<Option<String>, Fault> {
             "name an axis of seeds, such as replicates = \"seed\" with seed = [1, 2, 3] in [axes]",
         )),
     }
+}
+
+/// The axes along which scores only rise or only fall.
+fn monotone(root: &Table, axes: &[Axis]) -> Result<Vec<String>, Fault> {
+    let Some(node) = root.value(MONOTONE.name) else { return Ok(Vec::new()) };
+    let example = "monotone = \"nodes\"";
+    let names = match &node.tree {
+        Tree::Scalar(_) => vec![(node.text("`monotone`", example)?, &node.place)],
+        Tree::Array(_) | Tree::Table(_) => texts(node, "`monotone`", example)?,
+    };
+    let columns: Vec<String> = axes
+        .iter()
+        .enumerate()
+        .flat_map(|(index, axis)| axis.columns(index))
+        .map(|column| column.name)
+        .collect();
+    let known = |(name, place): (&str, &Span)| {
+        if columns.iter().any(|column| column == name) {
+            return Ok(name.to_owned());
+        }
+        let remedy = match &columns[..] {
+            [] => "add [axes] with its values, or remove `monotone`".to_owned(),
+            columns => format!("the axes are {}", columns.join(", ")),
+        };
+        Err(Fault::at(place, format!("`monotone` names \"{name}\", which is not an axis"), remedy))
+    };
+    names.into_iter().map(known).collect()
 }
 
 /// Number of forfeits of one player that pauses the experiment, if any.

@@ -114,6 +114,12 @@ pub(super) fn builds() -> Json {
     })
 }
 
+/// The name of a column of axes, or several.
+pub(super) fn column_names() -> Json {
+    let name = json!({ "type": "string" });
+    json!({ "anyOf": [name, { "type": "array", "minItems": 1, "items": name }] })
+}
+
 /// An axis, or several.
 pub(super) fn used_axes() -> Json {
     json!({ "anyOf": [reference(), { "type": "array", "minItems": 1, "items": reference() }] })

@@ -135,6 +135,15 @@ pub(super) const REPLICATES: Key<Text> = Key::new(
 )
 .example("\"seed\"");
 
+pub(super) const MONOTONE: Key<Own> = Key::new(
+    "monotone",
+    "Monotone",
+    "[Axes along which scores only rise or only fall](#monotone), such as a limit that one player has and its \
+     opponent lacks: curves, crossings and their bands keep to it. Changes no cell.",
+    Own(forms::column_names),
+)
+.example("\"nodes\"");
+
 pub(super) const FORFEITS_STOP: Key<Word<bool>> = Key::new(
     "forfeits",
     "Forfeits",
@@ -299,6 +308,7 @@ pub(super) const SWEEP: Keys = &[
         Own(forms::axes),
     ),
     &REPLICATES,
+    &MONOTONE,
     &Key::new(
         "sample",
         "Sample",

@@ -129,6 +129,9 @@ fn comparisons() {
             score: 0.625,
             fitted: Interval { value: 0.5, low: 0.25, high: 0.75 },
         }],
+        is_cut: false,
+        is_monotone: true,
+        drawn: vec![(0.25, Interval { value: 0.5, low: 0.25, high: 0.75 })],
         crossing: Crossing {
             at: Some(0.25),
             between: vec![[0.25, 0.5]],

@@ -126,7 +126,7 @@ impl<W> Drawing<W> {
         for (_, points) in &mut series {
             points.sort_by(|a, b| a.at.total_cmp(&b.at));
         }
-        let chart = Chart::Curves(Curves { x, y, reference: None, series });
+        let chart = Chart::Curves(Curves { x, y, reference: None, series, fitted: Vec::new() });
         Ok(Figure {
             before: "rows",
             title: format!("{y_label} by {x_label}"),

@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 
-use spelrum_answers::{ExperimentSummary, Ratings, Report, date_time};
+use spelrum_answers::{Comparisons, ExperimentSummary, Ratings, Report, date_time};
 use spelrum_model::Task;
 
 use super::formats::Shown;
@@ -46,7 +46,11 @@ impl Page {
             Shown::Compared | Shown::Phases => {
                 let table = first_table(Task::Game, shown);
                 let parts = registry::page(table, answers)?;
-                Ok(Self::from_parts(table.source.experiment(answers)?, parts, Vec::new()))
+                let compared = answers.get::<Comparisons>().filter(|_| shown == Shown::Compared);
+                let figures = compared
+                    .map(|compared| figures::curve_figures(compared, axis))
+                    .unwrap_or_default();
+                Ok(Self::from_parts(table.source.experiment(answers)?, parts, figures))
             }
             Shown::Table(name) => {
                 let table = name.entry();

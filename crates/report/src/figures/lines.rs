@@ -23,6 +23,8 @@ pub(super) struct Line {
     place: String,
     /// From left to right.
     points: Vec<Point>,
+    /// A curve through them with its band; empty without one.
+    fitted: Vec<Point>,
 }
 
 /// Maximum number of plots in a figure.
@@ -40,7 +42,12 @@ impl Line {
     /// A line through these points.
     pub(super) fn new(players: String, place: String, mut points: Vec<Point>) -> Self {
         points.sort_by(|a, b| a.at.total_cmp(&b.at));
-        Self { players, place, points }
+        Self { players, place, points, fitted: Vec::new() }
+    }
+
+    /// The line with a curve through its points, from left to right.
+    pub(super) fn with_curve(self, fitted: Vec<Point>) -> Self {
+        Self { fitted, ..self }
     }
 
     /// Returns the player and the opponent, if there is one.
@@ -162,7 +169,10 @@ impl Sorted {
     pub(super) fn panels(&self, x: &Axis, y: &Axis, reference: Option<f64>) -> Vec<Panel> {
         let panels = self.plots.iter().map(|(heading, lines)| {
             let series = lines.iter().map(|line| (self.name(line), line.points.clone())).collect();
-            let curves = Curves { x: x.clone(), y: y.clone(), reference, series };
+            let has_curves = lines.iter().any(|line| !line.fitted.is_empty());
+            let fitted = lines.iter().filter(|_| has_curves).map(|line| line.fitted.clone());
+            let (x, y, fitted) = (x.clone(), y.clone(), fitted.collect());
+            let curves = Curves { x, y, reference, series, fitted };
             Panel { heading: heading.clone(), chart: Chart::Curves(curves) }
         });
         panels.collect()

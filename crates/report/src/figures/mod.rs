@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod along;
+mod curves;
 mod lines;
 mod overview;
 mod ratings;
@@ -10,7 +11,7 @@ mod results;
 mod tests;
 mod times;
 
-use spelrum_answers::{Overview, Ratings, Report};
+use spelrum_answers::{Comparisons, Overview, Ratings, Report};
 use spelrum_model::Task;
 
 use crate::plot::Figure;
@@ -41,6 +42,11 @@ pub(crate) fn overview_figures(overview: &Overview, axis: Option<&str>) -> Vec<F
         .into_iter()
         .flatten()
         .collect()
+}
+
+/// Returns figures of scores as curves; along `axis` alone, if it is given.
+pub(crate) fn curve_figures(compared: &Comparisons, axis: Option<&str>) -> Vec<Figure> {
+    curves::figures(compared, axis)
 }
 
 /// Returns figures of the players' strength on one scale.

@@ -130,6 +130,7 @@ fn figure(x: &str, y: &str, lines: &[(String, Line)]) -> Figure {
                 y: Axis::from_counts(y, values()),
                 reference: None,
                 series: series.collect(),
+                fitted: Vec::new(),
             }),
         }
     });

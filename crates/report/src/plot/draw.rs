@@ -15,7 +15,7 @@ use plotters::style::{Color, TRANSPARENT, TextStyle};
 
 use super::ink::{HEAT_STEPS, Ink, Outcome};
 use super::svg::Drawing;
-use super::{Axis, Board, Chart, Curves, Estimate, Heat, Intervals, PlotSize};
+use super::{Axis, Board, Chart, Curves, Estimate, Heat, Intervals, PlotSize, Point};
 use crate::text::count;
 use crate::text::{shortened, shortened_apart};
 
@@ -162,11 +162,31 @@ fn curves(page: &Page<'_>, curves: &Curves) -> Result<(), Error> {
         let y = curves.y.position(reference);
         page.draw(&PathElement::new(vec![pixel(from, y), pixel(to, y)], Ink::Reference.color()))?;
     }
+    for (series, fitted) in curves.fitted.iter().enumerate() {
+        let at = |x: f64, y: f64| pixel(curves.x.position(x), curves.y.position(y));
+        let ends = |point: &Point| Some((point.at, point.estimate.interval?));
+        let above = fitted.iter().filter_map(|point| ends(point).map(|(x, [_, high])| at(x, high)));
+        let below =
+            fitted.iter().rev().filter_map(|point| ends(point).map(|(x, [low, _])| at(x, low)));
+        let corners: Vec<Pixel> = above.chain(below).collect();
+        if corners.len() > 2 {
+            page.draw(&Polygon::new(corners, Ink::Band(series).color()))?;
+        }
+        let line: Vec<Pixel> =
+            fitted.iter().map(|point| at(point.at, point.estimate.value)).collect();
+        if line.len() > 1 {
+            page.draw(&PathElement::new(line, Ink::Line(series).color()))?;
+        }
+    }
+    let has_curves = !curves.fitted.is_empty();
     let lines = curves.series.len();
     for (series, (_, points)) in curves.series.iter().enumerate() {
         // Side by side, where they would overlap.
-        let aside =
-            (2 * i32::try_from(series).unwrap_or(0) + 1 - i32::try_from(lines).unwrap_or(0)) * 3;
+        let aside = if has_curves {
+            0
+        } else {
+            (2 * i32::try_from(series).unwrap_or(0) + 1 - i32::try_from(lines).unwrap_or(0)) * 3
+        };
         let at = |x: f64, y: f64| {
             let (x, y) = pixel(curves.x.position(x), curves.y.position(y));
             (x + aside, y)
@@ -179,7 +199,7 @@ fn curves(page: &Page<'_>, curves: &Curves) -> Result<(), Error> {
         }
         let line =
             points.iter().map(|point| at(point.at, point.estimate.value)).collect::<Vec<_>>();
-        if line.len() > 1 {
+        if line.len() > 1 && !has_curves {
             page.draw(&PathElement::new(line.clone(), Ink::Line(series).color()))?;
         }
         for point in line {

@@ -19,6 +19,8 @@ pub(super) enum Ink {
     Reference,
     Line(usize),
     Whisker(usize),
+    /// The band of a curve.
+    Band(usize),
     /// A point of a series.
     Marker(usize),
     /// A bar of games.
@@ -62,6 +64,7 @@ impl Ink {
             .into_iter()
             .chain(series(Self::Line))
             .chain(series(Self::Whisker))
+            .chain(series(Self::Band))
             .chain(series(Self::Marker))
             .chain(Outcome::ALL.map(Self::Bar))
             .chain(Outcome::ALL.map(Self::OnBar))
@@ -92,6 +95,7 @@ impl Ink {
             Self::Reference => "reference".to_owned(),
             Self::Line(series) => format!("line s{series}"),
             Self::Whisker(series) => format!("whisker s{series}"),
+            Self::Band(series) => format!("band p{series}"),
             Self::Marker(series) => format!("marker s{series}"),
             Self::Bar(outcome) => format!("bar {}", outcome.class()),
             Self::Part(part) => format!("bar p{part}"),

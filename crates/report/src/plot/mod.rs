@@ -119,6 +119,9 @@ pub(crate) struct Curves {
     pub(crate) reference: Option<f64>,
     /// Names of the lines, and their points from left to right.
     pub(crate) series: Vec<(String, Vec<Point>)>,
+    /// For each of these lines a curve with its band, from left to right, in place of straight lines from point to point.
+    /// Empty: there are none.
+    pub(crate) fitted: Vec<Vec<Point>>,
 }
 
 /// Values with intervals for several things, one below the other.

@@ -1,9 +1,11 @@
 //! Scores as curves along an axis, and where they cross one half.
 
+use std::collections::BTreeSet;
+
 use spelrum_answers::{CellCurve, Comparisons};
 use spelrum_model::CellId;
 use spelrum_statistics::comparisons::{CURVES_MAX, PointOfCurve};
-use spelrum_statistics::curves::Crossing;
+use spelrum_statistics::curves::{CURVE_POINTS_MAX, Crossing};
 
 use super::column::Columns;
 use super::entry::{TableEntry, View, parts};
@@ -70,10 +72,27 @@ fn crossings(comparisons: &Comparisons) -> TitledTable {
          one half; nothing is known below the first value and beyond the last."
             .to_owned(),
     ];
+    if comparisons.curves.iter().any(|curve| curve.is_monotone) {
+        notes.push(format!(
+            "Only rises or only falls, by `monotone`: along {}.",
+            monotone(comparisons)
+        ));
+    }
+    if comparisons.curves.iter().any(|curve| curve.is_cut) {
+        let most = CURVE_POINTS_MAX;
+        notes.push(format!("Of axes with more values, curves use the first {most}."));
+    }
     if comparisons.curves_truncated {
         notes.push(format!("There are more than these {}.", count(CURVES_MAX as u64)));
     }
     table.with_notes(notes)
+}
+
+/// The axes along which curves only rise or only fall.
+fn monotone(comparisons: &Comparisons) -> String {
+    let curves = comparisons.curves.iter().filter(|curve| curve.is_monotone);
+    let axes: BTreeSet<&str> = curves.map(|curve| &*comparisons.axes[curve.axis]).collect();
+    axes.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 fn curve_columns(comparisons: &Comparisons) -> Columns<'_, PointRow<'_>> {
@@ -121,7 +140,7 @@ fn curves(comparisons: &Comparisons) -> TitledTable {
 }
 
 /// Whether the axis is one of times.
-fn is_time(curve: &CellCurve) -> bool {
+pub(crate) fn is_time(curve: &CellCurve) -> bool {
     curve.points.iter().any(|point| point.value.parse::<f64>().is_err())
 }
 
@@ -192,6 +211,9 @@ pub(crate) mod tests {
             player: "alphabeta".to_owned(),
             opponent: "genetic".to_owned(),
             points: (1..).zip(values).map(point).collect(),
+            is_cut: false,
+            is_monotone: false,
+            drawn: values.iter().map(|&(_, number)| (number, fitted)).collect(),
             crossing: Crossing {
                 at: between.first().map(|[from, to]| (from + to) / 2.0),
                 between: between.into(),

@@ -345,7 +345,13 @@ pub(crate) fn figure(report: &Report) -> Option<Figure> {
     }
     let panels = shown.iter().zip(all).map(|(group, series)| Panel {
         heading: (shown.len() > 1).then(|| group.heading(&axes)),
-        chart: Chart::Curves(Curves { x: x.clone(), y: y.clone(), reference: None, series }),
+        chart: Chart::Curves(Curves {
+            x: x.clone(),
+            y: y.clone(),
+            reference: None,
+            series,
+            fitted: Vec::new(),
+        }),
     });
     let mut notes = Vec::new();
     if shown.iter().any(|group| group.runs.len() > 1) {

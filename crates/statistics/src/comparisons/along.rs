@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ComparedCell, Values, by_pairing};
 use crate::Interval;
-use crate::curves::{CURVE_POINTS_MAX, CURVE_POINTS_MIN, Crossing, Curve};
+use crate::curves::{CURVE_POINTS_MAX, CURVE_POINTS_MIN, Crossing, Curve, Shape};
 
 /// Most curves returned.
 pub const CURVES_MAX: usize = 500;
@@ -25,6 +25,12 @@ pub struct CurveAlong<Cell> {
     pub opponent: String,
     /// The cells, in the order of their values.
     pub points: Vec<PointOfCurve<Cell>>,
+    /// Whether the axis has further values, which the curve does not use.
+    pub is_cut: bool,
+    /// Whether the curve only rises or only falls, as the sweep says of the axis.
+    pub is_monotone: bool,
+    /// The curve with its 95% band at evenly spaced positions from the first value to the last, by the numbers of the axis.
+    pub drawn: Vec<(f64, Interval)>,
     /// Where the score is one half, in the numbers of the axis.
     pub crossing: Crossing,
 }
@@ -80,16 +86,16 @@ pub(super) fn without(axis: usize, place: &[Option<String>]) -> Vec<Option<Strin
 }
 
 /// The curves along each of these axes whose values are numbers, where cells of a pairing have four values or more
-/// ([`CURVE_POINTS_MIN`]); unbounded values are left out. Cells come in the grid's order. Returns at most
-/// [`CURVES_MAX`], and whether there were more.
+/// ([`CURVE_POINTS_MIN`]); unbounded values are left out, and those after the first [`CURVE_POINTS_MAX`]. Cells come in
+/// the grid's order. Returns at most [`CURVES_MAX`], and whether there were more.
 #[must_use]
 pub fn curves<Cell: Copy>(
-    axes: &[usize],
+    axes: &[(usize, Shape)],
     cells: &[ComparedCell<Cell>],
 ) -> (Vec<CurveAlong<Cell>>, bool) {
     let mut all = Vec::new();
     for pairing in by_pairing(cells) {
-        for &axis in axes {
+        for &(axis, shape) in axes {
             let values = Values::on(axis, &pairing);
             if !values.are_numbers || values.len() < CURVE_POINTS_MIN {
                 continue;
@@ -98,7 +104,7 @@ pub fn curves<Cell: Copy>(
                 if all.len() == CURVES_MAX {
                     return (all, true);
                 }
-                all.extend(along(axis, &line, &values));
+                all.extend(along(axis, shape, &line, &values));
             }
         }
     }
@@ -107,6 +113,7 @@ pub fn curves<Cell: Copy>(
 
 fn along<Cell: Copy>(
     axis: usize,
+    shape: Shape,
     line: &[(usize, &ComparedCell<Cell>)],
     values: &Values<'_>,
 ) -> Option<CurveAlong<Cell>> {
@@ -115,9 +122,10 @@ fn along<Cell: Copy>(
         .filter_map(|&(place, cell)| Some((values.number(place)?, place, cell)))
         .filter(|(number, ..)| number.is_finite())
         .collect();
+    let is_cut = points.len() > CURVE_POINTS_MAX;
     points.truncate(CURVE_POINTS_MAX);
     let scores: Vec<_> = points.iter().map(|(number, _, cell)| (*number, &cell.score)).collect();
-    let curve = Curve::fit(&scores)?;
+    let curve = Curve::fit(&scores, shape)?;
     let first = points.first()?.2;
     Some(CurveAlong {
         axis,
@@ -134,6 +142,9 @@ fn along<Cell: Copy>(
                 fitted: curve.score_at(number),
             })
             .collect(),
+        is_cut,
+        is_monotone: shape == Shape::Monotone,
+        drawn: curve.drawn().collect(),
         crossing: curve.crossing(),
     })
 }

@@ -9,6 +9,9 @@
 //!
 //! Cells of one sweep share their openings, so that their errors are correlated: the covariances are those of the scores
 //! by opening ([`Clustered`]).
+//!
+//! A curve that only rises or only falls is the same one with its steps in order, and so is its band (Chernozhukov,
+//! Fernández-Val and Galichon 2009, "Improving point and interval estimators of monotone functions by rearrangement").
 
 mod spline;
 #[cfg(test)]
@@ -27,18 +30,26 @@ pub const CURVE_POINTS_MIN: usize = 4;
 pub const CURVE_POINTS_MAX: usize = 64;
 /// Ratio of the greatest to the least value from which positions on the axis are logarithms.
 const WIDE: f64 = 8.0;
-/// Steps between the first and the last value in which crossings are looked for.
+/// Steps between the first and the last value in which the curve is computed. Between two it is a straight line.
 const STEPS: usize = 512;
+/// Steps from each point of a drawing to the next.
+const STEPS_DRAWN: usize = 16;
+
+/// What is known of a curve's shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Nothing.
+    Any,
+    /// It only rises, or it only falls.
+    Monotone,
+}
 
 /// A curve through the scores at several values of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     scale: Scale,
-    posterior: Posterior,
-    /// The quantile of the band.
-    quantile: f64,
-    /// The first and the last value.
-    ends: [f64; 2],
+    /// The curve with its band on the logistic scale, at [`STEPS`] + 1 positions from the first value to the last.
+    steps: Vec<Interval>,
 }
 
 /// Where a curve crosses one half.
@@ -47,7 +58,8 @@ pub struct Crossing {
     /// The value at which the curve first is one half; `None` if it is nowhere.
     pub at: Option<f64>,
     /// Values at which the band holds one half, from and to: with a probability of 95% the true curve is one half there
-    /// or nowhere between the first and the last value. Empty if the band excludes one half everywhere.
+    /// or nowhere between the first and the last value. Each range reaches to where the band is known to exclude one half.
+    /// Empty if the band excludes one half everywhere.
     pub between: Vec<[f64; 2]>,
     /// Whether the band holds one half at the first value: evenness may be below it.
     pub is_open_below: bool,
@@ -69,7 +81,7 @@ impl Curve {
     ///
     /// Positions are logarithms where all values are positive and the last is eight times the first or more.
     #[must_use]
-    pub fn fit(points: &[(f64, &Clustered)]) -> Option<Self> {
+    pub fn fit(points: &[(f64, &Clustered)], shape: Shape) -> Option<Self> {
         let (first, last) = (points.first()?.0, points.last()?.0);
         let is_fit = (CURVE_POINTS_MIN..=CURVE_POINTS_MAX).contains(&points.len())
             && points.iter().all(|(value, _)| value.is_finite())
@@ -83,38 +95,62 @@ impl Curve {
         let positions: Vec<f64> = points.iter().map(|&(value, _)| scale.position(value)).collect();
         let scores: Vec<&Clustered> = points.iter().map(|&(_, score)| score).collect();
         let posterior = Posterior::fit(&positions, &scores)?;
-        Some(Self { scale, posterior, quantile, ends: [first, last] })
+        let at = |step: usize| {
+            let (value, variance) = posterior.at(step as f64 / STEPS as f64);
+            let error = quantile * variance.sqrt();
+            Interval { value, low: value - error, high: value + error }
+        };
+        let mut steps: Vec<Interval> = (0..=STEPS).map(at).collect();
+        match shape {
+            Shape::Any => {}
+            Shape::Monotone => rearrange(&mut steps),
+        }
+        Some(Self { scale, steps })
     }
 
     /// The score at a value between the first and the last, with its 95% band at this value. Values outside are moved to
     /// the nearer end: nothing is known there.
     #[must_use]
     pub fn score_at(&self, value: f64) -> Interval {
-        let at = self.scale.position(value.clamp(self.ends[0], self.ends[1]));
-        self.on_logistic_scale(at).map(score_of_logit)
+        let steps = self.scale.position(value).clamp(0.0, 1.0) * STEPS as f64;
+        let before = (steps as usize).min(STEPS - 1);
+        let share = steps - before as f64;
+        let between = |end: fn(&Interval) -> f64| {
+            end(&self.steps[before]) * (1.0 - share) + end(&self.steps[before + 1]) * share
+        };
+        Interval {
+            value: between(|at| at.value),
+            low: between(|at| at.low),
+            high: between(|at| at.high),
+        }
+        .map(score_of_logit)
+    }
+
+    /// The curve at evenly spaced positions from the first value to the last, with its band: enough to draw it.
+    pub fn drawn(&self) -> impl Iterator<Item = (f64, Interval)> + '_ {
+        let steps = self.steps.iter().enumerate().step_by(STEPS_DRAWN);
+        steps.map(|(step, at)| (self.value_of_step(step), at.map(score_of_logit)))
     }
 
     /// Where the curve crosses one half.
     #[must_use]
     pub fn crossing(&self) -> Crossing {
-        let positions = (0..=STEPS).map(|step| step as f64 / STEPS as f64);
-        let fitted: Vec<(f64, Interval)> =
-            positions.map(|at| (at, self.on_logistic_scale(at))).collect();
         let holds = |interval: &Interval| interval.low <= 0.0 && interval.high >= 0.0;
-        let value = |at: f64| self.scale.value(at);
-        let at = fitted.windows(2).find_map(|step| {
-            let [(from, before), (to, after)] = [step[0], step[1]];
-            let crosses = before.value == 0.0 || (before.value > 0.0) != (after.value > 0.0);
-            let share = before.value / (before.value - after.value);
-            crosses.then(|| value(from + share.clamp(0.0, 1.0) * (to - from)))
-        });
+        let mut at = None;
         let mut between: Vec<[f64; 2]> = Vec::new();
         let mut was_held = false;
-        for (at, interval) in &fitted {
-            let is_held = holds(interval);
+        for (step, ends) in self.steps.windows(2).enumerate() {
+            let crosses = ends[0].value == 0.0 || (ends[0].value > 0.0) != (ends[1].value > 0.0);
+            let [from, to] = [self.value_of_step(step), self.value_of_step(step + 1)];
+            if crosses && at.is_none() {
+                let share = ends[0].value / (ends[0].value - ends[1].value);
+                let position = (step as f64 + share.clamp(0.0, 1.0)) / STEPS as f64;
+                at = Some(self.scale.value(position));
+            }
+            let is_held = crosses || holds(&ends[0]) || holds(&ends[1]);
             match between.last_mut() {
-                Some(last) if is_held && was_held => last[1] = value(*at),
-                _ if is_held => between.push([value(*at); 2]),
+                Some(last) if is_held && was_held => last[1] = to,
+                _ if is_held => between.push([from, to]),
                 _ => {}
             }
             was_held = is_held;
@@ -122,15 +158,31 @@ impl Curve {
         Crossing {
             at,
             between,
-            is_open_below: fitted.first().is_some_and(|(_, interval)| holds(interval)),
-            is_open_above: fitted.last().is_some_and(|(_, interval)| holds(interval)),
+            is_open_below: holds(&self.steps[0]),
+            is_open_above: holds(&self.steps[STEPS]),
         }
     }
 
-    fn on_logistic_scale(&self, at: f64) -> Interval {
-        let (value, variance) = self.posterior.at(at);
-        let error = self.quantile * variance.sqrt();
-        Interval { value, low: value - error, high: value + error }
+    fn value_of_step(&self, step: usize) -> f64 {
+        self.scale.value(step as f64 / STEPS as f64)
+    }
+}
+
+/// Puts a curve and the ends of its band in order: rising if it ends above its beginning, or falling.
+fn rearrange(steps: &mut [Interval]) {
+    let rises = steps.last().map(|last| last.value) >= steps.first().map(|first| first.value);
+    let in_order = |end: fn(&Interval) -> f64| {
+        let mut ends: Vec<f64> = steps.iter().map(end).collect();
+        ends.sort_by(f64::total_cmp);
+        if !rises {
+            ends.reverse();
+        }
+        ends
+    };
+    let [values, lows, highs] =
+        [in_order(|at| at.value), in_order(|at| at.low), in_order(|at| at.high)];
+    for (step, at) in steps.iter_mut().enumerate() {
+        *at = Interval { value: values[step], low: lows[step], high: highs[step] };
     }
 }
 

@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::read::cells::all_cells;
 use crate::read::openings;
 use crate::read::readers::Readers;
-use crate::read::summaries::{find, summary};
+use crate::read::summaries::{Facts, facts, find, summary};
 
 /// Rows by opening that are read at once.
 const ROWS_AT_ONCE: u32 = 50_000;
@@ -24,21 +24,23 @@ impl Readers {
     /// # Errors
     /// If the database fails, takes too long, or has too many cells for a report.
     pub async fn comparisons(&self, which: &str) -> Result<Option<Comparisons>, StoreError> {
-        let Some((experiment, cells)) = self.in_time(self.comparable(which)).await? else {
+        let Some((experiment, facts, cells)) = self.in_time(self.comparable(which)).await? else {
             return Ok(None);
         };
-        computed(move || Some(cells.compare(experiment))).await
+        let Facts { replicates, monotone, .. } = facts;
+        computed(move || Some(cells.compare(experiment, replicates.as_deref(), &monotone))).await
     }
 
     async fn comparable(
         &self,
         which: &str,
-    ) -> Result<Option<(ExperimentSummary, CellsToCompare)>, StoreError> {
+    ) -> Result<Option<(ExperimentSummary, Facts, CellsToCompare)>, StoreError> {
         let mut snapshot = self.snapshot().await?;
         let Some(id) = find(&mut snapshot, which).await? else { return Ok(None) };
         let Some(experiment) = summary(&mut snapshot, id).await? else { return Ok(None) };
+        let Some(facts) = facts(&mut snapshot, id).await? else { return Ok(None) };
         let cells = cells_to_compare(&mut snapshot, id).await?;
-        Ok(Some((experiment, cells)))
+        Ok(Some((experiment, facts, cells)))
     }
 }
 

@@ -14,6 +14,7 @@ use crate::schema::encoding::rows;
 use crate::schema::experiment_states::state_of;
 use crate::schema::machine_columns::labels_of;
 use crate::schema::numbers::scaling;
+use crate::schema::settings::monotone;
 
 /// Maximum number of experiments that `status` reads and shows: well below the size limit of a message, and as quick
 /// beside many more (invariant 9).
@@ -196,6 +197,8 @@ pub(crate) struct Facts {
     pub(crate) stopped_for: Option<String>,
     /// The axis whose values are replicates.
     pub(crate) replicates: Option<String>,
+    /// The axes along which curves only rise or only fall.
+    pub(crate) monotone: Vec<String>,
 }
 
 pub(crate) async fn facts(
@@ -204,7 +207,7 @@ pub(crate) async fn facts(
 ) -> Result<Option<Facts>, StoreError> {
     let row = sqlx::query!(
         r#"SELECT description, engine_revision, record = 'moves' AS "moves_recorded!: bool",
-            reference_speed, factor_max_permille, forfeits_player, replicates
+            reference_speed, factor_max_permille, forfeits_player, replicates, monotone_json
         FROM experiments WHERE experiment_id = ?"#,
         experiment.0
     )
@@ -217,6 +220,7 @@ pub(crate) async fn facts(
         scaling: scaling(row.reference_speed, row.factor_max_permille),
         stopped_for: row.forfeits_player,
         replicates: row.replicates,
+        monotone: monotone(row.monotone_json.as_deref()),
     }))
 }
 

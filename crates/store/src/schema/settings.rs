@@ -1,6 +1,7 @@
 //! An experiment's settings as columns.
 
 use rusqlite::Row;
+use serde_json::json;
 use spelrum_model::disturbance::Timing;
 use spelrum_model::placement::Placement;
 use spelrum_model::{Allocation, ExperimentSettings, Record, SchedulingSettings};
@@ -25,6 +26,7 @@ struct Columns {
     factor_max_permille: u32,
     placement_json: Option<String>,
     replicates: Option<String>,
+    monotone_json: Option<String>,
 }
 
 impl From<Columns> for ExperimentSettings {
@@ -46,6 +48,7 @@ impl From<Columns> for ExperimentSettings {
             },
             placement: Placement::from_json(columns.placement_json.as_deref()),
             replicates: columns.replicates,
+            monotone: monotone(columns.monotone_json.as_deref()),
         }
     }
 }
@@ -68,8 +71,16 @@ pub(crate) fn read_imported(row: &Row<'_>) -> rusqlite::Result<ExperimentSetting
         replicates: row
             .get::<_, Option<String>>("replicates")?
             .filter(|name| name.len() <= NAME_BYTES_MAX),
+        monotone_json: row
+            .get::<_, Option<String>>("monotone_json")?
+            .filter(|names| names.len() <= TEXT_BYTES_MAX),
     };
     Ok(columns.into())
+}
+
+/// The axes along which curves only rise or only fall.
+pub(crate) fn monotone(json: Option<&str>) -> Vec<String> {
+    json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
 }
 
 /// Reads an experiment's settings.
@@ -80,7 +91,8 @@ pub(crate) async fn read(
     let columns = sqlx::query_as!(
         Columns,
         "SELECT description, priority, allocation, record, game_timeout_us, forfeits_max, disturbed_above,
-            replays_max, reference_speed, factor_max_permille, placement_json, games_at_once, replicates
+            replays_max, reference_speed, factor_max_permille, placement_json, games_at_once, replicates,
+            monotone_json
         FROM experiments WHERE experiment_id = ?",
         experiment
     )
@@ -109,12 +121,13 @@ pub(crate) async fn write(
         forfeits_max.map(|games| safe("the sweep's forfeits_max", games)).transpose()?;
     let (reference_speed, factor_max_permille) = scaling_columns(timing.scaling);
     let placement = settings.placement.to_json();
+    let monotone = (!settings.monotone.is_empty()).then(|| json!(settings.monotone).to_string());
     sqlx::query!(
         "UPDATE experiments SET description = ?2, priority = ?3, allocation = ?4,
             record = CASE WHEN pruned_unix_us IS NULL THEN ?5 ELSE 'games' END,
             game_timeout_us = ?6, forfeits_max = ?7, disturbed_above = ?8, replays_max = ?9,
             reference_speed = ?10, factor_max_permille = ?11, placement_json = ?12, games_at_once = ?13,
-            replicates = ?14
+            replicates = ?14, monotone_json = ?15
         WHERE experiment_id = ?1",
         experiment,
         description,
@@ -129,7 +142,8 @@ pub(crate) async fn write(
         factor_max_permille,
         placement,
         scheduling.games_at_once,
-        settings.replicates
+        settings.replicates,
+        monotone
     )
     .execute(connection)
     .await?;

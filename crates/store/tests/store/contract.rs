@@ -219,6 +219,7 @@ fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
     plan.settings.scheduling.priority = i32::from(cells.len() as u8);
     plan.settings.scheduling.games_at_once = [None, Some(2), Some(u32::MAX)][cells.len() % 3];
     plan.settings.replicates = [None, Some("seed".to_owned())][cells.len() % 2].clone();
+    plan.settings.monotone = vec!["depth".to_owned(); cells.len() % 3];
     plan.settings.timing.disturbed_above = [0.0, 0.4, 1.0][cells.len() % 3];
     plan.settings.forfeits_max = [None, Some(0), Some(1)][cells.len() % 3];
     plan.settings.placement = placement_of(cells.len());

@@ -196,6 +196,11 @@ errors! {
     replicates_of_no_axis: head("replicates = \"seed\"");
     replicates_of_tables: axis("x = [{ ab = 1 }, { ab = 2 }]").replace("$x", "$x.ab").replacen("\n", "\nreplicates = \"x\"\n", 1);
 
+    monotone_of_wrong_type: head("monotone = 5");
+    monotone_of_no_axis: head("monotone = \"nodes\"");
+    monotone_of_another_axis: axis("x = [1, 2, 3, 4]").replacen("\n", "\nmonotone = [\"x\", \"y\"]\n", 1);
+    monotone_of_a_table: axis("x = [{ ab = 1 }, { ab = 2 }]").replace("$x", "$x.ab").replacen("\n", "\nmonotone = \"x\"\n", 1);
+
     // The game.
     game_misspelt: pentago("game = \"pentago\"", "game = \"pentagon\"");
     game_without_name: pentago("game = \"pentago\"", "game = { win_before_rotation = true }");

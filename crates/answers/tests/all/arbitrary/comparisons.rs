@@ -87,10 +87,14 @@ prop_compose! {
         place in place(AXES),
         names in [name(), name()],
         points in vec(point(), 0..4),
+        are in [any::<bool>(), any::<bool>()],
+        drawn in vec(point(), 0..4),
         crossing in crossing(),
     ) -> CellCurve {
         let [player, opponent] = names;
-        CellCurve { axis, place, player, opponent, points, crossing }
+        let [is_cut, is_monotone] = are;
+        let drawn = drawn.into_iter().map(|point| (point.number, point.fitted)).collect();
+        CellCurve { axis, place, player, opponent, points, is_cut, is_monotone, drawn, crossing }
     }
 }
 
