@@ -6,6 +6,7 @@ use spelrum_model::CellId;
 use spelrum_statistics::claims::holm;
 
 use crate::cell_result::CellStrength;
+use crate::comparisons::Replicated;
 use crate::report::Report;
 
 /// The rate of errors at which verdicts stand after the correction: that of a single interval.
@@ -31,12 +32,25 @@ impl Report {
     pub fn adjusted_verdicts(&self) -> AdjustedVerdicts {
         let cells = self.cells.iter();
         let p_values = cells.filter_map(|cell| Some((cell.cell, cell.strength().p_value()?)));
-        let (cells, p_values): (Vec<_>, Vec<_>) = p_values.unzip();
-        AdjustedVerdicts(cells.into_iter().zip(holm(&p_values)).collect())
+        AdjustedVerdicts::new(p_values)
+    }
+}
+
+impl Replicated {
+    /// The same of all groups with a verdict, each by its first cell.
+    #[must_use]
+    pub fn adjusted_verdicts(&self) -> AdjustedVerdicts {
+        let groups = self.groups.iter();
+        AdjustedVerdicts::new(groups.filter_map(|group| Some((group.cell, group.p_value?))))
     }
 }
 
 impl AdjustedVerdicts {
+    fn new(p_values: impl Iterator<Item = (CellId, f64)>) -> Self {
+        let (cells, p_values): (Vec<_>, Vec<_>) = p_values.unzip();
+        Self(cells.into_iter().zip(holm(&p_values)).collect())
+    }
+
     /// The number of cells with a verdict.
     #[must_use]
     pub fn judged(&self) -> usize {

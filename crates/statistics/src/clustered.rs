@@ -9,6 +9,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::student::student_quantile;
 
@@ -180,6 +181,19 @@ impl Clustered {
         self.interval_at(student_quantile_95(self.freedom)?)
     }
 
+    /// The probability of a value so far from this one, or farther, if this is the true one, by Student's distribution: at
+    /// most 5% exactly if the 95% interval excludes it. `None` with less than one degree of freedom.
+    #[must_use]
+    pub fn p_value(&self, value: f64) -> Option<f64> {
+        let distance = (self.value - value).abs();
+        let error = self.variance().sqrt();
+        let student = StudentsT::new(0.0, 1.0, whole_freedom(self.freedom)?).ok()?;
+        Some(match error > 0.0 {
+            true => 2.0 * student.sf(distance / error),
+            false => f64::from(distance == 0.0),
+        })
+    }
+
     fn interval_at(&self, quantile: f64) -> Option<Interval> {
         let error = quantile * self.variance().sqrt();
         let Self { value, .. } = *self;
@@ -195,9 +209,14 @@ fn prior(score: f64, units: f64) -> f64 {
 
 /// The quantile at the degrees of freedom rounded down. `None` below one.
 pub(crate) fn student_quantile_95(freedom: f64) -> Option<f64> {
+    whole_freedom(freedom).map(student_quantile)
+}
+
+/// Degrees of freedom rounded down. `None` below one.
+fn whole_freedom(freedom: f64) -> Option<f64> {
     // Keeps whole numbers whole despite rounding errors.
     let whole = (freedom + 1e-9).floor();
-    (whole >= 1.0).then(|| student_quantile(whole.min(1e15)))
+    (whole >= 1.0).then(|| whole.min(1e15))
 }
 
 impl Interval {
@@ -272,16 +291,19 @@ mod tests {
             prop_assert!(none.value() == 0.0 && none.variance() < 1e-24);
         }
 
-        /// No figure is NaN, and the figure lies in its interval.
+        /// No figure is NaN, the figure lies in its interval, and a p-value is at most 5 % exactly outside of it.
         #[test]
         fn figures_lie_in_their_intervals(
             openings in prop::collection::vec((1..1_000_000_u32, 0.0..=1.0_f64), 1..20),
+            at in 0.0..=1.0_f64,
         ) {
             let openings: Vec<_> = (0..).zip(openings).map(|(k, (weight, mean))| (k, weight, mean)).collect();
             let score = Clustered::score(&sums(&openings)).unwrap();
             prop_assert!(score.variance() > 0.0 && score.variance().is_finite());
             if let Some(interval) = score.interval() {
                 prop_assert!(interval.low < interval.value && interval.value < interval.high);
+                let is_outside = at < interval.low || at > interval.high;
+                prop_assert_eq!(score.p_value(at).unwrap() <= 0.05, is_outside);
                 let within = interval.clamped(0.0, 1.0);
                 prop_assert!(0.0 <= within.low && within.low <= within.value);
                 prop_assert!(within.value <= within.high && within.high <= 1.0 + 1e-12);

@@ -149,6 +149,7 @@ fn comparisons() {
         score: 0.625,
         interval: None,
         deviation: Some(0.25),
+        p_value: None,
         deviation_between: None,
     };
     let comparisons = Comparisons {

@@ -6,6 +6,7 @@ use spelrum_answers::{
     AdjustedVerdicts, CellResult, CellStop, CellStrength, ExperimentSummary, GetReport,
     IntervalKind, Report, SprtOutcome, SprtStanding, Stronger,
 };
+use spelrum_model::CellId;
 use spelrum_statistics::StopRule;
 
 use super::column::Columns;
@@ -95,7 +96,7 @@ fn columns(report: &Report) -> Columns<'_, Row<'_>> {
         .key("nelo_error", |_| Value::Null)
         .key("los", |(_, strength)| strength.los)
         .column("stronger", "stronger", Form::Words, |(cell, _)| cell.stronger().name())
-        .shown_as(move |(cell, _)| match is_single(cell, &adjusted) {
+        .shown_as(move |(cell, _)| match is_single(cell.cell, cell.stronger(), &adjusted) {
             true => format!("{} †", stronger(cell)),
             false => stronger(cell),
         })
@@ -178,10 +179,8 @@ fn elo_text(elo: f64) -> String {
 const FEW_VERDICTS: usize = 5;
 
 /// Whether a cell's verdict is one of many, and does not stand after their correction.
-fn is_single(cell: &CellResult, adjusted: &AdjustedVerdicts) -> bool {
-    adjusted.judged() > FEW_VERDICTS
-        && cell.stronger() != Stronger::Unclear
-        && !adjusted.stands(cell.cell)
+pub(super) fn is_single(cell: CellId, stronger: Stronger, adjusted: &AdjustedVerdicts) -> bool {
+    adjusted.judged() > FEW_VERDICTS && stronger != Stronger::Unclear && !adjusted.stands(cell)
 }
 
 /// Returns the stronger player; a dash in self-play.
@@ -379,26 +378,33 @@ pub(super) fn few_openings(report: &Report) -> Option<String> {
 
 /// States how many verdicts of even players there would be, and which stand after a correction for their number.
 fn many_verdicts(report: &Report) -> Option<String> {
-    let adjusted = report.adjusted_verdicts();
-    let judged = adjusted.judged();
     let is_tested = report.cells.iter().any(|cell| cell.sprt().is_some());
-    let called = report.cells.iter().filter(|cell| cell.stronger() != Stronger::Unclear).count();
-    let single = report.cells.iter().filter(|cell| is_single(cell, &adjusted)).count();
+    let verdicts = report.cells.iter().map(|cell| (cell.cell, cell.stronger()));
+    many(&report.adjusted_verdicts(), verdicts.filter(|_| !is_tested))
+}
+
+/// States how many of these verdicts there would be between even players, and how many stand after a correction. Verdicts
+/// of tests, which have error rates of their own, are left out of what stands.
+pub(super) fn many(
+    adjusted: &AdjustedVerdicts,
+    verdicts: impl Iterator<Item = (CellId, Stronger)>,
+) -> Option<String> {
+    let called: Vec<_> = verdicts.filter(|(_, stronger)| *stronger != Stronger::Unclear).collect();
+    let single = called.iter().filter(|(cell, who)| is_single(*cell, *who, adjusted)).count();
     let corrected = match single {
-        // Tests have error rates of their own.
-        _ if is_tested || called == 0 => ".".to_owned(),
+        _ if called.is_empty() => ".".to_owned(),
         0 => "; all stand after\nHolm's correction for their number.".to_owned(),
         single => format!(
             ";\n{} of {} (†) do not stand after Holm's correction for their number.",
             count(single as u64),
-            count(called as u64)
+            count(called.len() as u64)
         ),
     };
-    by_chance(judged).map(|by_chance| by_chance + &corrected)
+    by_chance(adjusted.judged()).map(|by_chance| by_chance + &corrected)
 }
 
 /// How many of so many verdicts would be wrong if all players were even, as the beginning of a sentence; `None` of few.
-pub(super) fn by_chance(judged: usize) -> Option<String> {
+fn by_chance(judged: usize) -> Option<String> {
     (judged > FEW_VERDICTS).then(|| {
         format!(
             "One verdict in twenty is wrong where all are even: of {} here, {} or so",

@@ -334,6 +334,7 @@ pub(crate) mod tests {
                 score: 0.613,
                 interval: Some(figure(0.613, 0.04)),
                 deviation: Some(0.0322),
+                p_value: Some(0.5),
                 deviation_between: Some(0.0),
             }],
         }

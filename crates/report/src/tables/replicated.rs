@@ -1,5 +1,7 @@
 //! Mean results over replicates: the cells of a sweep that names an axis of them.
 
+use std::rc::Rc;
+
 use spelrum_answers::{CellReplicates, CellResult, Replicated, Report, Stronger};
 use spelrum_statistics::ScoreInterval;
 
@@ -19,6 +21,8 @@ pub(crate) const TABLE: TableEntry = TableEntry::new(
 .in_json("replicated");
 
 fn columns(replicated: &Replicated) -> Columns<'_, &CellReplicates> {
+    let adjusted = Rc::new(replicated.adjusted_verdicts());
+    let p_values = Rc::clone(&adjusted);
     let mut columns = Columns::<&CellReplicates>::new()
         .key("cell_id", |row| row.cell.0)
         .key("axes", |row| Value::places(&row.place));
@@ -40,13 +44,21 @@ fn columns(replicated: &Replicated) -> Columns<'_, &CellReplicates> {
         .column("deviation", "deviation", Form::Decimals(3), |row| row.deviation)
         .key("deviation_beyond_openings", |row| row.deviation_between)
         .column("stronger", "stronger", Form::Words, |row| stronger(row).map(Stronger::name))
-        .shown_as(|row| {
-            optional(stronger(row), |stronger| match stronger {
-                Stronger::Player => row.player.clone(),
-                Stronger::Opponent => row.opponent.clone(),
-                Stronger::Unclear => "unclear".to_owned(),
+        .shown_as(move |row| {
+            optional(stronger(row), |stronger| {
+                let name = match stronger {
+                    Stronger::Player => &row.player,
+                    Stronger::Opponent => &row.opponent,
+                    Stronger::Unclear => "unclear",
+                };
+                match cells::is_single(row.cell, stronger, &adjusted) {
+                    true => format!("{name} †"),
+                    false => name.to_owned(),
+                }
             })
         })
+        .key("p", |row| row.p_value)
+        .key("p_adjusted", move |row| p_values.p_value(row.cell))
 }
 
 /// Returns the stronger player by the interval over replicates; `None` without one.
@@ -93,8 +105,8 @@ fn table(report: &Report) -> Option<TitledTable> {
     }
     notes.push("The single cells: spelrum report --table cells.".to_owned());
     notes.extend(cells::notes_of_games(report));
-    let judged = replicated.groups.iter().filter(|row| row.interval.is_some()).count();
-    notes.extend(cells::by_chance(judged).map(|by_chance| by_chance + "."));
+    let verdicts = replicated.groups.iter().filter_map(|row| Some((row.cell, stronger(row)?)));
+    notes.extend(cells::many(&replicated.adjusted_verdicts(), verdicts));
     Some(table.with_notes(notes))
 }
 
@@ -120,6 +132,7 @@ pub(crate) mod tests {
                 low: score - error,
                 high: score + error,
             }),
+            p_value: error.map(|error| if (score - 0.5).abs() > error { 0.01 } else { 0.5 }),
             deviation: error.map(|error| error * 2.0),
             deviation_between: error,
         };

@@ -7,6 +7,9 @@ use crate::{Clustered, Interval};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The score of equal players.
+const EVEN: f64 = 0.5;
+
 /// One cell repeated, with other seeds or other players that a seed makes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Replicates<Cell> {
@@ -25,6 +28,9 @@ pub struct Replicates<Cell> {
     /// Its 95% interval, from the variation of the seeds' scores, or from their own errors if these are larger, and from
     /// the openings that they have in common; within 0..=1; `None` for one seed.
     pub interval: Option<Interval>,
+    /// The probability of a mean so far from one half, or farther, between equal players: at most 5% exactly if the interval
+    /// excludes one half.
+    pub p_value: Option<f64>,
     /// The standard deviation of the seeds' scores.
     pub deviation: Option<f64>,
     /// The part of it that openings do not explain: the standard deviation from seed to seed of scores over endless
@@ -55,6 +61,7 @@ pub fn replicated<Cell: Copy>(axis: usize, cells: &[ComparedCell<Cell>]) -> Vec<
             && alone.place[axis].is_none()
         {
             summary.interval = alone.score.interval().map(|interval| interval.clamped(0.0, 1.0));
+            summary.p_value = alone.score.p_value(EVEN);
         }
         summary
     };
@@ -113,8 +120,10 @@ fn summarise<Cell: Copy>(
         seeds: group.len() as u64,
         score: mean,
         interval: over_replicates
-            .and_then(|mean| mean.interval())
+            .as_ref()
+            .and_then(Clustered::interval)
             .map(|interval| interval.clamped(0.0, 1.0)),
+        p_value: over_replicates.and_then(|mean| mean.p_value(EVEN)),
         deviation: variance.map(f64::sqrt),
         deviation_between: variance.map(|variance| (variance - own).max(0.0).sqrt()),
     }

@@ -266,6 +266,9 @@ fn replicates_are_judged_by_how_seeds_differ() {
     let interval = first.interval.unwrap();
     assert!((interval.low - (mean - half).max(0.0)).abs() < 1e-12 && interval.high <= 1.0);
     assert!(first.deviation_between.unwrap() < deviation);
+    // Student's distribution with 2 degrees of freedom: P(|T| > t) = 1 - t / sqrt(2 + t²).
+    let t = (mean - 0.5) / (deviation / 3.0_f64.sqrt());
+    assert!((first.p_value.unwrap() - (1.0 - t / (2.0 + t * t).sqrt())).abs() < 1e-9);
     // Seeds that lost every game so far are not certain to lose every game.
     for cell in &mut cells {
         cell.score = Clustered::score_of_one_opening(&[3, 0, 0]).unwrap();

@@ -105,12 +105,14 @@ prop_compose! {
         names in [name(), name()],
         seeds in count(),
         (score, interval) in figure_and_interval(),
+        p_value in option::of(0.0..1.0),
         deviations in [option::of(0.0..1.0), option::of(0.0..1.0)],
     ) -> Replicates {
         let [player, opponent] = names;
         let [deviation, deviation_between] = deviations;
         Replicates {
-            cell: CellId(cell), place, player, opponent, seeds, score, interval, deviation, deviation_between,
+            cell: CellId(cell), place, player, opponent, seeds, score, interval, p_value, deviation,
+            deviation_between,
         }
     }
 }

@@ -250,6 +250,7 @@ fn replicated() -> Replicated {
             score: 0.625,
             interval: None,
             deviation: Some(0.25),
+            p_value: Some(0.03125),
             deviation_between: None,
         }],
     }
