@@ -175,11 +175,18 @@ impl CellsToCompare {
         }
     }
 
-    /// Groups the cells over the axis of this name; `None` if the grid lacks it.
+    /// Groups the cells over the axis of this name, or the columns of its tables; `None` if the grid lacks it.
     #[must_use]
     pub fn replicated(self, axis: &str) -> Option<Replicated> {
-        let index = self.axes.iter().position(|name| name == axis)?;
-        let groups = replicated(index, &self.cells);
+        let is_of_axis = |name: &str| {
+            name.strip_prefix(axis).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let columns: Vec<usize> =
+            (0..self.axes.len()).filter(|&column| is_of_axis(&self.axes[column])).collect();
+        if columns.is_empty() {
+            return None;
+        }
+        let groups = replicated(&columns, &self.cells);
         Some(Replicated { axis: axis.to_owned(), axes: self.axes, groups })
     }
 }

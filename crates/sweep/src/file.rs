@@ -198,14 +198,9 @@ fn game_timeout_us(node: Option<&Node>) -> Result<Option<u64>, Fault> {
 fn replicates(root: &Table, axes: &[Axis]) -> Result<Option<String>, Fault> {
     let Some(node) = root.value(REPLICATES.name) else { return Ok(None) };
     let (name, place) = (REPLICATES.parse(node)?, &node.place);
-    match axes.iter().find(|axis| axis.name == name) {
-        Some(axis) if axis.tables == 0 => Ok(Some(name)),
-        Some(_) => Err(Fault::at(
-            place,
-            format!("the axis `{name}` has tables as values, which are not replicates"),
-            "name an axis of single values, such as seeds",
-        )),
-        None => Err(Fault::at(
+    match axes.iter().any(|axis| axis.name == name) {
+        true => Ok(Some(name)),
+        false => Err(Fault::at(
             place,
             format!("`replicates` names \"{name}\", which is not an axis"),
             "name an axis of seeds, such as replicates = \"seed\" with seed = [1, 2, 3] in [axes]",

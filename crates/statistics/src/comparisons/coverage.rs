@@ -83,7 +83,7 @@ fn intervals_of_replicates_cover_the_mean_over_further_replicates() {
                     for _ in 0..rounds {
                         let cells =
                             sweep(&mut random, count, (spread, deviation), have_common_openings);
-                        let [group] = &replicated(0, &cells)[..] else { panic!() };
+                        let [group] = &replicated(&[0], &cells)[..] else { panic!() };
                         let holds = |interval: crate::Interval| {
                             let mean = spread.mean();
                             u32::from(interval.low <= mean && mean <= interval.high)

@@ -51,21 +51,24 @@ pub fn replicates<Cell: Copy>(
     groups.map(|(place, group)| summarise(place, &group)).collect()
 }
 
-/// All cells, grouped by their values on the axes other than this one, in the grid's order. A cell that the axis does
-/// not affect is a group of its own, with its own interval.
+/// All cells, grouped by their values on the axes other than these, in the grid's order. A cell that none of these
+/// affects is a group of its own, with its own interval.
 #[must_use]
-pub fn replicated<Cell: Copy>(axis: usize, cells: &[ComparedCell<Cell>]) -> Vec<Replicates<Cell>> {
+pub fn replicated<Cell: Copy>(
+    axes: &[usize],
+    cells: &[ComparedCell<Cell>],
+) -> Vec<Replicates<Cell>> {
     let summary = |(place, group): Group<'_, Cell>| {
         let mut summary = summarise(place, &group);
         if let [alone] = group[..]
-            && alone.place[axis].is_none()
+            && axes.iter().all(|&axis| alone.place[axis].is_none())
         {
             summary.interval = alone.score.interval().map(|interval| interval.clamped(0.0, 1.0));
             summary.p_value = alone.score.p_value(EVEN);
         }
         summary
     };
-    groups(&[axis], cells).into_iter().map(summary).collect()
+    groups(axes, cells).into_iter().map(summary).collect()
 }
 
 /// A place without the axes of the replicates, and its cells.

@@ -327,12 +327,16 @@ fn an_axis_groups_all_cells_and_leaves_those_alone_that_it_does_not_affect() {
         cell(5, &["-", "a"], ["ab", "random"], &[1.0, 0.75]),
         cell(6, &["1", "c"], AB, &[0.5, 0.75]),
     ];
-    let groups = replicated(0, &cells);
+    let groups = replicated(&[0], &cells);
     let counts: Vec<_> = groups.iter().map(|group| (group.cell, group.seeds)).collect();
     assert_eq!(counts, [(1, 2), (2, 2), (5, 1), (6, 1)]);
     assert_eq!(groups[2].interval, cells[4].score.interval().map(|own| own.clamped(0.0, 1.0)));
     assert_eq!((groups[3].interval, groups[3].deviation), (None, None));
     assert!(groups[0].interval.is_some());
+    // Over both axes, which is what a table of two keys makes, only the players are left.
+    let groups = replicated(&[0, 1], &cells);
+    let counts: Vec<_> = groups.iter().map(|group| (group.cell, group.seeds)).collect();
+    assert_eq!(counts, [(1, 5), (5, 1)]);
 }
 
 /// Openings that favour one side of all replicates are an error that more replicates do not reduce.
@@ -345,7 +349,7 @@ fn openings_in_common_are_an_error_of_all_replicates() {
             cell_of(conditions, replicate as i64, &[&place[0]], AB, &[0.0, 0.25, 0.5, 1.0, 1.0])
         };
         let cells: Vec<_> = (0..40).map(of_replicate).collect();
-        let [group] = &replicated(0, &cells)[..] else { panic!() };
+        let [group] = &replicated(&[0], &cells)[..] else { panic!() };
         assert!(group.deviation.unwrap() < 1e-12);
         let interval = group.interval.unwrap();
         ((interval.high - interval.low) / 2.0, cells[0].score.variance())

@@ -328,10 +328,17 @@ async fn cells_are_compared_by_their_own_openings() {
 /// the axis for games that were played before.
 #[tokio::test]
 async fn replicates_are_reported_as_their_mean() {
+    check_replicates("depth", "depth").await;
+    // A column of tables.
+    check_replicates("run", "run.depth").await;
+}
+
+async fn check_replicates(replicates: &str, column: &str) {
     let mut plan = empty_plan("replicated");
     for depth in 1..=3 {
         add_cell(&mut plan, ["ab", "gm"], [alpha_beta(depth), genetic(depth)], depth, 6);
     }
+    column.clone_into(&mut plan.axes[0].name);
     let mut store = Store::with(&plan).await;
     let mut games = Vec::new();
     // The first wins all of its games, the second loses all, and the third draws all.
@@ -350,7 +357,7 @@ async fn replicates_are_reported_as_their_mean() {
     let report = store.writer.readers().report("replicated", Detail::Cells).await.unwrap().unwrap();
     assert_eq!((report.cells.len(), report.replicated), (3, None));
 
-    plan.settings.replicates = Some("depth".to_owned());
+    plan.settings.replicates = Some(replicates.to_owned());
     let mut transaction = store.writer.begin().await.unwrap();
     transaction.submit(sweep("uuid-2", "named", &plan)).await.unwrap();
     transaction.commit().await.unwrap();
@@ -358,7 +365,7 @@ async fn replicates_are_reported_as_their_mean() {
     assert_eq!(report.cells.len(), 3);
     let Some(Replicated { axis, groups, .. }) = report.replicated else { panic!("no replicates") };
     let [group] = &groups[..] else { panic!("{groups:?}") };
-    assert_eq!((&*axis, group.seeds, group.score), ("depth", 3, 0.5));
+    assert_eq!((&*axis, group.seeds, group.score), (replicates, 3, 0.5));
     assert_eq!((&group.place, group.deviation), (&vec![None], Some(0.5)));
     let interval = group.interval.unwrap();
     assert!(interval.low < 0.1 && interval.high > 0.9, "{interval:?}");

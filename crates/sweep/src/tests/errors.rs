@@ -194,7 +194,6 @@ errors! {
     games_at_once_of_wrong_type: head("games_at_once = true");
     replicates_of_wrong_type: head("replicates = 5");
     replicates_of_no_axis: head("replicates = \"seed\"");
-    replicates_of_tables: axis("x = [{ ab = 1 }, { ab = 2 }]").replace("$x", "$x.ab").replacen("\n", "\nreplicates = \"x\"\n", 1);
 
     monotone_of_wrong_type: head("monotone = 5");
     monotone_of_no_axis: head("monotone = \"nodes\"");

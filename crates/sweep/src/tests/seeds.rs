@@ -75,3 +75,32 @@ fn what_is_not_a_seed_is_refused_where_it_stands() {
     let unused = refused("seed = 1", "seed = [1, 2]");
     assert!(unused.contains("axis `seed` is never used"), "{unused}");
 }
+
+/// The players that a run found are its replicates together, whatever their names.
+#[test]
+fn tables_are_replicates_too() {
+    let plan = planned(&tic_tac_toe(
+        "replicates = \"run\"",
+        "
+[axes]
+run = [{ shallow = 1, deep = 3 }, { shallow = 2, deep = 4 }]
+
+[players.shallow]
+algorithm = \"alpha-beta\"
+depth = \"$run.shallow\"
+
+[players.deep]
+like = \"shallow\"
+depth = \"$run.deep\"
+
+[players.r]
+algorithm = \"random\"
+",
+    ));
+    assert_eq!(plan.settings.replicates.as_deref(), Some("run"));
+    assert_eq!(plan.axes, ["run.shallow", "run.deep"]);
+    // Each cell stands on all columns of the table.
+    let of_shallow = plan.cells.iter().filter(|cell| cell.player_names == ["shallow", "r"]);
+    let columns: Vec<_> = of_shallow.map(|cell| cell.axes.len()).collect();
+    assert_eq!(columns, [2, 2]);
+}
