@@ -48,13 +48,13 @@ impl Course<'_> {
         RUNS.read(self.table)
     }
 
-    /// Settings of the runs. `meets_itself` is whether the pairing lets the player meet only itself,
-    /// `cut_off_by` what ends games before the game's own rules do.
+    /// Settings of the runs. `meets_itself` is whether the pairing lets the player meet only itself, `swap_sides` whether
+    /// its games come in pairs, `cut_off_by` what ends games before the game's own rules do.
     pub(super) fn evolve(
         &self,
         rules: &Rules,
         player: &Parameters,
-        meets_itself: bool,
+        (meets_itself, swap_sides): (bool, bool),
         cut_off_by: Option<&str>,
     ) -> Result<EvolveSettings, Fault> {
         let features = rules.features();
@@ -84,6 +84,15 @@ impl Course<'_> {
         let (fitness, meet) = (FITNESS.read(self.table)?, MEET.read(self.table)?);
         let hall_of_fame = HALL_OF_FAME.read(self.table)?;
         self.check_meetings(meet, hall_of_fame, meets_itself)?;
+        if !swap_sides && (meet != Meet::Opponents || hall_of_fame > 0) {
+            let place = &self.value("meet").unwrap_or(self.node).place;
+            let problem = "individuals that meet each other need pairs of games";
+            return Err(Fault::at(
+                place,
+                problem,
+                "remove swap_sides = false, or let them meet opponents only",
+            ));
+        }
         if meet != Meet::KnockOut {
             self.check_margins(fitness, rules, cut_off_by)?;
         }
@@ -110,7 +119,7 @@ impl Course<'_> {
             meet,
             hall_of_fame,
             reevaluate: self.reevaluate(meet, hall_of_fame)?,
-            games: self.value("games").map(|node| number_of_games(node, true)).transpose()?,
+            games: self.value("games").map(|node| number_of_games(node, swap_sides)).transpose()?,
         })
     }
 
@@ -157,7 +166,10 @@ impl Course<'_> {
         }
         let mut leaves: Vec<Label> = Vec::new();
         match self.value("features") {
-            None => leaves.extend((0..).take(all.len()).map(Label::Feature)),
+            None => {
+                let usual = (0..).zip(all).filter(|(_, feature)| feature.is_usual);
+                leaves.extend(usual.map(|(number, _)| Label::Feature(number)));
+            }
             Some(node) => {
                 for (text, place) in texts(node, "`features`", "features = [\"own_rows\"]")? {
                     let Some(number) = all.iter().position(|feature| feature.name == text) else {

@@ -38,6 +38,8 @@ pub(super) struct CourseInFile {
     pub(super) stands_for: Vec<Entry>,
     /// Number of games in the cells that confirm the result; 0 without such cells.
     pub(super) confirm: u64,
+    /// Whether its games come in pairs with swapped sides.
+    swap_sides: bool,
     /// What ends games before the game's own rules do, if set: such a game has no margin.
     cut_off_by: Option<&'static str>,
 }
@@ -77,7 +79,8 @@ pub(super) fn read(
     }
     let table = Course { kind, node: &entry.value, table: course_table(kind, &entry.value)? };
     key::check(table.table, &format!("`{name}`"), course_keys(kind))?;
-    if !swap_sides {
+    // Individuals that meet opponents all have the same side then.
+    if !swap_sides && kind != CourseKind::Evolve {
         return Err(Fault::at(
             &entry.key_place,
             format!("`{name}` needs pairs of games"),
@@ -116,7 +119,16 @@ pub(super) fn read(
         root.get("max_plies").filter(|entry| is_limited(&entry.value)).map(|_| "max_plies");
     let cut_off_by = root.get("adjudication").map(|_| "adjudication").or(limited);
     let node = entry.value.clone();
-    Ok(Some(CourseInFile { kind, node, subject, meets_itself, stands_for, confirm, cut_off_by }))
+    Ok(Some(CourseInFile {
+        kind,
+        node,
+        subject,
+        meets_itself,
+        stands_for,
+        confirm,
+        swap_sides,
+        cut_off_by,
+    }))
 }
 
 /// The table of a course.
@@ -271,7 +283,7 @@ impl CourseInFile {
                 Ok(RunSettings::Tune(Box::new(tune)))
             }
             CourseKind::Evolve => course
-                .evolve(rules, player, self.meets_itself, self.cut_off_by)
+                .evolve(rules, player, (self.meets_itself, self.swap_sides), self.cut_off_by)
                 .map(|settings| RunSettings::Evolve(Box::new(settings))),
         }
     }

@@ -188,3 +188,30 @@ fn what_cannot_be_bred_is_refused() {
     let error = plan_sweep(&SweepText::new("test.toml", &alone)).unwrap_err();
     assert!(error.to_string().contains("individuals have no opponent to meet"), "{error}");
 }
+
+/// With fixed sides individuals meet opponents in any number of games, all from one side.
+#[test]
+fn individuals_may_all_have_one_side() {
+    let fixed = EVOLVE.replace("games = 20", "games = 5\nswap_sides = false");
+    let planned = plan(&fixed);
+    assert!(!planned.conditions[0].swap_sides);
+    // Each of 25, and 20 new ones in 49 generations; at the second point 10, and 5.
+    assert_eq!(planned.games(), 5 * (25 + 49 * 20 + 10 + 49 * 5));
+    assert_eq!(settings(&format!("{fixed}games = 3\n"))[0].games, Some(3));
+    for more in ["meet = \"league\"", "meet = \"knock-out\"", "hall_of_fame = 1"] {
+        let error =
+            plan_sweep(&SweepText::new("test.toml", format!("{fixed}{more}\n"))).unwrap_err();
+        let expected = "individuals that meet each other need pairs of games";
+        assert_eq!(error.to_string(), expected, "{more}");
+    }
+    assert!(refused("games = 3").starts_with("games come in colour-swapped pairs: 3 is odd"));
+}
+
+/// Sums of other features are bred from only where a sweep lists them.
+#[test]
+fn sums_of_features_are_bred_by_name() {
+    let named = format!("{EVOLVE}features = [\"own_edges\", \"opp_near_corners\"]\n");
+    assert_eq!(settings(&named)[0].breeding.primitives.leaves.len(), 2);
+    let usual = settings(EVOLVE)[0].features.iter().filter(|feature| feature.is_usual).count();
+    assert_eq!(usual, 25);
+}

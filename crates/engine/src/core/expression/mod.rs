@@ -50,19 +50,27 @@ pub struct FeatureInfo {
     pub meaning: &'static str,
     /// Whether it is equal in positions that the game's symmetries map to each other.
     pub is_symmetric: bool,
+    /// Whether formulas are bred from it unless a sweep lists features. A sum of other features is not.
+    pub is_usual: bool,
 }
 
 impl FeatureInfo {
     /// A feature that is equal in positions that the game's symmetries map to each other.
     #[must_use]
     pub const fn symmetric(name: &'static str, meaning: &'static str) -> Self {
-        Self { name, meaning, is_symmetric: true }
+        Self { name, meaning, is_symmetric: true, is_usual: true }
     }
 
     /// A feature that differs between positions that the game's symmetries map to each other.
     #[must_use]
     pub const fn oriented(name: &'static str, meaning: &'static str) -> Self {
-        Self { name, meaning, is_symmetric: false }
+        Self { name, meaning, is_symmetric: false, is_usual: true }
+    }
+
+    /// A sum of symmetric features, from which formulas are bred only where a sweep lists it.
+    #[must_use]
+    pub const fn sum(name: &'static str, meaning: &'static str) -> Self {
+        Self { name, meaning, is_symmetric: true, is_usual: false }
     }
 }
 

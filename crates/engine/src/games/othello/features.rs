@@ -152,6 +152,18 @@ impl Othello {
         self.counts_on(SquareClass::A.board())
     }
 
+    /// Discs on the edges without the corners, of the side to move and of the other.
+    #[inline]
+    pub(super) const fn edges(&self) -> [u32; 2] {
+        self.counts_on(SquareClass::B.board() | SquareClass::C.board() | SquareClass::D.board())
+    }
+
+    /// Discs beside corners, empty or not, of the side to move and of the other.
+    #[inline]
+    pub(super) const fn near_corners(&self) -> [u32; 2] {
+        self.counts_on(SquareClass::B.board() | SquareClass::E.board())
+    }
+
     /// Discs beside empty corners on the diagonal, of the side to move and of the other.
     #[inline]
     pub(super) const fn beside_empty_corners_on_diagonals(&self) -> [u32; 2] {

@@ -103,6 +103,8 @@ proptest! {
                     "_bricks" => slow.count(side) as i32,
                     "_allowed_moves" => slow.squares_of(side).len() as i32,
                     "ty" => slow.count('.') as i32,
+                    "_edges" => slow.edges(side),
+                    "_near_corners" => slow.near_corners(side),
                     class => slow.on_classes(side)[usize::from(class.as_bytes()[8] - b'a')],
                 };
                 prop_assert_eq!(found[0], f64::from(counted), "{} in {:?}", info.name, position);
@@ -156,6 +158,35 @@ fn squares_are_in_ten_classes() {
     }
     let sizes = SquareClass::ALL.map(SquareClass::squares);
     assert_eq!(sizes, [4, 8, 8, 8, 4, 8, 8, 4, 8, 4]);
+}
+
+/// Counted by hand.
+#[test]
+fn discs_on_edges_and_near_corners_are_counted() {
+    let board = position(
+        [
+            "bww.b..w", "w..b..bb", "...b.b.b", "..bbb...", "wb.ww...", "..w..w..", ".b....wb",
+            "b.w..w..",
+        ],
+        'b',
+    );
+    let count = |name: &str, side| {
+        let feature = Othello::FEATURES.iter().position(|info| info.name == name).unwrap();
+        let mut value = [f64::NAN];
+        board.features(side, &[feature as u16], &mut value);
+        value[0]
+    };
+    // Black has e1, h2, h3 and h7 on the edges, and g2, h2, b7 and h7 near corners. White has b1, c1, a2, a5, c8 and f8,
+    // and b1, a2 and g7.
+    for (name, black, white) in [("edges", 4.0, 6.0), ("near_corners", 4.0, 3.0)] {
+        let [own, opp] = ["own", "opp"].map(|owner| format!("{owner}_{name}"));
+        assert_eq!([count(&own, Side::First), count(&opp, Side::First)], [black, white], "{name}");
+        assert_eq!(
+            [count(&own, Side::Second), count(&opp, Side::Second)],
+            [white, black],
+            "{name}"
+        );
+    }
 }
 
 #[test]

@@ -141,6 +141,33 @@ impl SlowOthello {
         counts
     }
 
+    /// Discs of a side on squares that are so many steps from the nearest corner, as the king of chess walks, and meet
+    /// this.
+    fn count_near_corners(&self, side: char, is_meant: impl Fn(Square, usize) -> bool) -> i32 {
+        let mut count = 0;
+        for row in 0..8_usize {
+            for column in 0..8_usize {
+                let corners = [(0, 0), (0, 7), (7, 0), (7, 7)];
+                let steps = corners.map(|(r, c): Square| row.abs_diff(r).max(column.abs_diff(c)));
+                let nearest = steps.into_iter().min().unwrap();
+                let is_counted = is_meant((row, column), nearest) && self.at((row, column)) == side;
+                count += i32::from(is_counted);
+            }
+        }
+        count
+    }
+
+    /// Discs of a side on the rim of the board, except in its corners.
+    pub(crate) fn edges(&self, side: char) -> i32 {
+        let is_rim = |line: usize| line == 0 || line == 7;
+        self.count_near_corners(side, |(r, c), steps| (is_rim(r) || is_rim(c)) && steps > 0)
+    }
+
+    /// Discs of a side one step from a corner.
+    pub(crate) fn near_corners(&self, side: char) -> i32 {
+        self.count_near_corners(side, |_, steps| steps == 1)
+    }
+
     /// The evaluation `squares`, for the side to move.
     pub(crate) fn squares(&self, weights: [i32; 10]) -> i32 {
         let [own, others] = [self.to_move, other(self.to_move)].map(|side| self.on_classes(side));

@@ -195,9 +195,9 @@ pub(crate) const EVOLVE: Keys = &[
     &Key::new(
         "games",
         "Games",
-        "Games of each meeting.",
+        "Games of each meeting: even unless sides are fixed (`swap_sides`).",
         Own(|| {
-            let games = json!({ "type": "integer", "minimum": 2, "multipleOf": 2 });
+            let games = json!({ "type": "integer", "minimum": 1 });
             json!({ "anyOf": [games, forms::reference()] })
         }),
     )
@@ -233,7 +233,7 @@ pub(crate) const EVOLVE: Keys = &[
         "Features that trees may count.",
         Own(|| list_of("string")),
     )
-    .by_default("all of the game"),
+    .by_default("all of the game but sums of others"),
     &Key::new(
         "constants",
         "Constants",

@@ -1,4 +1,5 @@
-//! Features of Othello for formulas, with the names used by the study of evolved evaluators.
+//! Features of Othello for formulas, with the names used by the study of evolved evaluators, and the two that only its
+//! predecessor counted: discs on edges and near corners.
 
 use crate::core::expression::FeatureInfo;
 use crate::core::position::{Position, Side};
@@ -7,6 +8,10 @@ use crate::games::othello::{Othello, SquareClass};
 
 /// The features of the squares' classes follow those of the whole board.
 const FIRST_OF_CLASSES: u16 = 5;
+
+/// The sums over several classes follow.
+const EDGES: u16 = FIRST_OF_CLASSES + 20;
+const NEAR_CORNERS: u16 = EDGES + 2;
 
 impl Features for Othello {
     const FEATURES: &'static [FeatureInfo] = &[
@@ -38,6 +43,16 @@ impl Features for Othello {
         FeatureInfo::symmetric("opp_in_pos_i", "discs of the opponent there"),
         FeatureInfo::symmetric("own_in_pos_j", "discs on d4 and its images, the middle"),
         FeatureInfo::symmetric("opp_in_pos_j", "discs of the opponent there"),
+        FeatureInfo::sum(
+            "own_edges",
+            "discs on the edges, corners left out: on b1, c1, d1 and their images",
+        ),
+        FeatureInfo::sum("opp_edges", "discs of the opponent there"),
+        FeatureInfo::sum(
+            "own_near_corners",
+            "discs beside corners, empty or not: on b1, b2 and their images",
+        ),
+        FeatureInfo::sum("opp_near_corners", "discs of the opponent there"),
     ];
 
     #[inline]
@@ -51,9 +66,16 @@ impl Features for Othello {
                 2 | 3 if is_own(is_mover) => self.own_moves(),
                 2 | 3 => self.other_moves(),
                 4 => self.empty_squares(),
+                // From here on those of the viewing side have odd numbers.
+                EDGES.. => {
+                    let [own, other] = match feature {
+                        ..NEAR_CORNERS => self.edges(),
+                        NEAR_CORNERS.. => self.near_corners(),
+                    };
+                    if is_own(!is_mover) { own } else { other }
+                }
                 _ => {
                     let class = SquareClass::ALL[usize::from((feature - FIRST_OF_CLASSES) / 2)];
-                    // Here those of the viewing side have odd numbers.
                     if is_own(!is_mover) {
                         self.own_discs_on(class)
                     } else {
@@ -65,4 +87,4 @@ impl Features for Othello {
     }
 }
 
-const _: () = assert!(Othello::FEATURES.len() == FIRST_OF_CLASSES as usize + 20);
+const _: () = assert!(Othello::FEATURES.len() == NEAR_CORNERS as usize + 2);
