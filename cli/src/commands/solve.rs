@@ -32,7 +32,7 @@ ever: give a limit. A limit that ends the solving leaves the value unknown (in J
 `optimal_moves` and `moves` are null). A won position of so few marbles is shown with the winning \
 moves found, and so is one whose other moves a limit left unknown: `optimal_moves` is null then.
 
-In chess, endings of up to four pieces without pawns are answered from their tables (`spelrum table`), \
+In chess, endings of up to four pieces are answered from their tables (`spelrum table`), \
 without a search: the moves are those that mate soonest, or are mated latest. Where the fifty moves may end \
 the game before that, and in other positions of chess, mate is searched for, and found only where it is near.
 

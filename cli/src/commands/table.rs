@@ -20,17 +20,17 @@ use crate::terminal::interrupt::Interrupts;
 use crate::terminal::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
-An endgame is named by white's pieces and then black's, each with its king first: K, Q, R, B, N, up to \
-four in all and no pawns. For every position the table knows who mates and in how many plies, if who \
-wins does so as fast as possible and who loses as slowly; captures lead to the table of the pieces \
-that are left. There is no castling, and the rules of fifty moves and of repetition are left out.
+An endgame is named by white's pieces and then black's, each with its king first: K, Q, R, B, N, P, up to \
+four in all. For every position the table knows who mates and in how many plies, if who \
+wins does so as fast as possible and who loses as slowly; captures and promotions lead to the table of \
+the pieces that are left. There is no castling, and the rules of fifty moves and of repetition are left out.
 
 The counts are of all legal positions, those that are the same up to symmetry each for itself; two \
 like pieces count once. A win in n moves has n moves of the winner, a loss in n moves as many of \
 the loser: mates are losses in 0.
 
 A table is made once, in seconds, and kept in $XDG_CACHE_HOME/spelrum or ~/.cache/spelrum (4 MB for \
-four pieces). It is checked by its hash whenever it is read, and made again if it is damaged.
+four pieces, 15 MB with pawns). It is checked by its hash whenever it is read, and made again if it is damaged.
 
 JSON: endgame, sha256 (of the table's bytes: the same on every machine), file (null if it is not kept), \
 origin (read, made), and sides, with white to move and with black: to_move (w or b), legal, wins, \
@@ -39,6 +39,7 @@ on), longest_win and longest_loss (plies, moves, positions, and one of them as F
 
 Examples:
   spelrum table KRK
+  spelrum table KPK
   spelrum table KBNK --json
   spelrum table KQKR --cache /var/cache/spelrum";
 

@@ -129,7 +129,7 @@ fn a_table_that_may_not_be_read_is_made_again() {
 #[test]
 fn what_is_not_an_endgame() {
     let sandbox = Sandbox::new();
-    for name in ["KPK", "KRBNK", "KRX", "RK", "", "../KRK"] {
+    for name in ["KPPPK", "KRBNK", "KRX", "RK", "", "../KRK"] {
         let ran = run(&sandbox, name, &[]);
         ran.expect_exit(3);
         insta::assert_snapshot!(ran.failure());

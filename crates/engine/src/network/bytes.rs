@@ -172,6 +172,9 @@ impl Reader<'_> {
         let name = std::str::from_utf8(name).map_err(|_| wrong("its ending is no text"))?;
         let endgame: crate::tables::Endgame =
             name.parse().map_err(|_| wrong("there is no such ending"))?;
+        if endgame.has_pawns() {
+            return Err(wrong("there is no such ending"));
+        }
         if endgame.name() != name {
             return Err(wrong("its ending has another name"));
         }

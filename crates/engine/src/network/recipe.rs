@@ -441,6 +441,14 @@ fn endgame_of(name: &str) -> Result<Endgame, KeyProblem> {
         let problem = format!("`{KEY}` cannot be {name:?}: {}", error.what);
         Problem::of_key(KEY, problem, error.remedy)
     })?;
+    if endgame.has_pawns() {
+        return Err(Problem::of_key(
+            KEY,
+            format!("`{KEY}` cannot be {name:?}: there is a pawn"),
+            "networks learn kings, queens, rooks, bishops and knights alone: name an ending without P"
+                .to_owned(),
+        ));
+    }
     let pieces_of = |color| {
         let men = endgame.men().iter().filter(move |man| man.0 == color);
         men.map(|man| man.1).collect::<Vec<_>>()

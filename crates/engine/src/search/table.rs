@@ -19,7 +19,7 @@ use crate::tables::{self, Endgame, PIECES_MAX, TableValue};
 
 const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "table",
-    meaning: "Plays chess endings of up to four pieces without pawns by exact tables: the fastest mate, the \
+    meaning: "Plays chess endings of up to four pieces by exact tables: the fastest mate, the \
               longest defence.",
     parameters: &[root::SHUFFLE],
     presets: &[],
@@ -43,7 +43,9 @@ impl Algorithm for TablePlay {
     /// The tables of one ending and of the endings that captures lead to, as they are made. The process
     /// shares them, but each game may have another ending.
     fn memory_bytes(_parameters: &Parameters) -> u64 {
-        16 << 20
+        // With pawns promotions lead to more: 44 MB to make a table of four pieces, four of 14 MB that promotions
+        // lead to, and ten of 4 MB after these.
+        160 << 20
     }
 
     fn check_game<P: Solvable>() -> Result<(), KeyProblem> {
@@ -66,7 +68,7 @@ impl Algorithm for TablePlay {
             format!("`table` has no table of `{start}`, and games may begin there"),
             format!(
                 "begin with an ending, openings = {{ kind = \"ending\", ending = \"KRK\" }}, or list \
-                 positions of at most {PIECES_MAX} pieces, none of them a pawn, without rights to castle"
+                 positions of at most {PIECES_MAX} pieces without rights to castle"
             ),
         ))
     }

@@ -13,7 +13,6 @@
 
 use sha2::{Digest, Sha256};
 
-use super::placement::Placement;
 use super::{Endgame, EndgameTable};
 
 const MAGIC: &[u8; 8] = b"SPELTBL\n";
@@ -82,7 +81,7 @@ impl EndgameTable {
         if found != VERSION {
             return Err(TableBytesError::Version { found });
         }
-        let places = Placement::places(endgame.men().len());
+        let places = endgame.layout().places();
         let expected = header.len() + places + HASH_BYTES;
         if !bytes.starts_with(&header) && bytes.len() >= header.len() {
             return Err(TableBytesError::Endgame { asked: endgame.name().to_owned() });
@@ -109,7 +108,7 @@ impl EndgameTable {
 
 fn header(endgame: &Endgame) -> Vec<u8> {
     let name = endgame.name().as_bytes();
-    let places = Placement::places(endgame.men().len()) as u64;
+    let places = endgame.layout().places() as u64;
     let mut header = MAGIC.to_vec();
     header.extend_from_slice(&VERSION.to_le_bytes());
     header.extend_from_slice(&(name.len() as u16).to_le_bytes());

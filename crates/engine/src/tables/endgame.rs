@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use cozy_chess::{Board, Color, Piece};
 
+use super::layout::Layout;
 use crate::core::problem::Problem;
 use crate::games::Chess;
 
@@ -13,15 +14,16 @@ use crate::games::Chess;
 pub const PIECES_MAX: usize = 4;
 
 /// Possible pieces other than kings, in the order of names.
-const OTHERS: [Piece; 4] = [Piece::Queen, Piece::Rook, Piece::Bishop, Piece::Knight];
+const OTHERS: [Piece; 5] = [Piece::Queen, Piece::Rook, Piece::Bishop, Piece::Knight, Piece::Pawn];
 
-/// The pieces of an endgame: two kings and up to two others, none of them a pawn. Its name is that
-/// of white's pieces and then of black's, each with the king first: `KBNK`, `KRKB`.
+/// The pieces of an endgame: two kings and up to two others. Its name is that of white's pieces and
+/// then of black's, each with the king first: `KBNK`, `KRKB`, `KPK`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endgame {
     name: String,
     /// White's king, black's king, white's other pieces, black's.
     men: Vec<(Color, Piece)>,
+    layout: Layout,
 }
 
 impl Endgame {
@@ -33,12 +35,12 @@ impl Endgame {
 
     /// The endgame of a position's pieces, with the side as white that has more of them, or the
     /// greater: positions with colours exchanged share a table. `None` if there is no table: more
-    /// than [`PIECES_MAX`] pieces, a pawn, or a right to castle.
+    /// than [`PIECES_MAX`] pieces, or a right to castle.
     #[must_use]
     pub fn from_position(position: &Chess) -> Option<Self> {
         let board = position.cozy();
         let is_large = board.occupied().len() as usize > PIECES_MAX;
-        if is_large || !board.pieces(Piece::Pawn).is_empty() || has_castle_rights(board) {
+        if is_large || has_castle_rights(board) {
             return None;
         }
         let others = |color| {
@@ -64,11 +66,42 @@ impl Endgame {
         self.men.iter().map(|&(color, piece)| letter(color, piece))
     }
 
-    /// The endgame after the capture of the piece at this place.
-    pub(super) fn without(&self, man: usize) -> Self {
-        let mut men = self.men.clone();
-        men.remove(man);
-        Self::of_men(men)
+    /// Whether a pawn is among the pieces.
+    #[must_use]
+    pub const fn has_pawns(&self) -> bool {
+        self.layout.has_pawns()
+    }
+
+    /// The endgame of these pieces, kings first, with the colours that [`Endgame::from_position`] gives it;
+    /// for each of its pieces the place among those given, and whether colours are exchanged.
+    pub(super) fn of_pieces(given: &[(Color, Piece)]) -> (Self, Vec<u8>, bool) {
+        let others = |color| {
+            let mut places: Vec<usize> =
+                (2..given.len()).filter(|place| given[*place].0 == color).collect();
+            places.sort_by_key(|place| std::cmp::Reverse(given[*place].1 as usize));
+            places
+        };
+        let pieces = |places: &[usize]| -> (usize, Vec<Piece>) {
+            (places.len(), places.iter().map(|place| given[*place].1).collect())
+        };
+        let (mut white, mut black) = (others(Color::White), others(Color::Black));
+        let is_exchanged = pieces(&black) > pieces(&white);
+        if is_exchanged {
+            mem::swap(&mut white, &mut black);
+        }
+        let kings = if is_exchanged { [1, 0] } else { [0, 1] };
+        let places = kings.into_iter().chain(white).chain(black);
+        let places: Vec<u8> = places.map(|place| place as u8).collect();
+        let men = places.iter().map(|place| {
+            let (color, piece) = given[usize::from(*place)];
+            (if is_exchanged { !color } else { color }, piece)
+        });
+        (Self::of_men(men.collect()), places, is_exchanged)
+    }
+
+    /// How its positions are numbered.
+    pub(super) const fn layout(&self) -> Layout {
+        self.layout
     }
 
     /// Each piece with its colour, in the order of a table's squares.
@@ -88,7 +121,8 @@ impl Endgame {
                 .map(|man| letter(Color::White, man.1))
                 .collect::<String>()
         };
-        Self { name: of_color(Color::White) + &of_color(Color::Black), men }
+        let layout = Layout::new(&men);
+        Self { name: of_color(Color::White) + &of_color(Color::Black), men, layout }
     }
 }
 
@@ -106,12 +140,6 @@ impl FromStr for Endgame {
                 return wrong(format!("{letter:?} is not a piece"), HOW);
             };
             pieces.push(piece);
-        }
-        if pieces.contains(&Piece::Pawn) {
-            return wrong(
-                "there is a pawn".to_owned(),
-                "tables are of kings, queens, rooks, bishops and knights alone: name one without P",
-            );
         }
         let kings = pieces.iter().filter(|piece| **piece == Piece::King).count();
         if kings != 2 || pieces.first() != Some(&Piece::King) {

@@ -1,5 +1,4 @@
-//! Exact tables of chess endings: the distance to mate in plies of every position of up to four pieces
-//! without pawns.
+//! Exact tables of chess endings: the distance to mate in plies of every position of up to four pieces.
 //!
 //! An [`Endgame`] names the pieces: `KBNK` is white's king, bishop and knight against black's king. Its
 //! [`EndgameTable`] is made by [`EndgameTable::make`], has a byte for each position up to symmetry, and is
@@ -23,7 +22,7 @@
 //! # What a value is
 //!
 //! The plies to mate under best play by both: the winner mates as fast as possible, the loser delays. A mated
-//! position has 0, so wins are odd and losses even. Captures lead to the table of the remaining pieces. There
+//! position has 0, so wins are odd and losses even. Captures and promotions lead to the table of the pieces then. There
 //! is no castling, and the fifty-move rule and repetition are ignored: stalemates and positions that neither
 //! side wins are draws.
 //!
@@ -34,10 +33,17 @@
 //! 5). The white king is moved to the triangle a1-d1-d4, and if it is on the diagonal a1-h8, the black one to
 //! or below that diagonal: 462 pairs of kings that do not touch. So a table of four pieces has 2 · 462 · 64 ·
 //! 64 = 3,784,704 bytes. For two like pieces (`KNNK`) it has both orders.
+//!
+//! With a pawn only the reversal of files changes nothing: the white king is on the files a to d, 1,806 pairs of
+//! kings, and a table of four pieces has 14,794,752 bytes. With a pawn on each side (`KPKP`), a position in which one
+//! can be taken en passant is in the table by itself, as if the pawn that went two squares stood on its own first
+//! rank, where none can be. It counts as a position of its own if a pawn of the other side stands beside that pawn,
+//! whether or not its king's safety lets it capture.
 
 mod bytes;
 mod counts;
 mod endgame;
+mod layout;
 mod placement;
 mod retrograde;
 mod shared;
@@ -163,8 +169,8 @@ pub struct TablePosition {
     /// Its value for the side to move.
     pub value: TableValue,
     /// The number of positions of the board that are equal up to symmetry, this one included: 4 if both kings
-    /// are on the diagonal a1-h8, where its mirror image may be in the table as well, and 8 elsewhere. With
-    /// two like pieces each of them is in the table twice.
+    /// are on the diagonal a1-h8, where its mirror image may be in the table as well, and 8 elsewhere; 2 with
+    /// pawns. With two like pieces each of them is in the table twice.
     pub images: u32,
 }
 
@@ -185,10 +191,11 @@ impl TablePosition {
 }
 
 impl EndgameTable {
-    /// Makes the table, after those of its captures. `tell` is called with the progress after each
+    /// Makes the table, after those of its captures and promotions. `tell` is called with the progress after each
     /// ply.
     ///
-    /// Single-threaded; takes three bytes of memory a position, 11 MB for four pieces.
+    /// Single-threaded; takes three bytes of memory a position, 11 MB for four pieces and 44 MB with pawns, beside
+    /// the tables that it leads to: 100 MB for `KPKP`.
     #[must_use]
     pub fn make(endgame: &Endgame, mut tell: impl FnMut(Progress<'_>)) -> Self {
         retrograde::make(endgame, &mut tell)
@@ -213,14 +220,14 @@ impl EndgameTable {
         if !has_as_many || has_castle_rights(board) {
             return None;
         }
-        let men = self.endgame.men();
-        let index =
-            index_of_board(board, men, false).or_else(|| index_of_board(board, men, true))?;
+        let endgame = &self.endgame;
+        let index = index_of_board(board, endgame, false)
+            .or_else(|| index_of_board(board, endgame, true))?;
         TableValue::of_code(self.codes[index])
     }
 
     /// The value with the pieces on these squares (a1 is 0, b1 is 1, h8 is 63), in the order of
-    /// [`Endgame::letters`]. `None` if that is not a legal position.
+    /// [`Endgame::letters`], where no pawn can be taken en passant. `None` if that is not a legal position.
     ///
     /// # Panics
     /// If there are more or fewer squares than pieces, or a number above 63.
@@ -232,7 +239,7 @@ impl EndgameTable {
             Side::First => Color::White,
             Side::Second => Color::Black,
         };
-        TableValue::of_code(self.codes[index_of_squares(turn, squares)?])
+        TableValue::of_code(self.codes[index_of_squares(turn, self.endgame.layout(), squares)?])
     }
 
     /// Every legal position up to symmetry, in the table's order: the same on every machine.
@@ -244,7 +251,7 @@ impl EndgameTable {
     #[must_use]
     pub fn position(&self, index: usize) -> Option<TablePosition> {
         let value = TableValue::of_code(*self.codes.get(index)?)?;
-        let placement = Placement::at(index, self.endgame.men().len());
+        let placement = Placement::at(index, self.endgame.layout());
         Some(TablePosition { placement, value, images: placement.images() })
     }
 
@@ -255,8 +262,8 @@ impl EndgameTable {
     }
 
     /// The image of a position under the symmetry with this number, as FEN. In the number, bit 0 reverses
-    /// files, bit 1 ranks, and bit 2 then exchanges files and ranks; higher bits are ignored. Numbers never
-    /// change their meaning.
+    /// files, bit 1 ranks, and bit 2 then exchanges files and ranks; higher bits are ignored, and with pawns all
+    /// but bit 0. Numbers never change their meaning.
     #[must_use]
     pub fn turned_fen(&self, position: &TablePosition, symmetry: u8) -> String {
         position.placement.turned(symmetry).fen(self.endgame.men())
@@ -271,7 +278,7 @@ impl EndgameTable {
     #[must_use]
     pub fn first_place(&self, index: usize) -> usize {
         assert!(index < self.codes.len(), "a place of the table");
-        let placement = Placement::at(index, self.endgame.men().len());
+        let placement = Placement::at(index, self.endgame.layout());
         let other_order = (self.endgame.orders() > 1).then(|| placement.exchanged());
         let placements = [Some(placement), other_order].into_iter().flatten();
         let places = placements.filter_map(|placement| placement.both_indices());

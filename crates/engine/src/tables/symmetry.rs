@@ -1,4 +1,5 @@
-//! The eight symmetries of the board, and the 462 pairs of kings up to them.
+//! The eight symmetries of the board, the 462 pairs of kings up to them, and the 1,806 pairs up to the
+//! reversal of files, which alone keeps the way of pawns.
 
 /// The number of pairs of kings up to symmetry.
 pub(super) const PAIRS: usize = 462;
@@ -26,6 +27,40 @@ pub(super) struct Kings {
     /// Whether both kings of a pair are on the diagonal a1-h8: then it is its own mirror image, and the other
     /// pieces of a position can be mirrored and in the table twice.
     pub(super) is_diagonal: [bool; PAIRS],
+}
+
+/// The number of pairs of kings up to the reversal of files.
+pub(super) const MIRROR_PAIRS: usize = 1806;
+
+/// The pairs of kings for endgames with pawns.
+pub(super) static MIRROR_KINGS: MirrorKings = mirror_kings();
+
+/// Pairs of kings up to the reversal of files: white's is on the files a to d.
+pub(super) struct MirrorKings {
+    /// By the white king's square and the black king's: the pair's number in the lower eleven bits, and 1 in
+    /// the next if files are reversed; or [`NO_PAIR`].
+    pub(super) code: [[u16; 64]; 64],
+    /// The squares of each pair, white's first.
+    pub(super) squares: [[u8; 2]; MIRROR_PAIRS],
+}
+
+const fn mirror_kings() -> MirrorKings {
+    let mut kings = MirrorKings { code: [[NO_PAIR; 64]; 64], squares: [[0; 2]; MIRROR_PAIRS] };
+    let mut number = 0;
+    let mut pair = 0;
+    while pair < 64 * 64 {
+        let (white, black) = (pair / 64, pair % 64);
+        if white % 8 < 4 && !do_touch(white, black) {
+            kings.code[white][black] = number as u16;
+            // Reversed files are the exclusive or with 7.
+            kings.code[white ^ 7][black ^ 7] = number as u16 | 1 << 11;
+            kings.squares[number] = [white as u8, black as u8];
+            number += 1;
+        }
+        pair += 1;
+    }
+    assert!(number == MIRROR_PAIRS, "as many pairs as there are");
+    kings
 }
 
 const fn images() -> [[u8; 64]; 8] {
@@ -88,8 +123,11 @@ const fn kings() -> Kings {
 /// Whether the kings do not touch and are a representative pair.
 const fn is_reduced(white: usize, black: usize) -> bool {
     let (file, rank) = (white % 8, white / 8);
-    let touch = (black % 8).abs_diff(file) <= 1 && (black / 8).abs_diff(rank) <= 1;
-    !touch && file < 4 && rank <= file && (rank < file || black / 8 <= black % 8)
+    !do_touch(white, black) && file < 4 && rank <= file && (rank < file || black / 8 <= black % 8)
+}
+
+const fn do_touch(white: usize, black: usize) -> bool {
+    (black % 8).abs_diff(white % 8) <= 1 && (black / 8).abs_diff(white / 8) <= 1
 }
 
 const fn is_on_diagonal(square: usize) -> bool {

@@ -130,7 +130,7 @@ pub(crate) const OPENINGS_ENDING: Keys = &[
         "ending",
         "Ending",
         "White's pieces and then black's, each with its king first: `\"KRK\"`, `\"KBNK\"`, `\"KRKN\"`. At \
-         most four pieces, kings included, and no pawns.",
+         most four pieces, kings included.",
         Own(|| {
             json!({ "anyOf": [{ "type": "string", "pattern": ENDING_PATTERN }, forms::reference()] })
         }),

@@ -264,7 +264,6 @@ algorithm = \"random\"");
     // Endings.
     ending_without_name: endings("{ kind = \"ending\" }", TABLE_PLAYER);
     ending_of_wrong_type: endings("{ kind = \"ending\", ending = 3 }", TABLE_PLAYER);
-    ending_of_pawns: endings("{ kind = \"ending\", ending = \"KPK\" }", TABLE_PLAYER);
     ending_unknown: endings("{ kind = \"ending\", ending = \"rook\" }", TABLE_PLAYER);
     ending_of_too_many_pieces: endings("{ kind = \"ending\", ending = \"KBBKN\" }", TABLE_PLAYER);
     ending_that_nobody_wins: endings("{ kind = \"ending\", ending = \"KNK\" }", TABLE_PLAYER);
@@ -289,7 +288,7 @@ algorithm = \"random\"");
     table_in_another_game: player("algorithm = \"table\"");
     table_from_the_start: endings("\"start\"", TABLE_PLAYER);
     table_after_random_play: endings("{ kind = \"random\", plies = 200 }", TABLE_PLAYER);
-    table_from_a_list_with_a_pawn: endings("[\"8/8/8/8/8/2k5/1R6/K7 w - - 0 1\", \"8/8/8/8/8/2k5/7P/K7 w - - 0 1\"]", TABLE_PLAYER);
+    table_from_a_list_with_pawns: endings("[\"8/8/8/8/8/2k5/1R6/K7 w - - 0 1\", \"8/8/8/8/8/2k5/5PPP/K7 w - - 0 1\"]", TABLE_PLAYER);
     table_with_a_depth: endings("{ kind = \"ending\", ending = \"KRK\" }", &TABLE_PLAYER.replace("\"table\"", "\"table\"\ndepth = 3"));
     table_as_a_reference_from_the_start: endings("\"start\"", RANDOM_PLAYER).replace("games = 2", "kind = \"accuracy\"\nchoices = 1").replace("openings", "positions") + "\n[reference]\nalgorithm = \"table\"";
 

@@ -39,7 +39,7 @@ fn first_in_a_table(opening: &str, free: &GameRecord) -> Option<(usize, i32)> {
     let last = if free.termination == Termination::MAX_PLIES { 0 } else { 1 };
     positions[1..positions.len() - last].iter().enumerate().find_map(|(ply, position)| {
         let position = chess(&position.position);
-        let endgame = Endgame::from_position(&position)?;
+        let endgame = Endgame::from_position(&position).filter(|endgame| !endgame.has_pawns())?;
         let value = tables::shared(&endgame).value(&position)?;
         let white_moves = if position.to_string().contains(" w ") { 1 } else { -1 };
         let clock = position.halfmove_clock();
@@ -64,7 +64,7 @@ fn games_end_at_the_first_position_that_a_table_has() {
         "7k/8/8/2b1b3/8/4N3/8/K7 w - - 0 1",
         // The fifty moves are near.
         "3k4/8/2r5/3n4/4R3/8/8/4K3 w - - 70 90",
-        // A pawn is in no table, and a queen is.
+        // With a pawn the game goes on.
         "8/4P3/8/8/1k6/8/8/4K3 w - - 0 1",
     ];
     let mut ends = [0; 3];

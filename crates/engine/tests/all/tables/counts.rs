@@ -1,5 +1,7 @@
 //! Known counts.
 
+use spelrum_engine::tables;
+
 use super::table;
 
 /// All positions of king and rook against king, as an independent generator of the project's reference
@@ -55,6 +57,24 @@ fn the_longest_wins_are_the_published_ones() {
             assert_eq!(counts.sides[1].longest_loss_plies(), Some(66));
         }
     }
+}
+
+/// King and pawn against king. 111,282 wins with the pawn on the files a to d is the count that Stockfish's
+/// generator of its bit base asserted (`bitbase.cpp`, `KPKBitbase.count() == 111282`); the longest win of 28 moves,
+/// in three positions up to symmetry with White to move and in two with Black, is as Nalimov's tables have it.
+#[test]
+fn kpk_has_the_published_counts() {
+    let counts = table("KPK").counts();
+    let [white, black] = &counts.sides;
+    assert_eq!((white.legal, white.wins, white.draws, white.losses), (163_328, 124_960, 38_368, 0));
+    assert_eq!((black.legal, black.losses, black.draws, black.wins), (168_024, 97_604, 70_420, 0));
+    assert_eq!((white.wins + black.losses) / 2, 111_282);
+    assert_eq!((white.stalemates, black.stalemates, black.mates), (4, 18, 0));
+    let longest = |longest: &Option<tables::Longest>| {
+        longest.as_ref().map(|longest| (longest.plies, longest.positions / 2))
+    };
+    assert_eq!(longest(&white.longest_win), Some((55, 3)));
+    assert_eq!(longest(&black.longest_loss), Some((56, 2)));
 }
 
 /// As they came out where every value was held against those of its successors.

@@ -23,34 +23,41 @@ fn board(turn: Color, piece: Piece, squares: [Square; 3]) -> Option<Board> {
     if do_kings_touch { None } else { builder.build().ok() }
 }
 
-fn place(turn: Color, squares: [Square; 3]) -> usize {
-    let first = turn as usize;
+/// The places of positions with one of the pieces.
+const PLACES: usize = 2 * 64 * 64 * 64;
+
+fn place(number: usize, turn: Color, squares: [Square; 3]) -> usize {
+    let first = 2 * number + turn as usize;
     squares.into_iter().fold(first, |place, square| place * 64 + square as usize)
 }
 
-fn place_of(board: &Board, piece: Piece) -> u32 {
-    let Some(other) = board.colored_pieces(Color::White, piece).next_square() else { return BARE };
+/// Where the white piece is one of these.
+fn place_of(board: &Board, pieces: &[Piece]) -> u32 {
+    let white = board.colors(Color::White) & !board.pieces(Piece::King);
+    let Some(other) = white.next_square() else { return BARE };
+    let is_it = |piece: &Piece| board.pieces(*piece).has(other);
+    let number = pieces.iter().position(is_it).expect("one of the pieces");
     let kings = [board.king(Color::White), board.king(Color::Black)];
-    place(board.side_to_move(), [kings[0], kings[1], other]) as u32
+    place(number, board.side_to_move(), [kings[0], kings[1], other]) as u32
 }
 
-/// The value of every place, `None` of those without a legal position.
-fn values(piece: Piece) -> Vec<Option<TableValue>> {
-    let places = 2 * 64 * 64 * 64;
+/// The value of every place, `None` of those without a legal position. A pawn comes with all that it can become.
+fn values(pieces: &[Piece]) -> Vec<Option<TableValue>> {
+    let places = PLACES * pieces.len();
     let mut values = vec![None; places];
     let mut successors: Vec<Vec<u32>> = vec![Vec::new(); places];
-    let all = || Square::ALL.into_iter();
-    let triples = all().flat_map(|a| all().flat_map(move |b| all().map(move |c| [a, b, c])));
-    for (turn, squares) in
-        Color::ALL.into_iter().flat_map(|turn| triples.clone().map(move |s| (turn, s)))
-    {
-        let Some(board) = board(turn, piece, squares) else { continue };
-        let at = place(turn, squares);
+    let numbers = 0..pieces.len();
+    for at in 0..places {
+        let [turn, squares @ ..] = [at >> 18, at >> 12, at >> 6, at].map(|part| part & 63);
+        let squares = squares.map(Square::index);
+        let (number, turn) = (turn / 2, Color::ALL[turn % 2]);
+        assert!(numbers.contains(&number) && place(number, turn, squares) == at);
+        let Some(board) = board(turn, pieces[number], squares) else { continue };
         board.generate_moves(|moves| {
             for mv in moves {
                 let mut child = board.clone();
                 child.play_unchecked(mv);
-                successors[at].push(place_of(&child, piece));
+                successors[at].push(place_of(&child, pieces));
             }
             false
         });
@@ -87,14 +94,22 @@ fn values(piece: Piece) -> Vec<Option<TableValue>> {
     values
 }
 
+fn check(name: &str, pieces: &[Piece]) {
+    let table = table(name);
+    for (at, value) in values(pieces).into_iter().take(PLACES).enumerate() {
+        let squares = [at >> 12, at >> 6, at].map(|square| (square & 63) as u8);
+        let side = if at >> 18 == 0 { Side::First } else { Side::Second };
+        assert_eq!(table.value_at(side, &squares), value, "{name} {side:?} {squares:?}");
+    }
+}
+
 #[test]
 fn the_values_of_all_positions_forward_are_those_of_the_table() {
-    for (name, piece) in [("KRK", Piece::Rook), ("KQK", Piece::Queen)] {
-        let table = table(name);
-        for (at, value) in values(piece).into_iter().enumerate() {
-            let squares = [at >> 12, at >> 6, at].map(|square| (square & 63) as u8);
-            let side = if at >> 18 == 0 { Side::First } else { Side::Second };
-            assert_eq!(table.value_at(side, &squares), value, "{name} {side:?} {squares:?}");
-        }
-    }
+    check("KRK", &[Piece::Rook]);
+    check("KQK", &[Piece::Queen]);
+}
+
+#[test]
+fn the_values_of_a_pawn_forward_are_those_of_the_table() {
+    check("KPK", &[Piece::Pawn, Piece::Queen, Piece::Rook, Piece::Bishop, Piece::Knight]);
 }

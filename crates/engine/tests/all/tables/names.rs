@@ -16,6 +16,9 @@ fn names_have_white_s_pieces_first_and_each_side_s_in_order() {
         ("KRKB", "KRKB", "KkRb"),
         ("KKR", "KKR", "Kkr"),
         ("KKNQ", "KKQN", "Kkqn"),
+        ("KPK", "KPK", "KkP"),
+        ("KPBK", "KBPK", "KkBP"),
+        ("KRKP", "KRKP", "KkRp"),
     ] {
         let endgame = endgame(name);
         assert_eq!(endgame.name(), written);
@@ -26,22 +29,8 @@ fn names_have_white_s_pieces_first_and_each_side_s_in_order() {
 
 #[test]
 fn other_names_are_refused_with_a_remedy() {
-    let refusals = [
-        "",
-        "R",
-        "KR",
-        "RKK",
-        "KRKK",
-        "KXK",
-        "KPK",
-        "KRKP",
-        "KBBKN",
-        "KQQQK",
-        "K RK",
-        "KRK\n",
-        "KÄK",
-        "♔♖♚",
-    ];
+    let refusals =
+        ["", "R", "KR", "RKK", "KRKK", "KXK", "KBBKN", "KQQQK", "K RK", "KRK\n", "KÄK", "♔♖♚"];
     let said: Vec<String> = refusals
         .map(|name| {
             let error = name.parse::<Endgame>().unwrap_err();

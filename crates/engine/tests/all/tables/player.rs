@@ -192,8 +192,8 @@ fn games_begin_where_there_is_a_table() {
         assert_eq!(ours.check_start(&rules, fen), Ok(()));
     }
     let error = |fen: &str| ours.check_start(&rules, fen).unwrap_err().to_string();
-    insta::assert_snapshot!(error(&start(&rules)), @r#"`table` has no table of `rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1`, and games may begin there; begin with an ending, openings = { kind = "ending", ending = "KRK" }, or list positions of at most 4 pieces, none of them a pawn, without rights to castle"#);
-    insta::assert_snapshot!(error("4k2r/8/8/8/8/8/8/4K3 w k - 0 1"), @r#"`table` has no table of `4k2r/8/8/8/8/8/8/4K3 w k - 0 1`, and games may begin there; begin with an ending, openings = { kind = "ending", ending = "KRK" }, or list positions of at most 4 pieces, none of them a pawn, without rights to castle"#);
+    insta::assert_snapshot!(error(&start(&rules)), @r#"`table` has no table of `rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1`, and games may begin there; begin with an ending, openings = { kind = "ending", ending = "KRK" }, or list positions of at most 4 pieces without rights to castle"#);
+    insta::assert_snapshot!(error("4k2r/8/8/8/8/8/8/4K3 w k - 0 1"), @r#"`table` has no table of `4k2r/8/8/8/8/8/8/4K3 w k - 0 1`, and games may begin there; begin with an ending, openings = { kind = "ending", ending = "KRK" }, or list positions of at most 4 pieces without rights to castle"#);
     assert!(error("nonsense").contains("`nonsense` is not a chess position"));
     // Nobody else minds where games begin.
     for json in [r#"{"algorithm": "random"}"#, r#"{"algorithm": "minimax", "depth": 1}"#] {

@@ -4,13 +4,14 @@
 //! that is lost sooner, a loss in n has none but wins and the longest in n - 1, and a draw has a
 //! successor that is one and none that is lost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cozy_chess::{BitBoard, Board, Color, Piece};
-use spelrum_engine::Side;
-use spelrum_engine::tables::{EndgameTable, TableValue};
+use spelrum_engine::games::Chess;
+use spelrum_engine::tables::{Endgame, EndgameTable, TablePosition, TableValue};
+use spelrum_engine::{Game as _, Side};
 
-/// A table and those that captures lead to.
+/// A table and those that captures and promotions lead to.
 pub(crate) struct Tables {
     main: EndgameTable,
     men: Vec<(Color, Piece)>,
@@ -21,13 +22,11 @@ impl Tables {
     pub(crate) fn make(name: &str) -> Self {
         let main = EndgameTable::make(&name.parse().expect("a name"), |_| {});
         let men: Vec<_> = main.endgame().letters().map(man).collect();
-        let others = (2..men.len())
-            .map(|captured| {
-                let left = men.iter().enumerate().filter(|(index, _)| *index != captured);
-                let left: Vec<_> = left.map(|(_, man)| *man).collect();
-                let name = name_of(&left);
-                let table = EndgameTable::make(&name.parse().expect("a name"), |_| {});
-                (name, table)
+        let others = left_after_conversions(&men)
+            .into_iter()
+            .map(|name| {
+                let endgame: Endgame = name.parse().expect("a name");
+                (endgame.name().to_owned(), EndgameTable::make(&endgame, |_| {}))
             })
             .collect();
         Self { main, men, others }
@@ -38,17 +37,17 @@ impl Tables {
     }
 
     pub(crate) fn value(&self, board: &Board) -> Option<TableValue> {
-        if board.occupied().len() as usize == self.men.len() {
-            return value(&self.main, &self.men, board);
-        }
         let mut men = vec![(Color::White, Piece::King), (Color::Black, Piece::King)];
         for color in Color::ALL {
-            for piece in [Piece::Queen, Piece::Rook, Piece::Bishop, Piece::Knight] {
+            for piece in PIECES {
                 let count = board.colored_pieces(color, piece).len();
                 men.extend((0..count).map(|_| (color, piece)));
             }
         }
-        value(&self.others[&name_of(&men)], &men, board)
+        let name = name_of(&men);
+        let is_main = name == self.main.endgame().name();
+        let table = if is_main { &self.main } else { &self.others[&name] };
+        value(table, &men, board)
     }
 
     /// What the successors say.
@@ -81,8 +80,9 @@ impl Tables {
     /// can go wrong. How many that were.
     pub(crate) fn check(&self, one_in: usize, one_in_on_diagonal: usize) -> usize {
         let mut checked = 0;
-        for (images, one_in) in [(8, one_in), (4, one_in_on_diagonal)] {
-            let positions = self.main.positions().filter(|position| position.images == images);
+        for (is_diagonal, one_in) in [(false, one_in), (true, one_in_on_diagonal)] {
+            let is_wanted = |position: &TablePosition| (position.images == 4) == is_diagonal;
+            let positions = self.main.positions().filter(is_wanted);
             for position in positions.step_by(one_in) {
                 let fen = self.main.fen(&position);
                 let board: Board = fen.parse().unwrap_or_else(|error| panic!("{fen}: {error}"));
@@ -93,6 +93,31 @@ impl Tables {
         }
         checked
     }
+}
+
+/// All but the king, in the order of names.
+const PIECES: [Piece; 5] = [Piece::Queen, Piece::Rook, Piece::Bishop, Piece::Knight, Piece::Pawn];
+
+type Men = Vec<(Color, Piece)>;
+
+/// The endings after each capture, promotion, and capture with promotion.
+fn left_after_conversions(men: &Men) -> BTreeSet<String> {
+    let without = |men: &Men, captured: usize| {
+        let mut left = men.clone();
+        left.remove(captured);
+        name_of(&left)
+    };
+    let mut all: BTreeSet<String> = (2..men.len()).map(|captured| without(men, captured)).collect();
+    for pawn in (2..men.len()).filter(|place| men[*place].1 == Piece::Pawn) {
+        for piece in &PIECES[..4] {
+            let mut promoted = men.clone();
+            promoted[pawn].1 = *piece;
+            let enemies = (2..men.len()).filter(|place| men[*place].0 != men[pawn].0);
+            all.extend(enemies.map(|captured| without(&promoted, captured)));
+            all.insert(name_of(&promoted));
+        }
+    }
+    all
 }
 
 fn man(letter: char) -> (Color, Piece) {
@@ -106,6 +131,11 @@ fn name_of(men: &[(Color, Piece)]) -> String {
 }
 
 fn value(table: &EndgameTable, men: &[(Color, Piece)], board: &Board) -> Option<TableValue> {
+    let has_pawn = |color| men.contains(&(color, Piece::Pawn));
+    if board.en_passant().is_some() && has_pawn(Color::White) && has_pawn(Color::Black) {
+        let position = Chess::parse(&Chess::rules(), &board.to_string()).expect("a position");
+        return table.value(&position);
+    }
     let mut taken = BitBoard::EMPTY;
     let mut squares = [0; 4];
     for (place, &(color, piece)) in squares.iter_mut().zip(men) {
@@ -140,7 +170,7 @@ mod tests {
     #[test]
     fn tables_have_the_legal_positions_and_no_others() {
         let mut random = Random::from_key([9; 32]);
-        for name in ["KBNK", "KRKB", "KQQK"] {
+        for name in ["KBNK", "KRKB", "KQQK", "KNPK"] {
             let tables = Tables::make(name);
             let mut known = 0;
             for _ in 0..50_000 {
@@ -160,7 +190,7 @@ mod tests {
 
     #[test]
     fn every_value_of_three_pieces_follows_from_its_successors() {
-        for name in ["KRK", "KQK", "KBK", "KNK", "KKR"] {
+        for name in ["KRK", "KQK", "KBK", "KNK", "KKR", "KPK", "KKP"] {
             let tables = Tables::make(name);
             let checked = tables.check(1, 1);
             assert_eq!(checked, tables.main().positions().count(), "{name}");

@@ -56,6 +56,27 @@ fn the_eight_images_of_a_position_have_one_value() {
     }
 }
 
+/// Reversed files are the one symmetry of pawns.
+#[test]
+fn a_pawn_s_position_has_the_value_of_its_mirror_image() {
+    let table = table("KPK");
+    let [mut same, mut turned] = [0; 2];
+    for position in table.positions() {
+        assert_eq!(position.images, 2);
+        let squares: Vec<u8> = position.squares().collect();
+        let image = |mask: u8| squares.iter().map(|square| square ^ mask).collect::<Vec<u8>>();
+        let value = table.value_at(position.to_move(), &image(7));
+        assert_eq!(value, Some(position.value), "{squares:?}");
+        same += 1;
+        turned += u32::from(table.value_at(position.to_move(), &image(56)) != value);
+        for symmetry in 0..8 {
+            let fen = table.turned_fen(&position, symmetry);
+            assert_eq!(table.value(&chess(&fen)), value, "{fen}");
+        }
+    }
+    assert!(same > 160_000 && turned > 50_000, "{same} {turned}");
+}
+
 #[test]
 fn like_pieces_can_change_places() {
     let table = table("KBBK");

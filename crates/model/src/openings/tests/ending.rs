@@ -240,7 +240,7 @@ fn endings_that_cannot_be_are_errors() {
     assert_eq!(error(&PENTAGO, ending("KRK")), OpeningsError::NotChess);
     let chess960: Rules = serde_json::from_str(r#"{"name": "chess", "chess960": true}"#).unwrap();
     assert_eq!(error(&chess960, ending("KRK")), OpeningsError::NotChess);
-    assert!(matches!(error(&CHESS, ending("KPK")), OpeningsError::Ending(_)));
+    assert!(matches!(error(&CHESS, ending("KPPPK")), OpeningsError::Ending(_)));
     assert!(matches!(error(&CHESS, ending("")), OpeningsError::Ending(_)));
     let none = [
         ending("KK"),
