@@ -6,9 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use spelrum_engine::Problem;
-use spelrum_engine::tables::{Endgame, EndgameTable, Longest, Progress, SideCounts, TableCounts};
+use spelrum_engine::tables::{
+    Endgame, EndgameTable, Longest, Metric, Progress, SideCounts, TableCounts,
+};
 use spelrum_report::data::write_json;
 use spelrum_report::text::{Column, TextTable, count, duration_us, percent};
 
@@ -32,7 +35,11 @@ the loser: mates are losses in 0.
 A table is made once, in seconds, and kept in $XDG_CACHE_HOME/spelrum or ~/.cache/spelrum (4 MB for \
 four pieces, 15 MB with pawns). It is checked by its hash whenever it is read, and made again if it is damaged.
 
-JSON: endgame, sha256 (of the table's bytes: the same on every machine), file (null if it is not kept), \
+With --metric conversion the distances are to the first capture or promotion, or to mate where it comes \
+before: the side that wins hastens that, the other delays it. Where the side that loses has to convert, \
+that counts as if the next move of the other were it.
+
+JSON: endgame, metric (mate, conversion), sha256 (of the table's bytes: the same on every machine), file (null if it is not kept), \
 origin (read, made), and sides, with white to move and with black: to_move (w or b), legal, wins, \
 draws, losses, mates, stalemates, win_histogram_by_moves (from 1 on), loss_histogram_by_moves (from 0 \
 on), longest_win and longest_loss (plies, moves, positions, and one of them as FEN: example).
@@ -40,6 +47,7 @@ on), longest_win and longest_loss (plies, moves, positions, and one of them as F
 Examples:
   spelrum table KRK
   spelrum table KPK
+  spelrum table KQKR --metric conversion
   spelrum table KBNK --json
   spelrum table KQKR --cache /var/cache/spelrum";
 
@@ -50,6 +58,9 @@ pub(crate) struct Table {
     /// White's pieces, then black's, such as KRK, KBNK or KQKR
     #[arg(value_name = "ENDGAME")]
     name: String,
+    /// Count distances to this: mate, or conversion, the first capture or promotion or mate
+    #[arg(long, value_name = "METRIC", default_value = "mate", value_parser = PossibleValuesParser::new(Metric::NAMES))]
+    metric: String,
     /// Keep tables in this directory [default: $XDG_CACHE_HOME/spelrum or ~/.cache/spelrum]
     #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
     cache: Option<PathBuf>,
@@ -64,6 +75,7 @@ pub(crate) struct Table {
 #[derive(Serialize)]
 struct Json<'a> {
     endgame: &'a str,
+    metric: &'static str,
     sha256: String,
     file: Option<String>,
     origin: &'static str,
@@ -106,6 +118,7 @@ impl Table {
             None if self.no_cache => None,
             None => TableCache::of_user(),
         };
+        let metric = Metric::from_name(&self.metric).unwrap_or_default();
         let interrupts = Interrupts::listen(|| {})?;
         let progress: Arc<Mutex<String>> = Arc::default();
         let latest = Arc::clone(&progress);
@@ -120,15 +133,17 @@ impl Table {
                 let on_progress = |progress: Progress<'_>| {
                     let share = progress.decided as f64 / progress.places as f64;
                     *latest.lock().unwrap_or_else(PoisonError::into_inner) = format!(
-                        "{}: {} plies from mate, {} decided",
+                        "{}: {} plies from the end, {} decided",
                         progress.endgame,
                         progress.plies,
                         percent(share)
                     );
                 };
                 let (table, origin) = match cache {
-                    Some(cache) => cache.table(&endgame, on_progress),
-                    None => (EndgameTable::make(&endgame, on_progress), Origin::MadeOnly),
+                    Some(cache) => cache.table(&endgame, metric, on_progress),
+                    None => {
+                        (EndgameTable::make_by(&endgame, metric, on_progress), Origin::MadeOnly)
+                    }
                 };
                 let counts = table.counts();
                 (table, origin, counts)
@@ -139,14 +154,14 @@ impl Table {
             return Ok(interrupts.exit().unwrap_or(Exit::Interrupted));
         };
         let file = match origin {
-            Origin::Read | Origin::Made => cache.map(|cache| cache.file(&endgame)),
+            Origin::Read | Origin::Made => cache.map(|cache| cache.file(&endgame, metric)),
             Origin::MadeOnly => None,
         };
         let mut out = terminal::stdout();
         if self.json {
             write_json(&mut out, &json(&table, origin, file, &counts))?;
         } else {
-            write_text(&mut out, &endgame, &counts)?;
+            write_text(&mut out, &endgame, metric, &counts)?;
         }
         Ok(Exit::Success)
     }
@@ -174,6 +189,7 @@ fn json<'a>(
     let [white, black] = &counts.sides;
     Json {
         endgame: table.endgame().name(),
+        metric: table.metric().name(),
         sha256: table.sha256().iter().map(|byte| format!("{byte:02x}")).collect(),
         file: file.map(|file| file.display().to_string()),
         origin: match origin {
@@ -198,8 +214,16 @@ fn moves(longest: &Longest) -> u32 {
     longest.plies.div_ceil(2)
 }
 
-fn write_text(out: &mut dyn Write, endgame: &Endgame, counts: &TableCounts) -> io::Result<()> {
-    writeln!(out, "{endgame}\n")?;
+fn write_text(
+    out: &mut dyn Write,
+    endgame: &Endgame,
+    metric: Metric,
+    counts: &TableCounts,
+) -> io::Result<()> {
+    match metric {
+        Metric::Mate => writeln!(out, "{endgame}\n")?,
+        Metric::Conversion => writeln!(out, "{endgame}, to conversion\n")?,
+    }
     let columns =
         [Column::words(""), Column::numbers("white to move"), Column::numbers("black to move")];
     let mut table = TextTable::new(&columns);

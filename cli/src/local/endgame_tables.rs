@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
-use spelrum_engine::tables::{Endgame, EndgameTable, Progress};
+use spelrum_engine::tables::{Endgame, EndgameTable, Metric, Progress};
 
 use crate::error::warn;
 
@@ -23,9 +23,9 @@ pub(crate) struct TableCache {
 
 /// Makes the engine read its tables from the user's cache directory.
 pub(crate) fn install() {
-    spelrum_engine::tables::install_source(|endgame| match TableCache::of_user() {
-        Some(cache) => cache.table(endgame, |_| {}).0,
-        None => EndgameTable::make(endgame, |_| {}),
+    spelrum_engine::tables::install_source(|endgame, metric| match TableCache::of_user() {
+        Some(cache) => cache.table(endgame, metric, |_| {}).0,
+        None => EndgameTable::make_by(endgame, metric, |_| {}),
     });
 }
 
@@ -54,18 +54,22 @@ impl TableCache {
     }
 
     /// The file of a table.
-    pub(crate) fn file(&self, endgame: &Endgame) -> PathBuf {
-        self.directory.join(format!("{endgame}.table"))
+    pub(crate) fn file(&self, endgame: &Endgame, metric: Metric) -> PathBuf {
+        self.directory.join(match metric {
+            Metric::Mate => format!("{endgame}.table"),
+            Metric::Conversion => format!("{endgame}-conversion.table"),
+        })
     }
 
     /// Reads a table if its file exists; otherwise builds and writes it.
     pub(crate) fn table(
         &self,
         endgame: &Endgame,
+        metric: Metric,
         on_progress: impl FnMut(Progress<'_>),
     ) -> (EndgameTable, Origin) {
-        let path = self.file(endgame);
-        match read(&path, endgame) {
+        let path = self.file(endgame, metric);
+        match read(&path, endgame, metric) {
             Ok(Some(table)) => return (table, Origin::Read),
             Ok(None) => {}
             Err(problem) => warn(
@@ -73,7 +77,7 @@ impl TableCache {
                 "nothing to do: it is made again",
             ),
         }
-        let table = EndgameTable::make(endgame, on_progress);
+        let table = EndgameTable::make_by(endgame, metric, on_progress);
         let origin = match self.write(&path, &table) {
             Ok(()) => Origin::Made,
             Err(error) => {
@@ -103,7 +107,7 @@ impl TableCache {
 }
 
 /// Reads and checks a table; `None` if the file does not exist.
-fn read(path: &Path, endgame: &Endgame) -> Result<Option<EndgameTable>, String> {
+fn read(path: &Path, endgame: &Endgame, metric: Metric) -> Result<Option<EndgameTable>, String> {
     let mut bytes = Vec::new();
     match std::fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -113,5 +117,7 @@ fn read(path: &Path, endgame: &Endgame) -> Result<Option<EndgameTable>, String> 
     }
     let read = File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_end(&mut bytes));
     read.map_err(|error| error.to_string())?;
-    EndgameTable::from_bytes(endgame, &bytes).map(Some).map_err(|error| error.to_string())
+    EndgameTable::from_bytes_by(endgame, metric, &bytes)
+        .map(Some)
+        .map_err(|error| error.to_string())
 }

@@ -7,7 +7,7 @@ use super::random::RandomMove;
 use super::reference::Reference;
 use super::{Budget, Found, NoMove, Search, Stop, make_child, root};
 use crate::core::limits::EndedBy;
-use crate::core::parameters::{AlgorithmInfo, Parameters, Settings};
+use crate::core::parameters::{AlgorithmInfo, ParameterInfo, Parameters, Settings};
 use crate::core::position::{Line, Position};
 use crate::core::problem::{KeyProblem, Problem};
 use crate::core::rng::Random;
@@ -15,13 +15,23 @@ use crate::core::score;
 use crate::core::solver::Solvable;
 use crate::evaluation::GameEvaluation;
 use crate::games::Chess;
-use crate::tables::{self, Endgame, PIECES_MAX, TableValue};
+use crate::tables::{self, Endgame, Metric, PIECES_MAX, TableValue};
 
 const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "table",
     meaning: "Plays chess endings of up to four pieces by exact tables: the fastest mate, the \
               longest defence.",
-    parameters: &[root::SHUFFLE],
+    parameters: &[
+        root::SHUFFLE,
+        ParameterInfo::word(
+            "metric",
+            Metric::NAMES,
+            "mate",
+            "What it hastens where it wins and delays where it loses: mate, or the next capture or promotion \
+             that keeps the result.",
+        )
+        .added_later(),
+    ],
     presets: &[],
     bounded_by: &[],
 };
@@ -73,13 +83,21 @@ impl Algorithm for TablePlay {
         ))
     }
 
-    fn check_reference(_parameters: &Parameters) -> Result<(), KeyProblem> {
-        Ok(())
+    fn check_reference(parameters: &Parameters) -> Result<(), KeyProblem> {
+        match parameters.get("metric") {
+            None => Ok(()),
+            Some(_) => Err(Problem::of_key(
+                "metric",
+                "a reference counts distances to mate".to_owned(),
+                "leave `metric` out".to_owned(),
+            )),
+        }
     }
 
     fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, _evaluation: E) -> Maker<P> {
         let shuffle = settings.switch("shuffle");
-        Maker::new(move || Box::new(TableSearch { shuffle }))
+        let metric = settings.choice("metric", Metric::from_name);
+        Maker::new(move || Box::new(TableSearch { shuffle, metric }))
             .with_reference(|| Box::new(TableValues))
     }
 }
@@ -93,6 +111,8 @@ impl Algorithm for TablePlay {
 struct TableSearch {
     /// Whether moves are tried in random order.
     shuffle: bool,
+    /// What it hastens and delays.
+    metric: Metric,
 }
 
 impl<P: Position> Search<P> for TableSearch {
@@ -103,9 +123,10 @@ impl<P: Position> Search<P> for TableSearch {
         random: &mut Random,
     ) -> Result<Found<P::Move>, NoMove> {
         let root = line.position;
-        if value_of(root).is_none() {
+        let Some(position) = chess(root).filter(|position| tables::value(position).is_some())
+        else {
             return RandomMove.search(line, budget, random);
-        }
+        };
         let mut moves = Vec::new();
         root::list_moves(root, self.shuffle, random, &mut moves);
         let mut best = root::Best::unsearched(moves[0]);
@@ -115,9 +136,21 @@ impl<P: Position> Search<P> for TableSearch {
                 Err(Stop::NoMove(reason)) => return Err(reason),
                 Err(Stop::Limit(limit)) => return Ok(best.found(0, limit)),
             };
-            best.offer(mv, scored(known_value(&child).for_mover()));
+            let child = chess(&child).expect("a move of chess leads to a position of chess");
+            let value = tables::move_value(position, child, self.metric);
+            best.offer(mv, scored(value.expect(CLOSED)));
         }
-        Ok(best.found(1, EndedBy::Proven))
+        let found = best.found(1, EndedBy::Proven);
+        // Scores are of mates.
+        let score = match self.metric {
+            Metric::Mate => found.score,
+            Metric::Conversion => {
+                let mut child = root.clone();
+                child.play_unchecked(found.mv);
+                Some(scored(known_value(&child).for_mover()))
+            }
+        };
+        Ok(Found { score, ..found })
     }
 }
 
@@ -148,7 +181,7 @@ impl<P: Position> Reference<P> for TableValues {
 }
 
 /// The position as one of chess; `None` for every other game.
-fn chess<P: Position>(position: &P) -> Option<&Chess> {
+pub(super) fn chess<P: Position>(position: &P) -> Option<&Chess> {
     (position as &dyn Any).downcast_ref()
 }
 
@@ -156,9 +189,11 @@ fn value_of<P: Position>(position: &P) -> Option<TableValue> {
     tables::value(chess(position)?)
 }
 
+const CLOSED: &str = "moves of pieces that a table has lead to such pieces";
+
 /// The value of the position after a move, from a position that has a table.
 fn known_value<P: Position>(child: &P) -> TableValue {
-    value_of(child).expect("moves of pieces that a table has lead to such pieces")
+    value_of(child).expect(CLOSED)
 }
 
 fn scored(value: TableValue) -> i32 {

@@ -4,7 +4,7 @@
 //! 8    `SPELTBL\n`
 //! 2    the version of all this, little-endian as what follows
 //! 2    n, the length of the name
-//! n    the endgame's name
+//! n    the endgame's name, with " conversion" behind it if the distances lead there
 //! 8    the number of values
 //! …    the values, a byte each: plies to mate (odd a win, even a loss), 253 a stalemate, 254 another
 //!      draw, 255 not a legal position
@@ -13,7 +13,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{Endgame, EndgameTable};
+use super::{Endgame, EndgameTable, Metric};
 
 const MAGIC: &[u8; 8] = b"SPELTBL\n";
 
@@ -57,7 +57,7 @@ impl EndgameTable {
     /// The table as bytes, with a hash of them at the end.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = header(&self.endgame);
+        let mut bytes = header(&self.endgame, self.metric);
         bytes.extend_from_slice(&self.codes);
         let hash = Sha256::digest(&bytes);
         bytes.extend_from_slice(&hash);
@@ -69,7 +69,19 @@ impl EndgameTable {
     /// # Errors
     /// If [`EndgameTable::to_bytes`] of this endgame's table did not produce the bytes.
     pub fn from_bytes(endgame: &Endgame, bytes: &[u8]) -> Result<Self, TableBytesError> {
-        let header = header(endgame);
+        Self::from_bytes_by(endgame, Metric::Mate, bytes)
+    }
+
+    /// The same of a table with distances by a metric.
+    ///
+    /// # Errors
+    /// As [`EndgameTable::from_bytes`].
+    pub fn from_bytes_by(
+        endgame: &Endgame,
+        metric: Metric,
+        bytes: &[u8],
+    ) -> Result<Self, TableBytesError> {
+        let header = header(endgame, metric);
         let (version_at, name_at) = (MAGIC.len(), MAGIC.len() + 2);
         if !bytes.starts_with(MAGIC) {
             return Err(TableBytesError::NotATable);
@@ -93,21 +105,26 @@ impl EndgameTable {
         if Sha256::digest(content).as_slice() != hash {
             return Err(TableBytesError::Hash);
         }
-        Ok(Self { endgame: endgame.clone(), codes: content[header.len()..].to_vec() })
+        Ok(Self { endgame: endgame.clone(), metric, codes: content[header.len()..].to_vec() })
     }
 
     /// The SHA-256 at the end of the bytes: equal tables of an endgame have equal hashes.
     #[must_use]
     pub fn sha256(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
-        hash.update(header(&self.endgame));
+        hash.update(header(&self.endgame, self.metric));
         hash.update(&self.codes);
         hash.finalize().into()
     }
 }
 
-fn header(endgame: &Endgame) -> Vec<u8> {
-    let name = endgame.name().as_bytes();
+fn header(endgame: &Endgame, metric: Metric) -> Vec<u8> {
+    let name = endgame.name().to_owned()
+        + match metric {
+            Metric::Mate => "",
+            Metric::Conversion => " conversion",
+        };
+    let name = name.as_bytes();
     let places = endgame.layout().places() as u64;
     let mut header = MAGIC.to_vec();
     header.extend_from_slice(&VERSION.to_le_bytes());

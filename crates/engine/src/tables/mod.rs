@@ -21,7 +21,7 @@
 //!
 //! # What a value is
 //!
-//! The plies to mate under best play by both: the winner mates as fast as possible, the loser delays. A mated
+//! The plies to mate, or in a table by [`Metric::Conversion`] to conversion, under best play by both: the winner mates as fast as possible, the loser delays. A mated
 //! position has 0, so wins are odd and losses even. Captures and promotions lead to the table of the pieces then. There
 //! is no castling, and the fifty-move rule and repetition are ignored: stalemates and positions that neither
 //! side wins are draws.
@@ -44,6 +44,7 @@ mod bytes;
 mod counts;
 mod endgame;
 mod layout;
+mod metric;
 mod placement;
 mod retrograde;
 mod shared;
@@ -59,9 +60,11 @@ use crate::games::Chess;
 pub use bytes::TableBytesError;
 pub use counts::{Longest, SideCounts, TableCounts};
 pub use endgame::{Endgame, PIECES_MAX};
+pub use metric::Metric;
 pub use retrograde::Progress;
 pub use shared::{
-    TableSolution, ending, install_source, known_value, move_values, shared, solve, value,
+    TableSolution, ending, install_source, known_value, move_value, move_values, shared, shared_by,
+    solve, value, value_by,
 };
 
 use endgame::has_castle_rights;
@@ -158,6 +161,7 @@ mod code {
 #[derive(Clone, PartialEq, Eq)]
 pub struct EndgameTable {
     endgame: Endgame,
+    metric: Metric,
     /// By [`Placement::index`].
     codes: Vec<u8>,
 }
@@ -197,8 +201,20 @@ impl EndgameTable {
     /// Single-threaded; takes three bytes of memory a position, 11 MB for four pieces and 44 MB with pawns, beside
     /// the tables that it leads to: 100 MB for `KPKP`.
     #[must_use]
-    pub fn make(endgame: &Endgame, mut tell: impl FnMut(Progress<'_>)) -> Self {
-        retrograde::make(endgame, &mut tell)
+    pub fn make(endgame: &Endgame, tell: impl FnMut(Progress<'_>)) -> Self {
+        Self::make_by(endgame, Metric::Mate, tell)
+    }
+
+    /// The same with distances by a metric.
+    #[must_use]
+    pub fn make_by(endgame: &Endgame, metric: Metric, mut tell: impl FnMut(Progress<'_>)) -> Self {
+        retrograde::make(endgame, metric, &mut tell)
+    }
+
+    /// What its distances lead to.
+    #[must_use]
+    pub const fn metric(&self) -> Metric {
+        self.metric
     }
 
     /// The pieces of the table.

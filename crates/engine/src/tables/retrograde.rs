@@ -12,7 +12,7 @@ use cozy_chess::{BitBoard, Color, Piece, Rank, Square, get_pawn_attacks, get_paw
 
 use super::code::{DRAW, ILLEGAL, PLIES_MAX, STALEMATE};
 use super::placement::{Placement, attacks};
-use super::{Endgame, EndgameTable};
+use super::{Endgame, EndgameTable, Metric};
 
 /// The progress of making a table.
 #[derive(Clone, Copy, Debug)]
@@ -27,14 +27,20 @@ pub struct Progress<'a> {
     pub places: u64,
 }
 
-/// Makes a table after those of its captures and promotions.
-pub(super) fn make(endgame: &Endgame, tell: &mut dyn FnMut(Progress<'_>)) -> EndgameTable {
-    make_after(endgame, &mut BTreeMap::new(), tell)
+/// Makes a table after those of its captures and promotions, of which only the results matter if distances lead to
+/// conversion.
+pub(super) fn make(
+    endgame: &Endgame,
+    metric: Metric,
+    tell: &mut dyn FnMut(Progress<'_>),
+) -> EndgameTable {
+    make_after(endgame, metric, &mut BTreeMap::new(), tell)
 }
 
 /// Makes a table after those of its captures and promotions, where they are not made yet.
 fn make_after(
     endgame: &Endgame,
+    metric: Metric,
     made: &mut BTreeMap<String, Rc<EndgameTable>>,
     tell: &mut dyn FnMut(Progress<'_>),
 ) -> EndgameTable {
@@ -45,7 +51,7 @@ fn make_after(
         let table = match made.get(rest.name()) {
             Some(table) => Rc::clone(table),
             None => {
-                let table = Rc::new(make_after(&rest, made, tell));
+                let table = Rc::new(make_after(&rest, Metric::Mate, made, tell));
                 made.insert(rest.name().to_owned(), Rc::clone(&table));
                 table
             }
@@ -86,6 +92,7 @@ fn make_after(
     let places = endgame.layout().places();
     let mut making = Making {
         endgame,
+        metric,
         captures,
         promotions,
         codes: vec![DRAW; places],
@@ -96,7 +103,7 @@ fn make_after(
     making.find_legal();
     making.find_moves();
     making.go_back(tell);
-    EndgameTable { endgame: endgame.clone(), codes: making.codes }
+    EndgameTable { endgame: endgame.clone(), metric, codes: making.codes }
 }
 
 /// The pieces that a pawn can become.
@@ -131,6 +138,7 @@ const NEVER_LOST: u8 = u8::MAX;
 /// A table in the making. An undecided place counts as a draw until a result is found.
 struct Making<'a> {
     endgame: &'a Endgame,
+    metric: Metric,
     /// For each captured piece, from the third on.
     captures: Vec<Part>,
     /// For each piece; none but for pawns.
@@ -147,7 +155,7 @@ struct Making<'a> {
 /// A position's conversions: its captures and promotions, which lead to other tables.
 #[derive(Default)]
 struct Conversions {
-    /// The fewest plies to mate of one that wins.
+    /// The fewest plies to the end of one that wins.
     win: Option<u8>,
     /// The most plies of one that loses.
     loss: Option<u8>,
@@ -165,6 +173,17 @@ impl Conversions {
                 self.win = Some(self.win.map_or(plies, |best| best.min(plies)));
             }
             plies => self.loss = self.loss.max(Some(plies + 1)),
+        }
+    }
+
+    /// The same where conversions are the end.
+    fn counted_by(self, metric: Metric) -> Self {
+        match metric {
+            Metric::Mate => self,
+            Metric::Conversion => {
+                let Self { win, loss, has_draw } = self;
+                Self { win: win.map(|_| 1), loss: loss.map(|_| 2), has_draw }
+            }
         }
     }
 }
@@ -197,7 +216,7 @@ impl Making<'_> {
             }
             let placement = self.placement(index);
             let (quiet, conversions) = self.moves(&placement);
-            let Conversions { win, loss, has_draw } = conversions;
+            let Conversions { win, loss, has_draw } = conversions.counted_by(self.metric);
             if quiet == 0 && win.is_none() && loss.is_none() && !has_draw {
                 let is_check = placement.is_attacked(men, placement.turn, placement.occupied());
                 self.codes[index] = if is_check { 0 } else { STALEMATE };

@@ -4,19 +4,21 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use super::{Endgame, EndgameTable, TableValue};
+use cozy_chess::Piece;
+
+use super::{Endgame, EndgameTable, Metric, TableValue};
 use crate::core::position::{Ending, Position};
 use crate::core::termination::Termination;
 use crate::games::chess::CLOCK_MAX;
 use crate::games::{Chess, ChessMove};
 
-type Source = fn(&Endgame) -> EndgameTable;
+type Source = fn(&Endgame, Metric) -> EndgameTable;
 
 static SOURCE: OnceLock<Source> = OnceLock::new();
 
-/// By the endgame's name. There are 55 with four pieces: 36 without pawns, which take 137 MB together, and 19
+/// By the endgame's name and the metric. By each there are 55 with four pieces: 36 without pawns, which take 137 MB together, and 19
 /// with pawns, 281 MB (invariant 9).
-static SHARED: RwLock<BTreeMap<String, Slot>> = RwLock::new(BTreeMap::new());
+static SHARED: RwLock<BTreeMap<(String, Metric), Slot>> = RwLock::new(BTreeMap::new());
 
 /// Filled by the first caller, while others wait.
 type Slot = Arc<OnceLock<Arc<EndgameTable>>>;
@@ -29,29 +31,43 @@ type Slot = Arc<OnceLock<Arc<EndgameTable>>>;
 /// If the installed source returns the table of another endgame.
 #[must_use]
 pub fn shared(endgame: &Endgame) -> Arc<EndgameTable> {
+    shared_by(endgame, Metric::Mate)
+}
+
+/// The same with distances by a metric.
+///
+/// # Panics
+/// As [`shared`].
+#[must_use]
+pub fn shared_by(endgame: &Endgame, metric: Metric) -> Arc<EndgameTable> {
+    let key = (endgame.name().to_owned(), metric);
     let slot = {
         let known = SHARED.read().unwrap_or_else(PoisonError::into_inner);
-        known.get(endgame.name()).cloned()
+        known.get(&key).cloned()
     };
     let slot = slot.unwrap_or_else(|| {
         let mut known = SHARED.write().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(known.entry(endgame.name().to_owned()).or_default())
+        Arc::clone(known.entry(key).or_default())
     });
     let table = slot.get_or_init(|| {
         let table = match SOURCE.get() {
-            Some(source) => source(endgame),
-            None => EndgameTable::make(endgame, |_| {}),
+            Some(source) => source(endgame, metric),
+            None => EndgameTable::make_by(endgame, metric, |_| {}),
         };
-        assert_eq!(table.endgame(), endgame, "a source gives the table that it is asked for");
+        assert_eq!(
+            (table.endgame(), table.metric()),
+            (endgame, metric),
+            "a source gives the table that it is asked for"
+        );
         Arc::new(table)
     });
     Arc::clone(table)
 }
 
 /// Installs a source for tables that [`shared`] does not have yet, such as stored ones, instead of making
-/// them. It must return the same tables as [`EndgameTable::make`]. Only the first source in a process counts;
+/// them. It must return the same tables as [`EndgameTable::make_by`]. Only the first source in a process counts;
 /// returns whether it is this one.
-pub fn install_source(source: fn(&Endgame) -> EndgameTable) -> bool {
+pub fn install_source(source: fn(&Endgame, Metric) -> EndgameTable) -> bool {
     SOURCE.set(source).is_ok()
 }
 
@@ -59,7 +75,30 @@ pub fn install_source(source: fn(&Endgame) -> EndgameTable) -> bool {
 /// ([`Endgame::from_position`]).
 #[must_use]
 pub fn value(position: &Chess) -> Option<TableValue> {
-    shared(&Endgame::from_position(position)?).value(position)
+    value_by(position, Metric::Mate)
+}
+
+/// The same with distances by a metric.
+#[must_use]
+pub fn value_by(position: &Chess, metric: Metric) -> Option<TableValue> {
+    shared_by(&Endgame::from_position(position)?, metric).value(position)
+}
+
+/// The value of a move for the mover: `child` is the position after it. By [`Metric::Conversion`] a capture or
+/// promotion is the end, so that only its result counts.
+#[must_use]
+pub fn move_value(position: &Chess, child: &Chess, metric: Metric) -> Option<TableValue> {
+    let pawns = |position: &Chess| position.cozy().pieces(Piece::Pawn).len();
+    let men = |position: &Chess| position.cozy().occupied().len();
+    let is_conversion = (men(position), pawns(position)) != (men(child), pawns(child));
+    if metric == Metric::Mate || !is_conversion {
+        return Some(value_by(child, metric)?.for_mover());
+    }
+    Some(match value(child)? {
+        TableValue::Loss { .. } => TableValue::Win { plies: 1 },
+        TableValue::Draw => TableValue::Draw,
+        TableValue::Win { .. } => TableValue::Loss { plies: 2 },
+    })
 }
 
 /// The same by a table that is already in memory; `None` also if it is not. It never takes long.
@@ -68,7 +107,7 @@ pub fn known_value(position: &Chess) -> Option<TableValue> {
     let endgame = Endgame::from_position(position)?;
     let slot = {
         let known = SHARED.read().unwrap_or_else(PoisonError::into_inner);
-        known.get(endgame.name()).cloned()?
+        known.get(&(endgame.name().to_owned(), Metric::Mate)).cloned()?
     };
     slot.get()?.value(position)
 }

@@ -2,6 +2,7 @@
 
 mod adjudication;
 mod bytes;
+mod conversion;
 mod counts;
 mod forward;
 mod names;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use spelrum_engine::games::{Chess, ChessMove};
 use spelrum_engine::tables::{
-    self, Endgame, EndgameTable, TablePosition, TableSolution, TableValue,
+    self, Endgame, EndgameTable, Metric, TablePosition, TableSolution, TableValue,
 };
 use spelrum_engine::{Game, Position, Random, Rules};
 
@@ -15,17 +15,21 @@ use crate::common::key;
 /// How often the table was made that no other test asks for.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
-fn counted(endgame: &Endgame) -> EndgameTable {
+fn counted(endgame: &Endgame, metric: Metric) -> EndgameTable {
     if endgame.name() == "KKN" {
         MADE.fetch_add(1, Ordering::SeqCst);
     }
-    EndgameTable::make(endgame, |_| {})
+    EndgameTable::make_by(endgame, metric, |_| {})
 }
 
 #[test]
 fn a_table_is_made_once_a_process_by_the_source_that_was_installed() {
     tables::install_source(counted);
-    assert!(!tables::install_source(|endgame| EndgameTable::make(endgame, |_| {})));
+    assert!(!tables::install_source(|endgame, metric| EndgameTable::make_by(
+        endgame,
+        metric,
+        |_| {}
+    )));
     let endgame: Endgame = "KKN".parse().unwrap();
     let asked: Vec<Arc<EndgameTable>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| tables::shared(&endgame))).collect();

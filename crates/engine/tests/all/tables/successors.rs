@@ -14,7 +14,6 @@ use spelrum_engine::{Game as _, Side};
 /// A table and those that captures and promotions lead to.
 pub(crate) struct Tables {
     main: EndgameTable,
-    men: Vec<(Color, Piece)>,
     others: BTreeMap<String, EndgameTable>,
 }
 
@@ -29,7 +28,7 @@ impl Tables {
                 (endgame.name().to_owned(), EndgameTable::make(&endgame, |_| {}))
             })
             .collect();
-        Self { main, men, others }
+        Self { main, others }
     }
 
     pub(crate) fn main(&self) -> &EndgameTable {
@@ -152,13 +151,13 @@ mod tests {
     use cozy_chess::{Board, BoardBuilder, Color, Square, get_king_moves};
     use spelrum_engine::Random;
 
-    use super::Tables;
+    use super::{Tables, man};
 
     /// What `cozy-chess` takes for legal with the men on these squares.
     fn legal(tables: &Tables, turn: Color, squares: [Square; 4]) -> Option<Board> {
         let mut builder = BoardBuilder::empty();
         builder.side_to_move = turn;
-        for (&(color, piece), square) in tables.men.iter().zip(squares) {
+        for ((color, piece), square) in tables.main.endgame().letters().map(man).zip(squares) {
             if builder.square_mut(square).replace((piece, color)).is_some() {
                 return None;
             }
