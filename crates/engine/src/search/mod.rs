@@ -1,5 +1,6 @@
 //! Search algorithms behind one trait, with common limits.
 
+mod ajedrecista;
 pub(crate) mod algorithm;
 pub mod alpha_beta;
 pub mod exact;

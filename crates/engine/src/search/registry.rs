@@ -1,7 +1,7 @@
 //! The registry of algorithms. One is registered by its line at the end of the list below.
 
 use super::algorithm::{Algorithm, Maker};
-use super::{alpha_beta, exact, genetic, mcts, minimax, random, reference, table};
+use super::{ajedrecista, alpha_beta, exact, genetic, mcts, minimax, random, reference, table};
 use crate::core::external;
 use crate::core::parameters::{AlgorithmInfo, ParameterInfo, Parameters, Settings, Value};
 use crate::core::problem::KeyProblem;
@@ -123,6 +123,7 @@ algorithms! {
     mcts::MctsPlay,
     exact::ExactPlay,
     table::TablePlay,
+    ajedrecista::AjedrecistaPlay,
 }
 
 /// The parameters of an algorithm, limits included, also for external engines; empty for an unknown one.

@@ -35,12 +35,12 @@ impl ChessMove {
     }
 
     #[inline]
-    pub(super) fn from(self) -> Square {
+    pub(crate) fn from(self) -> Square {
         Square::index(usize::from(self.0 >> 9))
     }
 
     #[inline]
-    pub(super) fn to(self) -> Square {
+    pub(crate) fn to(self) -> Square {
         Square::index(usize::from(self.0 >> 3 & 63))
     }
 

@@ -7,6 +7,7 @@ mod counts;
 mod forward;
 mod names;
 mod player;
+mod rules;
 mod shared;
 mod successors;
 mod symmetry;
