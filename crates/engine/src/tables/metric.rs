@@ -1,9 +1,5 @@
 //! What a table's distances lead to.
 
-use std::str::FromStr;
-
-use crate::core::problem::Problem;
-
 /// The end that distances of a table are counted to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Metric {
@@ -35,15 +31,5 @@ impl Metric {
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Mate, Self::Conversion].into_iter().find(|metric| metric.name() == name)
-    }
-}
-
-impl FromStr for Metric {
-    type Err = Problem;
-
-    fn from_str(name: &str) -> Result<Self, Problem> {
-        Self::from_name(name).ok_or_else(|| {
-            Problem::new(format!("{name:?} is not a metric"), "write mate or conversion".to_owned())
-        })
     }
 }
