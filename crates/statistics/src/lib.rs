@@ -28,6 +28,7 @@
 //! | [`ratings`] | players on one scale: Bradley and Terry, Davidson |
 //! | [`forecast`] | the time that the remaining games will take |
 //! | [`planning`] | what a match will show before it is played: widths, power, the course of stop rules |
+//! | [`racing`] | who is first of many players, at a stated error rate |
 //!
 //! # A match as an interval
 //!
@@ -59,6 +60,7 @@ mod openings;
 mod per_game;
 pub mod planning;
 pub mod ratings;
+pub mod racing;
 mod ratio;
 mod root;
 mod sprt;
