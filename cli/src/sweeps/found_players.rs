@@ -161,6 +161,10 @@ async fn found(wanted: &Wanted, outcomes: Outcomes<'_>) -> Result<(Parameters, V
         };
         return failed(has, "name a run of a sweep with find, tune or evolve".to_owned());
     };
+    if found.race.is_some() {
+        let problem = "a race finds which player is first, and changes none".to_owned();
+        return failed(problem, "describe that player in this sweep as the race does".to_owned());
+    }
     if !found.ended || found.estimates.is_empty() {
         let problem = "the run has not finished".to_owned();
         return failed(problem, format!("finish it first: spelrum watch {experiment}"));

@@ -56,6 +56,7 @@ mod plan;
 mod play;
 mod playing_process;
 mod quarantine;
+mod race;
 mod readme;
 mod repeats;
 mod replay;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::course::{
-    Begun, Confirmed, CourseKind, Ended, Estimate, Estimated, Note, Noted,
+    Begun, Confirmed, CourseKind, Ended, Estimate, Estimated, Note, Noted, RaceStandings,
 };
 use spelrum_model::seeds::canonical_json;
 
@@ -31,6 +31,8 @@ pub struct RunResult {
     pub player_json: Option<String>,
     /// Its generations, for an `[evolve]` run.
     pub evolution: Option<Evolution>,
+    /// Its standings after the latest round, for a `[race]` run.
+    pub race: Option<RaceStandings>,
 }
 
 /// Assembles runs from these notes, in the order of their numbers. Only a run's latest estimates are required, and of
@@ -40,7 +42,7 @@ pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
     #[derive(Default)]
     struct Known {
         begun: Option<Begun>,
-        latest: Option<(u64, Vec<Estimate>)>,
+        latest: Option<(u64, Estimated)>,
         confirmed: Option<Confirmed>,
         ended: Option<Ended>,
         evolution: KnownEvolution,
@@ -50,9 +52,9 @@ pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
         let run = runs.entry(run).or_default();
         match note {
             Note::Begun(begun) => run.begun = Some(begun),
-            Note::Estimated(step, Estimated { estimates }) => {
+            Note::Estimated(step, estimated) => {
                 if run.latest.as_ref().is_none_or(|(latest, _)| *latest < step) {
-                    run.latest = Some((step, estimates));
+                    run.latest = Some((step, estimated));
                 }
             }
             Note::Confirmed(confirmed) => run.confirmed = Some(confirmed),
@@ -67,12 +69,23 @@ pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
         let begun = begun?;
         let is_evolution = begun.kind == CourseKind::Evolve;
         let evolution = is_evolution.then(|| evolution.evolution());
-        let (steps, estimates) =
-            latest.map_or((0, Vec::new()), |(step, estimates)| (step + 1, estimates));
+        let steps = latest.as_ref().map_or(0, |(step, _)| step + 1);
+        let (estimates, race) =
+            latest.map_or_else(Default::default, |(_, latest)| (latest.estimates, latest.race));
         let player = ended.as_ref().and_then(|ended| ended.player.as_ref());
         let player_json = player.map(canonical_json);
         let ended = ended.is_some();
-        Some(RunResult { run, begun, steps, estimates, confirmed, ended, player_json, evolution })
+        Some(RunResult {
+            run,
+            begun,
+            steps,
+            estimates,
+            confirmed,
+            ended,
+            player_json,
+            evolution,
+            race,
+        })
     };
     runs.into_iter().filter_map(result).collect()
 }

@@ -9,6 +9,7 @@ mod kind;
 mod note;
 mod parameter;
 pub(crate) mod planned;
+mod race;
 mod tune_settings;
 
 pub use evolve_settings::{EvolveSettings, Fitness, Meet, Reevaluate};
@@ -21,4 +22,5 @@ pub use note::{
 };
 pub use parameter::{LedParameter, Unit};
 pub use planned::{CoursePlan, Meeting, PlannedRun, RunSettings};
+pub use race::{Behind, RaceSettings, RaceStandings, Runner};
 pub use tune_settings::{Tunable, TuneMethod, TuneSettings, TunedParameter, part_of, usual_step};

@@ -14,6 +14,7 @@
 mod evolve;
 mod find;
 mod outcome;
+mod race;
 mod run;
 mod runs;
 #[cfg(test)]

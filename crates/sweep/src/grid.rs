@@ -8,7 +8,7 @@ use std::iter;
 use std::mem;
 use std::sync::Arc;
 
-use spelrum_model::course::{CoursePlan, Meeting, PlannedRun, RunSettings};
+use spelrum_model::course::{CourseKind, CoursePlan, Meeting, PlannedRun, RunSettings};
 use spelrum_model::seeds::SEED_END;
 use spelrum_model::{
     Conditions, DefinitionJson, MergedPairing, OpeningsRule, Plan, PlannedAxis, PlannedCell,
@@ -18,6 +18,7 @@ use spelrum_toml::{Fault, Span};
 
 use crate::claim_cells::ClaimCells;
 use crate::columns::{self, AxisColumns, ColumnSet, VariedColumns};
+use crate::course::CourseInFile;
 use crate::file::SweepFile;
 use crate::instances::{Instances, PlayerTraits, Setting};
 use crate::keys::course::RUNS_MAX;
@@ -326,9 +327,17 @@ impl Planner<'_> {
         let Some(course) = &self.file.course else { return Ok(Vec::new()) };
         let mut runs = Vec::<DraftRun>::new();
         let mut latest = None;
+        let mut raced = BTreeMap::new();
         for (number, cell) in cells.iter().enumerate() {
-            let subject = usize::from(cell.names.0 != course.subject);
+            let subject = course.position(cell.names);
             let is_of_latest = course.kind.meets_all() && latest == Some(cell.point);
+            if course.kind == CourseKind::Race {
+                if !is_of_latest {
+                    raced.clear();
+                }
+                let same = raced.insert(cell.players, number).map(|same| &cells[same]);
+                self.check_raced(course, cell, same)?;
+            }
             if let Some(run) = runs.last_mut().filter(|_| is_of_latest) {
                 run.meetings.push((number, subject));
                 continue;
@@ -353,6 +362,42 @@ impl Planner<'_> {
             .collect();
         course.check_size(runs.iter().map(|run| (&run.settings, run.meetings.len() as u64)))?;
         Ok(runs)
+    }
+
+    /// Refuses a cell of a race whose games add nothing: `same` is an earlier one of the same players.
+    fn check_raced(
+        &self,
+        course: &CourseInFile,
+        cell: &DraftCell,
+        same: Option<&DraftCell>,
+    ) -> Result<(), Fault> {
+        let [first, second] = self.names(cell);
+        let fault = |problem, remedy| Err(Fault::at(&course.node.place, problem, remedy));
+        if cell.players[0] == cell.players[1] {
+            let problem = format!("`{first}` and `{second}` are the same player");
+            return fault(problem, "remove one of them");
+        }
+        if let Some(same) = same {
+            let [third, fourth] = self.names(same);
+            let problem =
+                format!("`{first}` against `{second}` is the same as `{third}` against `{fourth}`");
+            return fault(problem, "remove the player that is there twice");
+        }
+        let draws = |&player: &usize| self.instances.players[player].draws_random_numbers;
+        let begins_alike = matches!(
+            self.instances.settings[cell.setting].rule,
+            OpeningsRule::Start {} | OpeningsRule::Listed { .. }
+        );
+        if begins_alike && !cell.players.iter().any(draws) {
+            let problem = format!(
+                "each round would repeat the last: it begins with the same openings, and neither `{first}` nor \
+                 `{second}` draws random numbers"
+            );
+            let remedy = "take openings = { kind = \"random\", plies = 4 }, or let a player draw random numbers \
+                          (shuffle = true)";
+            return fault(problem, remedy);
+        }
+        Ok(())
     }
 
     /// Refuses individuals that would repeat their games: like [`Self::check_openings`], for the cells that

@@ -353,6 +353,13 @@ pub(super) const SWEEP: Keys = &[
         Of(course::evolve::EVOLVE),
     ),
     &Key::new(
+        "race",
+        "Race",
+        "Finds [which player is first](#race), and plays no more games than that needs: `{ error_rate = 0.05, within \
+         = 0.02 }`.",
+        Of(course::race::RACE),
+    ),
+    &Key::new(
         "override",
         "Overrides",
         "[Other numbers of games](#overrides) for some cells, or none. Later overrides win.",

@@ -26,6 +26,7 @@ mod overrides;
 mod page;
 mod pairing;
 mod placement;
+mod race;
 mod ranges;
 mod sample;
 mod seeds;

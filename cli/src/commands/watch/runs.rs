@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use spelrum_answers::{RunResult, places_text};
-use spelrum_model::course::{Bounds, Confirmed, Estimate, Generation};
-use spelrum_report::text::{count, optional};
+use spelrum_model::course::{Bounds, Confirmed, Estimate, Generation, RaceStandings};
+use spelrum_report::text::{count, counted, optional};
 
 /// The last report of each run.
 #[derive(Debug, Default)]
@@ -45,6 +45,13 @@ enum RunDetail {
     Step {
         steps: u64,
         estimates: Vec<Found>,
+    },
+    /// Players that may be first; the one that is, once it is known.
+    Round {
+        steps: u64,
+        may_be_first: u64,
+        players: u64,
+        first: Option<String>,
     },
     Confirmed {
         gain: f64,
@@ -93,6 +100,9 @@ impl ReportedRuns {
             if run.steps > before.steps && !run.estimates.is_empty() && details.is_empty() {
                 let estimates = run.estimates.into_iter().map(Into::into).collect();
                 details.push(RunDetail::Step { steps: run.steps, estimates });
+            }
+            if let Some(race) = run.race.filter(|_| run.steps > before.steps) {
+                details.push(RunDetail::round(run.steps, race));
             }
             if let Some(confirmed) = run.confirmed.filter(|_| !before.is_confirmed) {
                 details.push(confirmed.into());
@@ -145,6 +155,15 @@ impl RunNews {
                 let noun = if *steps == 1 { "step" } else { "steps" };
                 format!("after {} {noun}  {}", count(*steps), estimates.join("  "))
             }
+            RunDetail::Round { steps, may_be_first, players, first } => {
+                let (rounds, players) = (counted(*steps, "round"), counted(*players, "player"));
+                match first {
+                    Some(first) => format!("after {rounds}  {first} is first of {players}"),
+                    None => {
+                        format!("after {rounds}  {} of {players} may be first", count(*may_be_first))
+                    }
+                }
+            }
             RunDetail::Confirmed { gain, gain_low, gain_high } => {
                 let [gain, low, high] = [gain, gain_low, gain_high].map(|points| format!("{:+.1}", 100.0 * points));
                 format!("confirmed  {gain} points of a hundred against the start ({low} to {high})")
@@ -159,6 +178,12 @@ impl RunDetail {
     fn generation((generation, statistics): (u64, Generation)) -> Self {
         let Generation { best, mean, least, distinct, mean_size, .. } = statistics;
         Self::Generation { generation, best, mean, least, distinct, mean_size }
+    }
+
+    fn round(steps: u64, race: RaceStandings) -> Self {
+        let left = race.players.iter().filter(|runner| runner.out_after.is_none());
+        let may_be_first = left.count() as u64;
+        Self::Round { steps, may_be_first, players: race.players.len() as u64, first: race.first }
     }
 }
 

@@ -16,6 +16,8 @@ pub enum CourseKind {
     Tune,
     /// `[evolve]`.
     Evolve,
+    /// `[race]`.
+    Race,
 }
 
 impl CourseKind {
@@ -24,7 +26,7 @@ impl CourseKind {
     pub const fn meets_all(self) -> bool {
         match self {
             Self::Find => false,
-            Self::Tune | Self::Evolve => true,
+            Self::Tune | Self::Evolve | Self::Race => true,
         }
     }
 
@@ -32,7 +34,7 @@ impl CourseKind {
     #[must_use]
     pub const fn axes(self) -> &'static [&'static str] {
         match self {
-            Self::Find => &[RUN, STEP],
+            Self::Find | Self::Race => &[RUN, STEP],
             Self::Tune => &[RUN, STEP, TRIAL],
             Self::Evolve => &[RUN, RUN_GENERATION, RUN_INDIVIDUAL, RUN_MEETS],
         }
@@ -41,7 +43,7 @@ impl CourseKind {
 
 /// The axis of runs, from 0.
 pub const RUN: &str = "run";
-/// The axis of a run's steps, from 0.
+/// The axis of a run's steps, or of the rounds of a race, from 0.
 pub const STEP: &str = "step";
 /// The axis of trials within a step, from 0.
 pub const TRIAL: &str = "trial";

@@ -10,6 +10,7 @@ use spelrum_engine::Parameters;
 
 use super::generation::{Generation, Individual, Scored};
 use super::kind::CourseKind;
+use super::race::RaceStandings;
 use crate::plan::cell::AxisValue;
 
 /// A note on one run.
@@ -47,7 +48,7 @@ pub enum Note {
 pub struct Begun {
     /// The run's kind.
     pub kind: CourseKind,
-    /// The player that the run decides about.
+    /// The player that the run decides about; for a race, the names of all that are compared.
     pub player: String,
     /// The names of its opponents.
     pub opponents: Vec<String>,
@@ -91,6 +92,9 @@ pub struct Setting {
 pub struct Estimated {
     /// One for each parameter.
     pub estimates: Vec<Estimate>,
+    /// The standings of a race after the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub race: Option<RaceStandings>,
 }
 
 /// The best value known so far of a parameter.

@@ -1,4 +1,4 @@
-//! Planned courses of sweeps: `[find]`, `[tune]` and `[evolve]`.
+//! Planned courses of sweeps: `[find]`, `[tune]`, `[evolve]` and `[race]`.
 
 use spelrum_engine::Parameters;
 
@@ -6,6 +6,7 @@ use super::evolve_settings::EvolveSettings;
 use super::find_settings::FindSettings;
 use super::kind::CourseKind;
 use super::note::Setting;
+use super::race::RaceSettings;
 use super::tune_settings::TuneSettings;
 use crate::plan::cell::PlannedCell;
 
@@ -43,6 +44,8 @@ pub enum RunSettings {
     Tune(Box<TuneSettings>),
     /// Breeds formulas.
     Evolve(Box<EvolveSettings>),
+    /// Finds which of several players is first.
+    Race(RaceSettings),
 }
 
 impl RunSettings {
@@ -50,7 +53,7 @@ impl RunSettings {
     #[must_use]
     pub fn start(&self) -> Vec<Setting> {
         match self {
-            Self::Find(_) | Self::Evolve(_) => Vec::new(),
+            Self::Find(_) | Self::Evolve(_) | Self::Race(_) => Vec::new(),
             Self::Tune(tune) => tune.start(),
         }
     }
@@ -59,7 +62,7 @@ impl RunSettings {
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         match self {
-            Self::Find(_) | Self::Evolve(_) => false,
+            Self::Find(_) | Self::Evolve(_) | Self::Race(_) => false,
             Self::Tune(_) => true,
         }
     }
@@ -68,7 +71,7 @@ impl RunSettings {
     #[must_use]
     pub const fn meets_opponents(&self) -> bool {
         match self {
-            Self::Find(_) | Self::Tune(_) => true,
+            Self::Find(_) | Self::Tune(_) | Self::Race(_) => true,
             Self::Evolve(evolve) => evolve.meets()[0],
         }
     }
@@ -80,6 +83,7 @@ impl RunSettings {
             Self::Find(_) => CourseKind::Find,
             Self::Tune(_) => CourseKind::Tune,
             Self::Evolve(_) => CourseKind::Evolve,
+            Self::Race(_) => CourseKind::Race,
         }
     }
 
@@ -93,7 +97,7 @@ impl RunSettings {
             }
             Self::Tune(tune) => tune.dearest(),
             // All formulas take about the same time.
-            Self::Evolve(_) => player,
+            Self::Evolve(_) | Self::Race(_) => player,
         }
     }
 
@@ -104,6 +108,7 @@ impl RunSettings {
             Self::Find(find) => find.steps.saturating_mul(opponents),
             Self::Tune(tune) => tune.cells_at_most(opponents),
             Self::Evolve(evolve) => evolve.cells(opponents),
+            Self::Race(race) => race.rule.rounds().saturating_mul(opponents),
         }
     }
 
@@ -111,7 +116,7 @@ impl RunSettings {
     #[must_use]
     pub fn individuals(&self) -> u64 {
         match self {
-            Self::Find(_) | Self::Tune(_) => 0,
+            Self::Find(_) | Self::Tune(_) | Self::Race(_) => 0,
             Self::Evolve(evolve) => evolve.individuals(),
         }
     }
@@ -125,6 +130,7 @@ impl RunSettings {
             Self::Evolve(evolve) => {
                 evolve.cells(meetings).saturating_mul(evolve.games.unwrap_or(games))
             }
+            Self::Race(race) => race.rule.rounds().saturating_mul(meetings.saturating_mul(games)),
         }
     }
 }

@@ -9,8 +9,8 @@ use spelrum_answers::{
 };
 use spelrum_model::claims::Statement;
 use spelrum_model::course::{
-    Begun, Bounds, Confirmed, CourseKind, Estimate, Generation, Individual, Place, Setting,
-    SettingsScore,
+    Begun, Behind, Bounds, Confirmed, CourseKind, Estimate, Generation, Individual, Place,
+    RaceStandings, Runner, Setting, SettingsScore,
 };
 use spelrum_model::engines::EngineIdentity;
 use spelrum_model::labels::Label;
@@ -174,11 +174,17 @@ fn runs(kind: CourseKind) -> Answers {
         ended: false,
         player_json: None,
         evolution: None,
+        race: None,
     };
     let (mut first, mut second, mut third) = (run(0, "a,b"), run(1, "a,b"), run(2, "c"));
     if kind == CourseKind::Evolve {
         first.evolution = Some(evolution(0.5));
         second.evolution = Some(evolution(0.625));
+    } else if kind == CourseKind::Race {
+        first.race = Some(standings(Some("alphabeta")));
+        first.ended = true;
+        second.race = Some(standings(None));
+        third.race = Some(standings(None));
     } else {
         let bounds = |low: Option<u64>, high: Option<u64>| {
             Some(Bounds { low: low.map(value), high: high.map(value) })
@@ -194,6 +200,29 @@ fn runs(kind: CourseKind) -> Answers {
         Report { runs: vec![first, second, third], claims: Vec::new(), ..text::tests::report() };
     let report = Report { axes: vec!["score".to_owned()], ..report };
     Answers::default().with(report)
+}
+
+/// Of three players, one of which is out.
+fn standings(first: Option<&str>) -> RaceStandings {
+    let runner = |player: &str, points: f64, out_after| Runner {
+        player: player.to_owned(),
+        games: 240,
+        score: Some(0.625 - points),
+        behind: (points > 0.0).then_some(Behind { points, low: points - 0.0625, high: 0.5 }),
+        out_after,
+        out_by: out_after.map(|_| "alphabeta".to_owned()),
+    };
+    RaceStandings {
+        rounds_max: 100,
+        error_rate: 0.05,
+        within: 0.02,
+        first: first.map(str::to_owned),
+        players: vec![
+            runner("random", 0.25, Some(7)),
+            runner("minimax", 0.03125, None),
+            runner("alphabeta", 0.0, None),
+        ],
+    }
 }
 
 fn evolution(best: f64) -> Evolution {
@@ -310,12 +339,13 @@ fn replicates() -> Answers {
     Answers::default().with(Report { replicated, ..report() })
 }
 
-fn all() -> [(&'static str, Answers); 7] {
+fn all() -> [(&'static str, Answers); 8] {
     [
         ("games", games()),
         ("find", runs(CourseKind::Find)),
         ("tune", runs(CourseKind::Tune)),
         ("evolve", runs(CourseKind::Evolve)),
+        ("race", runs(CourseKind::Race)),
         ("choices", choices()),
         ("nothing", nothing()),
         ("replicates", replicates()),

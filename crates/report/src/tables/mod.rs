@@ -21,6 +21,7 @@ pub(crate) mod outcome_lengths;
 pub(crate) mod overview;
 pub(crate) mod phases;
 pub(crate) mod played_on;
+pub(crate) mod race;
 pub(crate) mod ratings;
 pub(crate) mod registry;
 pub(crate) mod replicated;

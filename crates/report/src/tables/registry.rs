@@ -9,8 +9,8 @@ use super::entry::TableEntry;
 use super::rows::Rows;
 use super::{
     accuracy, cells, claims, colours, comparisons, costs, curves, disturbance, engines, evolution,
-    failures, forfeits, margins, outcome_lengths, overview, phases, ratings, replicated, runs,
-    worker_effects,
+    failures, forfeits, margins, outcome_lengths, overview, phases, race, ratings, replicated,
+    runs, worker_effects,
 };
 use crate::answers::Answers;
 use crate::document::Part;
@@ -20,6 +20,7 @@ use crate::error::Result;
 pub(crate) static TABLES: &[TableName] = &[
     TableName(&claims::TABLE),
     TableName(&runs::TABLE),
+    TableName(&race::TABLE),
     TableName(&evolution::GENERATIONS),
     TableName(&evolution::FAMILY),
     TableName(&replicated::TABLE),

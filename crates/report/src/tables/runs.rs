@@ -7,9 +7,9 @@ use spelrum_model::course::{Confirmed, CourseKind, Estimate, Setting, SettingsSc
 use super::axes::{grid_axes, run_places};
 use super::column::Columns;
 use super::entry::{TableEntry, View, parts};
-use super::evolution;
 use super::rows::Rows;
 use super::value::{Form, Value};
+use super::{evolution, race};
 use crate::document::TitledTable;
 use crate::text::count;
 
@@ -117,6 +117,7 @@ fn table(report: &Report) -> Option<TitledTable> {
             columns(report, kind).table(TABLE.name, "Recommended settings", estimates(report))
         }
         CourseKind::Evolve => evolution::best(report, TABLE.name),
+        CourseKind::Race => race::standings(report, TABLE.name),
     };
     let mut notes = Vec::new();
     if kind == CourseKind::Find {

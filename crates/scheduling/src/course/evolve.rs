@@ -211,6 +211,7 @@ impl EvolveRun {
                     value: AxisValue { number: None, text },
                     interval: None,
                 }],
+                race: None,
             },
         ));
         if settings.hall_of_fame > 0 {

@@ -78,7 +78,7 @@ impl Run for FindRun {
         }
         self.outcome_count += 1;
         let estimates = vec![self.estimate()];
-        self.notes.push(Note::Estimated(number, Estimated { estimates }));
+        self.notes.push(Note::Estimated(number, Estimated { estimates, race: None }));
     }
 
     fn has_ended(&self) -> bool {

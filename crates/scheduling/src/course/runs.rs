@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use spelrum_engine::Parameters;
 use spelrum_model::course::{
-    Begun, Ended, Meeting, Note, Noted, Place, PlannedRun, RUN, RunSettings,
+    Begun, Ended, Meeting, Note, Noted, Place, PlannedRun, RUN, RaceSettings, RunSettings,
 };
 use spelrum_model::{AxisValue, Plan, seeds};
 
 use super::evolve::EvolveRun;
 use super::find::FindRun;
 use super::outcome::CellOutcome;
+use super::race::{self, RaceRun};
 use super::run::{Asked, Opponent, Run};
 use super::tune::TuneRun;
 use super::{Course, CourseFault, Decision, NewCell};
@@ -53,9 +54,17 @@ pub fn course_from_plan(plan: &Plan) -> Option<Box<dyn Course>> {
         let meetings: Vec<(NewCell, usize)> = meetings.iter().map(meeting).collect();
         let opponent = |(cell, subject): &(NewCell, usize)| cell.player_names[1 - subject].clone();
         let (cell, subject) = meetings.first()?;
-        let opponents = match settings.meets_opponents() {
-            true => meetings.iter().map(opponent).collect(),
-            false => vec![cell.player_names[*subject].clone()],
+        let player = || cell.player_names[*subject].clone();
+        let (player, opponents) = match settings {
+            RunSettings::Race(race) => {
+                (race.players.join(", "), opponents_of_race(race, &meetings))
+            }
+            RunSettings::Find(_) | RunSettings::Tune(_) | RunSettings::Evolve(_) => {
+                match settings.meets_opponents() {
+                    true => (player(), meetings.iter().map(opponent).collect()),
+                    false => (player(), vec![player()]),
+                }
+            }
         };
         let place = |(axis, value): &(String, AxisValue)| Place {
             axis: axis.clone(),
@@ -63,7 +72,7 @@ pub fn course_from_plan(plan: &Plan) -> Option<Box<dyn Course>> {
         };
         let note = Note::Begun(Begun {
             kind: settings.kind(),
-            player: cell.player_names[*subject].clone(),
+            player,
             opponents,
             axes: cell.axes.iter().map(place).collect(),
             start: settings.start(),
@@ -79,11 +88,32 @@ pub fn course_from_plan(plan: &Plan) -> Option<Box<dyn Course>> {
                 let seed = (cell.definition.seed, number as u64);
                 Box::new(EvolveRun::new(settings, seed, meetings.len()))
             }
+            RunSettings::Race(settings) => {
+                let pairing = |(cell, subject): &(NewCell, usize)| {
+                    let place = |name| settings.players.iter().position(|player| player == name);
+                    let [player, rival] =
+                        [*subject, 1 - subject].map(|at| place(&cell.player_names[at]));
+                    Some(race::Pairing { subject: player?, rival })
+                };
+                let pairings = meetings.iter().map(pairing).collect::<Option<_>>()?;
+                Box::new(RaceRun::new(settings, pairings, cell.games))
+            }
         };
         let is_whole = settings.is_whole();
         runs.push(Running { run, is_whole, meetings, subjects: Vec::new(), noted_end: false });
     }
     Some(Box::new(Runs { runs, cells: Vec::new(), notes, fault: None }))
+}
+
+/// The players that those of a race meet beside each other, each once.
+fn opponents_of_race(race: &RaceSettings, meetings: &[(NewCell, usize)]) -> Vec<String> {
+    let mut opponents = Vec::new();
+    for name in meetings.iter().flat_map(|(cell, _)| &cell.player_names) {
+        if !race.players.contains(name) && !opponents.contains(name) {
+            opponents.push(name.clone());
+        }
+    }
+    opponents
 }
 
 impl Running {

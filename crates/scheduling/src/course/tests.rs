@@ -7,6 +7,7 @@ use spelrum_model::{OpeningsRule, PlannedAxis, Task};
 use super::*;
 
 mod find;
+mod race;
 mod tune;
 
 /// Follows a script, one decision after the other, and records the outcomes it receives.

@@ -298,7 +298,7 @@ impl TuneRun {
             value: parameter.shown(level),
             interval: None,
         });
-        let estimated = Estimated { estimates: estimates.collect() };
+        let estimated = Estimated { estimates: estimates.collect(), race: None };
         self.notes.push(Note::Estimated(self.step_count, estimated));
         self.step_count += 1;
         if self.step_count >= self.settings.steps {

@@ -379,7 +379,7 @@ async fn a_run_is_reported_with_its_latest_estimate() {
     let estimated = |step, number| {
         let parameter = "depth".to_owned();
         let estimates = vec![Estimate { parameter, value: value(number), interval: None }];
-        Note::Estimated(step, Estimated { estimates })
+        Note::Estimated(step, Estimated { estimates, race: None })
     };
     let begun = Begun {
         kind: CourseKind::Find,

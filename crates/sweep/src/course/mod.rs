@@ -6,6 +6,7 @@
 
 mod evolve;
 mod find;
+mod race;
 mod tune;
 
 use spelrum_engine::{Parameters, Rules};
@@ -17,6 +18,7 @@ use super::axes::Axis;
 use super::key::{self, Keys};
 use super::keys::course::evolve::{CELLS_MAX, EVOLVE, INDIVIDUALS_MAX};
 use super::keys::course::find::FIND;
+use super::keys::course::race::RACE;
 use super::keys::course::tune::TUNE;
 use super::keys::course::{RUNS_MAX, STEPS_MAX};
 use super::merge;
@@ -30,8 +32,10 @@ pub(super) struct CourseInFile {
     pub(super) kind: CourseKind,
     /// Its table.
     pub(super) node: Node,
-    /// The player that it decides about, by its place among the variants.
+    /// The player that it decides about, by its place among the variants; for a race, the first of its players.
     pub(super) subject: usize,
+    /// The players of a race, by their places among the variants, with their names.
+    racers: Vec<(usize, String)>,
     /// Whether that player meets only itself.
     pub(super) meets_itself: bool,
     /// Placeholders in its player for the decided parameters.
@@ -95,11 +99,20 @@ pub(super) fn read(
             "rename it: results have an axis of this name",
         ));
     }
-    let subject = table.subject(players, pairing)?;
+    let racers = match kind {
+        CourseKind::Race => table.racers(players, pairing)?,
+        CourseKind::Find | CourseKind::Tune | CourseKind::Evolve => Vec::new(),
+    };
+    let subject = match racers.first() {
+        Some(&first) => first,
+        None => table.subject(players, pairing)?,
+    };
+    let name_of = |racer: usize| (racer, players.variants[racer].name.clone());
+    let racers = racers.into_iter().map(name_of).collect();
     let stands_for = match kind {
         CourseKind::Find => table.stands_for()?,
         // Its player sets where it begins.
-        CourseKind::Tune => Vec::new(),
+        CourseKind::Tune | CourseKind::Race => Vec::new(),
         CourseKind::Evolve => vec![table.formula_that_stands_for_any()?],
     };
     let player = players.template(subject);
@@ -111,7 +124,7 @@ pub(super) fn read(
     }
     let meets_itself = pairing.pairs.contains(&(subject, subject));
     let confirm = match kind {
-        CourseKind::Find | CourseKind::Evolve => 0,
+        CourseKind::Find | CourseKind::Evolve | CourseKind::Race => 0,
         CourseKind::Tune => table.confirm()?,
     };
     let is_limited = |node: &Node| !matches!(node.text("", ""), Ok("unlimited"));
@@ -123,6 +136,7 @@ pub(super) fn read(
         kind,
         node,
         subject,
+        racers,
         meets_itself,
         stands_for,
         confirm,
@@ -143,6 +157,7 @@ fn course_keys(kind: CourseKind) -> Keys {
         CourseKind::Find => FIND,
         CourseKind::Tune => TUNE,
         CourseKind::Evolve => EVOLVE,
+        CourseKind::Race => RACE,
     }
 }
 
@@ -161,6 +176,7 @@ impl<'a> Course<'a> {
             CourseKind::Find => find::EXAMPLE,
             CourseKind::Tune => tune::EXAMPLE,
             CourseKind::Evolve => evolve::EXAMPLE,
+            CourseKind::Race => race::EXAMPLE,
         }
     }
 
@@ -204,7 +220,7 @@ impl<'a> Course<'a> {
                     CourseKind::Find => {
                         format!("write pairing = {{ gauntlet = \"{name}\" }}, with others to meet")
                     }
-                    CourseKind::Tune | CourseKind::Evolve => format!(
+                    CourseKind::Tune | CourseKind::Evolve | CourseKind::Race => format!(
                         "write pairing = {{ gauntlet = \"{name}\" }}, with others to meet, or \
                          pairing = {{ pairs = [[\"{name}\", \"{name}\"]] }}"
                     ),
@@ -239,6 +255,9 @@ impl CourseInFile {
             CourseKind::Evolve => {
                 ("cells", CELLS_MAX, "choose fewer runs, generations or individuals")
             }
+            CourseKind::Race => {
+                ("cells", CELLS_MAX, "choose fewer rounds with more games, or fewer players")
+            }
         };
         let all = [(cells, cells_max, noun), (individuals, INDIVIDUALS_MAX, "individuals")];
         match all.into_iter().find(|(there, max, _)| there > max) {
@@ -251,6 +270,12 @@ impl CourseInFile {
         }
     }
 
+    /// The position, in a cell of these players, of the one that the course decides about.
+    pub(super) fn position(&self, names: (usize, usize)) -> usize {
+        let is_racer = |variant| self.racers.iter().any(|&(racer, _)| racer == variant);
+        usize::from(names.0 != self.subject && !is_racer(names.0))
+    }
+
     /// Its table at a point.
     fn node_at(&self, axes: &[Axis], point: &[u32]) -> Result<Node, Fault> {
         let used = merge::axes_of_course(&self.node, axes)?;
@@ -260,7 +285,7 @@ impl CourseInFile {
     /// Number of identical runs at a point.
     pub(super) fn runs_each(&self, axes: &[Axis], point: &[u32]) -> Result<u64, Fault> {
         match self.kind {
-            CourseKind::Find | CourseKind::Tune => Ok(1),
+            CourseKind::Find | CourseKind::Tune | CourseKind::Race => Ok(1),
             CourseKind::Evolve => Course::new(self.kind, &self.node_at(axes, point)?)?.runs_each(),
         }
     }
@@ -285,6 +310,10 @@ impl CourseInFile {
             CourseKind::Evolve => course
                 .evolve(rules, player, (self.meets_itself, self.swap_sides), self.cut_off_by)
                 .map(|settings| RunSettings::Evolve(Box::new(settings))),
+            CourseKind::Race => {
+                let names = self.racers.iter().map(|(_, name)| name.clone());
+                course.race(names.collect()).map(RunSettings::Race)
+            }
         }
     }
 }

@@ -45,7 +45,9 @@ fn settings(plan: &Plan) -> Vec<FindSettings> {
     let course = plan.course.as_ref().unwrap();
     let find = |settings: &RunSettings| match settings {
         RunSettings::Find(find) => find.clone(),
-        other @ (RunSettings::Tune(_) | RunSettings::Evolve(_)) => panic!("{other:?}"),
+        other @ (RunSettings::Tune(_) | RunSettings::Evolve(_) | RunSettings::Race(_)) => {
+            panic!("{other:?}")
+        }
     };
     course.runs.iter().map(|run| find(&run.settings)).collect()
 }

@@ -152,6 +152,7 @@ fn the_pages_tables_are_those_of_the_keys_and_parameters() {
         ("find", course::find::FIND),
         ("tune", course::tune::TUNE),
         ("evolve", course::evolve::EVOLVE),
+        ("race", course::race::RACE),
         ("found", keys::FOUND),
     ] {
         // The forms of openings share it, each with another value.

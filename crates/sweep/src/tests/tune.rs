@@ -48,7 +48,9 @@ fn settings(plan: &Plan) -> Vec<TuneSettings> {
     let course = plan.course.as_ref().unwrap();
     let tune = |settings: &RunSettings| match settings {
         RunSettings::Tune(tune) => (**tune).clone(),
-        RunSettings::Find(_) | RunSettings::Evolve(_) => panic!("{settings:?}"),
+        RunSettings::Find(_) | RunSettings::Evolve(_) | RunSettings::Race(_) => {
+            panic!("{settings:?}")
+        }
     };
     course.runs.iter().map(|run| tune(&run.settings)).collect()
 }

@@ -5,8 +5,8 @@ use proptest::option;
 use proptest::prelude::*;
 use spelrum_answers::{Evolution, Relative, RunResult};
 use spelrum_model::course::{
-    Begun, Bounds, Confirmed, CourseKind, Estimate as Estimated, Generation, Individual, Place,
-    Setting, SettingsScore,
+    Begun, Behind, Bounds, Confirmed, CourseKind, Estimate as Estimated, Generation, Individual,
+    Place, RaceStandings, Runner, Setting, SettingsScore,
 };
 
 use super::{axis_value, count, figure, name};
@@ -55,6 +55,31 @@ fn relative() -> impl Strategy<Value = Relative> {
     )
 }
 
+fn race() -> impl Strategy<Value = RaceStandings> {
+    let behind =
+        (figure(), figure(), figure()).prop_map(|(points, low, high)| Behind { points, low, high });
+    let numbers = (count(), option::of(figure()), option::of(behind));
+    let runner = (name(), numbers, option::of(count()), option::of(name())).prop_map(
+        |(player, (games, score, behind), out_after, out_by)| Runner {
+            player,
+            games,
+            score,
+            behind,
+            out_after,
+            out_by,
+        },
+    );
+    (count(), figure(), figure(), option::of(name()), vec(runner, 0..3)).prop_map(
+        |(rounds_max, error_rate, within, first, players)| RaceStandings {
+            rounds_max,
+            error_rate,
+            within,
+            first,
+            players,
+        },
+    )
+}
+
 pub(crate) fn run() -> impl Strategy<Value = RunResult> {
     let kind = proptest::sample::select(CourseKind::ALL.to_vec());
     let place = (name(), axis_value()).prop_map(|(axis, value)| Place { axis, value });
@@ -70,18 +95,26 @@ pub(crate) fn run() -> impl Strategy<Value = RunResult> {
         (score(), option::of(score())).prop_map(|(found, start)| Confirmed { found, start });
     let evolution = (vec(generation(), 0..3), vec(relative(), 0..3))
         .prop_map(|(generations, family)| Evolution { generations, family });
-    let results = (vec(course_estimate(), 0..3), option::of(confirmed), option::of(evolution));
+    let results = (
+        vec(course_estimate(), 0..3),
+        option::of(confirmed),
+        option::of(evolution),
+        option::of(race()),
+    );
     let ended = (any::<bool>(), option::of(name()));
     (count(), begun, count(), results, ended).prop_map(
-        |(run, begun, steps, (estimates, confirmed, evolution), (ended, player_json))| RunResult {
-            run,
-            begun,
-            steps,
-            estimates,
-            confirmed,
-            ended,
-            player_json,
-            evolution,
+        |(run, begun, steps, (estimates, confirmed, evolution, race), (ended, player_json))| {
+            RunResult {
+                run,
+                begun,
+                steps,
+                estimates,
+                confirmed,
+                ended,
+                player_json,
+                evolution,
+                race,
+            }
         },
     )
 }

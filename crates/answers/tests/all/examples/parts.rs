@@ -10,8 +10,8 @@ use spelrum_answers::{
 use spelrum_engine::{EndedBy, MoveRecord, Outcome, Protocol, SearchReport, Side, Termination};
 use spelrum_model::claims::Statement;
 use spelrum_model::course::{
-    Begun, Bounds, Confirmed, CourseKind, Estimate, Generation, Individual, Place, Setting,
-    SettingsScore,
+    Begun, Behind, Bounds, Confirmed, CourseKind, Estimate, Generation, Individual, Place,
+    RaceStandings, Runner, Setting, SettingsScore,
 };
 use spelrum_model::engines::{EngineIdentity, Forfeit, OfferedEngine};
 use spelrum_model::labels::Label;
@@ -301,6 +301,20 @@ pub(super) fn run() -> RunResult {
         evolution: Some(Evolution {
             generations: vec![generation],
             family: vec![Relative { generation: 1, index: 4, individual, fitness: Some(0.75) }],
+        }),
+        race: Some(RaceStandings {
+            rounds_max: 100,
+            error_rate: 0.05,
+            within: 0.02,
+            first: Some("ab".to_owned()),
+            players: vec![Runner {
+                player: "genetic".to_owned(),
+                games: 240,
+                score: Some(0.375),
+                behind: Some(Behind { points: 0.25, low: 0.0625, high: 0.5 }),
+                out_after: Some(12),
+                out_by: Some("ab".to_owned()),
+            }],
         }),
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod evolve;
 pub(crate) mod find;
+pub(crate) mod race;
 pub(crate) mod tune;
 
 /// Most steps of one run, and of all runs of a sweep: a coordinator repeats them at a start (invariant 9).
