@@ -89,11 +89,8 @@ fn play(plan: &Plan, step: f64, failures: f64, disturbed: Option<u8>) -> Raced {
     let mut stored = Vec::<StoredCell>::new();
     let mut settled = BTreeSet::<CellId>::new();
     let mut notes = Vec::new();
-    loop {
-        if disturbed.is_some() && !stored.is_empty() && random.unit() < 0.1 {
-            led = LedCourse::restore(course(), plan, stored.clone());
-            assert_eq!(led.fault(), None);
-        }
+    let mut is_over = false;
+    while !is_over {
         match led.next(|cell| settled.contains(&cell)) {
             Step::Add(new) => {
                 let outcomes = led.outcome_count() as u64;
@@ -117,9 +114,14 @@ fn play(plan: &Plan, step: f64, failures: f64, disturbed: Option<u8>) -> Raced {
             }
             Step::Close(fault) => {
                 assert_eq!(fault, None);
-                break;
+                is_over = true;
             }
             Step::Wait => {
+                // What follows from an outcome is stored with it.
+                if disturbed.is_some() && random.unit() < 0.1 {
+                    led = LedCourse::restore(course(), plan, stored.clone());
+                    assert_eq!(led.fault(), None);
+                }
                 let open =
                     stored.iter().map(|cell| cell.cell).filter(|cell| !settled.contains(cell));
                 let open: Vec<CellId> = open.collect();
@@ -169,11 +171,8 @@ fn players_that_are_out_play_no_more() {
     for (cells, standings) in rounds.values().zip(&raced.standings) {
         let pairings: BTreeSet<_> = cells.iter().map(|cell| cell.player_names.clone()).collect();
         assert_eq!(pairings.len(), cells.len());
-        let playing: BTreeSet<&str> = cells
-            .iter()
-            .map(|cell| &*cell.player_names[0])
-            .filter(|name| name.starts_with("mcts"))
-            .collect();
+        let names = cells.iter().flat_map(|cell| &cell.player_names).map(|name| &**name);
+        let playing: BTreeSet<&str> = names.filter(|name| name.starts_with("mcts")).collect();
         assert_eq!((&playing, cells.len()), (&still_in, 2 * still_in.len()));
         assert!(cells.iter().all(|cell| cell.games == 10));
         let seed = cells[0].definition.seed;
