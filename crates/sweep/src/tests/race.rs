@@ -42,13 +42,16 @@ fn refused(text: &str) -> String {
     format!("{}: {}: {}", error.line.unwrap_or(0), error, error.remedy)
 }
 
-fn races(plan: &Plan) -> Vec<&RaceSettings> {
-    let race = |settings| match settings {
+fn race(settings: &RunSettings) -> &RaceSettings {
+    match settings {
         RunSettings::Race(race) => race,
         other @ (RunSettings::Find(_) | RunSettings::Tune(_) | RunSettings::Evolve(_)) => {
             panic!("{other:?}")
         }
-    };
+    }
+}
+
+fn races(plan: &Plan) -> Vec<&RaceSettings> {
     plan.course.as_ref().unwrap().runs.iter().map(|run| race(&run.settings)).collect()
 }
 
@@ -77,7 +80,7 @@ fn points_become_races() {
     }
     assert_eq!(plan.games(), (50 + 60) * 6 * 10);
     let axes: Vec<_> = plan.axes.iter().map(|axis| axis.name.as_str()).collect();
-    assert_eq!(axes, ["rounds", "simulations", "run", "step"]);
+    assert_eq!(axes, ["rounds", "opponent.simulations", "run", "step"]);
     assert_eq!(plan.foreseen().games(), plan.games());
 }
 
@@ -110,28 +113,57 @@ fn what_is_no_race_is_refused() {
         (gauntlet, "pairing = \"self-play\""),
         (
             gauntlet,
-            "pairing = { pairs = [[\"mcts(simulations=10)\", \"random\"], [\"mcts(simulations=20)\", \"minimax\"]] }",
+            "pairing = { pairs = [[\"mcts(simulations=10)\", \"random\"], [\"mcts(simulations=20)\", \"minimax\"], [\"mcts(simulations=40)\", \"minimax\"]] }",
         ),
-        (gauntlet, "pairing = { pairs = [[\"mcts\", \"random\"], [\"random\", \"mcts\"]] }"),
+        (
+            gauntlet,
+            "pairing = { pairs = [[\"mcts\", \"random\"], [\"random\", \"mcts\"], [\"mcts\", \"minimax\"]] }",
+        ),
         ("rounds = 50", "rounds = 0"),
         ("rounds = 50", "rounds = 20000"),
         ("rounds = 50", "error_rate = 0"),
         ("rounds = 50", "within = 0.6"),
         ("games = 10", "games = 10\nstop = { precision = 0.1 }"),
         ("games = 10", "games = 10\nswap_sides = false"),
-        (
-            "openings = { kind = \"random\", plies = 4 }",
-            "openings = [\"d1\", \"e1\", \"c1\", \"a1\", \"b1\"]",
-        ),
     ] {
         let changed = text.replace(from, to);
         assert_ne!(changed, text, "{from}");
         refusals.push(refused(&changed));
     }
+    // Without random numbers, and always from the start.
+    let repeated = text
+        .replace("openings = { kind = \"random\", plies = 4 }\n", "openings = \"start\"\n")
+        .replace("games = 10", "games = 2")
+        .replace(
+            "\"mcts\"\nvary = { simulations = [10, 20, 40] }",
+            "\"minimax\"\nshuffle = false\nvary = { depth = [1, 2] }",
+        )
+        .replace("depth = 1\n", "depth = 1\nshuffle = false\n");
+    refusals.push(refused(&repeated));
     // One player under two names.
     let twice = text + "[players.again]\nalgorithm = \"mcts\"\nsimulations = 10\n";
     refusals.push(refused(&twice));
     let twice = twice.replace("players = \"mcts\"", "players = [\"mcts\", \"again\"]");
     refusals.push(refused(&twice));
-    insta::assert_snapshot!(refusals.join("\n"), @"");
+    insta::assert_snapshot!(refusals.join("\n"), @r#"
+    20: a race compares 2 to 500 players, not 1: name the players that may be first, each with the same opponents
+    20: there is no player `mtcs`: did you mean `mcts`?
+    20: `players` names `mcts(simulations=10)` twice: remove one of them
+    20: `players` must be a text, not a whole number: write, for example, race = { players = ["alphabeta", "genetic"] }
+    20: unknown key `player` in `race`: did you mean `players`?
+    20: `random` meets `mcts(simulations=20)`, and `mcts(simulations=10)` does not: write pairing = "round-robin", or pairing = { gauntlet = [...] } with the players that all of the race meet
+    20: `random` and `mcts(simulations=40)` meet, and the race compares neither: write pairing = "round-robin", or pairing = { gauntlet = [...] } with the players that all of the race meet
+    20: `mcts(simulations=10)` would meet itself: write pairing = "round-robin", or pairing = { gauntlet = [...] } with the players that all of the race meet
+    20: `mcts(simulations=10)` meets `random`, and `mcts(simulations=20)` does not: write pairing = "round-robin", or pairing = { gauntlet = [...] } with the players that all of the race meet
+    20: `random` and `mcts(simulations=10)` meet twice: write pairing = "round-robin", or pairing = { gauntlet = [...] } with the players that all of the race meet
+    21: `rounds` cannot be 0: choose 1 to 20000
+    19: the 1 runs of `race` would have 120000 cells: choose fewer rounds with more games, or fewer players: at most 100000 in all
+    21: `error_rate` cannot be 0: choose a number above 0 up to 0.5
+    21: `within` cannot be 0.6: choose a number from 0 up to 0.5
+    4: a sweep with `race` has no `stop`: remove it: every cell has all its games
+    20: `race` needs pairs of games: remove swap_sides = false: who moves first would decide what is found
+    21: each round would repeat the last: it begins with the same openings, and neither `minimax` nor `mcts(depth=1)` draws random numbers: take openings = { kind = "random", plies = 4 }, or let a player draw random numbers (shuffle = true)
+    20: `random` and `again` meet, and the race compares neither: write pairing = "round-robin", or pairing = { gauntlet = [...] } with the players that all of the race meet
+    19: `random` against `again` is the same as `random` against `mcts(simulations=10)`: remove the player that is there twice
+    "#);
 }
