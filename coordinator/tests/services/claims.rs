@@ -56,7 +56,7 @@ async fn a_clients_report_has_the_claims_of_the_file() {
     assert_eq!(claims[2].judged.figures.unwrap().p_adjusted, None);
     let why = claims[2].exploratory.map(|why| why.reason());
     assert_eq!(why, Some("stated after the first game was settled"));
-    let band = claims[0].judged.cells[0].band.unwrap();
+    let band = claims[0].judged.cases[0].band.unwrap();
     assert!(band.low > 0.5 && band.high < 1.0, "{band:?}");
     // The claim's player is the cell's second.
     assert_eq!(claims[0].claim.cells[0].player, Role::Opponent);

@@ -386,7 +386,7 @@ impl Stronger {
 
 #[cfg(test)]
 mod tests {
-    use spelrum_statistics::claims::StateOfCell;
+    use spelrum_statistics::claims::CaseState;
     use spelrum_statistics::{EloModel, Sprt};
 
     use super::*;
@@ -540,7 +540,7 @@ mod tests {
         assert_eq!(result.sprt().unwrap().outcome, Some(SprtOutcome::NotJudged));
         assert_eq!(
             CellResult { stop: None, games_planned: 200, ..result }.state_for_claims(),
-            StateOfCell::Repeats
+            CaseState::Repeats
         );
         // The verdict as of the first round that the test counts.
         let strong = CellResult {

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use spelrum_model::{CellId, Role};
-use spelrum_statistics::claims::{CellOfClaim, ClaimToJudge, JudgedClaim, StateOfCell, judge};
-use spelrum_statistics::{ScoreTest, StopRule};
+use spelrum_statistics::claims::{
+    About, CaseOfClaim, CaseState, ClaimToJudge, FigureTest, JudgedClaim, judge,
+};
+use spelrum_statistics::{ScoreTest, StopRule, Verdict};
 
-use crate::cell_result::CellResult;
+use crate::cell_result::{CellResult, SprtOutcome};
 use crate::derived::{ClaimVerdict, ReportFigures};
 use crate::report::Report;
 use crate::stated::{StatedCell, StatedClaim};
@@ -65,22 +67,14 @@ impl Report {
             self.cells.iter().map(|cell| (cell.cell, cell)).collect();
         let why: Vec<Option<WhyExploratory>> =
             self.claims.iter().map(|claim| claim.why_exploratory(&cells)).collect();
-        let cell = |stated: &StatedCell| {
-            let result = cells.get(&stated.cell);
-            CellOfClaim {
-                cell: stated.cell.0,
-                is_of_second: stated.player == Role::Opponent,
-                state: result.map_or(StateOfCell::Gone, |cell| cell.state_for_claims()),
-                score: result.and_then(|cell| cell.score_test()),
-            }
-        };
         let mut to_judge = Vec::with_capacity(self.claims.len());
         for (claim, why) in self.claims.iter().zip(&why) {
+            let cases = claim.cases().enumerate();
             to_judge.push(ClaimToJudge {
                 claimed: claim.statement.claimed(),
                 is_exploratory: why.is_some(),
                 is_counted: !claim.is_late,
-                cells: claim.cells.iter().map(cell).collect(),
+                cases: cases.map(|(number, case)| claim.case(number, case, &cells)).collect(),
             });
         }
         let judged = judge(&to_judge);
@@ -92,6 +86,40 @@ impl Report {
 }
 
 impl StatedClaim {
+    /// One of its cases, with the evidence.
+    fn case(
+        &self,
+        number: usize,
+        stated: &[StatedCell],
+        cells: &BTreeMap<CellId, &CellResult>,
+    ) -> CaseOfClaim {
+        let cell = |stated: &StatedCell| cells.get(&stated.cell).copied();
+        let is_of_second = |stated: &StatedCell| stated.player == Role::Opponent;
+        let estimate = || self.estimates.get(number).copied().flatten();
+        let state = |stated: &StatedCell| {
+            cell(stated).map_or(CaseState::Gone, CellResult::state_for_claims)
+        };
+        let mut state = stated.iter().map(state).max().unwrap_or(CaseState::Gone);
+        let test = match (self.statement.about, stated) {
+            (About::Score(bound), [stated]) => cell(stated).and_then(|cell| {
+                let Some(StopRule::Sprt(sprt)) = cell.stop.map(|stop| stop.rule) else {
+                    let is_of_second = is_of_second(stated);
+                    return Some(FigureTest::Score { test: cell.score_test()?, is_of_second });
+                };
+                // A claim that is the test's own enters with its verdict.
+                let test =
+                    FigureTest::from_sprt(&sprt, cell.accepted(), bound, is_of_second(stated))?;
+                state = cell.state_of_games();
+                Some(test)
+            }),
+            (About::Gain(_), _) => estimate().map(FigureTest::Gain),
+            (About::TimeRatio(_), _) => estimate().map(FigureTest::TimeRatio),
+            (About::Score(_), _) => None,
+        };
+        let id = |stated: &StatedCell| (stated.cell.0, is_of_second(stated));
+        CaseOfClaim { cells: stated.iter().map(id).collect(), state, test }
+    }
+
     fn why_exploratory(&self, cells: &BTreeMap<CellId, &CellResult>) -> Option<WhyExploratory> {
         if self.is_late {
             return Some(WhyExploratory::Late);
@@ -116,12 +144,28 @@ impl StatedClaim {
 impl CellResult {
     /// Whether its score may be judged.
     #[must_use]
-    pub fn state_for_claims(&self) -> StateOfCell {
+    pub fn state_for_claims(&self) -> CaseState {
         match self.stop.map(|stop| stop.rule) {
-            Some(StopRule::Sprt(_)) => StateOfCell::Sequential,
-            Some(StopRule::Precision(_)) | None if !self.is_complete() => StateOfCell::Open,
-            Some(StopRule::Precision(_)) | None if self.is_one_game_again() => StateOfCell::Repeats,
-            Some(StopRule::Precision(_)) | None => StateOfCell::Finished,
+            Some(StopRule::Sprt(_)) => CaseState::Sequential,
+            Some(StopRule::Precision(_)) | None => self.state_of_games(),
+        }
+    }
+
+    fn state_of_games(&self) -> CaseState {
+        if !self.is_complete() {
+            CaseState::Open
+        } else if self.is_one_game_again() {
+            CaseState::Repeats
+        } else {
+            CaseState::Finished
+        }
+    }
+
+    /// The verdict of the SPRT that ended it.
+    fn accepted(&self) -> Option<Verdict> {
+        match self.sprt()?.outcome? {
+            SprtOutcome::Taken(verdict) => Some(verdict),
+            SprtOutcome::NotJudged => None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Costs of moves, from sums over a player's searches.
 
-use spelrum_statistics::TimeSums;
+use spelrum_statistics::{Estimate, TimeSums};
 
 use crate::report::{Costs, CpuTimes};
 use crate::times::{CostedPlayer, MoveTimes};
@@ -48,7 +48,7 @@ impl CostRow {
         wall: Option<&TimeSums>,
         cpu: Option<&TimeSums>,
     ) -> Costs {
-        let [player, opponent] = players;
+        let [player, _] = players;
         let role = usize::from(self.is_second_player);
         let moves = self.searched_moves as f64;
         let mut numbers = self.times.split(' ').filter_map(|number| number.parse::<u64>().ok());
@@ -58,15 +58,7 @@ impl CostRow {
         let wall_us_mean = self.wall_us / moves;
         let times = MoveTimes::new(in_buckets, wall_us_mean);
         let has_full_tree = player.has_full_tree && self.full_tree_leaves > 0.0;
-        // A time of 0 is too short for the clock, but of an engine it is unknown.
-        let has_time = |times: &TimeSums, player: CostedPlayer, role: usize| {
-            !player.is_external || times.players[role].means > 0.0
-        };
-        let both_by_cpu = player.is_compared_by_cpu
-            && opponent.is_compared_by_cpu
-            && cpu.is_some_and(|times| {
-                has_time(times, player, role) && has_time(times, opponent, 1 - role)
-            });
+        let both_by_cpu = self.are_both_by_cpu(players, cpu);
         Costs {
             searched_moves: self.searched_moves,
             wall_us_mean,
@@ -89,5 +81,38 @@ impl CostRow {
                 us_ratio: cpu.filter(|_| both_by_cpu).and_then(|times| times.ratio(role)),
             }),
         }
+    }
+
+    /// Returns the natural logarithm of [`Costs::us_ratio`], for tests.
+    #[must_use]
+    pub fn log_time_ratio(
+        &self,
+        players: [CostedPlayer; 2],
+        wall: Option<&TimeSums>,
+        cpu: Option<&TimeSums>,
+    ) -> Option<Estimate> {
+        let role = usize::from(self.is_second_player);
+        let is_by_cpu =
+            players[0].is_cpu_time_known && self.cpu_us > 0.0 && self.are_both_by_cpu(players, cpu);
+        let by_cpu = cpu.filter(|_| is_by_cpu).and_then(|times| times.log_ratio(role));
+        by_cpu.or_else(|| wall.and_then(|times| times.log_ratio(role)))
+    }
+
+    /// Whether the times of both players are compared by processor time.
+    fn are_both_by_cpu(
+        &self,
+        [player, opponent]: [CostedPlayer; 2],
+        cpu: Option<&TimeSums>,
+    ) -> bool {
+        let role = usize::from(self.is_second_player);
+        // A time of 0 is too short for the clock, but of an engine it is unknown.
+        let has_time = |times: &TimeSums, player: CostedPlayer, role: usize| {
+            !player.is_external || times.players[role].means > 0.0
+        };
+        player.is_compared_by_cpu
+            && opponent.is_compared_by_cpu
+            && cpu.is_some_and(|times| {
+                has_time(times, player, role) && has_time(times, opponent, 1 - role)
+            })
     }
 }

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use spelrum_engine::Random;
+use spelrum_model::claims::{Claim, ClaimedCell};
 use spelrum_model::{Plan, PlannedCell, Role};
 use spelrum_optimize::cmaes::normal;
-use spelrum_statistics::claims::Bound;
+use spelrum_statistics::claims::About;
 use spelrum_statistics::planning::{
-    PlannedClaim, RuleCourse, UnitModel, chance_that_all_are_supported, half_width, power,
+    self, PlannedClaim, RuleCourse, UnitModel, chance_that_all_are_supported, half_width, power,
     units_for_half_width, units_for_power,
 };
 use spelrum_statistics::{GameCounts, PairCounts, StopRule, Tally};
@@ -253,46 +254,79 @@ impl Planner {
     }
 }
 
-/// The chance that all claims are supported, each true by the margin.
+/// The chance that all claims are supported, each true by the margin; `None` without claims, and where a claim is about
+/// times.
 fn claims_supported(
     plan: &Plan,
     assumptions: Assumptions,
     models: &[(UnitModel, Option<u64>)],
 ) -> Option<f64> {
-    if plan.claims.is_empty() || matches!(plan.stop, Some(StopRule::Sprt(_))) {
+    let is_of_times = |claim: &Claim| matches!(claim.statement.about, About::TimeRatio(_));
+    if plan.claims.is_empty() || plan.claims.iter().any(is_of_times) {
         return None;
     }
-    // Cells of claims, in their order there, with the score that makes the first claim about each true.
-    let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut cells = Vec::new();
+    let mut cells = CellsOfClaims { plan, models, numbers: BTreeMap::new(), planned: Vec::new() };
     let mut claims = Vec::new();
     for claim in &plan.claims {
-        let mut of_claim = Vec::new();
-        for claimed in &claim.cells {
-            let is_of_second = claimed.player == Role::Opponent;
-            let bound = claim.statement.score;
-            let bound = if is_of_second { bound.seen_by_opponent() } else { bound };
-            let number = *numbers.entry(claimed.cell).or_insert_with(|| {
-                let (model, openings) = models[claimed.cell];
-                let mean = match bound {
-                    Bound::Above(score) => score + assumptions.margin,
-                    Bound::Below(score) => score - assumptions.margin,
-                };
-                let model = model.with_mean(mean.clamp(0.001, 0.999));
-                let units = units_of(plan, &plan.cells[claimed.cell]);
-                let units = plan.stop.map_or(units, |rule| {
-                    RuleCourse::planned(&rule, &model, openings, units).units.round() as u64
-                });
-                cells.push((model, units, openings));
-                cells.len() - 1
+        let figure = claim.statement.about.bound().figure_at(assumptions.margin);
+        let case = |case: &[ClaimedCell]| -> Vec<(usize, bool)> {
+            // Of two cells the second is the base of the gain.
+            let scores =
+                case.iter().skip(1).map(|cell| cells.number(cell, |_| 0.5)).collect::<Vec<_>>();
+            let first = case.first().map(|cell| {
+                cells.number(cell, |cells| match scores[..] {
+                    [base] => cells.score(base) + figure,
+                    _ => figure,
+                })
             });
-            of_claim.push((number, is_of_second));
-        }
-        claims.push(PlannedClaim { claimed: claim.statement.claimed(), cells: of_claim });
+            first.into_iter().chain(scores).collect()
+        };
+        let cases = claim.cells.chunks_exact(claim.statement.cells_of_case()).map(case).collect();
+        claims.push(PlannedClaim { claimed: claim.statement.claimed(), cases });
     }
+    let cells = cells.planned;
     let rounds = u32::try_from(DRAWS_MAX / cells.len().max(1)).unwrap_or(ROUNDS).clamp(100, ROUNDS);
     let mut random = Random::from_key([0x70; 32]);
     Some(chance_that_all_are_supported(&claims, &cells, rounds, || normal(&mut random)))
+}
+
+/// The cells of a plan's claims, in their order there, each with the score that makes the first claim about it true.
+struct CellsOfClaims<'a> {
+    plan: &'a Plan,
+    models: &'a [(UnitModel, Option<u64>)],
+    numbers: BTreeMap<usize, usize>,
+    planned: Vec<planning::PlannedCell>,
+}
+
+impl CellsOfClaims<'_> {
+    /// The number of a cell, and whether the claim is about its second player; a new cell has this score of the claim's
+    /// player.
+    fn number(&mut self, claimed: &ClaimedCell, score: impl FnOnce(&Self) -> f64) -> (usize, bool) {
+        let is_of_second = claimed.player == Role::Opponent;
+        if let Some(&number) = self.numbers.get(&claimed.cell) {
+            return (number, is_of_second);
+        }
+        let score = score(self);
+        let mean = if is_of_second { 1.0 - score } else { score };
+        let (model, openings) = self.models[claimed.cell];
+        let model = model.with_mean(mean.clamp(0.001, 0.999));
+        let units = units_of(self.plan, &self.plan.cells[claimed.cell]);
+        let course = self.plan.stop.map(|rule| RuleCourse::planned(&rule, &model, openings, units));
+        let sprt = match (self.plan.stop, course) {
+            (Some(StopRule::Sprt(sprt)), Some(course)) => Some((sprt, course.verdicts)),
+            (_, _) => None,
+        };
+        let units = course.map_or(units, |course| course.units.round() as u64);
+        self.planned.push(planning::PlannedCell { model, units, openings, sprt });
+        self.numbers.insert(claimed.cell, self.planned.len() - 1);
+        (self.planned.len() - 1, is_of_second)
+    }
+
+    /// The mean score of the claim's player in a cell.
+    fn score(&self, (number, is_of_second): (usize, bool)) -> f64 {
+        let mean = self.planned[number].model.mean();
+        if is_of_second { 1.0 - mean } else { mean }
+    }
 }
 
 /// A cell's players and its values on axes.

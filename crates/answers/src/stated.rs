@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::claims::{ClaimHash, Statement};
 use spelrum_model::{CellId, Role};
+use spelrum_statistics::Estimate;
 
 /// A claim as stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,8 +21,19 @@ pub struct StatedClaim {
     pub in_sweep: bool,
     /// The stop rule of its cells when the claim was stated, in words.
     pub stop_rule: Option<String>,
-    /// Its cells.
+    /// Its cells, case by case.
     pub cells: Vec<StatedCell>,
+    /// For figures that do not follow from single cells' results: the estimate of each case, on the scale of logarithms
+    /// for ratios; `None` without results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub estimates: Vec<Option<Estimate>>,
+}
+
+impl StatedClaim {
+    /// Its cells, case by case.
+    pub fn cases(&self) -> impl Iterator<Item = &[StatedCell]> {
+        self.cells.chunks_exact(self.statement.cells_of_case())
+    }
 }
 
 /// A cell of a claim.

@@ -132,6 +132,12 @@ impl Clustered {
         Self::sum(&[(1.0, self), (-1.0, other)])
     }
 
+    /// The same mean score from the other player's side.
+    #[must_use]
+    pub fn seen_by_opponent(&self) -> Self {
+        Self::certain(1.0).minus(self)
+    }
+
     /// The number of openings shared with another mean.
     #[must_use]
     pub fn openings_shared(&self, other: &Self) -> u64 {
@@ -202,7 +208,7 @@ impl Clustered {
 }
 
 /// The variance that half a unit of each extreme score adds to a mean score of this many units.
-fn prior(score: f64, units: f64) -> f64 {
+pub(crate) fn prior(score: f64, units: f64) -> f64 {
     let lost = 1.0 - score;
     (score * score + lost * lost) / (2.0 * units * (units + 1.0))
 }

@@ -206,7 +206,7 @@ impl Wilson {
 
 /// The t that Student's distribution exceeds with this probability, at most one half: by bisection, since the inverted
 /// function is the one behind p-values.
-fn student_upper_quantile(probability: f64, freedom: f64) -> f64 {
+pub(crate) fn student_upper_quantile(probability: f64, freedom: f64) -> f64 {
     let exceeds = |t: f64| student_distribution(-t, freedom) > probability;
     let mut high = 1.0;
     while exceeds(high) && high < f64::MAX / 2.0 {
@@ -223,7 +223,7 @@ fn student_upper_quantile(probability: f64, freedom: f64) -> f64 {
     }
 }
 
-fn student_distribution(t: f64, freedom: f64) -> f64 {
+pub(crate) fn student_distribution(t: f64, freedom: f64) -> f64 {
     if freedom > 1e5 {
         // Abramowitz and Stegun (1964, 26.7.8): accurate to 1e-9 here, while the beta function loses digits.
         let z = t * (1.0 - 1.0 / (4.0 * freedom)) / (1.0 + t * t / (2.0 * freedom)).sqrt();

@@ -18,6 +18,7 @@
 //! | `counts`, `interval`, `elo`, `strength` | scores of pairs and games, with intervals, tests and Elo |
 //! | `time_uniform` | intervals of scores that hold at every look at a running match |
 //! | `clustered`, `openings`, `student` | scores over openings: clustered errors |
+//! | `estimate` | tests of a figure by its variance |
 //! | `sprt`, `stop_rule`, `tally` | when a match has been played enough |
 //! | `margins`, `per_game`, `ratio` | margins and times per game |
 //! | `between_workers`, `two_rates` | whether it matters which worker played |
@@ -52,6 +53,7 @@ mod counts;
 mod coverage_rounds;
 pub mod curves;
 mod elo;
+mod estimate;
 pub mod forecast;
 mod interval;
 mod margins;
@@ -77,6 +79,7 @@ pub(crate) use clustered::student_quantile_95;
 pub use clustered::{Clustered, Interval, OpeningKey, OpeningSum};
 pub use counts::{GameCounts, PairCounts};
 pub use elo::{elo_of_score, score_of_elo};
+pub use estimate::Estimate;
 pub use interval::{Confidence, ScoreInterval, ScoreTest};
 pub use margins::MarginSums;
 pub use openings::{OpeningCounts, OpeningSpread};

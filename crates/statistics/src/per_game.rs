@@ -10,7 +10,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::clustered::Interval;
+use crate::clustered::{Interval, student_quantile_95};
+use crate::estimate::Estimate;
 use crate::ratio::{Ratio, RatioSums, beyond};
 
 /// The time of one player's searched moves in the games of one cluster.
@@ -134,6 +135,23 @@ impl TimeSums {
     /// If the player is neither 0 nor 1.
     #[must_use]
     pub fn ratio(&self, player: usize) -> Option<OverGames> {
+        let Estimate { value, variance, freedom } = self.log_ratio(player)?;
+        let interval = student_quantile_95(freedom).map(|quantile| {
+            let error = quantile * variance.sqrt();
+            Interval { value, low: value - error, high: value + error }.map(libm::exp)
+        });
+        Some(OverGames {
+            value: libm::exp(value),
+            interval: interval.filter(|interval| interval.high.is_finite()),
+        })
+    }
+
+    /// The natural logarithm of [`TimeSums::ratio`].
+    ///
+    /// # Panics
+    /// If the player is neither 0 nor 1.
+    #[must_use]
+    pub fn log_ratio(&self, player: usize) -> Option<Estimate> {
         let logs = self.players.map(|sums| sums.mean_log());
         let [first, second] = [logs[0]?, logs[1]?];
         let products = self.logs_products
@@ -144,12 +162,8 @@ impl TimeSums {
         let variance = first.variance + second.variance - 2.0 * covariance;
         let variance = beyond(variance, first.rounding + second.rounding);
         let (own, other) = if player == 0 { (first, second) } else { (second, first) };
-        let difference = Ratio { value: own.value - other.value, ..own };
-        let interval = difference.interval(variance, first.freedom.min(second.freedom));
-        let interval = interval
-            .map(|interval| interval.map(libm::exp))
-            .filter(|interval| interval.high.is_finite());
-        Some(OverGames { value: libm::exp(difference.value), interval })
+        let freedom = first.freedom.min(second.freedom);
+        Some(Estimate { value: own.value - other.value, variance, freedom })
     }
 }
 
@@ -161,7 +175,6 @@ mod tests {
     use spelrum_engine::Random;
 
     use super::*;
-    use crate::clustered::student_quantile_95;
     use crate::{Clustered, OpeningSum};
 
     /// One game: its opening, and each player's mean time if it searched.

@@ -1,13 +1,14 @@
 //! Finds the cells that a sweep's claims cover.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 
 use spelrum_model::Role;
 use spelrum_model::claims::{CLAIMED_CELLS_MAX, Claim, ClaimedCell};
 use spelrum_toml::Fault;
 
-use crate::claims::{ClaimInFile, Part};
+use crate::claims::{ClaimInFile, Part, ThanInFile};
 use crate::file::SweepFile;
 
 /// The claims of a sweep, with their cells found so far.
@@ -19,11 +20,24 @@ pub(super) struct ClaimCells<'a> {
 
 #[derive(Default)]
 struct Cells {
-    /// By number, with the claim's player in each.
-    roles: BTreeMap<usize, Role>,
+    own: Side,
+    /// The cells compared with, if they are others.
+    others: Side,
     /// Whether the claim would cover a player's games against itself.
     has_self_play: bool,
 }
+
+#[derive(Default)]
+struct Side {
+    /// By number, with the claim's player in each.
+    roles: BTreeMap<usize, Role>,
+    /// Of a comparison: cells by what those compared have in common, each with its place on the axis in question.
+    lines: BTreeMap<Line, BTreeSet<(u32, usize)>>,
+}
+
+/// What compared cells have in common: the values on all axes but those in question, and the player and its opponent
+/// unless they are.
+type Line = (Vec<Option<u32>>, [Option<usize>; 2]);
 
 impl<'a> ClaimCells<'a> {
     pub(super) fn new(claims: &'a [ClaimInFile]) -> Self {
@@ -39,32 +53,20 @@ impl<'a> ClaimCells<'a> {
         names: (usize, usize),
         is_self_play: bool,
     ) -> Result<(), Fault> {
-        for (claim, cells) in self.claims.iter_mut().filter(|(claim, _)| claim.covers_point(point))
-        {
-            let player = match claim.part_of(names) {
-                Part::Neither => continue,
-                // A player cannot be stronger than itself.
-                Part::Player(_) | Part::Both if is_self_play => {
-                    cells.has_self_play = true;
-                    continue;
+        for (claim, cells) in &mut self.claims {
+            let Cells { own, others, has_self_play } = cells;
+            let compared = match &claim.than {
+                Some(ThanInFile::Other { cells, .. }) => Some((cells, others)),
+                Some(ThanInFile::Before(_)) | None => None,
+            };
+            for (selected, side) in iter::once((&claim.cells, own)).chain(compared) {
+                let part = selected.part_at(point, names);
+                if is_self_play && part != Part::Neither {
+                    // A player cannot be stronger than itself.
+                    *has_self_play = true;
+                } else if part != Part::Neither {
+                    self.count += side.record(claim, cell, part, point, names)?;
                 }
-                Part::Player(role) => Some(role),
-                Part::Both => None,
-            };
-            let recorded = match cells.roles.entry(cell) {
-                Entry::Vacant(vacant) => player.map(|player| {
-                    self.count += 1;
-                    *vacant.insert(player)
-                }),
-                Entry::Occupied(occupied) => Some(*occupied.get()),
-            };
-            if player.is_none() || recorded != player {
-                let name = &claim.statement.player;
-                return Err(Fault::at(
-                    &claim.place,
-                    format!("`{name}` is both players of a cell that this claim is about"),
-                    "say whose score it is: name one variant as the player, or the other as its opponent",
-                ));
             }
             if self.count > CLAIMED_CELLS_MAX {
                 return Err(Fault::at(
@@ -79,38 +81,145 @@ impl<'a> ClaimCells<'a> {
         Ok(())
     }
 
-    /// Refuses a claim that covers no cell: a slip.
+    /// Refuses a claim that covers no cell, or compares none: a slip.
     pub(super) fn check(&self, file: &SweepFile) -> Result<(), Fault> {
-        match self.claims.iter().find(|(_, cells)| cells.roles.is_empty()) {
-            None => Ok(()),
-            Some((claim, cells)) if cells.has_self_play => Err(Fault::at(
-                &claim.place,
-                "this claim is about nothing but self-play",
-                "a player cannot be stronger than itself: name players that meet other players, or remove it",
-            )),
-            Some((claim, _)) => Err(Fault::at(
-                &claim.place,
-                "this claim is about no cell",
-                match file.sample {
-                    Some(_) => {
-                        "name a point of the sample and players who meet there, or remove it"
-                    }
-                    None => "name players who meet, and cells that no override skips, or remove it",
-                },
-            )),
-        }
+        self.claims.iter().try_for_each(|(claim, cells)| cells.check(claim, file))
     }
 
     pub(super) fn into_claims(self) -> Vec<Claim> {
         let claim = |(claim, cells): (&ClaimInFile, Cells)| Claim {
             text: claim.text.clone(),
             statement: claim.statement.clone(),
-            cells: cells
-                .roles
-                .into_iter()
-                .map(|(cell, player)| ClaimedCell { cell, player })
-                .collect(),
+            cells: cells.of_claim(claim),
         };
         self.claims.into_iter().map(claim).collect()
+    }
+}
+
+impl Cells {
+    fn check(&self, claim: &ClaimInFile, file: &SweepFile) -> Result<(), Fault> {
+        let refused = |problem: &str, remedy: &str| Err(Fault::at(&claim.place, problem, remedy));
+        if self.own.roles.is_empty() {
+            return match (self.has_self_play, &file.sample) {
+                (true, _) => refused(
+                    "this claim is about nothing but self-play",
+                    "a player cannot be stronger than itself: name players that meet other players, or remove it",
+                ),
+                (false, Some(_)) => refused(
+                    "this claim is about no cell",
+                    "name a point of the sample and players who meet there, or remove it",
+                ),
+                (false, None) => refused(
+                    "this claim is about no cell",
+                    "name players who meet, and cells that no override skips, or remove it",
+                ),
+            };
+        }
+        let several = |line: &BTreeSet<(u32, usize)>| line.len() > 1;
+        if self.others.lines.values().any(several) {
+            return refused(
+                "this claim compares a cell with several others",
+                "name in `than` one variant of a player, or one value of an axis",
+            );
+        }
+        if self.of_claim(claim).is_empty() {
+            return refused(
+                "this claim has no two cells to compare",
+                "name an axis with several values that these players use, or in `than` players who meet, or remove it",
+            );
+        }
+        Ok(())
+    }
+
+    /// The cells of the claim, case by case.
+    fn of_claim(&self, claim: &ClaimInFile) -> Vec<ClaimedCell> {
+        let pairs: Vec<[usize; 2]> = match &claim.than {
+            None => {
+                let cell = |(&cell, &player): (&usize, &Role)| ClaimedCell { cell, player };
+                return self.own.roles.iter().map(cell).collect();
+            }
+            Some(ThanInFile::Before(_)) => {
+                let lines = self.own.lines.values();
+                lines
+                    .flat_map(|line| line.iter().zip(line.iter().skip(1)))
+                    .map(|((_, before), (_, cell))| [*cell, *before])
+                    .collect()
+            }
+            Some(ThanInFile::Other { .. }) => {
+                let lines = self.own.lines.iter();
+                let others = |line: &Line| self.others.lines.get(line).into_iter().flatten();
+                lines
+                    .flat_map(|(line, cells)| {
+                        cells
+                            .iter()
+                            .flat_map(|(_, cell)| others(line).map(|(_, other)| [*cell, *other]))
+                    })
+                    .collect()
+            }
+        };
+        // Points that differ on an axis that these players do not use share a cell.
+        let mut seen = BTreeSet::new();
+        let distinct =
+            pairs.into_iter().filter(|&[cell, other]| cell != other && seen.insert([cell, other]));
+        let others = match &claim.than {
+            Some(ThanInFile::Other { .. }) => &self.others,
+            Some(ThanInFile::Before(_)) | None => &self.own,
+        };
+        let claimed =
+            |side: &Side, cell: usize| Some(ClaimedCell { cell, player: *side.roles.get(&cell)? });
+        distinct
+            .filter_map(|[cell, other]| Some([claimed(&self.own, cell)?, claimed(others, other)?]))
+            .flatten()
+            .collect()
+    }
+}
+
+impl Side {
+    /// Records a cell; returns how many are new.
+    fn record(
+        &mut self,
+        claim: &ClaimInFile,
+        cell: usize,
+        part: Part,
+        point: &[u32],
+        names: (usize, usize),
+    ) -> Result<usize, Fault> {
+        let player = match part {
+            Part::Player(role) => Some(role),
+            Part::Both | Part::Neither => None,
+        };
+        let (recorded, mut new) = match self.roles.entry(cell) {
+            Entry::Vacant(vacant) => (player.map(|player| *vacant.insert(player)), 1),
+            Entry::Occupied(occupied) => (Some(*occupied.get()), 0),
+        };
+        let Some(player) = player.filter(|_| recorded == player) else {
+            let name = &claim.statement.player;
+            return Err(Fault::at(
+                &claim.place,
+                format!("`{name}` is both players of a cell that this claim is about"),
+                "say whose score it is: name one variant as the player, or the other as its opponent",
+            ));
+        };
+        let variants = match player {
+            Role::Player => [names.0, names.1],
+            Role::Opponent => [names.1, names.0],
+        };
+        let mut line = (point.iter().copied().map(Some).collect::<Vec<_>>(), variants.map(Some));
+        let value = match &claim.than {
+            None => return Ok(new),
+            Some(ThanInFile::Before(axis)) => line.0[*axis].take(),
+            Some(ThanInFile::Other { axes, roles, .. }) => {
+                for &axis in axes {
+                    line.0[axis] = None;
+                }
+                for (variant, role) in line.1.iter_mut().zip([Role::Player, Role::Opponent]) {
+                    *variant = variant.filter(|_| !roles.contains(&role));
+                }
+                None
+            }
+        };
+        let is_new = self.lines.entry(line).or_default().insert((value.unwrap_or(0), cell));
+        new = new.max(usize::from(is_new));
+        Ok(new)
     }
 }

@@ -13,7 +13,7 @@ use spelrum_engine::{
 use spelrum_model::claims::CLAIMS_MAX;
 
 use crate::adjudication::ADJUDICATION;
-use crate::claims::CLAIM;
+use crate::claims::{self, CLAIM};
 use crate::forms::{
     self, CLOCK_PATTERN, DURATION_PATTERN, NAME_PATTERN, RANGE, REFERENCE, reference, unlimited,
 };
@@ -280,10 +280,10 @@ fn overrides() -> Json {
     json!({ "type": "array", "items": item })
 }
 
-/// Each has either bound of the score.
+/// Each has one bound of one figure.
 fn claims() -> Json {
     let mut item = object(CLAIM);
-    item["oneOf"] = json!([{ "required": ["score_above"] }, { "required": ["score_below"] }]);
+    item["oneOf"] = claims::bounds().map(|key| json!({ "required": [key] })).collect();
     json!({ "type": "array", "minItems": 1, "maxItems": CLAIMS_MAX, "items": item })
 }
 

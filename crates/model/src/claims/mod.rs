@@ -9,7 +9,7 @@ mod restate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use spelrum_statistics::claims::{Bound, Claimed, Quantifier};
+use spelrum_statistics::claims::{About, Claimed, Quantifier};
 
 use crate::definition::DefinitionHash;
 use crate::plan::cell::{PlannedCell, Role};
@@ -36,7 +36,7 @@ pub struct Claim {
     pub text: String,
     /// The comparison.
     pub statement: Statement,
-    /// Its cells, in the grid's order; never empty.
+    /// Its cells, case by case ([`Statement::cells_of_case`]); never empty.
     pub cells: Vec<ClaimedCell>,
 }
 
@@ -49,11 +49,11 @@ pub struct ClaimedCell {
     pub player: Role,
 }
 
-/// What a claim compares: a player's score in some cells with a bound.
+/// What a claim compares: a figure of a player in some cells with a bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
-    /// The name of the scored player in the sweep.
+    /// The name of the player in the sweep.
     pub player: String,
     /// The opponent's name; `None`: any opponent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,13 +61,37 @@ pub struct Statement {
     /// The axes with named values, and these values as the axes have them; empty: all cells of the pairing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at: Vec<(String, Vec<String>)>,
-    /// The claimed bound of the score.
-    pub score: Bound,
-    /// The quantifier over the cells.
+    /// The figure, and the bound claimed for it.
+    #[serde(flatten)]
+    pub about: About,
+    /// What each cell is compared with; `None` for a figure of single cells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub than: Option<Than>,
+    /// The quantifier over the cases.
     #[serde(rename = "in")]
     pub quantifier: Quantifier,
     /// The allowed probability that any false claim of the family is called supported.
     pub error_rate: f64,
+}
+
+/// The cell that a claim compares a cell with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Than {
+    /// The cell with the value before on this axis, in the axis's order.
+    Before(String),
+    /// The cell with this player, opponent and values in place of its own.
+    Other {
+        /// The player's name; `None`: the same.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        player: Option<String>,
+        /// The opponent's name; `None`: the same.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        opponent: Option<String>,
+        /// Axes with other values.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        at: Vec<(String, Vec<String>)>,
+    },
 }
 
 /// SHA-256 of a whole claim: its text, its comparison and its cells. Written as 64 hexadecimal digits.
@@ -94,10 +118,10 @@ impl Claim {
 }
 
 impl Statement {
-    /// The bound, the quantifier and the error rate, without the players.
+    /// The figure, its bound, the quantifier and the error rate, without the players.
     #[must_use]
     pub const fn claimed(&self) -> Claimed {
-        Claimed { score: self.score, quantifier: self.quantifier, error_rate: self.error_rate }
+        Claimed { about: self.about, quantifier: self.quantifier, error_rate: self.error_rate }
     }
 
     /// Parses a [`Claim::definition_json`]; `None` if invalid.
@@ -115,27 +139,56 @@ impl Statement {
         if let Some(opponent) = &self.opponent {
             words = format!("{words} against {opponent}");
         }
-        for (index, (axis, values)) in self.at.iter().enumerate() {
-            let join = if index == 0 { " at" } else { ";" };
-            words = format!("{words}{join} {axis}={}", values.join(", "));
+        if !self.at.is_empty() {
+            words = format!("{words} at {}", values_text(&self.at));
         }
         words
     }
 
-    /// The bound in words: `score above 0.5 in every cell`.
+    /// The number of cells in each case: the first is compared with the second.
+    #[must_use]
+    pub const fn cells_of_case(&self) -> usize {
+        if self.than.is_some() { 2 } else { 1 }
+    }
+
+    /// The figure and its bound in words: `score above 0.5 in every one of 4 cells`.
     #[must_use]
     pub fn predicate(&self, cells: usize) -> String {
-        let (side, score) = match self.score {
-            Bound::Above(score) => ("above", score),
-            Bound::Below(score) => ("below", score),
+        let (over, case) = match &self.than {
+            None => (String::new(), "cell"),
+            Some(than) => (format!(" over that {}", than.text()), "comparison"),
         };
-        let subject = match (cells, self.quantifier) {
-            (1, _) => "its one cell".to_owned(),
-            (_, Quantifier::Every) => format!("every one of {cells} cells"),
-            (_, Quantifier::Some) => format!("some of {cells} cells"),
+        let cases = cells / self.cells_of_case();
+        let subject = match (cases, self.quantifier) {
+            (1, _) => format!("its one {case}"),
+            (_, Quantifier::Every) => format!("every one of {cases} {case}s"),
+            (_, Quantifier::Some) => format!("some of {cases} {case}s"),
         };
-        format!("score {side} {score} in {subject}")
+        format!("{}{over} in {subject}", self.about.words())
     }
+}
+
+impl Than {
+    /// The other cell in words: `with the depth before`, or `of minimax at depth=1`.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Self::Before(axis) => format!("with the {axis} before"),
+            Self::Other { player, opponent, at } => {
+                let player = player.as_ref().map(|name| format!("of {name}"));
+                let opponent = opponent.as_ref().map(|name| format!("against {name}"));
+                let at = (!at.is_empty()).then(|| format!("at {}", values_text(at)));
+                let parts = [player, opponent, at];
+                parts.into_iter().flatten().collect::<Vec<String>>().join(" ")
+            }
+        }
+    }
+}
+
+/// Values on axes: `depth=1, 2; time=1s`.
+fn values_text(at: &[(String, Vec<String>)]) -> String {
+    let on_axis = |(axis, values): &(String, Vec<String>)| format!("{axis}={}", values.join(", "));
+    at.iter().map(on_axis).collect::<Vec<String>>().join("; ")
 }
 
 /// The cells of a [`Claim::definition_json`]: the hash of each definition, and the claim's player in it. `None` if

@@ -1,5 +1,7 @@
 //! Claims in words, and as they are stored.
 
+use spelrum_statistics::claims::Bound;
+
 use super::*;
 
 #[test]
@@ -8,7 +10,8 @@ fn a_claim_is_told_in_words() {
         player: "a".to_owned(),
         opponent: None,
         at: Vec::new(),
-        score: Bound::Above(0.5),
+        about: About::Score(Bound::Above(0.5)),
+        than: None,
         quantifier: Quantifier::Every,
         error_rate: 0.05,
     };
@@ -22,10 +25,41 @@ fn a_claim_is_told_in_words() {
     assert_eq!(claim.subject(), "a against b at depth=1, 2; time=1s");
     assert_eq!(claim.predicate(2), "score above 0.5 in every one of 2 cells");
     claim.quantifier = Quantifier::Some;
-    claim.score = Bound::Below(0.45);
+    claim.about = About::Score(Bound::Below(0.45));
     assert_eq!(claim.predicate(2), "score below 0.45 in some of 2 cells");
+    claim.about = About::Gain(Bound::Above(0.0));
+    claim.than = Some(Than::Before("depth".to_owned()));
+    assert_eq!(
+        claim.predicate(2),
+        "gain above 0 over that with the depth before in its one comparison"
+    );
+    claim.than = Some(Than::Other {
+        player: Some("c".to_owned()),
+        opponent: Some("d".to_owned()),
+        at: vec![("depth".to_owned(), vec!["1".to_owned()])],
+    });
+    assert_eq!(
+        claim.predicate(6),
+        "gain above 0 over that of c against d at depth=1 in some of 3 comparisons"
+    );
+    assert_eq!(Statement::from_definition(&canonical_json(&claim)).as_ref(), Some(&claim));
     assert_eq!(Statement::from_definition("{}"), None);
     assert_eq!(Statement::from_definition("no"), None);
     assert_eq!(cells_of_definition("{}"), None);
     assert_eq!(cells_of_definition("{\"cells\":[[\"00\",\"nobody\"]]}"), None);
+}
+
+/// As releases before equivalence and gains stored them: their hashes stay.
+#[test]
+fn claims_of_earlier_releases_keep_their_json() {
+    for json in [
+        r#"{"player":"a","opponent":"b","at":[["depth",["1","2"]]],"score":{"above":0.5},"in":"every","error_rate":0.05}"#,
+        r#"{"player":"a","score":{"below":0.45},"in":"some","error_rate":0.01}"#,
+    ] {
+        let statement = Statement::from_definition(json).unwrap();
+        assert_eq!(canonical_json(&statement), json);
+        // What this release does not know is not ignored.
+        let more = json.replace("\"in\"", "\"from\":1,\"in\"");
+        assert_eq!(Statement::from_definition(&more), None);
+    }
 }

@@ -16,7 +16,7 @@ use spelrum_model::engines::EngineIdentity;
 use spelrum_model::labels::Label;
 use spelrum_model::speed::Scaling;
 use spelrum_model::{AxisValue, CellId, DefinitionHash, Role, Task};
-use spelrum_statistics::claims::{Bound, Quantifier};
+use spelrum_statistics::claims::{About, Bound, Quantifier};
 use spelrum_statistics::{
     EloModel, Interval, OpeningSpread, OverGames, ScoreInterval, Sprt, StopRule, choice,
 };
@@ -127,7 +127,8 @@ fn claims() -> Vec<StatedClaim> {
             player: "alphabeta".to_owned(),
             opponent: Some("genetic".to_owned()),
             at: vec![("score".to_owned(), vec!["1".to_owned(), "2".to_owned()])],
-            score,
+            about: About::Score(score),
+            than: None,
             quantifier: Quantifier::Every,
             error_rate: 0.05,
         },
@@ -139,6 +140,7 @@ fn claims() -> Vec<StatedClaim> {
             .iter()
             .map(|&(cell, player)| StatedCell { cell: CellId(cell), player, games: 100 })
             .collect(),
+        estimates: Vec::new(),
     };
     vec![
         claim("it wins", Bound::Above(0.5), false, &[(4, Role::Opponent), (99, Role::Player)]),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use spelrum_answers::{CellResult, ClaimAnswer, Report, StatedCell, StatedClaim, places_text};
 use spelrum_model::CellId;
-use spelrum_statistics::claims::{Bound, ClaimFigures, JudgedCell, Judgement, NotJudged};
+use spelrum_statistics::claims::{About, ClaimFigures, JudgedCase, Judgement, NotJudged};
 
 use super::axes::cells_by_id;
 use super::column::Columns;
@@ -71,7 +71,7 @@ fn claims(title: &str, entries: &[Numbered<'_>]) -> TitledTable {
         let row = [
             number.to_string(),
             entry.claim.text.clone(),
-            verdict(entry.judged.judgement).to_owned(),
+            verdict(entry.claim.statement.about, entry.judged.judgement),
             optional(p, p_value),
         ];
         table.row(row.into_iter().chain(is_adjusted.then(|| optional(adjusted, p_value))));
@@ -89,15 +89,33 @@ pub(crate) struct Row<'a> {
     judgement: Judgement,
     figures: Option<ClaimFigures>,
     stated: StatedCell,
-    judged: JudgedCell,
+    judged: JudgedCase,
     /// `None` if its sweep no longer names it.
     cell: Option<&'a CellResult>,
+    /// The cell compared with, and its result.
+    other: Option<(StatedCell, Option<&'a CellResult>)>,
 }
 
 impl<'a> Row<'a> {
     /// Returns the names of the claim's player and of its opponent.
     fn names(self) -> [Option<&'a str>; 2] {
         self.cell.map_or([None; 2], |cell| cell.sides(self.stated.player).map(Some))
+    }
+
+    /// Returns the cell compared with, in words: its players and values.
+    fn other_text(self, axes: &[String]) -> Option<String> {
+        let (stated, cell) = self.other?;
+        let cell = cell?;
+        let [player, opponent] = cell.sides(stated.player);
+        let at = places_text(axes, &cell.axes).map(|place| format!(" at {place}"));
+        Some(format!("{player} against {opponent}{}", at.unwrap_or_default()))
+    }
+
+    /// Returns the figure, if it is a score, or if it is not.
+    fn figure(self, is_score: bool) -> Option<f64> {
+        let about = self.claim.statement.about;
+        let value = self.judged.band?.value;
+        (matches!(about, About::Score(_)) == is_score).then_some(value)
     }
 }
 
@@ -107,29 +125,39 @@ pub(crate) fn claim_rows<'a>(
     cells: &BTreeMap<CellId, &'a CellResult>,
 ) -> Vec<Row<'a>> {
     let ClaimAnswer { claim, exploratory, judged } = entry;
-    let judged_cells = claim.cells.iter().zip(&judged.cells);
-    let row = |(stated, judged_cell): (&StatedCell, &JudgedCell)| Row {
+    let cases = claim.cases().zip(&judged.cases);
+    let row = |(case, judged_case): (&'a [StatedCell], &JudgedCase)| Row {
         number,
         claim,
         is_exploratory: exploratory.is_some(),
         judgement: judged.judgement,
         figures: judged.figures,
-        stated: *stated,
-        judged: *judged_cell,
-        cell: cells.get(&stated.cell).copied(),
+        stated: case[0],
+        judged: *judged_case,
+        cell: cells.get(&case[0].cell).copied(),
+        other: case.get(1).map(|other| (*other, cells.get(&other.cell).copied())),
     };
-    judged_cells.map(row).collect()
+    cases.map(row).collect()
 }
 
 /// Returns the columns of a claim's cells.
 pub(crate) fn cell_columns(report: &Report) -> Columns<'_, Row<'_>> {
+    let is_compared = report.claims.iter().any(|claim| claim.statement.than.is_some());
+    let is_score = |claim: &StatedClaim| matches!(claim.statement.about, About::Score(_));
+    let has_figures = !report.claims.iter().all(is_score);
     Columns::<Row<'_>>::new()
         .text("claim", Form::Digits, |row| row.number.to_string())
         .text("at", Form::Words, |row| places_text(&report.axes, &row.cell?.axes))
         .key("cell_id", |row| row.stated.cell.0)
         .column("player", "player", Form::Words, |row| row.names()[0])
         .column("opponent", "opponent", Form::Words, |row| row.names()[1])
-        .column("score", "score", Form::Decimals(3), |row| Some(row.judged.band?.score))
+        .key("than_cell_id", |row| Some(row.other?.0.cell.0))
+        .column("than", "than", Form::Words, |row| row.other_text(&report.axes))
+        .shown_if(is_compared)
+        .column("score", "score", Form::Decimals(3), |row| row.figure(true))
+        // Of claims about other figures.
+        .column("figure", "figure", Form::Decimals(3), |row| row.figure(false))
+        .shown_if(has_figures)
         // The simultaneous band.
         .key("band_low", |row| Some(row.judged.band?.low))
         .key("band_high", |row| Some(row.judged.band?.high))
@@ -150,7 +178,9 @@ fn rows(report: &Report) -> Rows<'_> {
         .key("verdict", |row| row.judgement.name())
         .key("p", |row| Some(row.figures?.p))
         .key("p_adjusted", |row| row.figures?.p_adjusted)
-        .keys(["score_above", "score_below"], |row| bounds(row.claim.statement.score))
+        .keys(["score_above", "score_below"], |row| score_ends(row.claim.statement.about))
+        .key("about", |row| row.claim.statement.about.figure())
+        .keys(["above", "below"], |row| row.claim.statement.about.bound().ends())
         .key("in", |row| row.claim.statement.quantifier.name())
         .key("axes", |row| match row.cell {
             Some(cell) => Value::places(&cell.axes),
@@ -162,11 +192,11 @@ fn rows(report: &Report) -> Rows<'_> {
     Rows::new(&report.axes, columns, rows.collect())
 }
 
-/// Returns the claimed bound from below, or from above.
-pub(crate) fn bounds(score: Bound) -> [Option<f64>; 2] {
-    match score {
-        Bound::Above(score) => [Some(score), None],
-        Bound::Below(score) => [None, Some(score)],
+/// Returns the ends of a bound of a score; none for other figures.
+pub(crate) fn score_ends(about: About) -> [Option<f64>; 2] {
+    match about {
+        About::Score(bound) => bound.ends(),
+        About::Gain(_) | About::TimeRatio(_) => [None; 2],
     }
 }
 
@@ -238,14 +268,16 @@ fn not_judged(why: NotJudged) -> String {
     }
 }
 
-fn verdict(judgement: Judgement) -> &'static str {
-    match judgement {
-        Judgement::Supported => "supported",
+/// Equivalence is a verdict of its own: `equal within ±0.05`.
+fn verdict(about: About, judgement: Judgement) -> String {
+    let word = match judgement {
+        Judgement::Supported => return about.equivalence().unwrap_or("supported".to_owned()),
         Judgement::NotShown => "not shown",
         Judgement::Open => "open",
         Judgement::Exploratory => "exploratory",
         Judgement::NotJudged(_) => "not judged",
-    }
+    };
+    word.to_owned()
 }
 
 /// Formats a p-value with its significant digits.

@@ -3,10 +3,11 @@
 use serde::Serialize;
 use spelrum_answers as results;
 use spelrum_answers::Report;
+use spelrum_model::claims::Than;
 use spelrum_statistics::claims::Judgement;
 
 use super::axes::cells_by_id;
-use super::claims::{bounds, cell_columns, claim_rows};
+use super::claims::{cell_columns, claim_rows, score_ends};
 use super::rows::Rows;
 
 /// A claim that a sweep states about its results, with its judgement.
@@ -19,6 +20,12 @@ pub(crate) struct Claim<'a> {
     at: Option<String>,
     score_above: Option<f64>,
     score_below: Option<f64>,
+    /// The figure, with the bounds claimed for it: "score", "gain" or "time_ratio".
+    about: &'static str,
+    above: Option<f64>,
+    below: Option<f64>,
+    /// What each cell is compared with, in words.
+    than: Option<String>,
     /// "every" or "some".
     #[serde(rename = "in")]
     quantifier: &'static str,
@@ -50,7 +57,8 @@ impl<'a> Claim<'a> {
         let statement = &claim.statement;
         let at = |(axis, values): &(String, Vec<String>)| format!("{axis}={}", values.join(", "));
         let at: Vec<String> = statement.at.iter().map(at).collect();
-        let [score_above, score_below] = bounds(statement.score);
+        let [score_above, score_below] = score_ends(statement.about);
+        let [above, below] = statement.about.bound().ends();
         let reason = match judged.judgement {
             Judgement::NotJudged(why) => Some(why.reason()),
             Judgement::Supported
@@ -65,6 +73,10 @@ impl<'a> Claim<'a> {
             at: (!at.is_empty()).then(|| at.join("; ")),
             score_above,
             score_below,
+            about: statement.about.figure(),
+            above,
+            below,
+            than: statement.than.as_ref().map(Than::text),
             quantifier: statement.quantifier.name(),
             error_rate: statement.error_rate,
             exploratory: exploratory.is_some(),

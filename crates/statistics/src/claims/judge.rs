@@ -6,49 +6,47 @@ use std::iter;
 use spelrum_names::Names;
 
 use super::holm::holm;
-use super::{Bound, Claimed};
-use crate::{ScoreInterval, ScoreTest};
+use super::{Claimed, FigureTest};
+use crate::Interval;
 
-/// A claim with the results of its cells.
+/// A claim with the results of its cases.
 #[derive(Clone, Debug)]
 pub struct ClaimToJudge {
-    /// The claim about its cells' scores.
+    /// What is claimed of each case.
     pub claimed: Claimed,
     /// Whether it is outside the family, without a guarantee of its error rate.
     pub is_exploratory: bool,
     /// Whether it counts in the family because it was stated with it. A claim that became exploratory when its cells
     /// were changed still costs the others the same.
     pub is_counted: bool,
-    /// Its cells.
-    pub cells: Vec<CellOfClaim>,
+    /// Its cases.
+    pub cases: Vec<CaseOfClaim>,
 }
 
-/// The result of a cell that a claim is about.
-#[derive(Clone, Copy, Debug)]
-pub struct CellOfClaim {
-    /// The cell's number among those of all claims.
-    pub cell: i64,
-    /// Whether the claim is about the second player's score.
-    pub is_of_second: bool,
-    /// The cell's state in its sweep.
-    pub state: StateOfCell,
-    /// The test of its first player's score; `None` without games.
-    pub score: Option<ScoreTest>,
+/// The result of a case of a claim: of a cell, or of a cell and the one that it is compared with.
+#[derive(Clone, Debug)]
+pub struct CaseOfClaim {
+    /// The numbers of its cells among those of all claims, and whether the claim is about the second player there.
+    pub cells: Vec<(i64, bool)>,
+    /// Whether the figure may be judged.
+    pub state: CaseState,
+    /// The evidence on the figure; `None` without games.
+    pub test: Option<FigureTest>,
 }
 
-/// Whether a cell's score may be judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StateOfCell {
-    /// It has games left to play.
-    Open,
-    /// It has no games left.
+/// Whether a case's figure may be judged. The state of several cells is the greatest of theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CaseState {
+    /// No games are left.
     Finished,
-    /// An SPRT ends it, after which its score has no valid p-value.
-    Sequential,
-    /// It repeats one game, or pair, from one opening: its score has no p-value.
-    Repeats,
-    /// Its sweep no longer names it.
+    /// Games are left to play.
+    Open,
+    /// The sweep no longer names a cell.
     Gone,
+    /// A cell repeats one game, or pair, from one opening: its score has no p-value.
+    Repeats,
+    /// An SPRT of another claim ends a cell, after which its score has no valid p-value.
+    Sequential,
 }
 
 /// The verdict on a claim.
@@ -69,7 +67,7 @@ pub enum Judgement {
 /// Why a claim cannot be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotJudged {
-    /// A sequential rule ends its cells.
+    /// An SPRT of another claim ends its cells.
     Sequential,
     /// Some of its cells repeat one game.
     Repeats,
@@ -84,50 +82,51 @@ pub struct JudgedClaim {
     pub judgement: Judgement,
     /// Its p-values, once its cells are finished.
     pub figures: Option<ClaimFigures>,
-    /// Its cells, in their order.
-    pub cells: Vec<JudgedCell>,
+    /// Its cases, in their order.
+    pub cases: Vec<JudgedCase>,
 }
 
 /// A claim's p-values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClaimFigures {
-    /// An upper bound for the probability of cells that support the claim as strongly, if it were false.
+    /// An upper bound for the probability of results that support the claim as strongly, if it were false.
     pub p: f64,
     /// Adjusted for the family ([`holm`]); `None` for an exploratory claim.
     pub p_adjusted: Option<f64>,
 }
 
-/// The result of one cell of a claim.
+/// The result of one case of a claim.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct JudgedCell {
-    /// The one-sided p-value of this cell alone.
+pub struct JudgedCase {
+    /// The p-value of this case alone.
     pub p: Option<f64>,
-    /// The score of the claim's player, with a band: see [`judge`].
-    pub band: Option<ScoreInterval>,
+    /// The figure, with a band: see [`judge`].
+    pub band: Option<Interval>,
 }
 
 /// Judges claims: those that are not exploratory as one family, by [`holm`].
 ///
-/// A claim about every cell has the largest of its cells' p-values (the intersection-union test: Berger 1982); a claim
-/// about some cells has the smallest, times their number (Bonferroni's correction: Dunn 1961). A claim whose cells are
+/// A claim about every case has the largest of its cases' p-values (the intersection-union test: Berger 1982); a claim
+/// about some cases has the smallest, times their number (Bonferroni's correction: Dunn 1961). A claim whose cells are
 /// not finished, that is not judged, or that was stated with the family and left it, counts with a p-value of 1. So a
 /// finished claim that is supported stays supported when others finish: a smaller p-value of one claim never revokes
 /// the rejection of another. A claim stays open while others are open whose p-values could still make it supported.
 ///
-/// Bands are simultaneous: those of all cells of the family contain the true scores together, with a probability of 1
-/// minus the error rate (Bonferroni). The bands of an exploratory claim are simultaneous among its own cells.
+/// Bands are simultaneous: those of all cases of the family contain the true figures together, with a probability of 1
+/// minus the error rate (Bonferroni). The bands of an exploratory claim are simultaneous among its own cases.
 #[must_use]
 pub fn judge(claims: &[ClaimToJudge]) -> Vec<JudgedClaim> {
-    // A cell seen from its other side has the same band, mirrored.
-    let of_family: BTreeSet<i64> = claims
+    let of_family: BTreeSet<_> = claims
         .iter()
         .filter(|claim| !claim.is_exploratory)
-        .flat_map(|claim| claim.cells.iter().map(|cell| cell.cell))
+        .flat_map(|claim| {
+            claim.cases.iter().map(|case| (claim.claimed.about.figure(), case.seen_from_first()))
+        })
         .collect();
     let mut judged: Vec<JudgedClaim> = claims
         .iter()
         .map(|claim| {
-            let bands = if claim.is_exploratory { claim.cells.len() } else { of_family.len() };
+            let bands = if claim.is_exploratory { claim.cases.len() } else { of_family.len() };
             claim.alone(bands)
         })
         .collect();
@@ -166,44 +165,44 @@ fn judge_family(claims: &[ClaimToJudge], judged: &mut [JudgedClaim]) {
 }
 
 impl ClaimToJudge {
-    /// The results of its cells, without the family; this many bands hold together.
+    /// The results of its cases, without the family; this many bands hold together.
     fn alone(&self, bands: usize) -> JudgedClaim {
         let band_error = self.claimed.error_rate / bands.max(1) as f64;
-        let cells: Vec<JudgedCell> =
-            self.cells.iter().map(|cell| cell.judge(self.claimed.score, band_error)).collect();
-        let is = |state: StateOfCell| self.cells.iter().any(|cell| cell.state == state);
-        let judgement = if is(StateOfCell::Sequential) {
-            Judgement::NotJudged(NotJudged::Sequential)
-        } else if is(StateOfCell::Repeats) {
-            Judgement::NotJudged(NotJudged::Repeats)
-        } else if is(StateOfCell::Gone) {
-            Judgement::NotJudged(NotJudged::Gone)
-        } else if is(StateOfCell::Open) {
-            Judgement::Open
-        } else if self.is_exploratory {
-            Judgement::Exploratory
-        } else {
+        let cases: Vec<JudgedCase> =
+            self.cases.iter().map(|case| case.judge(&self.claimed, band_error)).collect();
+        let state = self.cases.iter().map(|case| case.state).max();
+        let judgement = match state.unwrap_or(CaseState::Finished) {
+            CaseState::Sequential => Judgement::NotJudged(NotJudged::Sequential),
+            CaseState::Repeats => Judgement::NotJudged(NotJudged::Repeats),
+            CaseState::Gone => Judgement::NotJudged(NotJudged::Gone),
+            CaseState::Open => Judgement::Open,
+            CaseState::Finished if self.is_exploratory => Judgement::Exploratory,
             // Only the family's adjusted p-values can support it.
-            Judgement::NotShown
+            CaseState::Finished => Judgement::NotShown,
         };
-        let p_values: Option<Vec<f64>> = cells.iter().map(|cell| cell.p).collect();
+        let p_values: Option<Vec<f64>> = cases.iter().map(|case| case.p).collect();
         let figures = p_values
             .map(|p_values| self.claimed.quantifier.p_value(&p_values))
             .map(|p| ClaimFigures { p, p_adjusted: None });
-        JudgedClaim { judgement, figures, cells }
+        JudgedClaim { judgement, figures, cases }
     }
 }
 
-impl CellOfClaim {
-    fn judge(&self, bound: Bound, band_error: f64) -> JudgedCell {
-        if self.state != StateOfCell::Finished {
-            return JudgedCell { p: None, band: None };
+impl CaseOfClaim {
+    fn judge(&self, claimed: &Claimed, band_error: f64) -> JudgedCase {
+        if self.state != CaseState::Finished {
+            return JudgedCase { p: None, band: None };
         }
         // Without games there is no evidence.
-        let Some(score) = self.score else { return JudgedCell { p: Some(1.0), band: None } };
-        let band = score.interval(band_error);
-        let band = if self.is_of_second { band.seen_by_opponent() } else { band };
-        JudgedCell { p: Some(bound.p_value(&score, self.is_of_second)), band: Some(band) }
+        let Some(test) = self.test else { return JudgedCase { p: Some(1.0), band: None } };
+        let p = claimed.about.bound().p_value(&test);
+        JudgedCase { p: Some(p), band: test.interval(band_error) }
+    }
+
+    /// Its cells as seen by the first one's first player: seen from the other side they have the same band, mirrored.
+    fn seen_from_first(&self) -> Vec<(i64, bool)> {
+        let is_of_second = self.cells.first().is_some_and(|&(_, is_of_second)| is_of_second);
+        self.cells.iter().map(|&(cell, second)| (cell, second != is_of_second)).collect()
     }
 }
 
@@ -212,7 +211,7 @@ impl NotJudged {
     #[must_use]
     pub const fn reason(self) -> &'static str {
         match self {
-            Self::Sequential => "its cells end by a sequential rule",
+            Self::Sequential => "its cells end by an SPRT of another claim",
             Self::Repeats => "repeated games are not evidence: take more openings",
             Self::Gone => "the sweep has some of its cells no longer",
         }

@@ -114,16 +114,20 @@ fn tails_keep_their_digits() {
 }
 
 fn statement(score: Bound, quantifier: Quantifier) -> Claimed {
-    Claimed { score, quantifier, error_rate: 0.05 }
+    Claimed { about: About::Score(score), quantifier, error_rate: 0.05 }
 }
 
-fn cell(cell: i64, state: StateOfCell, pairs: [u64; 5]) -> CellOfClaim {
-    let score = (pairs.iter().sum::<u64>() > 0).then(|| PairCounts(pairs).test());
-    CellOfClaim { cell, is_of_second: false, state, score }
+fn of_pairs(pairs: [u64; 5], is_of_second: bool) -> FigureTest {
+    FigureTest::Score { test: PairCounts(pairs).test(), is_of_second }
 }
 
-fn claim(claimed: &Claimed, cells: Vec<CellOfClaim>) -> ClaimToJudge {
-    ClaimToJudge { claimed: *claimed, is_exploratory: false, is_counted: true, cells }
+fn cell(cell: i64, state: CaseState, pairs: [u64; 5]) -> CaseOfClaim {
+    let test = (pairs.iter().sum::<u64>() > 0).then(|| of_pairs(pairs, false));
+    CaseOfClaim { cells: vec![(cell, false)], state, test }
+}
+
+fn claim(claimed: &Claimed, cases: Vec<CaseOfClaim>) -> ClaimToJudge {
+    ClaimToJudge { claimed: *claimed, is_exploratory: false, is_counted: true, cases }
 }
 
 /// Pairs of an even distribution that give about these p-values of being above one half.
@@ -137,7 +141,7 @@ fn every_cell_takes_the_worst_and_some_the_best_times_their_number() {
         [STRONG, FAIR, EVEN]
             .into_iter()
             .zip(1..)
-            .map(|(pairs, number)| cell(number, StateOfCell::Finished, pairs))
+            .map(|(pairs, number)| cell(number, CaseState::Finished, pairs))
             .collect::<Vec<_>>()
     };
     let alone = |pairs: [u64; 5]| PairCounts(pairs).test().p_value_above(0.5);
@@ -156,16 +160,17 @@ fn a_claim_of_the_other_side_is_the_same_claim() {
         statement(Bound::Above(0.4), Quantifier::Every),
         statement(Bound::Below(0.6), Quantifier::Every),
     );
-    let first = cell(1, StateOfCell::Finished, FAIR);
-    let second = CellOfClaim { is_of_second: true, ..first };
+    let first = cell(1, CaseState::Finished, FAIR);
+    let second =
+        CaseOfClaim { cells: vec![(1, true)], test: Some(of_pairs(FAIR, true)), ..first.clone() };
     let judged = judge(&[claim(&above, vec![first]), claim(&below, vec![second])]);
     let p = p_values(&judged);
     assert!((p[0] - p[1]).abs() < 1e-12, "{p:?}");
-    let [first, other] = [&judged[0], &judged[1]].map(|judged| judged.cells[0].band.unwrap());
+    let [first, other] = [&judged[0], &judged[1]].map(|judged| judged.cases[0].band.unwrap());
     assert!((first.low + other.high - 1.0).abs() < 1e-12);
-    assert!((first.score + other.score - 1.0).abs() < 1e-12);
+    assert!((first.value + other.value - 1.0).abs() < 1e-12);
     // One cell, one band.
-    assert_eq!(first, PairCounts(FAIR).test().interval(0.05));
+    assert_eq!(Some(first), of_pairs(FAIR, false).interval(0.05));
 }
 
 fn p_values(judged: &[JudgedClaim]) -> Vec<f64> {
@@ -177,18 +182,17 @@ fn claims_wait_for_their_cells_and_for_each_other() {
     let statement = statement(Bound::Above(0.5), Quantifier::Every);
     let fair = PairCounts(FAIR).test().p_value_above(0.5);
     assert!(fair > 0.025 && fair <= 0.05, "{fair}");
-    let claim_about = |cells: Vec<CellOfClaim>| claim(&statement, cells);
+    let claim_about = |cells: Vec<CaseOfClaim>| claim(&statement, cells);
     let judgements = |claims: &[ClaimToJudge]| -> Vec<Judgement> {
         judge(claims).iter().map(|judged| judged.judgement).collect()
     };
-    let strong = || claim_about(vec![cell(1, StateOfCell::Finished, STRONG)]);
-    let fair = || claim_about(vec![cell(2, StateOfCell::Finished, FAIR)]);
-    let even = || claim_about(vec![cell(3, StateOfCell::Finished, EVEN)]);
-    let open = || {
-        claim_about(vec![cell(1, StateOfCell::Finished, STRONG), cell(4, StateOfCell::Open, EVEN)])
-    };
-    let sequential = || claim_about(vec![cell(5, StateOfCell::Sequential, STRONG)]);
-    let gone = || claim_about(vec![cell(6, StateOfCell::Gone, [0; 5])]);
+    let strong = || claim_about(vec![cell(1, CaseState::Finished, STRONG)]);
+    let fair = || claim_about(vec![cell(2, CaseState::Finished, FAIR)]);
+    let even = || claim_about(vec![cell(3, CaseState::Finished, EVEN)]);
+    let open =
+        || claim_about(vec![cell(1, CaseState::Finished, STRONG), cell(4, CaseState::Open, EVEN)]);
+    let sequential = || claim_about(vec![cell(5, CaseState::Sequential, STRONG)]);
+    let gone = || claim_about(vec![cell(6, CaseState::Gone, [0; 5])]);
     use Judgement::{NotShown, Open, Supported};
     assert_eq!(judgements(&[]), []);
     assert_eq!(judgements(&[strong()]), [Supported]);
@@ -213,23 +217,23 @@ fn claims_wait_for_their_cells_and_for_each_other() {
     // A claim that left the family costs the others the same as before.
     let left = ClaimToJudge { is_exploratory: true, ..strong() };
     assert_eq!(judgements(&[left, fair()]), [Judgement::Exploratory, NotShown]);
-    let nothing = claim_about(vec![cell(1, StateOfCell::Finished, [0; 5])]);
+    let nothing = claim_about(vec![cell(1, CaseState::Finished, [0; 5])]);
     assert_eq!(p_values(&judge(&[nothing])), [1.0]);
 }
 
 #[test]
 fn bands_hold_for_all_cells_of_the_family_together() {
     let statement = statement(Bound::Above(0.5), Quantifier::Every);
-    let finished = |number| cell(number, StateOfCell::Finished, FAIR);
+    let finished = |number| cell(number, CaseState::Finished, FAIR);
     let one = claim(&statement, vec![finished(1), finished(2)]);
     let other = claim(&statement, vec![finished(2), finished(3), finished(4)]);
     let beside =
         ClaimToJudge { is_exploratory: true, ..claim(&statement, vec![finished(1), finished(8)]) };
     let judged = judge(&[one, other, beside]);
-    let band = |error: f64| PairCounts(FAIR).test().interval(error);
-    assert_eq!(judged[0].cells[1].band, Some(band(0.05 / 4.0)));
-    assert_eq!(judged[1].cells[2].band, Some(band(0.05 / 4.0)));
-    assert_eq!(judged[2].cells[0].band, Some(band(0.05 / 2.0)));
+    let band = |error: f64| of_pairs(FAIR, false).interval(error);
+    assert_eq!(judged[0].cases[1].band, band(0.05 / 4.0));
+    assert_eq!(judged[1].cases[2].band, band(0.05 / 4.0));
+    assert_eq!(judged[2].cases[0].band, band(0.05 / 2.0));
 }
 
 /// SplitMix64.
@@ -270,14 +274,14 @@ fn wrong(pairs: u64, chances: [f64; 5], rounds: u64) -> [f64; 2] {
         let mut number = 0;
         let mut next = || {
             number += 1;
-            cell(number, StateOfCell::Finished, random.pairs(pairs, chances))
+            cell(number, CaseState::Finished, random.pairs(pairs, chances))
         };
         let mut claims: Vec<ClaimToJudge> = (0..4).map(|_| claim(&single, vec![next()])).collect();
         claims.push(claim(&some, (0..3).map(|_| next()).collect()));
         let judged = judge(&claims);
         let is_supported = |judged: &JudgedClaim| judged.judgement == Judgement::Supported;
         supported += u64::from(judged.iter().any(is_supported));
-        let mut bands = judged.iter().flat_map(|judged| &judged.cells).filter_map(|cell| cell.band);
+        let mut bands = judged.iter().flat_map(|judged| &judged.cases).filter_map(|case| case.band);
         missed += u64::from(bands.any(|band| band.low > 0.5 || band.high < 0.5));
     }
     [supported, missed].map(|count| 100.0 * count as f64 / rounds as f64)
@@ -300,6 +304,91 @@ fn a_family_of_false_claims_is_rarely_supported() {
             // Three standard errors above 5%.
             let most = 5.0 + 3.0 * 100.0 * (0.05 * 0.95 / rounds as f64).sqrt();
             assert!(supported <= most && missed <= most, "{name} {pairs} {supported} {missed}");
+        }
+    }
+}
+
+#[test]
+fn equivalence_is_two_tests_and_both_must_reject() {
+    let within = |ends: [f64; 2], is_of_second: bool, pairs: [u64; 5]| {
+        Bound::Within(ends).p_value(&of_pairs(pairs, is_of_second))
+    };
+    let many = [100, 200, 400, 200, 90];
+    let test = PairCounts(many).test();
+    let [above, below] = [test.p_value_above(0.45), test.p_value_below(0.55)];
+    assert!(below < above && above < 0.001, "{above} {below}");
+    assert_eq!(within([0.45, 0.55], false, many), above);
+    // From the other side the near end is the upper one.
+    assert_eq!(within([0.45, 0.55], true, many), test.p_value_above(1.0 - 0.55));
+    assert_eq!(within([0.45, 0.52], true, many), test.p_value_above(1.0 - 0.52));
+    // Few games show no equality, however even they are.
+    assert!(within([0.45, 0.55], false, EVEN) > 0.05);
+    let about = |ends: [f64; 2]| About::Score(Bound::Within(ends));
+    assert_eq!(about([0.45, 0.55]).equivalence().unwrap(), "equal within ±0.05");
+    assert_eq!(about([0.42, 0.58]).equivalence().unwrap(), "equal within ±0.08");
+    assert_eq!(about([0.4, 0.7]).equivalence().unwrap(), "within 0.4 to 0.7");
+    assert_eq!(about([0.4, 0.7]).words(), "score within 0.4 to 0.7");
+    assert_eq!(About::Score(Bound::Above(0.5)).equivalence(), None);
+}
+
+proptest! {
+    /// The two tests at α are the interval with an error of 2α inside both bounds.
+    #[test]
+    fn equivalence_is_an_interval_inside_its_bounds(
+        counts in prop::array::uniform5(0_u64..60),
+        (low, high) in (0.05..0.5, 0.5..0.95),
+        alpha in 0.0005..0.3,
+    ) {
+        let p = Bound::Within([low, high]).p_value(&of_pairs(counts, false));
+        let interval = of_pairs(counts, false).interval(2.0 * alpha).unwrap();
+        if f64::abs(p - alpha) > 1e-9 {
+            prop_assert_eq!(p < alpha, low < interval.low && interval.high < high, "{} {:?}", p, interval);
+        }
+    }
+}
+
+/// The likeliest distribution of this mean, as in planning: each chance times a power of one number.
+fn tilted(chances: [f64; 5], mean: f64) -> [f64; 5] {
+    let tilt = |log: f64| {
+        let weights: Vec<f64> =
+            (0..).zip(chances).map(|(k, chance)| chance * (log * f64::from(k)).exp()).collect();
+        let all: f64 = weights.iter().sum();
+        <[f64; 5]>::try_from(weights.iter().map(|weight| weight / all).collect::<Vec<_>>()).unwrap()
+    };
+    let mean_of = |chances: [f64; 5]| -> f64 {
+        (0..).zip(chances).map(|(k, chance)| f64::from(k) / 4.0 * chance).sum()
+    };
+    let (mut low, mut high) = (-5.0, 5.0);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if mean_of(tilt(middle)) < mean { low = middle } else { high = middle }
+    }
+    tilt(low)
+}
+
+/// The figures of docs/statistics.md, with `SPELRUM_COVERAGE_ROUNDS=20000`: how often players are called equal within
+/// 0.05 who differ by just that, and how often equal ones are.
+#[test]
+fn players_at_the_edge_of_equivalence_are_rarely_called_equal() {
+    let rounds = u64::from(crate::coverage_rounds::rounds_or(400));
+    for (name, chances) in [
+        ("usual", [0.1, 0.2, 0.4, 0.2, 0.1]),
+        ("decisive", [0.25, 0.0, 0.5, 0.0, 0.25]),
+        ("drawish", [0.0, 0.1, 0.8, 0.1, 0.0]),
+    ] {
+        for pairs in [100, 200, 400, 1_000] {
+            let mut random = Random(pairs);
+            let [at_edge, equal] = [0.55, 0.5].map(|mean| {
+                let chances = tilted(chances, mean);
+                let called = (0..rounds).filter(|_| {
+                    let test = of_pairs(random.pairs(pairs, chances), false);
+                    Bound::Within([0.45, 0.55]).p_value(&test) <= 0.05
+                });
+                100.0 * called.count() as f64 / rounds as f64
+            });
+            println!("{name}, {pairs} pairs: {at_edge:.1} % at the edge, {equal:.1} % of equals");
+            let most = 5.0 + 3.0 * 100.0 * (0.05 * 0.95 / rounds as f64).sqrt();
+            assert!(at_edge <= most, "{name} {pairs} {at_edge}");
         }
     }
 }

@@ -100,11 +100,6 @@ fn along<Cell: Copy>(
     }
 }
 
-/// The same score from the other player's side.
-fn seen_by_opponent(score: &Clustered) -> Clustered {
-    Clustered::certain(1.0).minus(score)
-}
-
 fn between_players<Cell: Copy>(cells: &[ComparedCell<Cell>], all: &mut Vec<Difference<Cell>>) {
     // Players that met an opponent at one place, each once, in the order of cells.
     type Met<'a, Cell> = Vec<(&'a str, &'a ComparedCell<Cell>, bool)>;
@@ -128,7 +123,7 @@ fn between_players<Cell: Copy>(cells: &[ComparedCell<Cell>], all: &mut Vec<Diffe
     for (opponent, met) in meetings {
         let seen = |cell: &ComparedCell<Cell>, is_first: bool| match is_first {
             true => cell.score.clone(),
-            false => seen_by_opponent(&cell.score),
+            false => cell.score.seen_by_opponent(),
         };
         let Some(&(from, other, other_first)) = met.first() else { continue };
         for &(player, cell, is_first) in &met[1..] {

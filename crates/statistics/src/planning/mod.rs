@@ -10,7 +10,7 @@ mod rule_course;
 mod sample_size;
 mod unit_model;
 
-pub use claims::{PlannedClaim, chance_that_all_are_supported};
+pub use claims::{PlannedCell, PlannedClaim, chance_that_all_are_supported};
 pub use rule_course::{RuleCourse, RuleState};
 pub use sample_size::{UNITS_MAX, half_width, power, units_for_half_width, units_for_power};
 pub use unit_model::UnitModel;

@@ -4,7 +4,7 @@ use spelrum_engine::Random;
 
 use super::unit_model::Chances;
 use super::*;
-use crate::claims::{Bound, Claimed, Quantifier};
+use crate::claims::{About, Bound, Claimed, Quantifier};
 use crate::coverage_rounds::rounds_or;
 use crate::{EloModel, OpeningTally, PairCounts, Sprt, StopRule, Tally, Verdict};
 
@@ -248,7 +248,7 @@ fn openings_that_lean_widen_a_planned_interval() {
 #[test]
 fn claims_are_decided_as_often_as_planned() {
     let above = |bound| Claimed {
-        score: Bound::Above(bound),
+        about: About::Score(Bound::Above(bound)),
         quantifier: Quantifier::Every,
         error_rate: 0.05,
     };
@@ -259,12 +259,14 @@ fn claims_are_decided_as_often_as_planned() {
             // Twelve uniform numbers less six: near enough to normal here.
             (0..12).map(|_| random.unit()).sum::<f64>() - 6.0
         };
-        let cells = [(even.with_mean(0.6), units, None), (even.with_mean(0.6), units, None)];
+        let model = even.with_mean(0.6);
+        let cells = [PlannedCell { model, units, openings: None, sprt: None }; 2];
         chance_that_all_are_supported(claims, &cells, 4_000, normal)
     };
-    let one = PlannedClaim { claimed: above(0.5), cells: vec![(0, false)] };
-    let other = PlannedClaim { claimed: above(0.5), cells: vec![(1, false)] };
-    let both = PlannedClaim { claimed: above(0.5), cells: vec![(0, false), (1, false)] };
+    let one = PlannedClaim { claimed: above(0.5), cases: vec![vec![(0, false)]] };
+    let other = PlannedClaim { claimed: above(0.5), cases: vec![vec![(1, false)]] };
+    let both =
+        PlannedClaim { claimed: above(0.5), cases: vec![vec![(0, false)], vec![(1, false)]] };
     let alone = chance(60, std::slice::from_ref(&one));
     // One-sided, so somewhat more than the two-sided interval's.
     let two_sided = power(&even.with_mean(0.6), 60, None, 0.5);
@@ -272,5 +274,7 @@ fn claims_are_decided_as_often_as_planned() {
     assert!((chance(60, &[both]) - alone * alone).abs() < 0.03);
     let family = chance(60, &[one, other]);
     assert!(family < alone * alone + 0.01 && family > alone * alone - 0.1, "{family}");
-    assert!(chance(60, &[PlannedClaim { claimed: above(0.6), cells: vec![(0, false)] }]) < 0.1);
+    assert!(
+        chance(60, &[PlannedClaim { claimed: above(0.6), cases: vec![vec![(0, false)]] }]) < 0.1
+    );
 }

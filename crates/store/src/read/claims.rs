@@ -88,6 +88,7 @@ pub(crate) async fn stated_claims(
             in_sweep: row.in_sweep,
             stop_rule: row.stop_rule,
             cells: list.into_iter().map(cell).collect::<Result<_, StoreError>>()?,
+            estimates: Vec::new(),
         });
     }
     Ok(claims)

@@ -4,8 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::TryStreamExt as _;
-use spelrum_answers::{CellsToCompare, Comparisons, ExperimentSummary, OpeningSums, Replicated};
+use spelrum_answers::{
+    CellsToCompare, Comparisons, ExperimentSummary, OpeningSums, Replicated, StatedClaim,
+};
 use spelrum_model::ExperimentId;
+use spelrum_statistics::claims::About;
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
@@ -52,6 +55,24 @@ pub(crate) async fn replicated(
 ) -> Result<Option<Replicated>, StoreError> {
     let cells = cells_to_compare(connection, experiment).await?;
     computed(move || cells.replicated(&axis)).await
+}
+
+/// Adds the gains that claims are about.
+pub(crate) async fn add_gains(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+    mut claims: Vec<StatedClaim>,
+) -> Result<Vec<StatedClaim>, StoreError> {
+    let is_of_gains = |claim: &StatedClaim| matches!(claim.statement.about, About::Gain(_));
+    if !claims.iter().any(is_of_gains) {
+        return Ok(claims);
+    }
+    let cells = cells_to_compare(connection, experiment).await?;
+    computed(move || {
+        cells.add_gains(&mut claims);
+        claims
+    })
+    .await
 }
 
 /// Computes what would block the async thread for too long if there are many cells.

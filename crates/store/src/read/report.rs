@@ -3,17 +3,19 @@
 use std::collections::HashMap;
 
 use spelrum_answers::{
-    CostRow, CostedPlayer, Detail, MoveCost, Opponents, ReplayedGames, Report,
-    first_mover as first_mover_score,
+    CostRow, CostedPlayer, Detail, MoveCost, Opponents, ReplayedGames, Report, StatedCell,
+    StatedClaim, first_mover as first_mover_score,
 };
-use spelrum_model::{CellId, ExperimentId, Task};
+use spelrum_model::{CellId, ExperimentId, Role, Task};
+use spelrum_statistics::Estimate;
+use spelrum_statistics::claims::About;
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
 use crate::read::accuracy::accuracy;
 use crate::read::cells::{REPORT_ROWS_MAX, all_results};
 use crate::read::claims::stated_claims;
-use crate::read::comparisons::replicated;
+use crate::read::comparisons::{add_gains, replicated};
 use crate::read::disturbed_games::disturbed;
 use crate::read::engines::engines_used;
 use crate::read::game_times::{Clock, time_sums};
@@ -64,6 +66,13 @@ impl Readers {
             MoveCost::new(CellId(row.cell_id), row.player, costs, &places, &opponents)
         };
         let moves = move_costs(&mut snapshot, id, limit(cells.len())).await?;
+        let mut claims = stated_claims(&mut snapshot, id).await?;
+        add_time_ratios(&mut claims, &moves, |row| {
+            let both = [row.player_id, row.opponent_id]
+                .map(|player| players.get(&player).copied().unwrap_or_default());
+            row.log_time_ratio(both, wall.get(&row.cell_id), cpu.get(&row.cell_id))
+        });
+        let claims = add_gains(&mut snapshot, id, claims).await?;
         let mut moves: Vec<_> = moves.into_iter().filter_map(|row| cost(row, false)).collect();
         let depths = match detail {
             Detail::Cells => Vec::new(),
@@ -92,7 +101,6 @@ impl Readers {
             cost.costs.overruns = overruns.filter(|_| !scaled.is_scaled(cost.cell));
         }
         let axes = places.into_axes();
-        let claims = stated_claims(&mut snapshot, id).await?;
         let engines = engines_used(&mut snapshot, id).await?;
         let runs = runs(&mut snapshot, id).await?;
         let replicated = match facts.replicates {
@@ -118,6 +126,29 @@ impl Readers {
             runs,
             replicated,
         }))
+    }
+}
+
+/// Adds the estimates of the claims that are about ratios of times.
+fn add_time_ratios(
+    claims: &mut [StatedClaim],
+    moves: &[CostRow],
+    log_ratio: impl Fn(&CostRow) -> Option<Estimate>,
+) {
+    let is_of_times =
+        |claim: &&mut StatedClaim| matches!(claim.statement.about, About::TimeRatio(_));
+    let mut claims = claims.iter_mut().filter(is_of_times).peekable();
+    if claims.peek().is_none() {
+        return;
+    }
+    let rows: HashMap<(i64, bool), &CostRow> =
+        moves.iter().map(|row| ((row.cell_id, row.is_second_player), row)).collect();
+    for claim in claims {
+        let ratio = |case: &[StatedCell]| {
+            let [stated] = case else { return None };
+            log_ratio(rows.get(&(stated.cell.0, stated.player == Role::Opponent))?)
+        };
+        claim.estimates = claim.cases().map(ratio).collect();
     }
 }
 

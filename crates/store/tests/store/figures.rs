@@ -4,15 +4,17 @@
 use std::collections::BTreeMap;
 
 use spelrum_answers::{
-    ClaimOf, Detail, FoundGame, GamesFilter, GamesOf, GamesOrder, GamesQuestion, Lengths, PlayedOn,
-    PlayerForfeits, Removing, ReplayedGames, Replicated, Report, ScaledGames, WhichGame,
+    ClaimOf, Detail, FoundGame, GamesFilter, GamesOf, GamesOrder, GamesQuestion, Lengths, MoveCost,
+    PlayedOn, PlayerForfeits, Removing, ReplayedGames, Replicated, Report, ScaledGames, WhichGame,
 };
 use spelrum_engine::Outcome;
+use spelrum_model::claims::Than;
 use spelrum_model::course::{Begun, CourseKind, Estimate, Estimated, Note, Noted};
 use spelrum_model::speed::ScaledTime;
 use spelrum_model::{AxisValue, CellId, ExperimentState, GameId, Plan, PlayedGame, Role, WorkerId};
 use spelrum_scheduling::scheduler::{Attempts, CellProgress, Changes};
 use spelrum_statistics::StopRule;
+use spelrum_statistics::claims::{About, Bound};
 use spelrum_store::Readers;
 use spelrum_store::contract::WriteTransaction as _;
 
@@ -322,6 +324,55 @@ async fn cells_are_compared_by_their_own_openings() {
     let gains = compared.differences.iter();
     let gains: Vec<_> = gains.map(|gain| (gain.openings_shared, gain.score)).collect();
     assert_eq!(gains, [(3, -1.0), (2, 0.5)]);
+}
+
+/// Claims of gains and of times have the figures and the intervals of the tables.
+#[tokio::test]
+async fn claims_are_about_the_figures_of_the_report() {
+    let mut plan = empty_plan("claimed");
+    for depth in 1..=3 {
+        add_cell(&mut plan, ["ab", "gm"], [alpha_beta(depth), genetic(depth)], depth, 6);
+    }
+    let bound = Bound::Above(0.25);
+    let mut gain = claim("gm gains", [1, 0, 2, 1], Role::Opponent);
+    gain.statement.about = About::Gain(bound);
+    gain.statement.than = Some(Than::Before("depth".to_owned()));
+    let mut times = claim("gm is slower", [0, 1], Role::Opponent);
+    times.statement.about = About::TimeRatio(bound);
+    plan.claims = vec![gain, times];
+    let mut store = Store::with(&plan).await;
+    let mut games = Vec::new();
+    for cell in 0..3 {
+        for number in 0..6 {
+            let mut game = game(store.cell(cell), number, number);
+            let is_won = (number / 2 + cell as u64) % 3 == 0;
+            game.record.outcome = if is_won { Outcome::Win } else { Outcome::Draw };
+            games.push(game);
+        }
+    }
+    store.store(&games).await;
+    let readers = store.writer.readers();
+    let report = readers.report("claimed", Detail::Cells).await.unwrap().unwrap();
+    let differences = readers.comparisons("claimed").await.unwrap().unwrap().differences;
+    let [gain, times] = &report.claims[..] else { panic!("{:?}", report.claims) };
+    let gains: Vec<_> = gain.estimates.iter().map(|estimate| estimate.unwrap()).collect();
+    assert_eq!((gains.len(), differences.len()), (2, 2));
+    for (gain, difference) in gains.iter().zip(&differences) {
+        // The claim's player is the second.
+        let (ours, theirs) = (gain.interval(0.05), difference.interval.unwrap());
+        assert!((gain.value + difference.score).abs() < 1e-12, "{gain:?} {difference:?}");
+        assert!((ours.low + theirs.high).abs() < 1e-9 || theirs.high >= 1.0);
+    }
+    for (number, time) in times.estimates.iter().enumerate() {
+        let cost = |cost: &&MoveCost| cost.cell == store.cell(number) && cost.player == "gm";
+        let shown = report.moves.iter().find(cost).unwrap().costs.us_ratio().unwrap();
+        let ours = time.unwrap().interval(0.05).map(f64::exp);
+        assert!((ours.value - shown.value).abs() < 1e-9, "{ours:?} {shown:?}");
+        assert!((ours.high - shown.interval.unwrap().high).abs() < 1e-6 * ours.high);
+    }
+    let judged = report.judged_claims();
+    assert_eq!(judged[0].judged.cases.len(), 2);
+    assert!(judged.iter().all(|claim| claim.judged.figures.is_some()), "{judged:?}");
 }
 
 /// Cells that differ only on the axis of replicates are one row: the mean of their scores, also after the sweep names

@@ -20,7 +20,7 @@ use spelrum_model::{
     AxisValue, CellDefinition, CellId, ExperimentSettings, FinishedTraining, GameId, OpeningsRule,
     Plan, PlannedCell, PlayedGame, Role, SchedulingSettings, Task, TrainedNetwork, WorkerId,
 };
-use spelrum_statistics::claims::{Bound, Quantifier};
+use spelrum_statistics::claims::{About, Bound, Quantifier};
 use spelrum_store::contract::WriteTransaction as _;
 use spelrum_store::{GameFacts, Readers, SqlValue, Submitted, Sweep, WorkerIntroduction, Writer};
 use tempfile::TempDir;
@@ -33,7 +33,8 @@ pub(crate) fn claim(text: &str, cells: impl IntoIterator<Item = usize>, player: 
             player: "gm".to_owned(),
             opponent: None,
             at: vec![("depth".to_owned(), vec!["1".to_owned()])],
-            score: Bound::Above(0.4),
+            about: About::Score(Bound::Above(0.4)),
+            than: None,
             quantifier: Quantifier::Every,
             error_rate: 0.05,
         },

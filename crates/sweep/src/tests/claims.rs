@@ -1,8 +1,8 @@
 //! Claims of sweeps about their results.
 
-use spelrum_model::claims::{ClaimedCell, Statement, cells_of_definition, claim_hash};
+use spelrum_model::claims::{ClaimedCell, Statement, Than, cells_of_definition, claim_hash};
 use spelrum_model::{Plan, Role};
-use spelrum_statistics::claims::{Bound, Quantifier};
+use spelrum_statistics::claims::{About, Bound, Quantifier};
 
 use super::{SweepText, plan_sweep, planned, render, tic_tac_toe};
 
@@ -61,7 +61,8 @@ fn a_claim_is_about_all_cells_of_its_pairing() {
             player: "ab".to_owned(),
             opponent: Some("random".to_owned()),
             at: Vec::new(),
-            score: Bound::Above(0.5),
+            about: About::Score(Bound::Above(0.5)),
+            than: None,
             quantifier: Quantifier::Every,
             error_rate: 0.05,
         }
@@ -76,7 +77,7 @@ fn a_claim_names_values_by_meaning_and_either_side() {
     let lines = "player = \"random\"\nopponent = \"ab\"\nat = { budget = { ab = 2 }, time = [\"2000ms\", \"1s\"] }\n\
                  score_below = 0.25\nin = \"some\"";
     let plan = planned(&with("error_rate = 0.01", &format!("[[claims]]\ntext = \"x\"\n{lines}")));
-    let Statement { at, score, quantifier, error_rate, .. } = &plan.claims[0].statement;
+    let Statement { at, about, quantifier, error_rate, .. } = &plan.claims[0].statement;
     assert_eq!(
         *at,
         [
@@ -84,8 +85,92 @@ fn a_claim_names_values_by_meaning_and_either_side() {
             ("budget".to_owned(), vec!["ab = 2, order = true".to_owned()]),
         ]
     );
-    assert_eq!((*score, *quantifier, *error_rate), (Bound::Below(0.25), Quantifier::Some, 0.01));
+    let below = About::Score(Bound::Below(0.25));
+    assert_eq!((*about, *quantifier, *error_rate), (below, Quantifier::Some, 0.01));
     assert_eq!(cells(&plan, 0), ["1s 2 true ab-random (second)", "2s 2 true ab-random (second)"]);
+}
+
+#[test]
+fn equivalence_has_a_margin_or_two_bounds() {
+    for (written, ends) in [
+        ("0.05", [0.45, 0.55]),
+        ("0.07", [0.43, 0.57]),
+        ("[0.45, 0.6]", [0.45, 0.6]),
+        ("[0.6, 0.7]", [0.6, 0.7]),
+    ] {
+        let plan = planned(&claim(&format!("player = \"ab\"\nscore_within = {written}")));
+        assert_eq!(plan.claims[0].statement.about, About::Score(Bound::Within(ends)));
+    }
+}
+
+#[test]
+fn a_gain_along_an_axis_compares_each_value_with_the_one_before() {
+    let lines = "player = \"ab\"\nopponent = \"random\"\nalong = \"time\"\ngain_above = 0";
+    let plan = planned(&claim(lines));
+    assert_eq!(plan.claims[0].statement.about, About::Gain(Bound::Above(0.0)));
+    assert_eq!(plan.claims[0].statement.than, Some(Than::Before("time".to_owned())));
+    assert_eq!(
+        cells(&plan, 0),
+        [
+            "2s 1 true ab-random",
+            "1s 1 true ab-random",
+            "3s 1 true ab-random",
+            "2s 1 true ab-random",
+            "2s 2 true ab-random",
+            "1s 2 true ab-random",
+            "3s 2 true ab-random",
+            "2s 2 true ab-random",
+        ]
+    );
+    // Of either side, and among the values named.
+    let lines = "player = \"random\"\nopponent = \"ab\"\nat = { budget = { ab = 2 }, time = [\"1s\", \"3s\"] }\n\
+                 along = \"time\"\ngain_within = 0.05";
+    let plan = planned(&claim(lines));
+    assert_eq!(cells(&plan, 0), ["3s 2 true ab-random (second)", "1s 2 true ab-random (second)"]);
+}
+
+#[test]
+fn a_gain_over_other_cells_has_all_else_the_same() {
+    let than = |lines: &str| {
+        let lines = format!("player = \"ab\"\nopponent = \"random\"\n{lines}\ngain_below = 0");
+        let plan = planned(&claim(&lines));
+        let statement = plan.claims[0].statement.clone();
+        (cells(&plan, 0), statement.predicate(plan.claims[0].cells.len()))
+    };
+    let (compared, words) = than("than = { budget = { ab = 1 } }\nat = { budget = { ab = 2 } }");
+    assert_eq!(compared.len(), 2 * 3, "{compared:?}");
+    assert_eq!(compared[..2], ["1s 2 true ab-random", "1s 1 true ab-random"]);
+    assert_eq!(
+        words,
+        "gain below 0 over that at budget=ab = 1, order = true in every one of 3 comparisons"
+    );
+    // The same value is no other cell.
+    let (compared, _) = than("than = { time = \"1s\" }\nat = { budget = { ab = 2 } }");
+    assert_eq!(
+        compared,
+        [
+            "2s 2 true ab-random",
+            "1s 2 true ab-random",
+            "3s 2 true ab-random",
+            "1s 2 true ab-random"
+        ]
+    );
+    // Against another opponent, on the other side there.
+    let lines = "player = \"mm(depth=2)\"\nopponent = \"random\"\nthan = { player = \"mm(depth=1)\" }\ngain_above = 0";
+    let plan = planned(&claim(lines));
+    assert_eq!(cells(&plan, 0), ["true mm(depth=2)-random", "true mm(depth=1)-random"]);
+    let (compared, words) =
+        than("than = { opponent = \"mm(depth=1)\" }\nat = { time = \"1s\", budget = { ab = 2 } }");
+    assert_eq!(compared, ["1s 2 true ab-random", "1s 2 true ab-mm(depth=1)"]);
+    assert_eq!(words, "gain below 0 over that against mm(depth=1) in its one comparison");
+}
+
+#[test]
+fn a_claim_may_be_about_times() {
+    let lines = "player = \"ab\"\nopponent = \"random\"\ntime_ratio_above = 2";
+    let plan = planned(&claim(lines));
+    assert_eq!(plan.claims[0].statement.about, About::TimeRatio(Bound::Above(2.0)));
+    assert_eq!(plan.claims[0].cells.len(), 6);
 }
 
 #[test]
@@ -170,6 +255,18 @@ errors! {
     claim_of_nothing: claim("");
     claim_without_a_bound: claim("player = \"ab\"");
     claim_with_both_bounds: claim("player = \"ab\"\nscore_above = 0.5\nscore_below = 0.5");
+    claim_of_a_gain_over_nothing: claim("player = \"ab\"\ngain_above = 0");
+    claim_of_a_score_over_another: claim("player = \"ab\"\nscore_above = 0.5\nalong = \"time\"");
+    claim_of_a_gain_along_and_over: claim("player = \"ab\"\ngain_above = 0\nalong = \"time\"\nthan = { time = \"1s\" }");
+    claim_of_a_gain_along_no_axis: claim("player = \"ab\"\ngain_above = 0\nalong = \"depth\"");
+    claim_of_a_gain_over_several_values: claim("player = \"ab\"\ngain_above = 0\nthan = { time = [\"1s\", \"2s\"] }");
+    claim_of_a_gain_over_several_players: claim("player = \"ab\"\nopponent = \"random\"\ngain_above = 0\nthan = { opponent = \"mm\" }");
+    claim_of_a_gain_over_itself: claim("player = \"mm\"\nopponent = \"random\"\ngain_above = 0\nalong = \"time\"");
+    claim_of_a_gain_over_the_opponent: claim("player = \"ab\"\nopponent = \"random\"\ngain_above = 0\nthan = { player = \"random\" }");
+    claim_of_a_gain_over_nothing_named: claim("player = \"ab\"\ngain_above = 0\nthan = {}");
+    claim_of_equivalence_upside_down: claim("player = \"ab\"\nscore_within = [0.55, 0.45]");
+    claim_of_equivalence_with_any_score: claim("player = \"ab\"\nscore_within = 0.5");
+    claim_of_equivalence_in_words: claim("player = \"ab\"\nscore_within = \"5%\"");
     claim_beyond_all_scores: claim("player = \"ab\"\nscore_above = 1");
     claim_in_elo: claim("player = \"ab\"\nscore_below = -20");
     claim_of_a_player_that_is_not_there: claim("player = \"alphabeta\"\nscore_above = 0.5");

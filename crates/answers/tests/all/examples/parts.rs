@@ -21,7 +21,7 @@ use spelrum_model::{
     WorkerId,
 };
 use spelrum_statistics::choice::{Accuracy, Estimate as Measured, WinsKept};
-use spelrum_statistics::claims::{Bound, Quantifier};
+use spelrum_statistics::claims::{About, Bound, Quantifier};
 use spelrum_statistics::{
     EloModel, Interval, OpeningSpread, OverGames, PairCounts, ScoreInterval, Sprt, StopRule,
 };
@@ -163,7 +163,8 @@ fn claim() -> StatedClaim {
             player: "genetic".to_owned(),
             opponent: Some("ab".to_owned()),
             at: vec![("depth".to_owned(), vec!["3".to_owned()])],
-            score: Bound::Above(0.5),
+            about: About::Score(Bound::Above(0.5)),
+            than: None,
             quantifier: Quantifier::Every,
             error_rate: 0.05,
         },
@@ -172,6 +173,7 @@ fn claim() -> StatedClaim {
         in_sweep: true,
         stop_rule: None,
         cells: vec![StatedCell { cell: CellId(7), player: Role::Player, games: 100 }],
+        estimates: Vec::new(),
     }
 }
 

@@ -260,6 +260,7 @@ impl State {
                 in_sweep: true,
                 stop_rule: stop_rule.clone(),
                 cells: cells_of(added.claim),
+                estimates: Vec::new(),
             });
         }
         let standings = restatement.standings(plan, &known);
