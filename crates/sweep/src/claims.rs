@@ -160,14 +160,16 @@ impl Reader<'_> {
         let than = match (table.value(ALONG.name), table.value(THAN.name)) {
             (None, None) => None,
             (Some(along), None) => Some(self.along(along)?),
-            (None, Some(than)) => Some(self.than(than, &cells, (&player_name, &opponent_name))?),
+            (None, Some(than)) => {
+                Some(self.than(than, &cells, (&player_name, opponent_name.as_deref()))?)
+            }
             (Some(_), Some(than)) => {
                 let problem = "a claim has either `along` or `than`";
                 return Err(Fault::at(&than.place, problem, "remove one of them"));
             }
         };
         let (than, than_in_file) = than.unzip();
-        check_comparison(table, about, &than, &node.place)?;
+        check_comparison(table, about, than.as_ref(), &node.place)?;
         Ok(ClaimInFile {
             place: node.place.clone(),
             text,
@@ -198,7 +200,7 @@ impl Reader<'_> {
         &mut self,
         node: &Node,
         cells: &SelectedCells,
-        (player, opponent): (&str, &Option<String>),
+        (player, opponent): (&str, Option<&str>),
     ) -> Result<(Than, ThanInFile), Fault> {
         let table = node.table("`than`", "than = { player = \"minimax\" }")?;
         let mut other = cells.clone();
@@ -237,7 +239,7 @@ impl Reader<'_> {
         if let Some(opponents) = &other.opponent {
             let [new_player, new_opponent] = &names;
             let new_player = new_player.as_deref().unwrap_or(player);
-            let new_opponent = new_opponent.as_deref().or(opponent.as_deref()).unwrap_or_default();
+            let new_opponent = new_opponent.as_deref().or(opponent).unwrap_or_default();
             refuse_self(node, (new_player, &other.player), (new_opponent, opponents))?;
         }
         replaced.sort_unstable();
@@ -308,7 +310,7 @@ fn refuse_self(
 fn check_comparison(
     table: &Table,
     about: About,
-    than: &Option<Than>,
+    than: Option<&Than>,
     place: &Span,
 ) -> Result<(), Fault> {
     match (about, than) {
