@@ -30,7 +30,7 @@ cells (cell_id, axes, player, opponent, timed, games_planned, games_max, stop_ru
 stop_precision, sprt (elo0, elo1, alpha, beta, model, llr, lower, upper, verdict), stopped_after, \
 score_biased (whether a stop rule has ended the cell), games, games_failed, \
 wins, draws, losses, score, score_low, score_high, elo, elo_low, elo_high, elo_error (half of what lies between the \
-two), nelo, nelo_error (always null), los, stronger, pairs, distinct_games, swap_sides, self_play, openings_used, openings_effective, pairs_won_by_first_mover, pairs_won_by_second_mover, \
+two), nelo, nelo_error (always null), los, stronger (player, opponent, unclear, or with --equal-within equal), pairs, distinct_games, swap_sides, self_play, openings_used, openings_effective, pairs_won_by_first_mover, pairs_won_by_second_mover, \
 first_mover_score, first_mover_low, first_mover_high, p (of such a score between equal players), p_adjusted (by Holm's \
 procedure over all cells)); moves, and depths (cell_id, axes, player, opponent, searched_moves, wall_us_mean, \
 wall_us_median, wall_us_p90, wall_us_p99, depth_mean, nodes_mean, evaluations_mean, \
@@ -138,6 +138,9 @@ pub(crate) struct Report {
         conflicts_with_all = ["depths", "ratings", "compare", "phases", "table"]
     )]
     with: Option<String>,
+    /// Call players equal where the whole interval of their score is within this margin of 0.5, such as 0.05
+    #[arg(long, value_name = "MARGIN", value_parser = parse_margin, conflicts_with = "with")]
+    equal_within: Option<f64>,
     #[arg(
         help = format!("Show one table only: {}", TableName::listed()),
         long,
@@ -206,7 +209,8 @@ impl Report {
         }
         let latex = LatexStyle { is_landscape: self.landscape, size_pt: self.font_size };
         let (columns, axis) = (self.columns.clone(), self.axis.clone());
-        Ok(TableStyle { columns, latex, axis, plot_size: self.figure_size })
+        let equal_within = self.equal_within;
+        Ok(TableStyle { columns, latex, equal_within, axis, plot_size: self.figure_size })
     }
 
     /// Queries and prints.
@@ -268,4 +272,10 @@ impl Report {
         }
         Ok(Exit::Success)
     }
+}
+
+/// Parses a margin about an even score.
+fn parse_margin(text: &str) -> Result<f64, &'static str> {
+    let margin = text.parse::<f64>().ok().filter(|margin| *margin > 0.0 && *margin < 0.5);
+    margin.ok_or("a number above 0 and below 0.5")
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use spelrum_answers::{
     Comparisons, Detail, ExperimentQuestion, ExperimentSummary, OutcomeLengths, Overview, Phases,
-    Ratings,
+    Ratings, Report,
 };
 use spelrum_report::document::LatexStyle;
 use spelrum_report::experiment::{
@@ -27,7 +27,7 @@ pub(crate) async fn write_report(
     out: &mut (dyn Write + Send),
 ) -> Result<()> {
     let needs = Needs::new(summary, shown, format, style.axis.as_deref())?;
-    let answers = ask(source, summary, &needs).await?;
+    let answers = ask(source, summary, &needs, style).await?;
     Ok(experiment::write(summary, shown, format, style, &answers, out)?)
 }
 
@@ -41,7 +41,7 @@ pub(crate) async fn write_figures(
     out: &mut (dyn Write + Send),
 ) -> Result<()> {
     let needs = Needs::new(summary, shown, ReportFormat::Html, style.axis.as_deref())?;
-    let answers = ask(source, summary, &needs).await?;
+    let answers = ask(source, summary, &needs, style).await?;
     Ok(experiment::write_figures(summary, shown, style, &answers, directory, out)?)
 }
 
@@ -70,6 +70,7 @@ async fn ask(
     source: &ResultsSource,
     summary: &ExperimentSummary,
     needs: &Needs,
+    style: &TableStyle,
 ) -> Result<Answers> {
     if let Some(axis) = &needs.axis {
         let axes = source.cells(summary, None).await?.axes;
@@ -77,7 +78,8 @@ async fn ask(
     }
     let mut answers = Answers::default();
     if let Some(detail) = needs.report {
-        answers.add(source.report(summary, detail).await?);
+        let report = source.report(summary, detail).await?;
+        answers.add(Report { equal_within: style.equal_within, ..report });
     }
     add::<Ratings>(&mut answers, needs, source, summary).await?;
     add::<Comparisons>(&mut answers, needs, source, summary).await?;

@@ -154,8 +154,9 @@ impl CellsToCompare {
         let seed_axes: Vec<usize> =
             (0..axes.len()).filter(|&axis| gives_the_seed(axis, &cells)).collect();
         // Another seed, or another replicate, is not a gain.
-        let is_compared =
-            |axis: &usize| !seed_axes.contains(axis) && replicates_axis != Some(&*axes[*axis]);
+        let is_replicate =
+            |column: &str| replicates_axis.is_some_and(|axis| is_of_axis(column, axis));
+        let is_compared = |axis: &usize| !seed_axes.contains(axis) && !is_replicate(&axes[*axis]);
         let compared: Vec<usize> = (0..axes.len()).filter(is_compared).collect();
         let shape = |axis: usize| match monotone.contains(&axes[axis]) {
             true => Shape::Monotone,

@@ -73,6 +73,10 @@ pub struct Report {
     pub runs: Vec<RunResult>,
     /// Mean results over replicates, if the sweep names an axis of them.
     pub replicated: Option<Replicated>,
+    /// The margin about one half within which players are called equal, as the reader of the report states it; `None`:
+    /// none are.
+    #[serde(skip)]
+    pub equal_within: Option<f64>,
 }
 
 checked_on_reading!(@read Report);
@@ -259,6 +263,13 @@ pub struct CpuTimes {
 }
 
 impl Report {
+    /// Returns whether a cell's players are called equal: the whole interval of its score is within the stated margin.
+    #[must_use]
+    pub fn calls_equal(&self, cell: &CellResult) -> bool {
+        let (Some(margin), Some(score)) = (self.equal_within, cell.score) else { return false };
+        !cell.is_self_play && 0.5 - margin < score.low && score.high < 0.5 + margin
+    }
+
     /// Returns the cells with games that finally failed or were replayed, in the grid's order.
     #[must_use]
     pub fn failures(&self) -> Vec<CellFailures<'_>> {

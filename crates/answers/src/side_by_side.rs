@@ -271,6 +271,7 @@ mod tests {
             engines: EnginesUsed::default(),
             runs: Vec::new(),
             replicated: None,
+            equal_within: None,
             axes: axes.iter().map(|axis| (*axis).to_owned()).collect(),
             first_mover: None,
             cells,

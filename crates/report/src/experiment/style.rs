@@ -11,6 +11,8 @@ pub struct TableStyle {
     pub columns: Option<Vec<String>>,
     /// Style of LaTeX tables.
     pub latex: LatexStyle,
+    /// The margin within which players are called equal; `None`: none are.
+    pub equal_within: Option<f64>,
     /// Axis of plots, where possible.
     pub axis: Option<String>,
     /// Size of plots in separate files.

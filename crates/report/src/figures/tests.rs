@@ -122,6 +122,7 @@ fn report(names: [&str; 3], axes: &[&str], places: &[Vec<String>]) -> Report {
         disturbed: Vec::new(),
         scaled: Default::default(),
         replicated: None,
+        equal_within: None,
         played_on: None,
         claims: Vec::new(),
         engines: EnginesUsed::default(),

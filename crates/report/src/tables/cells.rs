@@ -95,10 +95,16 @@ fn columns(report: &Report) -> Columns<'_, Row<'_>> {
         // Match runners' error, which is too small where games are few.
         .key("nelo_error", |_| Value::Null)
         .key("los", |(_, strength)| strength.los)
-        .column("stronger", "stronger", Form::Words, |(cell, _)| cell.stronger().name())
-        .shown_as(move |(cell, _)| match is_single(cell.cell, cell.stronger(), &adjusted) {
-            true => format!("{} †", stronger(cell)),
-            false => stronger(cell),
+        .column("stronger", "stronger", Form::Words, move |(cell, _)| {
+            match report.calls_equal(cell) {
+                true => EQUAL,
+                false => cell.stronger().name(),
+            }
+        })
+        .shown_as(move |(cell, _)| match (report.calls_equal(cell), report.equal_within) {
+            (true, Some(margin)) => format!("equal within ±{margin}"),
+            (_, _) if is_single(cell.cell, cell.stronger(), &adjusted) => format!("{} †", stronger(cell)),
+            (_, _) => stronger(cell),
         })
         // A test answers the question itself.
         .shown_if(!is_tested)
@@ -174,6 +180,9 @@ fn tested(cell: &CellResult) -> String {
 fn elo_text(elo: f64) -> String {
     if elo == 0.0 { "0 Elo".to_owned() } else { format!("{elo:+} Elo") }
 }
+
+/// The verdict on players who are equal but for the stated margin, for programs.
+const EQUAL: &str = "equal";
 
 /// The number of cells up to which verdicts are shown without a correction.
 const FEW_VERDICTS: usize = 5;
@@ -252,6 +261,7 @@ fn notes_of(report: &Report, unit: Unit) -> Vec<String> {
     notes.extend(openings_decide(report));
     notes.extend(one_opening(report));
     notes.extend(few_openings(report).filter(|_| are_single));
+    notes.extend(equal(report).filter(|_| are_single));
     notes.extend(many_verdicts(report).filter(|_| are_single));
     notes
 }
@@ -376,11 +386,23 @@ pub(super) fn few_openings(report: &Report) -> Option<String> {
     ))
 }
 
+/// Explains the verdict of equality, where there is one.
+fn equal(report: &Report) -> Option<String> {
+    let margin = report.equal_within?;
+    report.cells.iter().any(|cell| report.calls_equal(cell)).then(|| {
+        format!(
+            "Equal within ±{margin}: the whole interval is, even where a player\n\
+             is ahead by less (two one-sided tests, of 2.5% each)."
+        )
+    })
+}
+
 /// States how many verdicts of even players there would be, and which stand after a correction for their number.
 fn many_verdicts(report: &Report) -> Option<String> {
     let is_tested = report.cells.iter().any(|cell| cell.sprt().is_some());
-    let verdicts = report.cells.iter().map(|cell| (cell.cell, cell.stronger()));
-    many(&report.adjusted_verdicts(), verdicts.filter(|_| !is_tested))
+    let unequal = report.cells.iter().filter(|cell| !is_tested && !report.calls_equal(cell));
+    let verdicts = unequal.map(|cell| (cell.cell, cell.stronger()));
+    many(&report.adjusted_verdicts(), verdicts)
 }
 
 /// States how many of these verdicts there would be between even players, and how many stand after a correction. Verdicts
@@ -498,6 +520,17 @@ mod tests {
         assert_eq!(text.matches(" †").count(), 1, "{text}");
         assert!(text.contains("1 of 2 (†) do not stand after Holm's correction"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+
+    #[test]
+    fn players_are_equal_within_the_stated_margin() {
+        let within = |margin| shown(&Report { equal_within: Some(margin), ..report_of(3) });
+        let [wide, narrow] = [within(0.1), within(0.05)];
+        assert_eq!(wide.matches("equal within ±0.1").count(), 1, "{wide}");
+        assert!(wide.contains("Equal within ±0.1: the whole interval is"), "{wide}");
+        assert!(wide.lines().all(|line| line.chars().count() <= 100), "{wide}");
+        // So few games show no equality within half of that.
+        assert!(narrow.contains("unclear") && !narrow.contains("qual within"), "{narrow}");
     }
 
     #[test]

@@ -148,6 +148,7 @@ pub(crate) mod tests {
             disturbed: Vec::new(),
             scaled: Default::default(),
             replicated: None,
+            equal_within: None,
             played_on: None,
             claims: Vec::new(),
         }

@@ -125,6 +125,7 @@ impl Readers {
             engines,
             runs,
             replicated,
+            equal_within: None,
         }))
     }
 }

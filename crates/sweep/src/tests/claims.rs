@@ -161,7 +161,7 @@ fn a_gain_over_other_cells_has_all_else_the_same() {
     assert_eq!(cells(&plan, 0), ["true mm(depth=2)-random", "true mm(depth=1)-random"]);
     let (compared, words) =
         than("than = { opponent = \"mm(depth=1)\" }\nat = { time = \"1s\", budget = { ab = 2 } }");
-    assert_eq!(compared, ["1s 2 true ab-random", "1s 2 true ab-mm(depth=1)"]);
+    assert_eq!(compared, ["1s 2 true ab-random", "1s 2 true 1 ab-mm(depth=1)"]);
     assert_eq!(words, "gain below 0 over that against mm(depth=1) in its one comparison");
 }
 

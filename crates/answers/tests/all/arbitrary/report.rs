@@ -60,6 +60,7 @@ pub(crate) fn report() -> impl Strategy<Value = Report> {
                     engines: EnginesUsed { engines, mixed, forfeits },
                     runs,
                     replicated,
+                    equal_within: None,
                 }
             },
         )

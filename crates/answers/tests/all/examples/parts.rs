@@ -236,6 +236,7 @@ pub(super) fn report() -> Report {
         },
         runs: Vec::new(),
         replicated: Some(replicated()),
+        equal_within: None,
     }
 }
 
