@@ -95,18 +95,24 @@ fn rows(report: &Report) -> Rows<'_> {
 }
 
 fn table(report: &Report) -> Option<TitledTable> {
-    report.runs.iter().any(|run| run.race.is_some()).then(|| standings(report, TABLE.name))
+    let is_any = report.runs.iter().any(|run| run.race.is_some());
+    is_any.then(|| standings(report, TABLE.name).with_notes(notes(report)))
 }
 
-/// Returns the standings of all races, for people, in a table with this name.
+/// Returns the standings of all races, for people, in a table with this name, without notes.
 pub(crate) fn standings(report: &Report, name: &'static str) -> TitledTable {
+    columns(report).table(name, "Who is first", runners(report))
+}
+
+/// Returns the notes below the standings.
+pub(crate) fn notes(report: &Report) -> Vec<String> {
     let mut notes: Vec<String> = report.runs.iter().filter_map(verdict).collect();
     notes.push(
         "Behind: points of a game less than the leader has, over the rounds that both played. The interval holds at \
          every look: it is a confidence sequence."
             .to_owned(),
     );
-    columns(report).table(name, "Who is first", runners(report)).with_notes(notes)
+    notes
 }
 
 /// Describes what a race found, and how sure it is.

@@ -127,6 +127,9 @@ fn table(report: &Report) -> Option<TitledTable> {
                 .to_owned(),
         );
     }
+    if kind == CourseKind::Race {
+        notes.extend(race::notes(report));
+    }
     if kind == CourseKind::Tune {
         notes.extend(report.runs.iter().map(confirmation));
     }
