@@ -159,13 +159,24 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static 
     /// If `index` is not below [`Position::legal_move_count`].
     fn nth_legal_move(&self, index: u32) -> Self::Move;
 
+    /// [`Position::legal_move_count`], and [`Position::nth_legal_move`] of the index that `pick` chooses below it.
+    ///
+    /// Games that do the same work for both should override this.
+    ///
+    /// # Panics
+    /// If the game is over, or the index is not below the count.
+    fn pick_move(&self, pick: impl FnOnce(u32) -> u32) -> (u32, Self::Move) {
+        let legal_moves = self.legal_move_count();
+        (legal_moves, self.nth_legal_move(pick(legal_moves)))
+    }
+
     /// A legal move, each equally likely, from one random number: always
     /// [`Position::nth_legal_move`] of [`Random::below`] the [`Position::legal_move_count`].
     ///
     /// # Panics
     /// If the game is over.
     fn random_move(&self, random: &mut Random) -> Self::Move {
-        self.nth_legal_move(random.below(self.legal_move_count()))
+        self.pick_move(|legal_moves| random.below(legal_moves)).1
     }
 
     /// The first move in canonical order that wins at once for the mover, if there is one.

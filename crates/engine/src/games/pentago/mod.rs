@@ -254,17 +254,17 @@ impl Position for Pentago {
 
     #[inline]
     fn nth_legal_move(&self, index: u32) -> PentagoMove {
-        let winning = self.winning_cells();
-        let wins = winning.count();
-        assert!(index < self.move_count(wins), "there are fewer legal moves");
-        self.nth_move(winning, wins, index)
+        self.pick_move(|_| index).1
     }
 
     #[inline]
-    fn random_move(&self, random: &mut Random) -> PentagoMove {
+    fn pick_move(&self, pick: impl FnOnce(u32) -> u32) -> (u32, PentagoMove) {
         let winning = self.winning_cells();
         let wins = winning.count();
-        self.nth_move(winning, wins, random.below(self.move_count(wins)))
+        let legal_moves = self.move_count(wins);
+        let index = pick(legal_moves);
+        assert!(index < legal_moves, "there are fewer legal moves");
+        (legal_moves, self.nth_move(winning, wins, index))
     }
 
     fn winning_move(&self) -> Option<PentagoMove> {

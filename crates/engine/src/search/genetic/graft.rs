@@ -84,7 +84,7 @@ impl<M: Copy + Ord> Graft<M> {
         // While the tree has the moves, it also has the end of the game.
         let (vacancy, first_new) = loop {
             let ply = draft.known().len();
-            let mut gene = question.express(draft, ply, &position, None, random);
+            let mut gene = question.express(draft, ply, &position, random);
             let mut found = tree.find(node, gene.mv);
             if gene.is_drawn
                 && question.avoid_known
@@ -129,9 +129,9 @@ impl<M: Copy + Ord> Graft<M> {
                 let parent = if self.new.len() == 1 { tree.best_sibling(vacancy) } else { None };
                 break value_of_leaf(question, &position, is_ours, parent, leaves, budget)?;
             }
-            let legal_moves = position.legal_move_count();
+            let gene = question.express(draft, ply, &position, random);
+            let legal_moves = gene.legal_moves.unwrap_or_else(|| position.legal_move_count());
             self.new.push(NewNode { mv, maximises: is_ours, legal_moves });
-            let gene = question.express(draft, ply, &position, Some(legal_moves), random);
             mv = gene.mv;
             budget.enter()?;
             leaves.path.push(mv, Path::key_of(&position));
@@ -173,7 +173,8 @@ impl<M: Copy + Ord> Graft<M> {
                 low = middle + 1;
             }
         }
-        Gene { mv: position.nth_legal_move(low), branch: low, is_drawn: true }
+        let (legal_moves, mv) = position.pick_move(|_| low);
+        Gene { mv, branch: low, is_drawn: true, legal_moves: Some(legal_moves) }
     }
 }
 
@@ -184,34 +185,43 @@ struct Gene<M> {
     /// Its move's place among the legal moves; meaningless where genes are moves.
     branch: u32,
     is_drawn: bool,
+    /// Legal moves of the position, where they had to be counted.
+    legal_moves: Option<u32>,
 }
 
 impl<P: Position, E> Question<'_, P, E> {
-    /// The move that a draft's gene means in the position of its ply, which has so many legal moves
-    /// if they have been counted.
+    /// The move that a draft's gene means in the position of its ply.
     #[inline(always)]
     fn express(
         &self,
         draft: &Draft<P::Move>,
         ply: usize,
         position: &P,
-        legal_moves: Option<u32>,
         random: &mut Random,
     ) -> Gene<P::Move> {
         let gene = draft.gene(ply);
-        if !self.by_branches {
-            let inherited = gene.map(|step| step.mv).filter(|&mv| position.is_legal(mv));
-            let mv = inherited.unwrap_or_else(|| position.random_move(random));
-            return Gene { mv, branch: 0, is_drawn: inherited.is_none() };
+        let (mut branch, mut is_drawn) = (0, false);
+        if !self.by_branches || !draft.is_numbered() {
+            if let Some(mv) = gene.map(|step| step.mv).filter(|&mv| position.is_legal(mv)) {
+                if self.by_branches {
+                    branch = branch_of(position, mv);
+                }
+                return Gene { mv, branch, is_drawn, legal_moves: None };
+            }
+            is_drawn = true;
         }
-        let legal_moves = legal_moves.unwrap_or_else(|| position.legal_move_count());
-        let (branch, is_drawn) = match gene {
-            Some(step) if draft.is_numbered() && step.branch < legal_moves => (step.branch, false),
-            Some(step) if draft.is_numbered() => (step.branch % legal_moves, false),
-            Some(step) if position.is_legal(step.mv) => (branch_of(position, step.mv), false),
-            Some(_) | None => (random.below(legal_moves), true),
-        };
-        Gene { mv: position.nth_legal_move(branch), branch, is_drawn }
+        let (legal_moves, mv) = position.pick_move(|legal_moves| {
+            branch = match gene {
+                Some(step) if !is_drawn && step.branch < legal_moves => step.branch,
+                Some(step) if !is_drawn => step.branch % legal_moves,
+                Some(_) | None => {
+                    is_drawn = true;
+                    random.below(legal_moves)
+                }
+            };
+            branch
+        });
+        Gene { mv, branch, is_drawn, legal_moves: Some(legal_moves) }
     }
 }
 
