@@ -103,7 +103,9 @@ fn columns(report: &Report) -> Columns<'_, Row<'_>> {
         })
         .shown_as(move |(cell, _)| match (report.calls_equal(cell), report.equal_within) {
             (true, Some(margin)) => format!("equal within ±{margin}"),
-            (_, _) if is_single(cell.cell, cell.stronger(), &adjusted) => format!("{} †", stronger(cell)),
+            (_, _) if is_single(cell.cell, cell.stronger(), &adjusted) => {
+                format!("{} †", stronger(cell))
+            }
             (_, _) => stronger(cell),
         })
         // A test answers the question itself.

@@ -28,7 +28,7 @@ use std::fmt;
 
 use crate::core::position::{Ending, Position, Side, SideName};
 use crate::core::problem::Problem;
-use crate::core::rng::{PlayoutRandom, Random};
+use crate::core::rng::PlayoutRandom;
 use crate::core::solver::Solvable;
 use crate::core::termination::{Termination, TerminationInfo};
 

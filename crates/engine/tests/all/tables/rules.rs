@@ -65,8 +65,8 @@ fn the_automaton_mates_from_where_it_began() {
 }
 
 /// What it does from all won positions with White to move, up to symmetry: how many there are, mates within fifty
-/// moves, the longest in moves, and the sums of its moves and of the table's where it mates. The others end by
-/// repetition.
+/// moves, the longest in moves, and the sums of its moves and of the table's where it mates. The others end without
+/// a mate.
 #[test]
 fn the_mater_by_rules_from_every_won_position() {
     let rules = Chess::rules();

@@ -105,12 +105,12 @@ fn play(plan: &Plan, step: f64, failures: f64, disturbed: Option<u8>) -> Raced {
             }
             Step::Tell(cell) => {
                 let number = led.outcome_count();
-                let told = &mut stored[number];
-                assert_eq!(told.cell, cell);
-                let (_, new) = told.added.as_ref().unwrap();
+                let heard = &mut stored[number];
+                assert_eq!(heard.cell, cell);
+                let (_, new) = heard.added.as_ref().unwrap();
                 let outcome = outcome(number as u64, new, step, failures);
                 led.tell(&outcome);
-                told.outcome = Some(outcome);
+                heard.outcome = Some(outcome);
             }
             Step::Close(fault) => {
                 assert_eq!(fault, None);
