@@ -351,7 +351,7 @@ proptest! {
 fn tilted(chances: [f64; 5], mean: f64) -> [f64; 5] {
     let tilt = |log: f64| {
         let weights: Vec<f64> =
-            (0..).zip(chances).map(|(k, chance)| chance * (log * f64::from(k)).exp()).collect();
+            (0..).zip(chances).map(|(k, chance)| chance * libm::exp(log * f64::from(k))).collect();
         let all: f64 = weights.iter().sum();
         <[f64; 5]>::try_from(weights.iter().map(|weight| weight / all).collect::<Vec<_>>()).unwrap()
     };

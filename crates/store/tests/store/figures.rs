@@ -345,7 +345,7 @@ async fn claims_are_about_the_figures_of_the_report() {
     for cell in 0..3 {
         for number in 0..6 {
             let mut game = game(store.cell(cell), number, number);
-            let is_won = (number / 2 + cell as u64) % 3 == 0;
+            let is_won = (number / 2 + cell as u64).is_multiple_of(3);
             game.record.outcome = if is_won { Outcome::Win } else { Outcome::Draw };
             games.push(game);
         }
