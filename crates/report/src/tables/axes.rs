@@ -49,6 +49,7 @@ pub(crate) fn names_opponents(report: &Report) -> bool {
     pairings.collect::<BTreeSet<_>>().len() > 1
 }
 
-fn is_of_the_grid(axis: &str) -> bool {
+/// Whether an axis is of the grid, and not a parameter that players vary.
+pub(crate) fn is_of_the_grid(axis: &str) -> bool {
     Role::from_axis(axis).is_none()
 }

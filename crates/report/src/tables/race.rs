@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use spelrum_answers::{Report, RunResult};
 use spelrum_model::course::{Behind, RaceStandings, Runner};
 
-use super::axes::{grid_axes, run_places};
+use super::axes::{grid_axes, is_of_the_grid, run_places};
 use super::column::Columns;
 use super::entry::{TableEntry, View, parts};
 use super::rows::Rows;
@@ -45,8 +45,13 @@ fn is_first(race: &RaceStandings, runner: &Runner) -> bool {
     race.first.as_ref() == Some(&runner.player)
 }
 
+/// Returns the axes on which races have places. The parameters that players vary are those of the compared players.
+fn axes(report: &Report) -> Vec<&str> {
+    grid_axes(report).into_iter().filter(|axis| is_of_the_grid(axis)).collect()
+}
+
 fn columns(report: &Report) -> Columns<'_, Row<'_>> {
-    let axes = grid_axes(report);
+    let axes = axes(report);
     let mut columns =
         Columns::<Row<'_>>::new().column("run", "run", Form::Count, |(run, ..)| run.run);
     for axis in &axes {
@@ -91,7 +96,7 @@ fn state(run: &RunResult, race: &RaceStandings, runner: &Runner) -> String {
 }
 
 fn rows(report: &Report) -> Rows<'_> {
-    Rows::new(grid_axes(report), columns(report), runners(report))
+    Rows::new(axes(report), columns(report), runners(report))
 }
 
 fn table(report: &Report) -> Option<TitledTable> {
@@ -108,8 +113,8 @@ pub(crate) fn standings(report: &Report, name: &'static str) -> TitledTable {
 pub(crate) fn notes(report: &Report) -> Vec<String> {
     let mut notes: Vec<String> = report.runs.iter().filter_map(verdict).collect();
     notes.push(
-        "Behind: points of a game less than the leader has, over the rounds that both played. The interval holds at \
-         every look: it is a confidence sequence."
+        "Behind: points of a game less than the leader has, over the rounds that both played. The interval\n\
+         holds at every look: it is a confidence sequence."
             .to_owned(),
     );
     notes
@@ -132,7 +137,7 @@ fn verdict(run: &RunResult) -> Option<String> {
         None => format!("{} may be first", counted(left, "player")),
     };
     Some(format!(
-        "Run {number}: {known}, after {rounds} of at most {}. A wrong player is called first in at most {}% of races.",
+        "Run {number}: {known}, after {rounds} of at most {}.\nA wrong player is called first in at most {}% of races.",
         count(*rounds_max),
         100.0 * error_rate,
     ))
