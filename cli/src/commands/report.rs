@@ -83,8 +83,8 @@ its numbers; how long games were, how they ended, and on which machines and buil
 others are.
 
 Figures: each plot of that page as an SVG file, to be taken into a thesis, a README or slides, with its title, its \
-legend and its styles, for light and dark. Each is named after its title, and printed as it is written; --depths and \
---ratings have figures of their own. A sweep of two axes or more has a map of the score over two of them. --axis chooses the \
+legend and its styles, for light and dark. Each is named after its title, and printed as it is written; --depths, \
+--ratings and --compare have figures of their own. A sweep of two axes or more has a map of the score over two of them. --axis chooses the \
 axis, --figure-size the size. PDF of one: rsvg-convert -f pdf.
 
 CSV: one table, with the names and digits of JSON: cells, or what --table names; with --ratings ratings, with \
@@ -180,11 +180,11 @@ pub(crate) struct Report {
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["compare", "phases", "with", "table", "format", "json", "html", "output"]
+        conflicts_with_all = ["phases", "with", "table", "format", "json", "html", "output"]
     )]
     figures: Option<PathBuf>,
     /// The axis that plots go along, and the horizontal one of maps of two axes [default: the one of most values]
-    #[arg(long, value_name = "AXIS", conflicts_with_all = ["compare", "phases", "with", "table"])]
+    #[arg(long, value_name = "AXIS", conflicts_with_all = ["phases", "with", "table"])]
     axis: Option<String>,
     /// Width and height of the plots that --figures writes, in pixels; plots of rows are as high as their rows
     /// [default: 720x330]

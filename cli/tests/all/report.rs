@@ -268,6 +268,17 @@ fn figures_are_files_of_their_own() {
     assert_eq!(read(), first);
     assert!(drawn(&["deep", "--depths"]).contains("time-per-move-by-the-depth"));
 
+    let two = sandbox.run(&["report", "--db", "played.db", "--compare", "--figures", "other"]);
+    two.expect_exit(3);
+    assert!(two.stderr().contains("nothing to plot in what is shown"), "{}", two.stderr());
+    let four = tic_tac_toe("four", 20).replace("[1, 2]", "[1, 2, 3, 4]");
+    sandbox.write("four.toml", &("monotone = \"depth\"\n".to_owned() + &four));
+    sandbox.run(&["run", "four.toml", "--db", "four.db"]).expect_exit(0);
+    let curves = sandbox.run(&["report", "--db", "four.db", "--compare", "--figures", "curves"]);
+    assert_eq!(curves.expect_exit(0).stdout(), "curves/score-as-a-curve-along-depth.svg\n");
+    let svg = std::fs::read_to_string(sandbox.path("curves/score-as-a-curve-along-depth.svg"));
+    assert!(svg.unwrap().contains("class=\"band p0\""));
+
     let taken = sandbox.run(&["report", "--db", "played.db", "--figures", "sweep.toml"]);
     taken.expect_exit(3);
     assert!(taken.stderr().contains("write figures into sweep.toml"), "{}", taken.stderr());
@@ -277,7 +288,6 @@ fn figures_are_files_of_their_own() {
         &["--html", "page.html"],
         &["--output", "page.html"],
         &["--table", "cells"],
-        &["--compare"],
         &["--phases"],
     ] {
         let figures = ["report", "--db", "played.db", "--figures", "other"];
