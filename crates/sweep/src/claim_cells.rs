@@ -16,6 +16,8 @@ pub(super) struct ClaimCells<'a> {
     claims: Vec<(&'a ClaimInFile, Cells)>,
     /// Number of cells over all claims.
     count: usize,
+    /// Whether players swap sides, so that games come in pairs.
+    swap_sides: bool,
 }
 
 #[derive(Default)]
@@ -35,14 +37,14 @@ struct Side {
     lines: BTreeMap<Line, BTreeSet<(u32, usize)>>,
 }
 
-/// What compared cells have in common: the values on all axes but those in question, and the player and its opponent
-/// unless they are.
-type Line = (Vec<Option<u32>>, [Option<usize>; 2]);
+/// What compared cells have in common: the values on all axes but those in question, the player and its opponent
+/// unless they are, and whether it is the second player, unless it has both sides in either role.
+type Line = (Vec<Option<u32>>, [Option<usize>; 2], Option<bool>);
 
 impl<'a> ClaimCells<'a> {
-    pub(super) fn new(claims: &'a [ClaimInFile]) -> Self {
+    pub(super) fn new(claims: &'a [ClaimInFile], swap_sides: bool) -> Self {
         let claims = claims.iter().map(|claim| (claim, Cells::default())).collect();
-        Self { claims, count: 0 }
+        Self { claims, count: 0, swap_sides }
     }
 
     /// Records that these two variants meet at a point, in the cell of this number.
@@ -65,7 +67,7 @@ impl<'a> ClaimCells<'a> {
                     // A player cannot be stronger than itself.
                     *has_self_play = true;
                 } else if part != Part::Neither {
-                    self.count += side.record(claim, cell, part, point, names)?;
+                    self.count += side.record(claim, cell, part, point, names, self.swap_sides)?;
                 }
             }
             if self.count > CLAIMED_CELLS_MAX {
@@ -183,6 +185,7 @@ impl Side {
         part: Part,
         point: &[u32],
         names: (usize, usize),
+        swap_sides: bool,
     ) -> Result<usize, Fault> {
         let player = match part {
             Part::Player(role) => Some(role),
@@ -204,11 +207,13 @@ impl Side {
             Role::Player => [names.0, names.1],
             Role::Opponent => [names.1, names.0],
         };
-        let mut line = (point.iter().copied().map(Some).collect::<Vec<_>>(), variants.map(Some));
+        let values = point.iter().copied().map(Some).collect::<Vec<_>>();
+        let mut line = (values, variants.map(Some), Some(player == Role::Opponent));
         let value = match &claim.than {
             None => return Ok(new),
             Some(ThanInFile::Before(axis)) => line.0[*axis].take(),
             Some(ThanInFile::Other { axes, roles, .. }) => {
+                line.2 = line.2.filter(|_| !swap_sides);
                 for &axis in axes {
                     line.0[axis] = None;
                 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value as Json, json};
+use spelrum_engine::parse_duration_us;
 use spelrum_model::Role;
 use spelrum_model::claims::{CLAIM_TEXT_BYTES_MAX, CLAIMS_MAX, Statement, Than};
 use spelrum_statistics::claims::{About, Bound, Quantifier};
-use spelrum_toml::{Entry, Fault, Node, Span, Table, Tree};
+use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Table, Tree};
 
 use crate::axes::{Axis, axis_value};
 use crate::key::{self, Form, Key, Keys, Number, Own, Read, Text, Word, Wrong};
@@ -192,6 +193,16 @@ impl Reader<'_> {
         let name = ALONG.parse(node)?;
         let entry = Entry { key: name.clone(), key_place: node.place.clone(), value: node.clone() };
         let axis = self.selector.axis(&entry, &[])?;
+        let numbers: Option<Vec<f64>> = self.axes[axis].values.iter().map(number).collect();
+        if numbers.is_some_and(|numbers| !numbers.is_sorted()) {
+            return Err(Fault::at(
+                &node.place,
+                format!(
+                    "the values of `{name}` are not in ascending order: a gain is from each to the next"
+                ),
+                "list them in [axes] from the least to the greatest",
+            ));
+        }
         Ok((Than::Before(name), ThanInFile::Before(axis)))
     }
 
@@ -326,6 +337,18 @@ fn check_comparison(
             "write gain_above = 0 to compare the scores of two cells, or remove this key",
         )),
         (About::Gain(_), Some(_)) | (About::Score(_) | About::TimeRatio(_), None) => Ok(()),
+    }
+}
+
+/// A value of an axis as a number, in microseconds if it is a time; unbounded values are the greatest.
+fn number(value: &Node) -> Option<f64> {
+    let Tree::Scalar(scalar) = &value.tree else { return None };
+    match scalar {
+        Scalar::Integer(integer) => Some(*integer as f64),
+        Scalar::Number(number) => Some(*number),
+        Scalar::Text(text) if text == "unlimited" => Some(f64::INFINITY),
+        Scalar::Text(text) => parse_duration_us(text).map(|us| us as f64),
+        Scalar::Bool(_) => None,
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn plan(file: &SweepFile, openings_cost_max: u64) -> Result<Plan, Fau
     let points = Points::new(file, seed)?;
     check_games(file, &points)?;
     let columns = AxisColumns::new(&file.axes);
-    let claim_cells = ClaimCells::new(&file.claims);
+    let claim_cells = ClaimCells::new(&file.claims, file.swap_sides);
     let merged = BTreeSet::new();
     let mut planner = Planner { file, seed, points, instances, columns, merged, claim_cells };
     let cells = planner.cells()?;

@@ -12,7 +12,7 @@ use super::entry::{TableEntry, View};
 use super::rows::Rows;
 use super::value::{Form, Value};
 use crate::document::{Part, TitledTable};
-use crate::text::{Column, optional};
+use crate::text::{Column, optional, stated_rate};
 
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "claims",
@@ -217,7 +217,7 @@ fn statements<'c>(entries: &'c [Numbered<'c>]) -> impl Iterator<Item = String> +
 
 fn notes(entries: &[Numbered<'_>]) -> Vec<String> {
     let rate = entries.first().map_or(0.05, |(_, entry)| entry.claim.statement.error_rate);
-    let percent = format!("{}%", 100.0 * rate);
+    let percent = stated_rate(rate);
     let mut notes: Vec<String> = statements(entries).collect();
     notes.push(format!(
         "Stated before the first game was settled, and judged together: with a chance of at most {percent} any\n\

@@ -11,7 +11,7 @@ use super::entry::{TableEntry, View, parts};
 use super::rows::Rows;
 use super::value::{Form, Value};
 use crate::document::TitledTable;
-use crate::text::{count, counted, optional};
+use crate::text::{count, counted, optional, stated_rate};
 
 pub(crate) const TABLE: TableEntry = TableEntry::new(
     "race",
@@ -137,8 +137,8 @@ fn verdict(run: &RunResult) -> Option<String> {
         None => format!("{} may be first", counted(left, "player")),
     };
     Some(format!(
-        "Run {number}: {known}, after {rounds} of at most {}.\nA wrong player is called first in at most {}% of races.",
+        "Run {number}: {known}, after {rounds} of at most {}.\nA wrong player is called first in at most {} of races.",
         count(*rounds_max),
-        100.0 * error_rate,
+        stated_rate(*error_rate),
     ))
 }

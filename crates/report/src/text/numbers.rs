@@ -82,6 +82,12 @@ pub fn percent(rate: f64) -> String {
     format!("{percents:.*} %", (zeros + 1.0).clamp(1.0, 12.0) as usize)
 }
 
+/// Formats a rate that a sweep states, with its own digits: `5%`, `3.5%`.
+pub fn stated_rate(rate: f64) -> String {
+    // Without the rounding errors of the product.
+    format!("{}%", (rate * 1e12).round() / 1e10)
+}
+
 /// Formats a probability as a percentage: `57.8 %`; `< 0.1 %` and `> 99.9 %` near its ends.
 pub fn probability(chance: f64) -> String {
     match chance {
@@ -107,6 +113,12 @@ pub fn optional<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stated_rates_have_their_own_digits() {
+        let rates = [0.05, 0.07, 0.035, 0.0166, 0.5].map(stated_rate);
+        assert_eq!(rates, ["5%", "7%", "3.5%", "1.66%", "50%"]);
+    }
 
     #[test]
     fn counts_are_grouped() {

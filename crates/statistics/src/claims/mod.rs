@@ -41,9 +41,10 @@ pub enum Quantifier {
 }
 
 impl Quantifier {
-    /// A claim's p-value, from those of its cases.
+    /// A claim's p-value, from those of its cases; 1 without any.
     pub(crate) fn p_value(self, cases: &[f64]) -> f64 {
         match self {
+            Self::Every | Self::Some if cases.is_empty() => 1.0,
             Self::Every => cases.iter().copied().fold(0.0, f64::max),
             Self::Some => (cases.iter().copied().fold(1.0, f64::min) * cases.len() as f64).min(1.0),
         }

@@ -219,6 +219,7 @@ fn claims_wait_for_their_cells_and_for_each_other() {
     assert_eq!(judgements(&[left, fair()]), [Judgement::Exploratory, NotShown]);
     let nothing = claim_about(vec![cell(1, CaseState::Finished, [0; 5])]);
     assert_eq!(p_values(&judge(&[nothing])), [1.0]);
+    assert_eq!(Quantifier::Every.p_value(&[]), 1.0, "no case shows nothing");
 }
 
 #[test]

@@ -143,8 +143,11 @@ impl Curve {
             let crosses = ends[0].value == 0.0 || (ends[0].value > 0.0) != (ends[1].value > 0.0);
             let [from, to] = [self.value_of_step(step), self.value_of_step(step + 1)];
             if crosses && at.is_none() {
-                let share = ends[0].value / (ends[0].value - ends[1].value);
-                let position = (step as f64 + share.clamp(0.0, 1.0)) / STEPS as f64;
+                let share = match ends[0].value {
+                    0.0 => 0.0,
+                    value => (value / (value - ends[1].value)).clamp(0.0, 1.0),
+                };
+                let position = (step as f64 + share) / STEPS as f64;
                 at = Some(self.scale.value(position));
             }
             let is_held = crosses || holds(&ends[0]) || holds(&ends[1]);

@@ -238,6 +238,19 @@ fn crossings_say_where_evenness_may_be() {
     assert!(all.is_open_below && all.is_open_above);
 }
 
+/// Where all scores are even, evenness begins at the first value.
+#[test]
+fn even_scores_are_even_from_the_first_value_on() {
+    let values = doubling(5);
+    let even: Vec<OpeningSum> =
+        (0..20).map(|number| OpeningSum { opening: (0, number), weight: 1.0, sum: 0.5 }).collect();
+    let scores = vec![Clustered::score(&even).unwrap(); 5];
+    for shape in [Shape::Any, Shape::Monotone] {
+        let at = fit(&values, &scores, shape).crossing().at.unwrap();
+        assert!((at - values[0]).abs() < 1e-9, "{at}");
+    }
+}
+
 /// Between two steps the curve is a line; as drawn it is the same one.
 #[test]
 fn a_curve_is_drawn_as_it_is() {

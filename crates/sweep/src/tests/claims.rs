@@ -129,6 +129,38 @@ fn a_gain_along_an_axis_compares_each_value_with_the_one_before() {
     assert_eq!(cells(&plan, 0), ["3s 2 true ab-random (second)", "1s 2 true ab-random (second)"]);
 }
 
+/// Where sides are fixed, a player that moves first is compared with itself moving first, and never with itself moving
+/// second.
+#[test]
+fn a_gain_compares_cells_of_the_same_side() {
+    let both = "swap_sides = false\npairing = { pairs = [[\"mm(depth=1)\", \"random\"], [\"random\", \"mm(depth=1)\"], \
+                [\"ab\", \"random\"], [\"random\", \"ab\"], [\"mm(depth=2)\", \"random\"]] }";
+    let gain = |lines: &str| {
+        let lines =
+            format!("[[claims]]\ntext = \"x\"\nopponent = \"random\"\n{lines}\ngain_above = 0\n");
+        cells(&planned(&with(both, &lines)), 0)
+    };
+    let along = gain("player = \"ab\"\nalong = \"time\"\nat = { budget = { ab = 1 } }");
+    assert_eq!(
+        along,
+        [
+            "2s 1 true ab-random",
+            "1s 1 true ab-random",
+            "3s 1 true ab-random",
+            "2s 1 true ab-random",
+            "2s 1 true random-ab (second)",
+            "1s 1 true random-ab (second)",
+            "3s 1 true random-ab (second)",
+            "2s 1 true random-ab (second)",
+        ]
+    );
+    let than = gain("player = \"mm(depth=2)\"\nthan = { player = \"mm(depth=1)\" }");
+    assert_eq!(
+        than,
+        ["mm(depth=2)-random", "mm(depth=1)-random"].map(|pair| format!("true {pair}"))
+    );
+}
+
 #[test]
 fn a_gain_over_other_cells_has_all_else_the_same() {
     let than = |lines: &str| {
@@ -258,6 +290,8 @@ errors! {
     claim_of_a_gain_over_nothing: claim("player = \"ab\"\ngain_above = 0");
     claim_of_a_score_over_another: claim("player = \"ab\"\nscore_above = 0.5\nalong = \"time\"");
     claim_of_a_gain_along_and_over: claim("player = \"ab\"\ngain_above = 0\nalong = \"time\"\nthan = { time = \"1s\" }");
+    claim_of_a_gain_along_descending_values: claim("player = \"ab\"\nopponent = \"random\"\ngain_above = 0\nalong = \"time\"")
+        .replace("[\"1s\", \"2s\", \"3s\"]", "[\"3s\", \"1s\", \"2s\"]");
     claim_of_a_gain_along_no_axis: claim("player = \"ab\"\ngain_above = 0\nalong = \"depth\"");
     claim_of_a_gain_over_several_values: claim("player = \"ab\"\ngain_above = 0\nthan = { time = [\"1s\", \"2s\"] }");
     claim_of_a_gain_over_several_players: claim("player = \"ab\"\nopponent = \"random\"\ngain_above = 0\nthan = { opponent = \"mm\" }");
