@@ -31,7 +31,7 @@ const EXAMPLES: &str = "\
 Boards, the values that travel up, the order of visits, what alpha and beta cut off and by which \
 bound, and the counts of every ply: of the whole tree, and of what the search visits. The side to \
 move at the root is MAX; values are for it. Moves are tried in the game's own order, or, with alpha-beta-best, \
-the best first, and with alpha-beta-worst the worst first: the best and the worst case.
+the best first, and with alpha-beta-worst the worst first.
 
 A win is worth more than any evaluation: `win`, or 1 where nothing is evaluated. At most 2,500 nodes \
 are drawn; --counts goes on to 2,000,000 visits.
@@ -96,7 +96,7 @@ enum Algorithm {
     AlphaBeta,
     /// The same with the best move of each position first: the best case
     AlphaBetaBest,
-    /// With the worst first: the worst case
+    /// With the worst first: little is cut off
     AlphaBetaWorst,
     /// Only what the parent has so far is handed down: no deep cut-offs
     AlphaBetaOneBound,

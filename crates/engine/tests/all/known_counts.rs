@@ -61,12 +61,12 @@ fn minimax_makes_every_position_of_the_tree() {
 /// A tree of so many moves everywhere, in which each side does best to take the first: a move costs
 /// who makes it as much as its number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Uniform {
-    path: Vec<u8>,
-    costs: [i32; 2],
-    width: u8,
+pub(crate) struct Uniform {
+    pub(crate) path: Vec<u8>,
+    pub(crate) costs: [i32; 2],
+    pub(crate) width: u8,
     /// Whether nothing costs anything, so that every move is as good.
-    is_level: bool,
+    pub(crate) is_level: bool,
 }
 
 impl Position for Uniform {

@@ -33,4 +33,5 @@ mod ties;
 mod toy_game;
 mod trees;
 mod turns;
+mod value_trees;
 mod values;

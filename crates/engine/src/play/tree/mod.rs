@@ -23,6 +23,7 @@
 
 mod counts;
 mod search;
+mod values;
 
 use std::ops::Range;
 
@@ -30,6 +31,7 @@ use crate::core::position::{Ending, Position};
 
 pub use counts::{PlyCounts, count_plies};
 pub use search::grow;
+pub use values::{Examined, LineRank, MoveOrder, ValueTree};
 
 /// The search. The side to move at the root is MAX, the other is MIN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,7 +45,8 @@ pub enum TreeAlgorithm {
     /// The same with each position's moves in the order of their minimax values, the best first: the best case, which
     /// needs to know the answer.
     AlphaBetaBest,
-    /// The same with the worst first: the worst case. Without moves of equal value nothing is cut off.
+    /// The same with the worst first. Without moves of equal value nothing is cut off up to three plies; deeper, bounds
+    /// from three plies and more above still cut off.
     AlphaBetaWorst,
     /// Only the parent's value so far is handed down, as in many slides: procedure F1 of Knuth & Moore,
     /// branch and bound without deep cut-offs.

@@ -2,7 +2,7 @@
 
 mod games;
 mod minimax;
-mod thicket;
+pub(crate) mod thicket;
 mod twin;
 
 use std::cell::Cell;
