@@ -171,16 +171,19 @@ fn grouped(number: u64) -> String {
     }
 }
 
-/// A statement with the points of six lines.
+/// A statement with the points of six lines, as logarithms.
 fn plot(rows: &[Row]) {
     let drawn = [0, 1, 2, 4, 6, 7];
     let points = drawn.iter().flat_map(|&row| {
         let Row { name, leaves } = &rows[row];
-        leaves.iter().zip(1..).map(move |(leaves, depth)| format!("('{name}', {depth}, {leaves})"))
+        let point = move |(leaves, depth): (&f64, u32)| {
+            format!("('{name}', {depth}, {:.4})", libm::log10(*leaves))
+        };
+        leaves.iter().zip(1..).map(point)
     });
     let points: Vec<String> = points.collect();
     println!(
-        "SELECT column1 AS moves, column2 AS depth, column3 AS leaves FROM (VALUES {})",
+        "SELECT column1 AS moves, column2 AS plies, column3 AS 'log10 of leaves' FROM (VALUES {})",
         points.join(", ")
     );
 }
