@@ -226,8 +226,11 @@ impl TrainingDefinition {
         let is_epoch = |epoch: u32| (1..=epochs_max).contains(&epoch);
         let is_error = |error: f64| error.is_finite() && error >= 0.0;
         let runs_hold = runs.iter().all(|run| {
-            run.examples.saturating_add(run.validation) <= run.positions
-                && run.positions <= POSITIONS_MAX
+            run.positions <= POSITIONS_MAX
+                && run.positions.checked_sub(run.validation).is_some_and(|positions| {
+                    // Of positions mirror images count once, and each may be an example.
+                    run.examples <= IMAGES_MAX * positions
+                })
                 && is_epoch(run.best_epoch)
                 && is_error(run.validation_error)
                 && is_error(run.constant_error)
@@ -288,12 +291,20 @@ impl TrainingDefinition {
 /// An upper bound for any ending: a larger table would not fit into any memory.
 const POSITIONS_MAX: u64 = 1 << 40;
 
+/// The mirror images of a position, itself included.
+const IMAGES_MAX: u64 = 8;
+
 /// An upper bound for the distance to mate in any ending of a few pieces.
 const PLIES_MAX: u32 = 1_024;
 
 #[cfg(test)]
 mod tests {
+    use spelrum_engine::Timeless;
+    use spelrum_engine::network::train;
+    use spelrum_engine::tables::EndgameTable;
+
     use super::*;
+    use crate::ids::CellId;
 
     fn training(json: &str) -> TrainingDefinition {
         let parameters = serde_json::from_str(json).unwrap();
@@ -306,6 +317,24 @@ mod tests {
         let json = training(r#"{"ending": "KRK", "hidden": [4]}"#).canonical_json();
         insta::assert_snapshot!(json);
         assert!(TrainingDefinition::is_training(&json));
+    }
+
+    /// They are more than positions of which mirror images count once.
+    #[test]
+    fn all_mirror_images_may_be_examples() {
+        let definition = training(
+            r#"{"ending": "KRK", "inputs": "coordinates", "rotations": false, "hidden": [4],
+                "networks": "black", "epochs": 1}"#,
+        );
+        let table = EndgameTable::make(definition.recipe().endgame(), |_| {});
+        let trained = train(definition.recipe(), &table, &Timeless, |_| {}).unwrap();
+        assert!(trained.runs[0].examples > trained.runs[0].positions);
+        let task = GameId { cell: CellId(1), number: 0 };
+        let mut finished = FinishedTraining::new(task, trained, 0, 0);
+        definition.referee(&finished, None).unwrap();
+        let run = &mut finished.trained.as_mut().unwrap().runs[0];
+        run.examples = 8 * (run.positions - run.validation) + 1;
+        definition.referee(&finished, None).unwrap_err();
     }
 
     #[test]
