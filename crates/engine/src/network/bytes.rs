@@ -8,7 +8,7 @@
 //! 1    the set of inputs, by its place among the words of `inputs`
 //! 1    1 with rotations, else 0
 //! 1    the activation, by its place among the words
-//! 1    which networks there are, by its place among the words
+//! 1    which networks there are, by its place among the words, and 16 for each region but the first
 //! 8    the target at mate, a float of 64 bits
 //! 8    the plies by which it is less by 1
 //! 2    l, the number of hidden layers
@@ -24,12 +24,15 @@ use super::Network;
 use super::dense::Activation;
 use super::dense::UNITS_MAX;
 use super::inputs::InputSet;
-use super::recipe::{Architecture, LAYERS_MAX, Networks, Target, WEIGHTS_MAX};
+use super::recipe::{Architecture, LAYERS_MAX, Networks, REGIONS_MAX, Target, WEIGHTS_MAX};
 
 const MAGIC: &[u8; 8] = b"SPELNET\n";
 
 /// Increases when the format changes, or a network's answers for the same weights.
 const VERSION: u16 = 1;
+
+/// What a region adds to the byte of the networks.
+const REGION: u8 = 16;
 
 const HASH_BYTES: usize = 32;
 
@@ -74,15 +77,15 @@ impl Network {
     /// The network as bytes, with a hash of them at the end. Equal networks have equal bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let Architecture { endgame, set, rotations, hidden, activation, target, networks } =
+        let Architecture { endgame, set, rotations, hidden, activation, target, networks, regions } =
             &self.architecture;
         let name = endgame.name().as_bytes();
         let mut bytes = MAGIC.to_vec();
         bytes.extend_from_slice(&VERSION.to_le_bytes());
         bytes.extend_from_slice(&(name.len() as u16).to_le_bytes());
         bytes.extend_from_slice(name);
-        let codes = [*set as u8, u8::from(*rotations), *activation as u8, *networks as u8];
-        bytes.extend_from_slice(&codes);
+        let networks = *networks as u8 + REGION * (*regions - 1) as u8;
+        bytes.extend_from_slice(&[*set as u8, u8::from(*rotations), *activation as u8, networks]);
         for number in [target.start, target.over] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
@@ -158,6 +161,10 @@ impl Reader<'_> {
     /// One of these values, by its index.
     fn one_of<T: Copy>(&mut self, values: &[T]) -> Result<T, NetworkBytesError> {
         let [place] = self.take()?;
+        Self::at(place, values)
+    }
+
+    fn at<T: Copy>(place: u8, values: &[T]) -> Result<T, NetworkBytesError> {
         let unknown = NetworkBytesError::Description { problem: "a word is unknown" };
         values.get(usize::from(place)).copied().ok_or(unknown)
     }
@@ -181,7 +188,12 @@ impl Reader<'_> {
         let set = self.one_of(&InputSet::ALL)?;
         let rotations = self.one_of(&[false, true])?;
         let activation = self.one_of(&Activation::ALL)?;
-        let networks = self.one_of(&Networks::ALL)?;
+        let [networks] = self.take()?;
+        let regions = usize::from(networks / REGION) + 1;
+        if regions > REGIONS_MAX {
+            return Err(wrong("it has too many regions"));
+        }
+        let networks = Self::at(networks % REGION, &Networks::ALL)?;
         let [start, over] = [self.take()?, self.take()?].map(f64::from_le_bytes);
         if !(0.0..=1.0).contains(&start) || !(1.0..=1_000.0).contains(&over) {
             return Err(wrong("its target is out of range"));
@@ -200,7 +212,7 @@ impl Reader<'_> {
         }
         let target = Target { start, over };
         let architecture =
-            Architecture { endgame, set, rotations, hidden, activation, target, networks };
+            Architecture { endgame, set, rotations, hidden, activation, target, networks, regions };
         if architecture.weights() > WEIGHTS_MAX {
             return Err(wrong("it has too many weights"));
         }

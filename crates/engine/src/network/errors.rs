@@ -142,3 +142,37 @@ pub(super) fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = numbers.len();
     numbers.fold(0.0, |sum, number| sum + number) / count as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::squares::Squares;
+    use super::*;
+
+    /// Answers that are wrong by the same plies have one error in plies, whatever the target; the mean square of
+    /// the difference from the target itself falls from 1 - n/32 to 0.9 - n/40 to (32/40)², which is 0.64.
+    #[test]
+    fn an_error_in_plies_is_independent_of_the_targets_unit() {
+        let measure = |start: f64, over: f64| {
+            let target = Target { start, over };
+            let answer = |plies: u32| {
+                let wrong_by = 3.0 * libm::sin(f64::from(plies));
+                let target_value = target.value(Some(plies));
+                let answer = target_value + (wrong_by / over) as f32;
+                assert!((target.plies(answer) - f64::from(plies) + wrong_by).abs() < 1e-4);
+                let example = Example::new(Squares::new(&[0, 18, 40]), plies);
+                (example, f64::from(answer - target_value))
+            };
+            let differences: Vec<Difference> = (1..=32).map(answer).collect();
+            let errors = Errors::from_differences(0, target, &differences);
+            let in_plies = errors.sides.iter().map(|side| side.error).collect::<Vec<_>>();
+            (in_plies, mean(differences.iter().map(|difference| square(difference.1))))
+        };
+        let ((plies, squares), (other_plies, other_squares)) =
+            (measure(1.0, 32.0), measure(0.9, 40.0));
+        assert_eq!(plies.len(), 2);
+        for (error, other) in plies.iter().zip(&other_plies) {
+            assert!((error - other).abs() < 1e-4 && *error > 1.5, "{error} {other}");
+        }
+        assert!((other_squares / squares - 0.64).abs() < 1e-4, "{squares} {other_squares}");
+    }
+}

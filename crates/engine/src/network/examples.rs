@@ -1,5 +1,7 @@
 //! A network's training and validation positions.
 
+use std::collections::BTreeSet;
+
 use super::recipe::Recipe;
 use super::squares::{Orientation, Squares};
 use super::train_error::TrainError;
@@ -16,7 +18,7 @@ pub(super) struct Example(u32);
 const DRAWS: [u32; 2] = [255, 254];
 
 impl Example {
-    fn new(squares: Squares, plies: u32) -> Self {
+    pub(super) fn new(squares: Squares, plies: u32) -> Self {
         let squares = squares.in_order().into_iter().rev();
         Self(squares.fold(plies, |packed, square| packed << 6 | u32::from(square)))
     }
@@ -85,13 +87,7 @@ impl Examples {
         let architecture = &recipe.architecture;
         let orientation = Orientation::new(&architecture.endgame, architecture.rotations);
         let mut random = stream(recipe.seed, network, Purpose::Draw);
-        let mut classes = classes(
-            table,
-            &orientation,
-            architecture.networks.learns(network),
-            recipe.draws,
-            host,
-        )?;
+        let mut classes = classes(recipe, table, &orientation, network, host)?;
         let positions = classes.len() as u64;
         let needed = recipe.validation + recipe.examples.max(1);
         let too_few = |found: usize| {
@@ -112,6 +108,9 @@ impl Examples {
             } else {
                 turn(&mut training, &orientation, &mut random);
             }
+            if recipe.augmented {
+                training = turns(&training, recipe.examples, &orientation, &mut random);
+            }
         }
         if training.len() < recipe.examples {
             return too_few(training.len() + validation.len());
@@ -124,15 +123,17 @@ impl Examples {
     }
 }
 
-/// One of each class of positions that white wins, or that are draws if the recipe uses these, with these
-/// sides to move, in ascending order.
+/// One of each class of positions that white wins, or that are draws if the recipe uses these, of which this
+/// network learns, in ascending order.
 fn classes(
+    recipe: &Recipe,
     table: &EndgameTable,
     orientation: &Orientation,
-    learns: [bool; 2],
-    draws: bool,
+    network: usize,
     host: &dyn Host,
 ) -> Result<Vec<Example>, TrainError> {
+    let architecture = &recipe.architecture;
+    let learns = architecture.learns(network);
     let mut classes = Vec::new();
     for place in 0..table.len() {
         if place.is_multiple_of(PLACES_BETWEEN_LOOKS) && host.aborted() {
@@ -143,13 +144,16 @@ fn classes(
         let plies = match position.value {
             TableValue::Win { plies } if side == 0 => plies,
             TableValue::Loss { plies } if side == 1 => plies,
-            TableValue::Draw if draws => DRAWS[side],
+            TableValue::Draw if recipe.draws => DRAWS[side],
             TableValue::Win { .. } | TableValue::Loss { .. } | TableValue::Draw => continue,
         };
         if learns[side] {
             let mut squares = [0; crate::tables::PIECES_MAX];
             squares.iter_mut().zip(position.squares()).for_each(|(to, from)| *to = from);
-            classes.push(Example::new(orientation.class(Squares::new(&squares)), plies));
+            let squares = Squares::new(&squares);
+            if architecture.has_region(network, squares) {
+                classes.push(Example::new(orientation.class(squares), plies));
+            }
         }
     }
     classes.sort_unstable();
@@ -169,6 +173,37 @@ fn images(examples: &[Example], orientation: &Orientation) -> Vec<Example> {
     images
 }
 
+/// All turns of the board of so many of these positions that there are at least `count` examples, or of all,
+/// mixed; of the last as many as are missing.
+fn turns(
+    examples: &[Example],
+    count: usize,
+    orientation: &Orientation,
+    random: &mut Random,
+) -> Vec<Example> {
+    let each = |example: &Example| {
+        let plies = example.code();
+        orientation.turns(example.squares()).map(move |turned| Example::new(turned, plies))
+    };
+    // Positions that are turns of each other count once.
+    let mut drawn: Vec<Example> = examples.iter().filter_map(|one| each(one).min()).collect();
+    drawn.sort_unstable();
+    drawn.dedup();
+    random.shuffle(&mut drawn);
+    let mut turns = Vec::new();
+    for example in &drawn {
+        if count > 0 && turns.len() >= count {
+            break;
+        }
+        turns.extend(each(example).collect::<BTreeSet<_>>());
+    }
+    if count > 0 {
+        turns.truncate(count);
+    }
+    random.shuffle(&mut turns);
+    turns
+}
+
 /// Replaces each by one of its mirror images.
 fn turn(examples: &mut [Example], orientation: &Orientation, random: &mut Random) {
     for example in examples {
@@ -182,7 +217,7 @@ fn turn(examples: &mut [Example], orientation: &Orientation, random: &mut Random
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeMap;
 
     use super::*;
     use crate::core::host::Timeless;
@@ -214,12 +249,13 @@ mod tests {
             ("KRK", r#", "rotations": false"#),
             ("KRK", r#", "rotations": false, "mirrored": false, "networks": "one""#),
             ("KQK", r#", "rotations": false, "draws": true, "networks": "black""#),
+            ("KRK", r#", "regions": 3"#),
         ] {
             let (recipe, table) = (recipe(name, more), table(name));
             let orientation = orientation(&recipe);
-            for network in 0..recipe.architecture.networks.count() {
+            for network in 0..recipe.networks() {
                 let examples = draw(&recipe, &table, network);
-                let learns = recipe.architecture.networks.learns(network);
+                let learns = recipe.architecture.learns(network);
                 let class =
                     |example: &Example| (orientation.class(example.squares()), example.code());
                 let validation: BTreeSet<_> = examples.validation.iter().map(class).collect();
@@ -278,6 +314,83 @@ mod tests {
         assert_eq!(all(draws, 1), counts.sides[1].legal);
         let one = r#", "networks": "one", "draws": true"#;
         assert_eq!(all(one, 0), counts.sides[0].legal + counts.sides[1].legal);
+    }
+
+    /// Every square of black's king is in one region, counted by hand: 28 on the edge, 20 beside it, 16 within.
+    #[test]
+    fn regions_divide_the_board() {
+        let table = table("KRK");
+        let recipe = recipe("KRK", r#", "rotations": false, "regions": 3"#);
+        let kings = |network: usize| -> BTreeSet<u8> {
+            let examples = draw(&recipe, &table, network).training;
+            examples.iter().map(|example| example.squares().in_order()[1]).collect()
+        };
+        for side in [0, 1] {
+            let [edge, next, centre] = [0, 2, 4].map(|region| kings(region + side));
+            assert_eq!([edge.len(), next.len(), centre.len()], [28, 20, 16]);
+            assert!(edge.contains(&7) && next.contains(&9) && centre.contains(&18));
+            assert_eq!(edge.union(&next).chain(&centre).collect::<BTreeSet<_>>().len(), 64);
+        }
+        let positions = |network: usize| draw(&recipe, &table, network).positions;
+        let whole = draw(&self::recipe("KRK", r#", "rotations": false"#), &table, 0).positions;
+        assert_eq!([0, 2, 4].map(positions).iter().sum::<u64>(), whole);
+    }
+
+    /// The square that the obvious quarter turn of the board brings a square to.
+    fn quarter_turn(square: u8) -> u8 {
+        let (file, rank) = (square % 8, square / 8);
+        8 * (7 - file) + rank
+    }
+
+    /// A quarter as many positions as examples, each with its three turns; without mirror images no two positions
+    /// are images of each other, and with them some are.
+    #[test]
+    fn augmented_examples_come_in_fours() {
+        let table = table("KRK");
+        for mirrored in [false, true] {
+            let more = format!(
+                r#", "rotations": false, "augmented": true, "mirrored": {mirrored}, "networks": "one",
+                    "examples": 8000"#
+            );
+            let recipe = recipe("KRK", &more);
+            let (examples, orientation) = (draw(&recipe, &table, 0), orientation(&recipe));
+            let all: BTreeSet<Example> = examples.training.iter().copied().collect();
+            assert_eq!((examples.training.len(), all.len()), (8_000, 8_000));
+            let class = |example: &Example| (orientation.class(example.squares()), example.code());
+            let validation: BTreeSet<_> = examples.validation.iter().map(class).collect();
+            let classes: BTreeSet<_> = all.iter().map(class).collect();
+            assert!(classes.is_disjoint(&validation));
+            assert_eq!(classes.len() == 2_000, !mirrored, "{}", classes.len());
+            assert!(classes.len() > 1_700);
+            for example in &all {
+                let turned = example.squares().in_order().map(quarter_turn);
+                assert!(all.contains(&Example::new(Squares::new(&turned[..3]), example.code())));
+            }
+            // Mixed: neighbours are no turns of each other, but by chance.
+            let pairs = examples.training.windows(2);
+            let turns = pairs.filter(|pair| class(&pair[0]) == class(&pair[1])).count();
+            assert!(turns < 50, "{turns}");
+        }
+        // The last position in as many turns as there is room for.
+        let more = r#", "rotations": false, "augmented": true, "examples": 998"#;
+        assert_eq!(draw(&recipe("KRK", more), &table, 1).training.len(), 998);
+    }
+
+    /// A quarter turn and a reversal of files: the bishop stays on a light square.
+    #[test]
+    fn augmented_examples_of_one_bishop_are_all_images() {
+        let table = table("KBNK");
+        let more = r#", "rotations": false, "mirrored": false, "augmented": true, "examples": 400"#;
+        let recipe = recipe("KBNK", more);
+        let (examples, orientation) = (draw(&recipe, &table, 1), orientation(&recipe));
+        let all: BTreeSet<Example> = examples.training.iter().copied().collect();
+        for example in &all {
+            assert_eq!(orientation.seen(example.squares()), example.squares());
+            let images: BTreeSet<Squares> = orientation.images(example.squares()).collect();
+            let found =
+                images.iter().filter(|image| all.contains(&Example::new(**image, example.code())));
+            assert_eq!(found.count(), images.len());
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ const COLUMNS_FEW: usize = 16;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     pub(super) architecture: Architecture,
-    /// One, or one for white to move and one for black.
+    /// For each region one, or one for white to move and one for black.
     pub(super) parts: Vec<Dense>,
     orientation: Orientation,
     inputs: Inputs,
@@ -30,9 +30,9 @@ impl Network {
 
     /// Networks of this shape with all weights 0.
     pub(super) fn zeros(architecture: &Architecture) -> Vec<Dense> {
-        let Architecture { hidden, activation, networks, .. } = architecture;
+        let Architecture { hidden, activation, .. } = architecture;
         let inputs = architecture.inputs().count();
-        vec![Dense::zeros(inputs, hidden, *activation); networks.count()]
+        vec![Dense::zeros(inputs, hidden, *activation); architecture.parts()]
     }
 
     /// The ending of its positions.
@@ -53,6 +53,23 @@ impl Network {
         self.architecture.weights()
     }
 
+    /// The positions that one of its networks values, in a few words: the side to move, the region, or both.
+    /// Empty if it values all.
+    #[must_use]
+    pub fn part_name(&self, part: usize) -> String {
+        let Architecture { networks, regions, .. } = self.architecture;
+        let side = match networks {
+            Networks::One | Networks::Black => "",
+            Networks::Each => ["white", "black"][part % 2],
+        };
+        let region = part / networks.count() + 1;
+        match (side, regions) {
+            (side, 1) => side.to_owned(),
+            ("", _) => format!("region {region}"),
+            (side, _) => format!("{side}, region {region}"),
+        }
+    }
+
     /// Its answer for the position with the pieces on these squares (a1 is 0, b1 is 1, h8 is 63), in the
     /// order of [`Endgame::letters`], from 0 to 1: greater if nearer to white's mate. Legality is not
     /// checked.
@@ -65,7 +82,7 @@ impl Network {
     pub fn output(&self, to_move: Side, squares: &[u8]) -> f32 {
         assert_eq!(squares.len(), self.inputs.men, "a square for each piece");
         let seen = self.orientation.seen(Squares::new(squares));
-        let part = self.part(to_move);
+        let part = &self.parts[self.architecture.part(to_move, seen)];
         if part.columns() <= COLUMNS_FEW {
             self.output_of(part, seen, to_move, &mut [ZERO; COLUMNS_FEW])
         } else {
@@ -92,12 +109,5 @@ impl Network {
         let mut active = Active::NONE;
         self.inputs.read(seen, to_move == Side::First, &mut active);
         part.forward(&active, values)
-    }
-
-    fn part(&self, to_move: Side) -> &Dense {
-        match self.architecture.networks {
-            Networks::One | Networks::Black => &self.parts[0],
-            Networks::Each => &self.parts[to_move.index()],
-        }
     }
 }

@@ -2,10 +2,11 @@
 
 use super::dense::{Activation, UNITS_MAX, numbers_of};
 use super::inputs::{InputSet, Inputs};
-use super::squares::Orientation;
+use super::squares::{Orientation, Squares};
 use crate::core::parameters::{
     AlgorithmInfo, ParameterDefault, ParameterInfo, Parameters, Settings, Value, shared,
 };
+use crate::core::position::Side;
 use crate::core::problem::{KeyProblem, Problem};
 use crate::tables::{Endgame, PIECES_MAX};
 use spelrum_names::Names;
@@ -17,6 +18,8 @@ pub(super) const LAYERS_MAX: usize = 3;
 pub(super) const WEIGHTS_MAX: usize = 1_030_000;
 /// The most examples shown over all epochs: days of work.
 const STEPS_MAX: u64 = 100_000_000_000;
+/// The distances of a square from the edge of the board.
+pub(super) const REGIONS_MAX: usize = 4;
 /// More examples than any table has.
 const EXAMPLES_MAX: i64 = 1 << 24;
 
@@ -101,9 +104,42 @@ pub(super) struct Architecture {
     pub(super) activation: Activation,
     pub(super) target: Target,
     pub(super) networks: Networks,
+    /// The number of regions that black's king can be in, each with networks of its own.
+    pub(super) regions: usize,
 }
 
 impl Architecture {
+    /// The number of its networks, those of the first region first.
+    pub(super) const fn parts(&self) -> usize {
+        self.networks.count() * self.regions
+    }
+
+    /// The network for a position.
+    #[inline]
+    pub(super) fn part(&self, to_move: Side, squares: Squares) -> usize {
+        let of_side = match self.networks {
+            Networks::One | Networks::Black => 0,
+            Networks::Each => to_move.index(),
+        };
+        self.region(squares) * self.networks.count() + of_side
+    }
+
+    /// Whether a network learns from positions with white to move, and with black.
+    pub(super) const fn learns(&self, part: usize) -> [bool; 2] {
+        self.networks.learns(part % self.networks.count())
+    }
+
+    /// Whether a network learns from positions with the pieces on these squares.
+    pub(super) fn has_region(&self, part: usize, squares: Squares) -> bool {
+        self.region(squares) == part / self.networks.count()
+    }
+
+    /// Regions are counted from the edge; the last has the rest of the board.
+    #[inline]
+    fn region(&self, squares: Squares) -> usize {
+        squares.black_king_to_edge().min(self.regions - 1)
+    }
+
     pub(super) fn inputs(&self) -> Inputs {
         let men = self.endgame.men().len();
         Inputs { set: self.set, men, has_turn: self.networks == Networks::One }
@@ -111,7 +147,7 @@ impl Architecture {
 
     /// Weights and biases of all its networks.
     pub(super) fn weights(&self) -> usize {
-        self.networks.count() * numbers_of(self.inputs().count(), &self.hidden)
+        self.parts() * numbers_of(self.inputs().count(), &self.hidden)
     }
 }
 
@@ -124,6 +160,8 @@ pub struct Recipe {
     pub(super) architecture: Architecture,
     /// Only without rotations.
     pub(super) mirrored: bool,
+    /// Only without rotations.
+    pub(super) augmented: bool,
     pub(super) draws: bool,
     /// 0: all examples.
     pub(super) examples: usize,
@@ -177,6 +215,14 @@ impl Recipe {
              that are mirror images of each other.",
         )
         .only_with("rotations", ParameterDefault::Bool(false)),
+        ParameterInfo::switch(
+            "augmented",
+            false,
+            "Whether a quarter of the examples is drawn, and the others are these with the board turned \
+             by a quarter, a half and three quarters.",
+        )
+        .only_with("rotations", ParameterDefault::Bool(false))
+        .added_later(),
         ParameterInfo::integers(
             "hidden",
             1..=LAYERS_MAX,
@@ -197,6 +243,15 @@ impl Recipe {
             "Whether one network is told whose move it is, or there is one for each side to move, or \
              one for black to move, which values the others as if it were black's move.",
         ),
+        ParameterInfo::integer(
+            "regions",
+            1..=REGIONS_MAX as i64,
+            1,
+            "How many regions of the board have networks of their own, by the distance of black's king \
+             from the edge: 2 are the edge and the rest, 4 the edge, the squares beside it, those beside \
+             them and the centre. Each network learns from as many examples.",
+        )
+        .added_later(),
         ParameterInfo::number(
             "target_start",
             0.0..=1.0,
@@ -316,8 +371,10 @@ impl Recipe {
                     over: settings.number("target_over"),
                 },
                 networks: settings.choice("networks", Networks::named),
+                regions: small("regions") as usize,
             },
             mirrored: matches!(settings.optional_value("mirrored"), Some(Value::Bool(true))),
+            augmented: matches!(settings.optional_value("augmented"), Some(Value::Bool(true))),
             draws: settings.switch("draws"),
             examples: small("examples") as usize,
             validation: small("validation") as usize,
@@ -380,10 +437,10 @@ impl Recipe {
         self.architecture.weights()
     }
 
-    /// The number of its networks: one, or one for each side to move.
+    /// The number of its networks: one, or one for each side to move, for each region.
     #[must_use]
     pub fn networks(&self) -> usize {
-        self.architecture.networks.count()
+        self.architecture.parts()
     }
 
     /// The number of epochs for each, at most.
@@ -404,8 +461,7 @@ impl Recipe {
     #[must_use]
     pub fn steps(&self) -> u64 {
         let asked = if self.examples == 0 { u64::MAX } else { self.examples as u64 };
-        let each = (0..self.architecture.networks.count())
-            .map(|network| asked.min(self.positions_max(network)));
+        let each = (0..self.networks()).map(|network| asked.min(self.positions_max(network)));
         each.sum::<u64>() * u64::from(self.epochs)
     }
 
@@ -418,7 +474,7 @@ impl Recipe {
         const BESIDE_BYTES: u64 = 1 << 20;
         // As drawn, in groups, and in the order of an epoch.
         let drawn = |network| 3 * EXAMPLE_BYTES * self.positions_max(network);
-        let most = (0..self.architecture.networks.count()).map(drawn).max().unwrap_or(0);
+        let most = (0..self.networks()).map(drawn).max().unwrap_or(0);
         // A layer of one unit takes the memory of eight.
         let lanes = if self.architecture.hidden.iter().any(|units| *units < 8) { 8 } else { 2 };
         BESIDE_BYTES + most + WEIGHT_BYTES * lanes * self.weights() as u64
@@ -427,9 +483,13 @@ impl Recipe {
     /// A bound on the positions that a network can learn from.
     fn positions_max(&self, network: usize) -> u64 {
         const PAIRS_OF_KINGS: u64 = 462;
-        let sides = self.architecture.networks.learns(network).map(u64::from).iter().sum::<u64>();
+        let sides = self.architecture.learns(network).map(u64::from).iter().sum::<u64>();
         let others = self.architecture.endgame.men().len() - 2;
-        let images = if self.mirrored { 8 } else { 1 };
+        let images = match (self.mirrored, self.augmented) {
+            (true, _) => 8,
+            (false, true) => 4,
+            (false, false) => 1,
+        };
         sides * images * (PAIRS_OF_KINGS << (6 * others))
     }
 }

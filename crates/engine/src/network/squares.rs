@@ -31,6 +31,14 @@ impl Squares {
         [white, black, third, fourth]
     }
 
+    /// The moves of a king from black's king to the edge of the board, from 0 to 3: the same in all images.
+    #[inline]
+    pub(super) fn black_king_to_edge(self) -> usize {
+        let king = self.0 >> 24;
+        let [file, rank] = [king & 7, king >> 3];
+        file.min(7 - file).min(rank).min(7 - rank) as usize
+    }
+
     /// The image under a symmetry of the board: bit 0 reverses files, bit 1 ranks, and bit 2 then
     /// exchanges files and ranks, as in tables.
     #[inline]
@@ -119,6 +127,18 @@ impl Orientation {
     pub(super) fn images(&self, squares: Squares) -> impl Iterator<Item = Squares> {
         let (orientation, squares) = (*self, self.with_light_bishop(squares));
         self.symmetries().iter().map(move |symmetry| orientation.in_order(squares.image(*symmetry)))
+    }
+
+    /// The board turned by nothing, a quarter, a half and three quarters, as a network without rotations sees it,
+    /// possibly with repetitions. A quarter turn exchanges the colours of squares: with one bishop files are then
+    /// reversed, so that these are all images.
+    pub(super) fn turns(&self, squares: Squares) -> impl Iterator<Item = Squares> {
+        let turns = match self.bishop {
+            None => &[0, 3, 5, 6],
+            Some(_) => self.symmetries(),
+        };
+        let (orientation, squares) = (*self, self.with_light_bishop(squares));
+        turns.iter().map(move |symmetry| orientation.in_order(squares.image(*symmetry)))
     }
 
     /// Those that keep the colour of a bishop's square.

@@ -90,7 +90,7 @@ pub fn train(
         distances: Vec::new(),
         squares: Vec::new(),
     };
-    for part in 0..recipe.architecture.networks.count() {
+    for part in 0..recipe.networks() {
         let examples = Examples::draw(recipe, table, part, host)?;
         let epochs = &mut trained.epochs;
         let mut note = |epoch: Epoch| {

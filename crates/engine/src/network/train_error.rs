@@ -19,7 +19,7 @@ pub enum TrainError {
     },
     /// The ending has fewer positions that white wins than requested.
     #[error(
-        "network {network} needs {needed} positions that white wins, and the ending has {found}; ask \
+        "network {network} needs {needed} positions that white wins, and there are {found}; ask \
          for fewer `examples`, or fewer for `validation`"
     )]
     TooFewPositions {

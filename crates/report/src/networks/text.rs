@@ -118,9 +118,12 @@ fn write_epochs(out: &mut dyn Write, trained: &[&Trained]) -> io::Result<()> {
         epochs.entry((epoch.network, epoch.epoch)).or_default().push(errors);
     }
     let parts = epochs.keys().map(|(network, _)| network + 1).max().unwrap_or(1);
-    let part_heading = |part: u32, heading: &str| match parts {
-        1 => heading.to_owned(),
-        _ => format!("{}: {heading}", ["white", "black"][part as usize % 2]),
+    let part_heading = |part: u32, heading: &str| {
+        let name = trained.first().map(|trained| trained.network.part_name(part as usize));
+        match name.filter(|name| !name.is_empty()) {
+            None => heading.to_owned(),
+            Some(name) => format!("{name}: {heading}"),
+        }
     };
     let mut columns = vec![Column::numbers("epoch"), Column::numbers("learning")];
     for part in 0..parts {

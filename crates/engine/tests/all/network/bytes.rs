@@ -4,18 +4,18 @@ use sha2::{Digest, Sha256};
 use spelrum_engine::Side;
 use spelrum_engine::network::{Network, NetworkBytesError};
 
-use super::{KRK, LARGE, PLAIN, trained};
+use super::{KRK, LARGE, PLAIN, REGIONS, trained};
 
 #[test]
 fn a_network_is_read_as_it_was_written() {
-    for json in [PLAIN, LARGE] {
+    for json in [PLAIN, LARGE, REGIONS] {
         let network = trained(json).network;
         let bytes = network.to_bytes();
         let read = Network::from_bytes(&bytes).unwrap();
         assert_eq!(read, network);
         assert_eq!(read.to_bytes(), bytes);
         let header = 8 + 2 + (2 + 3) + 4 + 16 + 2;
-        let layers = if json == PLAIN { 1 } else { 2 };
+        let layers = if json == LARGE { 2 } else { 1 };
         assert_eq!(bytes.len(), header + 2 * layers + 4 * network.weights() + 32);
         for position in KRK.positions().step_by(97) {
             let squares: Vec<u8> = position.squares().collect();
@@ -72,6 +72,7 @@ fn other_bytes_are_refused_with_the_reason() {
     for at in 15..19 {
         assert_eq!(with(at, &[9]), description("a word is unknown"));
     }
+    assert_eq!(with(18, &[64]), description("it has too many regions"));
     for number in [f64::NAN, f64::INFINITY, -1.0, 1e9] {
         assert_eq!(with(19, &number.to_le_bytes()), description("its target is out of range"));
         assert_eq!(with(27, &number.to_le_bytes()), description("its target is out of range"));

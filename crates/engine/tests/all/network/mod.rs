@@ -40,3 +40,7 @@ const PLAIN: &str = r#"{"ending": "KRK", "inputs": "coordinates-distances", "rot
 /// All that is otherwise: squares, two layers, batches, a network for each side, draws.
 const LARGE: &str = r#"{"ending": "KRK", "inputs": "king-pairs", "hidden": [20, 9], "draws": true,
     "validation": 200, "epochs": 3, "batch": 2, "schedule": "cosine", "seed": 7}"#;
+
+/// A network for each side to move and each distance of black's king from the edge, and positions in all rotations.
+const REGIONS: &str = r#"{"ending": "KRK", "inputs": "coordinates", "rotations": false, "augmented": true,
+    "hidden": [6], "regions": 4, "examples": 1000, "validation": 100, "epochs": 6}"#;

@@ -17,6 +17,11 @@ fn a_recipe_spells_everything_out() {
     }
     // The order in which pieces are named is no part of it.
     assert_eq!(recipe(r#"{"ending": "KNBK"}"#), recipe(r#"{"ending": "KBNK"}"#));
+    // What came later is not spelt out at its default: networks keep their names.
+    let plain = PLAIN.replace("{", r#"{"augmented": false, "regions": 1, "#);
+    assert_eq!(recipe(&plain).parameters(), recipe(PLAIN).parameters());
+    let other = recipe(&plain.replace("false, \"regions\": 1", "true, \"regions\": 2"));
+    assert_eq!(other.parameters().len(), recipe(PLAIN).parameters().len() + 2);
     // A whole number is a number.
     let recipe_of_krk = recipe(r#"{"ending": "KRK", "target_start": 1, "target_over": 32}"#);
     assert_eq!(recipe_of_krk.parameters()["target_over"], Value::Number(32.0));
@@ -54,6 +59,8 @@ fn what_is_wrong_is_named_with_a_remedy() {
         of_krk(r#""epoch": 3"#),
         of_krk(r#""inputs": "onehot""#),
         of_krk(r#""mirrored": false"#),
+        of_krk(r#""augmented": true"#),
+        of_krk(r#""regions": 5"#),
         of_krk(r#""hidden": []"#),
         of_krk(r#""hidden": [3, 0]"#),
         of_krk(r#""hidden": [1025]"#),
@@ -91,6 +98,8 @@ fn a_recipe_says_how_large_it_is() {
         "examples": 30000, "epochs": 10}"#;
     assert_eq!(sizes(each).0, 2 * ((15 + 1) * 30 + 31 * 8 + 9));
     assert_eq!(sizes(each).1, 600_000);
+    let regions = study.replace("{", r#"{"regions": 3, "#);
+    assert_eq!(sizes(&regions), (3 * sizes(study).0, 900_000, 1));
     // Two networks, 462 pairs of kings and a square for each other piece; eight images of each.
     assert_eq!(sizes(r#"{"ending": "KBNK", "epochs": 1}"#).1, 2 * 462 * 64 * 64);
     let all = r#"{"ending": "KBNK", "epochs": 1, "rotations": false, "networks": "black"}"#;

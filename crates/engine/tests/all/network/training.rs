@@ -1,9 +1,10 @@
 //! Results of training.
 
-use spelrum_engine::network::{TrainError, Trained, train};
+use sha2::{Digest, Sha256};
+use spelrum_engine::network::{Network, TrainError, Trained, train};
 use spelrum_engine::{Side, Timeless};
 
-use super::{KRK, LARGE, PLAIN, recipe, table, trained};
+use super::{KRK, LARGE, PLAIN, REGIONS, recipe, table, trained};
 use crate::common::Counting;
 
 /// Machines and builds train the same networks: whoever changes one changes what recipes mean, which are
@@ -88,6 +89,44 @@ fn the_best_weights_are_kept() {
     assert_eq!(patient.epochs, all.epochs[..last]);
     assert_eq!(last as u32, patient.runs[0].best_epoch + 4);
     assert_eq!(all.sides.len(), 1, "black's positions alone are learnt");
+}
+
+/// Each region's network answers as the only network of a recipe whose weights it has, where it is asked.
+#[test]
+fn regions_have_networks_of_their_own() {
+    let trained = trained(REGIONS);
+    assert_eq!((trained.runs.len(), trained.sides.len()), (8, 8));
+    let names = [0, 1, 6, 7].map(|part| trained.network.part_name(part));
+    assert_eq!(names, ["white, region 1", "black, region 1", "white, region 4", "black, region 4"]);
+    let positions = |part: u32| trained.runs[part as usize].positions;
+    assert!(
+        positions(0) > positions(2) && positions(2) > positions(4) && positions(4) > positions(6)
+    );
+    let bytes = trained.network.to_bytes();
+    let (header, weights) = (8 + 2 + (2 + 3) + 4 + 16 + 2 + 2, trained.network.weights() / 8);
+    for region in 0..4 {
+        // The two networks of this region alone, with the hash of such bytes.
+        let begin = header + 4 * 2 * weights * region;
+        let mut alone = [&bytes[..header], &bytes[begin..begin + 4 * 2 * weights]].concat();
+        alone[18] %= 16;
+        alone.extend_from_slice(&Sha256::digest(&alone));
+        let alone = Network::from_bytes(&alone).unwrap();
+        let mut same = 0;
+        for position in KRK.positions().step_by(53) {
+            let squares: Vec<u8> = position.squares().collect();
+            let (file, rank) = (squares[1] % 8, squares[1] / 8);
+            let to_edge = [file, 7 - file, rank, 7 - rank].into_iter().min();
+            let answers = [&trained.network, &alone]
+                .map(|network| network.output(position.to_move(), &squares));
+            if to_edge == Some(region as u8) {
+                assert_eq!(answers[0], answers[1]);
+                same += 1;
+            } else {
+                assert_ne!(answers[0], answers[1]);
+            }
+        }
+        assert!(same > 100, "{region}: {same}");
+    }
 }
 
 #[test]
