@@ -1,0 +1,201 @@
+"""Players made for other libraries, as players of Spelrum.
+
+Each adapter takes such a player and returns a function ``state -> move`` for :func:`spelrum.player`::
+
+    @spelrum.player("connect-four")
+    def mine(state):
+        return adapted(state)
+
+    adapted = spelrum.adapters.kaggle(agent)
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Callable, Optional
+
+from spelrum.errors import Error
+from spelrum.players import Answer, Move
+from spelrum.state import State
+
+if TYPE_CHECKING:
+    import chess
+
+Choose = Callable[[State], Answer]
+
+# The most characters of a language model's answers that are kept as a note.
+_NOTE_MAX = 2000
+# Who owns a cell, by its character in a position of Connect Four or tic-tac-toe.
+_OWNERS = {".": 0, "r": 1, "x": 1, "y": 2, "o": 2}
+
+
+def prompt(state: State) -> str:
+    """The text by which :func:`text` asks for a move."""
+    side = {"first": "the player who moves first", "second": "the player who moves second"}[state.to_move]
+    played = f"Moves so far: {' '.join(state.moves)}\n" if state.moves else ""
+    return (
+        f"You play {state.game} and are {side}.\n\n{state.board.rstrip()}\n\n"
+        f"Position: {state.position}\n{played}Legal moves: {' '.join(state.legal)}\n\n"
+        "Think briefly, then answer with one of the legal moves in a last line of this form:\nMove: <move>"
+    )
+
+
+def parse(answer: str, legal: list[str]) -> Optional[str]:
+    """The move in a language model's answer, or None.
+
+    It is what follows the last ``Move:``; without that, the only legal move that the answer names.
+    Capitals count only where they tell legal moves apart.
+    """
+    moves = {move.lower(): move for move in legal}
+    exact = set(legal)
+    marked = re.findall(r"move\W*:[\s*`'\"]*([^\s*`'\"]+)", answer, re.IGNORECASE)
+    words = [word.strip("*`'\"()[].,;:!?") for word in ([marked[-1]] if marked else answer.split())]
+    if len(moves) < len(legal):
+        found = {word for word in words if word in exact}
+    else:
+        found = {moves[word.lower()] for word in words if word.lower() in moves}
+    return found.pop() if len(found) == 1 else None
+
+
+def text(
+    ask: Callable[[str], str],
+    *,
+    prompt: Callable[[State], str] = prompt,
+    attempts: int = 3,
+    notes: bool = True,
+) -> Choose:
+    """A language model as a player.
+
+    The model gets the board and the legal moves. If its answer has no legal move, it is asked again,
+    with its answer and what was wrong.
+
+    Args:
+        ask: from a prompt to the model's answer; any library, or a stub.
+        prompt: from a state to the prompt.
+        attempts: how often a move is asked for at most.
+        notes: whether the model's answers are kept as the move's note.
+
+    Raises:
+        Error: from the player, if no attempt gives a legal move: the game is forfeited with the last answer.
+    """
+
+    def choose(state: State) -> Move:
+        asked = prompt(state)
+        answers: list[str] = []
+        for _ in range(attempts):
+            answer = ask(asked)
+            answers.append(answer)
+            move = parse(answer, state.legal)
+            if move is not None:
+                note = "\n---\n".join(answers)[-_NOTE_MAX:] if notes else None
+                return Move(move, note=note)
+            asked = (
+                f"{prompt(state)}\n\nYou answered:\n{answer[-_NOTE_MAX:]}\n\nThat names no legal move. "
+                f"Answer with one of: {' '.join(state.legal)}"
+            )
+        raise Error(f"no legal move in {attempts} answers; the last one: {answers[-1][:500]}")
+
+    return choose
+
+
+def chess_board(state: State) -> chess.Board:
+    """The position of a game of chess as python-chess's board, with the moves since the opening."""
+    import chess
+
+    _expect(state, "chess")
+    board = chess.Board(state.opening, chess960=bool(state.rules.get("chess960")))
+    for move in state.moves:
+        board.push_uci(move)
+    return board
+
+
+def python_chess(choose: Callable[[chess.Board], chess.Move]) -> Choose:
+    """A function from python-chess's board to a move as a player of chess."""
+
+    def adapted(state: State) -> str:
+        return choose(chess_board(state)).uci()
+
+    return adapted
+
+
+class _Fields(dict[str, Any]):
+    """A dictionary whose values are attributes too, as Kaggle's environments have them."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def kaggle(agent: Callable[..., int]) -> Choose:
+    """An agent of Kaggle's environments ``connectx`` (as Connect Four) or ``tictactoe``.
+
+    Args:
+        agent: ``agent(observation, configuration)``, or with the observation alone.
+    """
+    import inspect
+
+    takes_configuration = len(inspect.signature(agent).parameters) > 1
+
+    def choose(state: State) -> str:
+        cells, columns = _cells(state)
+        configuration = _Fields(columns=columns, rows=len(cells) // columns, inarow=4 if columns == 7 else 3)
+        seconds = state.limits.seconds
+        configuration.update(timeout=2 if seconds is None else seconds, actTimeout=2 if seconds is None else seconds)
+        observation = _Fields(
+            board=cells, mark=1 if state.to_move == "first" else 2, step=len(cells) - cells.count(0)
+        )
+        observation.update(remainingOverageTime=60)
+        action = agent(observation, configuration) if takes_configuration else agent(observation)
+        return _move_of_action(state, int(action))
+
+    return choose
+
+
+def pettingzoo(policy: Callable[[dict[str, Any]], int]) -> Choose:
+    """A policy for PettingZoo's ``connect_four_v3`` or ``tictactoe_v3``.
+
+    Args:
+        policy: from an observation (``observation`` and ``action_mask``, as numpy arrays) to an action.
+    """
+
+    def choose(state: State) -> str:
+        import numpy
+
+        cells, columns = _cells(state)
+        board = numpy.array(cells).reshape(-1, columns)
+        own = 1 if state.to_move == "first" else 2
+        planes = [board == own, board == 3 - own]
+        legal = {_action(state, move) for move in state.legal}
+        actions = 7 if columns == 7 else 9
+        observation = numpy.stack(planes, axis=-1).astype(numpy.int8)
+        mask = numpy.array([action in legal for action in range(actions)], dtype=numpy.int8)
+        action = int(policy({"observation": observation, "action_mask": mask}))
+        return _move_of_action(state, action)
+
+    return choose
+
+
+def _cells(state: State) -> tuple[list[int], int]:
+    """The board's cells, row by row from the top left: 0 empty, 1 and 2 the first and second player; and its columns."""
+    _expect(state, "connect-four", "tic-tac-toe")
+    return [_OWNERS[cell] for cell in state.position], 7 if state.game == "connect-four" else 3
+
+
+def _action(state: State, move: str) -> int:
+    """The number of a move: its column, or its cell row by row."""
+    column = ord(move[0]) - ord("a")
+    return column if state.game == "connect-four" else column + 3 * (int(move[1]) - 1)
+
+
+def _move_of_action(state: State, action: int) -> str:
+    for move in state.legal:
+        if _action(state, move) == action:
+            return move
+    raise Error(f"action {action} is not legal here; legal moves: {' '.join(state.legal)}")
+
+
+def _expect(state: State, *games: str) -> None:
+    if state.game not in games:
+        raise Error(f"this adapter is for {' and '.join(games)}, not {state.game}")

@@ -1,0 +1,60 @@
+"""The program ``spelrum``: where it is, and how it is called."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Sequence
+
+from spelrum.errors import Error
+
+
+def path() -> str:
+    """The program: what the environment variable ``SPELRUM`` names, else the one that was installed
+    with this package, else the one in ``PATH``.
+
+    Raises:
+        Error: if there is none.
+    """
+    named = os.environ.get("SPELRUM")
+    if named:
+        if shutil.which(named) is None:
+            raise Error(f"SPELRUM names {named}, which is not a program")
+        return named
+    # `PREFIX/lib/python3.X/site-packages/spelrum` and `PREFIX/bin/spelrum`.
+    here = Path(__file__).resolve()
+    folders = [parent / "bin" for parent in here.parents[3:6]] + [Path(sys.executable).parent]
+    for folder in folders:
+        program = folder / "spelrum"
+        if program.is_file() and os.access(program, os.X_OK):
+            return str(program)
+    found = shutil.which("spelrum")
+    if found is None:
+        raise Error(
+            "the program `spelrum` is not there: install the package from a wheel that has it, put it into PATH, "
+            "or name it by the environment variable SPELRUM"
+        )
+    return found
+
+
+def call(*arguments: str) -> str:
+    """Runs the program and returns what it prints.
+
+    Raises:
+        Error: if it fails, with its message and exit code.
+    """
+    command = [path(), "--color", "never", *arguments]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise error(done.stderr.decode("utf-8", "replace"), done.returncode, arguments)
+    return done.stdout.decode("utf-8", "replace")
+
+
+def error(message: str, exit_code: int, arguments: Sequence[str]) -> Error:
+    """The error that a failed call comes to."""
+    text = message.strip()
+    text = text[len("error: ") :] if text.startswith("error: ") else text
+    return Error(text or f"`spelrum {arguments[0]}` ended with code {exit_code} and no message", exit_code)

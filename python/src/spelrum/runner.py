@@ -1,0 +1,278 @@
+"""Running sweeps on this machine."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Union
+
+from spelrum import binary, players, toml
+from spelrum.errors import Error
+from spelrum.experiment import Experiment
+from spelrum.players import Player, Program
+from spelrum.sources import Engine, engine_table
+
+Sweep = Union[Mapping[str, Any], str, Path]
+"""A sweep: a table, a file, or (with a line break) the text of one."""
+
+# The exit code of a finished sweep with failed games, and of a paused one.
+_SOME_FAILED = 7
+# Between two looks at the progress, in seconds.
+_LOOK = 1.0
+
+
+class Progress(NamedTuple):
+    """How far an experiment is."""
+
+    name: str
+    """Its name."""
+    games_settled: int
+    """Games with a result, and games that finally failed."""
+    games_planned: int
+    """Games that it will have."""
+    games_failed: int
+    """Games that finally failed."""
+    seconds: float
+    """Time since the call of :func:`run`, in seconds."""
+
+
+def run(
+    sweep: Sweep,
+    *,
+    db: Optional[Union[str, Path]] = None,
+    slots: Optional[int] = None,
+    engines: Union[None, str, Path, Mapping[str, Engine]] = None,
+    progress: Union[bool, Callable[[Progress], None]] = True,
+    new: bool = False,
+    drop: bool = False,
+    arguments: Sequence[str] = (),
+) -> Experiment:
+    """Plays a sweep on this machine, and returns its results. Run again, it resumes.
+
+    A sweep that is a table has the keys of docs/sweeps.md. There a player may also be a
+    :class:`Player`, a :class:`Program`, or a table that has either as ``player`` beside limits and
+    options: ``{"player": mine, "move_time": "10ms"}``. What is written for them (the sweep, the
+    engines file, source of a notebook's players) is kept in a folder beside the database, named
+    after it. Ctrl-C lets the games under way end, a second one ends at once; finished games are kept.
+
+    Args:
+        sweep: a table, a file's path, or the text of a sweep.
+        db: the results database; else the sweep's name with ``.db`` in the current folder.
+        slots: how many games to play at once; else as many as there are cores.
+        engines: external engines by the names that the sweep has for them, or an engines file.
+        progress: whether to show it, or a function that gets it about once a second.
+        new: begin a new experiment even if the database has one of this name.
+        drop: accept that cells which the sweep no longer has leave the reports.
+        arguments: other arguments for ``spelrum run``, such as ``["--memory", "4GiB"]``.
+
+    Raises:
+        Error: if the sweep is wrong, or the program fails; with its message.
+        KeyboardInterrupt: after Ctrl-C, once the program has ended.
+    """
+    players.stop_loading()
+    table, text, file = _read(sweep)
+    database = Path(db if db is not None else _name(table, text, file) + ".db").expanduser().absolute()
+    named: dict[str, Engine] = dict(engines) if isinstance(engines, Mapping) else {}
+    if table is not None:
+        text = toml.dumps(with_engines(table, named))
+    folder = database.with_suffix(".spelrum")
+    engines_file = None if engines is None or isinstance(engines, Mapping) else Path(engines).absolute()
+    if named and engines_file is not None:
+        raise Error("give the engines of that file by a table too: a run has one engines file")
+    if named or file is None:
+        folder.mkdir(parents=True, exist_ok=True)
+    if named:
+        engines_file = folder / "engines.toml"
+        tables = {name: engine_table(engine, folder) for name, engine in named.items()}
+        engines_file.write_text(toml.dumps({"engines": tables}), encoding="utf-8")
+    if file is None:
+        file = folder / "sweep.toml"
+        file.write_text(text, encoding="utf-8")
+
+    command = ["run", str(file), "--db", str(database), "--json", "--quiet"]
+    command += ["--slots", str(slots)] if slots is not None else []
+    command += ["--engines", str(engines_file)] if engines_file is not None else []
+    command += ["--new"] if new else []
+    command += ["--yes"] if drop else []
+    shown = _shown(progress)
+    try:
+        output, messages, code = _play([*command, *arguments], database, _name(table, text, file), shown)
+    finally:
+        if isinstance(shown, _Line):
+            shown.close()
+    try:
+        report = json.loads(output)
+    except ValueError:
+        report = None
+    if report is None or code not in (0, _SOME_FAILED):
+        raise binary.error(messages, code, command)
+    experiment = Experiment(database, report["experiment_uuid"], report["experiment"])
+    if messages.strip():
+        warnings.warn(messages.strip(), stacklevel=2)
+    _warn_of_crashes(experiment)
+    return experiment
+
+
+def with_engines(sweep: Mapping[str, Any], engines: dict[str, Engine]) -> dict[str, Any]:
+    """The sweep with players of Python as external engines, which are added to ``engines``.
+
+    Raises:
+        Error: if two engines have the same name.
+    """
+    described: dict[str, Any] = {}
+    for name, entry in (sweep.get("players") or {}).items():
+        settings = dict(entry) if isinstance(entry, Mapping) else {}
+        engine = settings.pop("player", None) if settings else entry
+        if engine is None:
+            described[name] = entry
+            continue
+        if not isinstance(engine, (Player, Program)):
+            raise Error(
+                f"player `{name}` is {engine!r:.100}: give a table, a function under @spelrum.player(), "
+                f"or a spelrum.Program"
+            )
+        engine_name = engine.name if isinstance(engine, Player) else name
+        if engines.setdefault(engine_name, engine) is not engine:
+            raise Error(f"two engines are named `{engine_name}`: give one another, @spelrum.player(..., name=…)")
+        protocol = "lines" if isinstance(engine, Player) else engine.protocol
+        described[name] = {"algorithm": protocol, "engine": engine_name, **settings}
+    return {**sweep, "players": described}
+
+
+def _read(sweep: Sweep) -> tuple[Optional[Mapping[str, Any]], str, Optional[Path]]:
+    """The sweep as a table or as text, and its file if it has one."""
+    if isinstance(sweep, Mapping):
+        return sweep, "", None
+    if isinstance(sweep, str) and "\n" in sweep:
+        return None, sweep, None
+    file = Path(sweep).expanduser().absolute()
+    try:
+        return None, file.read_text(encoding="utf-8"), file
+    except (OSError, UnicodeDecodeError) as error:
+        raise Error(f"cannot read the sweep {file}: {error}") from None
+
+
+def _name(table: Optional[Mapping[str, Any]], text: str, file: Optional[Path]) -> str:
+    """The name of the sweep's experiment."""
+    if table is not None:
+        name = table.get("name")
+    else:
+        import re
+
+        # Keys without a header come first; a text that is no TOML is refused by the program.
+        top = re.split(r"^\s*\[", text, maxsplit=1, flags=re.MULTILINE)[0]
+        match = re.search(r"^\s*name\s*=\s*[\"']([^\"']+)[\"']", top, re.MULTILINE)
+        name = match and match[1]
+    if not isinstance(name, str) or not name or "/" in name:
+        raise Error("the sweep has no `name`" + (f": {file}" if file else ""))
+    return name
+
+
+def _play(
+    command: Sequence[str], database: Path, name: str, show: Optional[Callable[[Progress], None]]
+) -> tuple[str, str, int]:
+    """Runs the program to its end: what it printed, its messages, and its exit code."""
+    began = time.monotonic()
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
+        # A group of its own: Ctrl-C reaches the program once, from here, and not its engines.
+        child = subprocess.Popen(
+            [binary.path(), "--color", "never", *command],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=messages,
+            start_new_session=True,
+        )
+        interrupted = False
+        while True:
+            try:
+                child.wait(_LOOK)
+                break
+            except subprocess.TimeoutExpired:
+                _look(database, name, began, show)
+            except KeyboardInterrupt:
+                interrupted = True
+                child.send_signal(signal.SIGINT)
+            except BaseException:
+                child.terminate()
+                child.wait()
+                raise
+        if interrupted:
+            raise KeyboardInterrupt
+        _look(database, name, began, show)
+        texts = []
+        for stream in (output, messages):
+            stream.seek(0)
+            texts.append(stream.read().decode("utf-8", "replace"))
+        return texts[0], texts[1], child.returncode
+
+
+def _look(database: Path, name: str, began: float, show: Optional[Callable[[Progress], None]]) -> None:
+    if show is None or not database.is_file():
+        return
+    try:
+        status = json.loads(binary.call("status", name, "--db", str(database), "--json"))
+        experiment = status["experiments"][-1]
+    except (Error, ValueError, IndexError):
+        return  # It is only being made, or this look came too late: the run itself says what is wrong.
+    show(
+        Progress(
+            name,
+            experiment["games_settled"],
+            experiment["games_planned"],
+            experiment["games_failed"],
+            time.monotonic() - began,
+        )
+    )
+
+
+class _Line:
+    """Progress in a line of its own, or in a notebook by tqdm, if it is there."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._is_shown = False
+        if "ipykernel" in sys.modules:
+            try:
+                from tqdm.auto import tqdm
+            except ImportError:
+                return
+            self._bar = tqdm(unit="game")
+
+    def __call__(self, progress: Progress) -> None:
+        if self._bar is not None:
+            self._bar.total = progress.games_planned
+            self._bar.update(progress.games_settled - self._bar.n)
+            return
+        failed = f", {progress.games_failed} failed" if progress.games_failed else ""
+        text = f"{progress.name}: {progress.games_settled} of {progress.games_planned} games{failed}"
+        print(f"\r{text}, {progress.seconds:.0f} s ", end="", file=sys.stderr, flush=True)
+        self._is_shown = True
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        elif self._is_shown:
+            print(file=sys.stderr)
+
+
+def _shown(progress: Union[bool, Callable[[Progress], None]]) -> Optional[Callable[[Progress], None]]:
+    if callable(progress):
+        return progress
+    # A log gets no line that is written over.
+    return _Line() if progress and ("ipykernel" in sys.modules or sys.stderr.isatty()) else None
+
+
+def _warn_of_crashes(experiment: Experiment) -> None:
+    """Warns of players that forfeited games, with the last message of each."""
+    rows = experiment.sql(
+        "SELECT player, kind, count(*) AS games, max(game_id), message FROM forfeited"
+        f" WHERE experiment = '{experiment.name.replace(chr(39), 2 * chr(39))}' GROUP BY player, kind"
+    ).rows()
+    for row in rows:
+        warnings.warn(f"{row['player']} lost {row['games']} games by {row['kind']}: {row['message']}", stacklevel=3)
