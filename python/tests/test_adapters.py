@@ -21,7 +21,7 @@ def state(game: str, position: str, moves: list[str], legal: list[str], to_move:
     opening = more.pop("opening", position)
     request = {"id": 1, "position": position, "opening": opening, "moves": moves, "legal": legal, "to_move": to_move}
     start = {"spelrum": 1, "game": game, "rules": more.pop("rules", {}), "options": {}}
-    return spelrum.State({**request, "board": f"board of {game}", "seed": 5, "limits": {}, **more}, start, NoAsker())
+    return spelrum.State({**request, "board": f"board of {game}", "limits": {}, "seed": 5, **more}, start, NoAsker())
 
 
 def tic_tac_toe(position: str) -> spelrum.State:
@@ -169,3 +169,79 @@ def _cell(position: str, move: str, columns: int) -> int:
     if columns == 3:
         return column + 3 * (int(move[1]) - 1)
     return max(cell for cell in range(column, 42, 7) if position[cell] == ".")
+
+
+def _spelrums(name: str, at: Any) -> tuple[str, list[str], str]:
+    """Position, legal moves and mover in Spelrum's notation, of a state of OpenSpiel."""
+    actions, side = at.legal_actions(), at.current_player()
+    if name == "connect_four":
+        position = str(at).replace("\n", "").replace("x", "r").replace("o", "y")
+        return position, ["abcdefg"[action] for action in actions], ["first", "second"][side]
+    if name == "tic_tac_toe":
+        position = str(at).replace("\n", "")
+        return position, legal(position), ["first", "second"][side]
+    if name == "nim":
+        piles = str(at).partition(": ")[2].split()
+        moves = ["abcd"[action % len(piles)] + str(action // len(piles) + 1) for action in actions]
+        return ",".join(piles) + "/" + "wb"[side], moves, ["first", "second"][side]
+    moves = ["pass" if action == 64 else "abcdefgh"[action % 8] + str(action // 8 + 1) for action in actions]
+    return "", moves, ["first", "second"][side]
+
+
+@pytest.mark.parametrize("name", ["connect_four", "tic_tac_toe", "nim", "othello"])
+@pytest.mark.parametrize("is_policy", [False, True])
+def test_open_spiels_own_games(name: str, is_policy: bool) -> None:
+    """Random games in OpenSpiel: its bot sees the same state, and its move is the same in Spelrum's notation."""
+    pyspiel = pytest.importorskip("pyspiel")
+    from open_spiel.python import policy
+
+    game = pyspiel.load_game("nim(pile_sizes=3;4;5,is_misere=true)" if name == "nim" else name)
+    passes = 0
+    for seed in range(40 if name == "othello" else 6):
+        seen: list[str] = []
+        draw = random.Random(seed)
+
+        class Bot:
+            def step(self, at: Any) -> int:
+                seen.append(str(at))
+                return int(draw.choice(at.legal_actions()))
+
+        choose = adapters.open_spiel(
+            lambda game, player: policy.UniformRandomPolicy(game) if is_policy else Bot()
+        )
+        at = game.new_initial_state()
+        moves: list[str] = []
+        start = "." * 27 + "wb" + "." * 6 + "bw" + "." * 27 + " b"
+        while not at.is_terminal():
+            position, legal_moves, to_move = _spelrums(name, at)
+            asked = state(
+                name.replace("_", "-"), position, list(moves), legal_moves, to_move, opening=start, rules={"misere": True},
+                seed=100 * seed + len(moves)
+            )
+            answer = choose(asked)
+            if is_policy:
+                assert isinstance(answer, spelrum.Move) and answer.distribution is not None
+                assert set(answer.distribution) == set(legal_moves) and answer.move in legal_moves
+            elif name != "nim":
+                assert seen[-1] == str(at)
+            moves.append(answer.move if isinstance(answer, spelrum.Move) else str(answer))
+            passes += moves[-1] == "pass"
+            at.apply_action(dict(zip(legal_moves, at.legal_actions()))[moves[-1]])
+    assert passes or name != "othello"
+
+
+def test_open_spiels_chess() -> None:
+    pyspiel = pytest.importorskip("pyspiel")
+    chess = pytest.importorskip("chess")
+    fen = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"
+    board = chess.Board(fen)
+    moves: list[str] = []
+    choose = adapters.open_spiel(lambda game, player: pyspiel.make_uniform_random_bot(player, 3))
+    while not board.is_game_over() and len(moves) < 80:
+        side = "first" if board.turn else "second"
+        legal_moves = [move.uci() for move in board.legal_moves]
+        moves.append(str(choose(state("chess", board.fen(), list(moves), legal_moves, side, opening=fen))))
+        board.push_uci(moves[-1])
+    assert len(moves) > 10
+    with pytest.raises(spelrum.Error, match="only the start position"):
+        choose(state("othello", "x", [], [], "first"))

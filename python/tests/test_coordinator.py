@@ -49,7 +49,7 @@ def test_a_sweep_on_a_coordinator(url: str) -> None:
     assert experiment.sql("SELECT 1 AS a WHERE 0").rows() == []
     assert len(experiment.report()["cells"]) == 2
     games = experiment.games()
-    assert len(games) == 40 and games[0]["moves"]
+    assert len(games) == 40 and games[0]["game"]["moves"]
     assert lab.submit(sweep()).uuid == experiment.uuid == lab.experiment("first").uuid
     assert lab.status()["experiments"][0]["name"] == "first"
 

@@ -21,7 +21,8 @@ def test_a_whole_game_is_played_and_follows_from_its_seeds(start: Start, direct:
     for _ in range(2):
         runner = start(RANDOM + "spelrum.main()\n", direct=direct)
         assert runner.hello == {"name": "mine", "parallel": 1}
-        position, moves = ".........", []
+        position = "........."
+        moves: list[str] = []
         while winner(position) is None:
             answer = runner.ask(position, moves=moves)
             assert answer["id"] == runner.next_id and answer["move"] in legal(position)

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import spelrum
+from spelrum import toml
 from spelrum.sources import engine_table, extract
 
 SOURCE = Path(__file__).resolve().parent.parent / "src"
@@ -75,7 +76,7 @@ def test_frames(program: str, tmp_path: Path) -> None:
 
 def test_a_file_and_a_text_as_sweep(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    text = spelrum.toml.dumps(sweep())  # type: ignore[attr-defined]
+    text = toml.dumps(sweep())
     (tmp_path / "mine.toml").write_text(text)
     first = spelrum.run("mine.toml")
     assert first.db == tmp_path / "first.db" and not (tmp_path / "first.spelrum").exists()

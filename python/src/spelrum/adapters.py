@@ -199,3 +199,73 @@ def _move_of_action(state: State, action: int) -> str:
 def _expect(state: State, *games: str) -> None:
     if state.game not in games:
         raise Error(f"this adapter is for {' and '.join(games)}, not {state.game}")
+
+
+def open_spiel(make: Callable[[Any, int], Any]) -> Choose:
+    """A bot or policy of OpenSpiel for Connect Four, tic-tac-toe, Nim, Othello (from its start position) or chess.
+
+    Args:
+        make: from a ``pyspiel.Game`` and the number of a player to a bot (``step(state)``) or a policy
+            (``action_probabilities(state)``); called once for each game and side. Of a policy's actions one
+            is drawn by the state's seed. A game of Nim begins at the position that is asked about.
+    """
+    made: dict[tuple[str, int], Any] = {}
+
+    def choose(state: State) -> Answer:
+        game, at, moves = _open_spiel_state(state)
+        side = (str(game), at.current_player())
+        if side not in made:
+            made[side] = make(game, side[1])
+        if not hasattr(made[side], "action_probabilities"):
+            action = int(made[side].step(at))
+            if action not in moves:
+                raise Error(f"action {action} is not legal here; legal actions: {sorted(moves)}")
+            return moves[action]
+        chances = {moves[action]: float(chance) for action, chance in made[side].action_probabilities(at).items()}
+        return Move(state.random.choices(list(chances), list(chances.values()))[0], distribution=chances)
+
+    return choose
+
+
+def _open_spiel_state(state: State) -> tuple[Any, Any, dict[int, str]]:
+    """OpenSpiel's game and state, and each legal move by the number of its action."""
+    import json
+
+    import pyspiel
+
+    _expect(state, "connect-four", "tic-tac-toe", "nim", "othello", "chess")
+    if state.game in ("connect-four", "tic-tac-toe"):
+        cells, columns = _cells(state)
+        marks = ["xo."[owner - 1] for owner in cells]
+        game = pyspiel.load_game(state.game.replace("-", "_"))
+        described: dict[str, Any] = {"board": marks, "current_player": "x" if state.to_move == "first" else "o"}
+        if columns == 7:
+            # Its rows begin at the bottom.
+            rows = [marks[row : row + 7] for row in range(35, -1, -7)]
+            described.update(board=rows, is_terminal=False, winner="")
+        at = game.new_initial_state(json.dumps(described))
+        return game, at, {_action(state, move): move for move in state.legal}
+    if state.game == "nim":
+        heaps = [(heap, int(left)) for heap, left in enumerate(state.position.partition("/")[0].split(",")) if int(left)]
+        sizes = ";".join(str(left) for _, left in heaps)
+        game = pyspiel.load_game("nim", {"pile_sizes": sizes, "is_misere": bool(state.rules.get("misere"))})
+        at = game.new_initial_state()
+        piles = {chr(ord("a") + heap): number for number, (heap, _) in enumerate(heaps)}
+        return game, at, {piles[move[0]] + len(heaps) * (int(move[1:]) - 1): move for move in state.legal}
+    if state.game == "othello":
+        game = pyspiel.load_game("othello")
+        at = game.new_initial_state()
+        if state.opening != "." * 27 + "wb" + "." * 6 + "bw" + "." * 27 + " b":
+            raise Error("OpenSpiel's Othello has only the start position: leave `openings` out")
+        actions = {"abcdefgh"[square % 8] + str(square // 8 + 1): square for square in range(64)}
+        actions["pass"] = 64
+        for move in state.moves:
+            at.apply_action(actions[move])
+        return game, at, {actions[move]: move for move in state.legal}
+    if state.rules.get("chess960"):
+        raise Error("this adapter has no Chess960")
+    game = pyspiel.load_game("chess")
+    at = game.new_initial_state(state.opening)
+    for move in state.moves:
+        at.apply_action(at.parse_move_to_action(move))
+    return game, at, {at.parse_move_to_action(move): move for move in state.legal}

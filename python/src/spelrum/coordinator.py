@@ -80,7 +80,7 @@ class Coordinator:
             Error: if there is none, or the coordinator is not reached.
         """
         answer = self.call("GET", f"/experiments/{quote(name, safe='')}")
-        return RemoteExperiment(self, answer["experiment_uuid"], answer["name"])
+        return RemoteExperiment(self, answer["uuid"], answer["name"])
 
     def status(self) -> dict[str, Any]:
         """Experiments, workers, and what needs attention.
@@ -208,7 +208,7 @@ class RemoteExperiment:
         return self._call("GET", "report")
 
     def games(self) -> list[dict[str, Any]]:
-        """Each counted game with its moves.
+        """Each counted game with its moves, as the API has whole games.
 
         Raises:
             Error: if not all games could be read.
