@@ -143,6 +143,26 @@ def test_ctrl_c_keeps_finished_games(program: str, tmp_path: Path) -> None:
     assert str(tmp_path) not in done.stdout
 
 
+def test_an_external_engine(program: str, tmp_path: Path) -> None:
+    ours = spelrum.Program(program, "engine", "uci", "--player", "alpha-beta", protocol="uci", startup_timeout="20s")
+    experiment = spelrum.run(
+        {
+            "name": "chess",
+            "game": "chess",
+            "games": 2,
+            "max_plies": 10,
+            "openings": {"kind": "random", "plies": 2},
+            "players": {"ours": {"player": ours, "depth": 1}, "random": {"algorithm": "random"}},
+        },
+        db=tmp_path / "chess.db",
+        slots=1,
+    )
+    assert experiment.results.rows()[0]["games"] == 2
+    assert "[engines]" in (tmp_path / "chess.spelrum/engines.toml").read_text()
+    with pytest.raises(spelrum.Error, match="a run has one engines file"):
+        spelrum.run(sweep(players={"a": ours}), db=tmp_path / "a.db", engines="engines.toml")
+
+
 # Players of Python.
 
 

@@ -26,7 +26,7 @@ def path() -> str:
         return named
     # `PREFIX/lib/python3.X/site-packages/spelrum` and `PREFIX/bin/spelrum`.
     here = Path(__file__).resolve()
-    folders = [parent / "bin" for parent in here.parents[3:6]] + [Path(sys.executable).parent]
+    folders = [parent / "bin" for parent in list(here.parents)[3:6]] + [Path(sys.executable).parent]
     for folder in folders:
         program = folder / "spelrum"
         if program.is_file() and os.access(program, os.X_OK):

@@ -239,7 +239,9 @@ class _Line:
         self._is_shown = False
         if "ipykernel" in sys.modules:
             try:
-                from tqdm.auto import tqdm
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # Without ipywidgets its bar is of text.
+                    from tqdm.auto import tqdm
             except ImportError:
                 return
             self._bar = tqdm(unit="game")

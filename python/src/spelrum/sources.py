@@ -95,7 +95,7 @@ def _collect(name: str, value: Any, names: Mapping[str, Any], pieces: dict[str, 
     plain = inspect.unwrap(value.target if isinstance(value, Player) else value)
     origin = getattr(plain, "__module__", None)
     if isinstance(plain, ModuleType):
-        pieces[name] = f"import {plain.__name__} as {name}\n"
+        pieces[name] = f"import {plain.__name__}\n" if plain.__name__ == name else f"import {plain.__name__} as {name}\n"
         return
     own_name = getattr(plain, "__name__", None)
     if origin != "__main__" and not isinstance(value, Player):
