@@ -140,6 +140,30 @@ def test_nonsense_is_named(start: Start, value: str, kind: str) -> None:
     assert f"({kind}); a move is a text" in runner.ask()["error"]
 
 
+def test_what_a_player_says_of_its_search_is_sent_or_named(start: Start) -> None:
+    runner = start(
+        """
+        class Number:
+            def __round__(self): return 7
+            def __float__(self): return 0.25
+            def __int__(self): return 3
+        nan = float("nan")
+        said = [
+            dict(score=1.6, depth=Number(), nodes=2.0, pv=("a1",), distribution={"a1": Number()}),
+            dict(score=nan), dict(distribution={"a1": nan}), dict(pv=5), dict(distribution=[1]), dict(depth="x"),
+        ]
+        @spelrum.player()
+        def mine(state):
+            return spelrum.Move("a1", **said.pop(0))
+        """
+    )
+    assert runner.ask() == {
+        "id": 1, "move": "a1", "score": 2, "depth": 3, "nodes": 2, "pv": ["a1"], "distribution": {"a1": 0.25},
+    }  # fmt: skip
+    for _ in range(5):
+        assert "of which not all can be sent" in runner.ask()["error"]
+
+
 def test_a_player_resigns_and_a_wrong_text_is_left_to_the_runner(start: Start) -> None:
     runner = start("@spelrum.player()\ndef mine(state):\n    return spelrum.RESIGN if state.moves else 'z'\n")
     assert runner.ask() == {"id": 1, "move": "z"}

@@ -7,7 +7,7 @@ import os
 import select
 import sys
 from collections import deque
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from spelrum.errors import Error
 from spelrum.players import RESIGN, Move, Player
@@ -119,10 +119,8 @@ class Connection:
         leave: Optional[SystemExit] = None
         try:
             answers = [_object(answer, player) for answer in player.choose_batch(states)]
-        except Exception as error:
-            answers = [{"error": _traceback(error)}] * len(states)
-        except SystemExit as error:
-            leave = error
+        except (Exception, SystemExit) as error:
+            leave = error if isinstance(error, SystemExit) else None
             answers = [{"error": _traceback(error)}] * len(states)
         self._send(*({"id": state._request["id"], **answer} for state, answer in zip(states, answers)))
         if leave is not None:
@@ -185,11 +183,28 @@ def _object(answer: Any, player: Player) -> dict[str, Any]:
     if isinstance(answer, str):
         return {"move": answer}
     if isinstance(answer, Move):
-        return {key: value for key, value in answer._asdict().items() if value is not None}
+        try:
+            # Numbers may be those of another library, such as numpy.
+            said = {key: _SAID[key](value) for key, value in answer._asdict().items() if value is not None}
+            json.dumps(said, allow_nan=False)
+            return said
+        except (TypeError, ValueError, AttributeError) as error:
+            return {"error": f"{player.name} returned {answer!r:.500}, of which not all can be sent: {error}"}
     if answer is RESIGN:
         return {"resign": True}
     kind = type(answer).__name__
     return {"error": f"{player.name} returned {answer!r:.200} ({kind}); a move is a text, one of state.legal"}
+
+
+_SAID: dict[str, Callable[[Any], Any]] = {
+    "move": str,
+    "score": lambda score: int(round(score)),
+    "depth": int,
+    "nodes": int,
+    "pv": lambda moves: [str(move) for move in moves],
+    "note": str,
+    "distribution": lambda chances: {str(move): float(chance) for move, chance in chances.items()},
+}
 
 
 def _traceback(error: BaseException) -> str:
