@@ -42,6 +42,8 @@ class Connection:
         What the player prints goes to standard error instead, also from libraries in other
         languages, and what it reads from standard input is empty.
         """
+        if os.isatty(0):
+            print("This is a player: it waits for a runner's lines on standard input.", file=sys.stderr)
         source, sink = os.dup(0), os.dup(1)
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)

@@ -273,8 +273,8 @@ def _shown(progress: Union[bool, Callable[[Progress], None]]) -> Optional[Callab
 def _warn_of_crashes(experiment: Experiment) -> None:
     """Warns of players that forfeited games, with the last message of each."""
     rows = experiment.sql(
-        "SELECT player, kind, count(*) AS games, max(game_id), message FROM forfeited"
-        f" WHERE experiment = '{experiment.name.replace(chr(39), 2 * chr(39))}' GROUP BY player, kind"
+        "SELECT player, kind, count(*) AS games, max(game_id), message FROM forfeited WHERE experiment_id ="
+        f" (SELECT experiment_id FROM experiments WHERE uuid = '{experiment.uuid}') GROUP BY player, kind"
     ).rows()
     for row in rows:
         warnings.warn(f"{row['player']} lost {row['games']} games by {row['kind']}: {row['message']}", stacklevel=3)
