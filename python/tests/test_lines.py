@@ -37,7 +37,7 @@ def test_a_whole_game_is_played_and_follows_from_its_seeds(start: Start, direct:
 def test_a_state_has_all_of_the_request(start: Start) -> None:
     runner = start(
         """
-        @spelrum.player("tic-tac-toe", "nim", name="seer", version="2", author="me", options={"skill": {"min": 1}})
+        @spelrum.player("tic-tac-toe", "nim", name="seer", version="2", author="me")
         def mine(state):
             assert state.position == "x........" and state.opening == "........." and state.moves == ["a1"]
             assert state.legal[0] == "b1" and state.to_move == "second" and state.board == "x..\\n...\\n..."
@@ -49,9 +49,7 @@ def test_a_state_has_all_of_the_request(start: Start) -> None:
             return spelrum.Move("b2", score=-3, depth=2, nodes=10, pv=["b2", "c3"], note="é", distribution={"b2": 1.0})
         """
     )
-    assert runner.hello == {
-        "name": "seer", "version": "2", "author": "me", "parallel": 1, "options": {"skill": {"min": 1}},
-    }  # fmt: skip
+    assert runner.hello == {"name": "seer", "version": "2", "author": "me", "parallel": 1}
     answer = runner.ask("x........", moves=["a1"], refused="`z` is not a legal move here")
     assert answer == {
         "id": 1, "move": "b2", "score": -3, "depth": 2, "nodes": 10, "pv": ["b2", "c3"], "note": "é",
@@ -151,6 +149,7 @@ def test_what_a_player_says_of_its_search_is_sent_or_named(start: Start) -> None
         said = [
             dict(score=1.6, depth=Number(), nodes=2.0, pv=("a1",), distribution={"a1": Number()}),
             dict(score=nan), dict(distribution={"a1": nan}), dict(pv=5), dict(distribution=[1]), dict(depth="x"),
+            dict(note="x" * 70_000),
         ]
         @spelrum.player()
         def mine(state):
@@ -160,7 +159,7 @@ def test_what_a_player_says_of_its_search_is_sent_or_named(start: Start) -> None
     assert runner.ask() == {
         "id": 1, "move": "a1", "score": 2, "depth": 3, "nodes": 2, "pv": ["a1"], "distribution": {"a1": 0.25},
     }  # fmt: skip
-    for _ in range(5):
+    for _ in range(6):
         assert "of which not all can be sent" in runner.ask()["error"]
 
 

@@ -16,6 +16,8 @@ from spelrum.state import State
 _VERSION = 1
 # What is sent of a traceback: the last characters, which have the error itself.
 _TRACEBACK_MAX = 4000
+# A line has at most 64 KiB; so much of it is an answer's.
+_ANSWER_MAX = 60_000
 
 
 class Ended(BaseException):
@@ -176,7 +178,6 @@ def _hello(player: Player) -> dict[str, Any]:
         "version": player.version,
         "author": player.author,
         "parallel": player.parallel,
-        "options": player.options,
     }
     return {key: value for key, value in hello.items() if value is not None}
 
@@ -188,7 +189,8 @@ def _object(answer: Any, player: Player) -> dict[str, Any]:
         try:
             # Numbers may be those of another library, such as numpy.
             said = {key: _SAID[key](value) for key, value in answer._asdict().items() if value is not None}
-            json.dumps(said, allow_nan=False)
+            if len(json.dumps(said, allow_nan=False)) > _ANSWER_MAX:
+                raise ValueError(f"it is longer than {_ANSWER_MAX} characters")
             return said
         except (TypeError, ValueError, AttributeError) as error:
             return {"error": f"{player.name} returned {answer!r:.500}, of which not all can be sent: {error}"}

@@ -155,7 +155,7 @@ def player(
         files: files that decide how it plays beside its source, such as weights: paths from the
             source's folder. Another content makes it another player in results.
         environment: variables that its process needs beside ``PATH`` and ``PYTHONPATH``.
-        options: options that it declares, as the protocol of lines describes them.
+        options: options that sweeps may set, as an engines file has them: ``{"skill": {"min": 1, "max": 9}}``.
 
     Raises:
         Error: if a class has neither ``choose`` nor ``choose_batch``, or no name is given or found.

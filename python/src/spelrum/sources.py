@@ -45,6 +45,7 @@ def engine_table(engine: Engine, folder: Path) -> Mapping[str, Any]:
         "files": files,
         # Sets come in the same order in every process, so that a player that follows its seed repeats itself.
         "environment": {"PYTHONHASHSEED": "0", **_python_path(), **engine.environment},
+        "options": engine.options,
         # Networks are loaded meanwhile.
         "startup_timeout": "5m",
     }
