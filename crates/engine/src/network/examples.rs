@@ -249,7 +249,7 @@ mod tests {
             ("KRK", r#", "rotations": false"#),
             ("KRK", r#", "rotations": false, "mirrored": false, "networks": "one""#),
             ("KQK", r#", "rotations": false, "draws": true, "networks": "black""#),
-            ("KRK", r#", "regions": 3"#),
+            ("KRK", r#", "regions": 3, "hidden": [8]"#),
         ] {
             let (recipe, table) = (recipe(name, more), table(name));
             let orientation = orientation(&recipe);
@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn regions_divide_the_board() {
         let table = table("KRK");
-        let recipe = recipe("KRK", r#", "rotations": false, "regions": 3"#);
+        let recipe = recipe("KRK", r#", "rotations": false, "regions": 3, "hidden": [8]"#);
         let kings = |network: usize| -> BTreeSet<u8> {
             let examples = draw(&recipe, &table, network).training;
             examples.iter().map(|example| example.squares().in_order()[1]).collect()
