@@ -182,6 +182,7 @@ def test_a_batch_gets_all_requests_that_wait(start: Start) -> None:
                 return [spelrum.Move(s.after(s.legal[0]).moves[-1], note=str(self.sizes)) for s in states]
             def end(self, match):
                 print("over", match["result"])
+                raise RuntimeError("at the end")
         net = spelrum.player(parallel=8)(Net)
         """
     )
@@ -192,7 +193,8 @@ def test_a_batch_gets_all_requests_that_wait(start: Start) -> None:
     assert {answer["move"] for answer in answers} == {"b1"}
     assert answers[-1]["note"] == "[8, 8, 4]"
     runner.send({"match": 1, "result": "loss"})
-    assert runner.end() == (0, "over loss\n")
+    code, messages = runner.end()
+    assert code == 0 and messages.startswith("over loss\n") and messages.endswith("RuntimeError: at the end\n")
 
 
 def test_requests_that_come_while_a_player_asks_back_are_kept(start: Start) -> None:

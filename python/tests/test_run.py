@@ -245,6 +245,8 @@ def test_the_source_of_a_notebooks_player(tmp_path: Path) -> None:
     exec(compile(text, "net.py", "exec"), names)
     state = type("State", (), {"legal": ["b1", "a1"]})
     assert names["Net"].target().choose(state) == "b1"
+    table = engine_table(cell["Net"], tmp_path)
+    assert table["directory"] == Path.cwd() and (Path.cwd() / table["args"][2]).read_text() == text
     cell = run_cell("model = object()\n@spelrum.player()\ndef bad(state):\n    return model\n")
     with pytest.raises(spelrum.Error, match="bad uses `model` of type object"):
         extract(cell["bad"])

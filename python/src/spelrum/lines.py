@@ -116,7 +116,10 @@ class Connection:
             if "id" in line:
                 states.append(State(line, self._start, self))
             elif "result" in line:
-                player.end(line)
+                try:
+                    player.end(line)
+                except Exception as error:
+                    print(_traceback(error), file=sys.stderr)
         return states
 
     def _answer(self, player: Player, states: list[State]) -> None:

@@ -32,6 +32,7 @@ def engine_table(engine: Engine, folder: Path) -> Mapping[str, Any]:
     if not isinstance(engine, Player):
         return engine
     source = _source_file(engine, folder)
+    # Where the player finds its files: beside its source, or where the notebook finds them.
     base = source.parent if os.path.isfile(engine.source) else Path.cwd()
     files = [source, *(base / file for file in engine.files)]
     for file in files:
@@ -40,8 +41,8 @@ def engine_table(engine: Engine, folder: Path) -> Mapping[str, Any]:
     return {
         "protocol": "lines",
         "command": sys.executable,
-        "args": ["-m", "spelrum", source.name, engine.name],
-        "directory": source.parent,
+        "args": ["-m", "spelrum", os.path.relpath(source, base), engine.name],
+        "directory": base,
         "files": files,
         # Sets come in the same order in every process, so that a player that follows its seed repeats itself.
         "environment": {"PYTHONHASHSEED": "0", **_python_path(), **engine.environment},
