@@ -59,7 +59,7 @@ seeds, score, score_low, score_high, deviation, deviation_beyond_openings). \
 phases, with --phases: unit (empty_cells or plies), times (cell_id, axes, player, opponent, phase, player_searched_moves, \
 player_wall_us_mean, opponent_searched_moves, opponent_wall_us_mean, wall_us_ratio), standardised (cell_id, axes, player, \
 opponent, player_wall_us_standardised, opponent_wall_us_standardised, wall_us_ratio, moves_share). claims, of a sweep that has any \
-(claim, player, opponent, at, score_above, score_below, about (score, gain or time_ratio), above, below, than, in, error_rate, exploratory, in_sweep, verdict (supported, \
+(claim, player, opponent, at, score_above, score_below, about (score, gain, time_ratio, accuracy, value or rating_lead), above, below, than, in, error_rate, exploratory, in_sweep, verdict (supported, \
 not_shown, open, exploratory or not_judged), reason, p, p_adjusted, hash, cells (cell_id, player, opponent, than_cell_id, than, score, figure (of claims about others than scores), \
 band_low, band_high, cell_p)). runs, of a sweep with find, a row for each parameter (run, kind, axes (of the grid), player, \
 opponents, steps, ended, parameter, value, value_text, low, low_text, high, high_text). \

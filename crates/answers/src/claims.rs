@@ -2,16 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_model::claims::Statement;
+use spelrum_model::course::{Begun, Bounds, Estimate as ParameterEstimate};
 use spelrum_model::{CellId, Role};
+use spelrum_statistics::choice::Accuracy;
 use spelrum_statistics::claims::{
-    About, CaseOfClaim, CaseState, ClaimToJudge, FigureTest, JudgedClaim, judge,
+    About, CaseOfClaim, CaseState, ClaimToJudge, FigureTest, FoundValue, JudgedClaim, judge,
 };
 use spelrum_statistics::{ScoreTest, StopRule, Verdict};
 
 use crate::cell_result::{CellResult, SprtOutcome};
 use crate::derived::{ClaimVerdict, ReportFigures};
 use crate::report::Report;
-use crate::stated::{StatedCell, StatedClaim};
+use crate::runs::RunResult;
+use crate::stated::{MeanOverReplicates, RatedLead, StatedCell, StatedClaim};
 
 /// Why a claim is exploratory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,16 +69,29 @@ impl Report {
         }
         let cells: BTreeMap<CellId, &CellResult> =
             self.cells.iter().map(|cell| (cell.cell, cell)).collect();
+        let of_whole_cells = self.accuracy.iter().filter(|accuracy| accuracy.plies.is_none());
+        let accuracies: BTreeMap<CellId, &Accuracy> =
+            of_whole_cells.map(|accuracy| (accuracy.cell, &accuracy.accuracy)).collect();
         let why: Vec<Option<WhyExploratory>> =
             self.claims.iter().map(|claim| claim.why_exploratory(&cells)).collect();
         let mut to_judge = Vec::with_capacity(self.claims.len());
         for (claim, why) in self.claims.iter().zip(&why) {
-            let cases = claim.cases().enumerate();
+            let about = claim.statement.about;
+            let cases = if about.is_of_runs() {
+                claim.runs(&self.runs).map(case_of_run).collect()
+            } else if about.is_of_ratings() {
+                claim.cases_of_ratings(to_judge.len(), &cells)
+            } else if claim.statement.over.is_some() {
+                claim.cases_of_means(&cells)
+            } else {
+                let cases = claim.cases().enumerate();
+                cases.map(|(number, case)| claim.case(number, case, &cells, &accuracies)).collect()
+            };
             to_judge.push(ClaimToJudge {
                 claimed: claim.statement.claimed(),
                 is_exploratory: why.is_some(),
                 is_counted: !claim.is_late,
-                cases: cases.map(|(number, case)| claim.case(number, case, &cells)).collect(),
+                cases,
             });
         }
         let judged = judge(&to_judge);
@@ -85,13 +102,108 @@ impl Report {
     }
 }
 
+/// What a run found, as evidence.
+fn case_of_run(run: &RunResult) -> CaseOfClaim {
+    let found = |estimate: &ParameterEstimate| {
+        let [low, high] = match &estimate.interval {
+            Some(Bounds { low, high }) => [low, high].map(|end| end.as_ref()?.number),
+            None => [None, None],
+        };
+        let value = estimate.value.number?;
+        Some(FoundValue { value, low, high, step: step_of(&[Some(value), low, high]) })
+    };
+    CaseOfClaim {
+        cells: vec![(i64::try_from(run.run).unwrap_or(i64::MAX), false)],
+        state: if run.ended { CaseState::Finished } else { CaseState::Open },
+        test: run.estimates.first().and_then(found).map(FigureTest::Found),
+    }
+}
+
+/// The distance to which numbers are rounded: whole numbers, or whole microseconds in milliseconds.
+fn step_of(numbers: &[Option<f64>]) -> f64 {
+    let are_multiples_of = |step: f64| {
+        numbers.iter().flatten().all(|number| {
+            let steps = number / step;
+            (steps - steps.round()).abs() < 1e-6
+        })
+    };
+    if are_multiples_of(1.0) {
+        1.0
+    } else if are_multiples_of(0.001) {
+        0.001
+    } else {
+        0.0
+    }
+}
+
 impl StatedClaim {
+    /// The runs whose results it is about.
+    pub fn runs<'r>(&self, runs: &'r [RunResult]) -> impl Iterator<Item = &'r RunResult> {
+        let Statement { player, opponent, at, .. } = &self.statement;
+        runs.iter().filter(move |run| {
+            let Begun { player: its_player, opponents, axes, .. } = &run.begun;
+            its_player == player
+                && opponent.as_ref().is_none_or(|opponent| opponents.contains(opponent))
+                && at.iter().all(|(axis, values)| {
+                    axes.iter()
+                        .any(|place| place.axis == *axis && values.contains(&place.value.text))
+                })
+        })
+    }
+
+    /// Its cases where it is about means over replicates.
+    fn cases_of_means(&self, cells: &BTreeMap<CellId, &CellResult>) -> Vec<CaseOfClaim> {
+        let cases: Vec<&[StatedCell]> = self.cases().collect();
+        let state = |stated: &StatedCell| {
+            cells.get(&stated.cell).map_or(CaseState::Gone, |cell| cell.state_for_claims())
+        };
+        let case = |(number, mean): (usize, &MeanOverReplicates)| {
+            let of_mean =
+                mean.cases.iter().filter_map(|&case| cases.get(usize::try_from(case).ok()?));
+            let stated: Vec<&StatedCell> = of_mean.copied().flatten().collect();
+            let estimate = self.estimates.get(number).copied().flatten();
+            CaseOfClaim {
+                cells: stated.iter().map(|stated| stated.identity()).collect(),
+                state: stated.iter().map(|stated| state(stated)).max().unwrap_or(CaseState::Gone),
+                test: estimate.and_then(|estimate| match self.statement.about {
+                    About::Score(_) => Some(FigureTest::MeanScore(estimate)),
+                    About::Gain(_) => Some(FigureTest::Gain(estimate)),
+                    About::TimeRatio(_) => Some(FigureTest::TimeRatio(estimate)),
+                    About::Accuracy(_) | About::Value(_) | About::RatingLead(_) => None,
+                }),
+            }
+        };
+        self.means.iter().enumerate().map(case).collect()
+    }
+
+    /// Its cases where it is about ratings; it is the claim of this number.
+    fn cases_of_ratings(
+        &self,
+        number: usize,
+        cells: &BTreeMap<CellId, &CellResult>,
+    ) -> Vec<CaseOfClaim> {
+        let state = |stated: &StatedCell| {
+            cells.get(&stated.cell).map_or(CaseState::Gone, |cell| cell.state_for_claims())
+        };
+        let of_cells = self.cells.iter().map(state).max().unwrap_or(CaseState::Gone);
+        let case = |(place, lead): (usize, &RatedLead)| CaseOfClaim {
+            cells: vec![(number as i64, false), (place as i64, false)],
+            state: match of_cells {
+                CaseState::Finished if !lead.fits => CaseState::Misfit,
+                state => state,
+            },
+            test: Some(FigureTest::RatingLead(lead.lead)),
+        };
+        self.leads.iter().enumerate().map(case).collect()
+    }
+
     /// One of its cases, with the evidence.
     fn case(
         &self,
         number: usize,
         stated: &[StatedCell],
         cells: &BTreeMap<CellId, &CellResult>,
+        accuracies: &BTreeMap<CellId, &Accuracy>,
     ) -> CaseOfClaim {
         let cell = |stated: &StatedCell| cells.get(&stated.cell).copied();
         let is_of_second = |stated: &StatedCell| stated.player == Role::Opponent;
@@ -114,10 +226,14 @@ impl StatedClaim {
             }),
             (About::Gain(_), _) => estimate().map(FigureTest::Gain),
             (About::TimeRatio(_), _) => estimate().map(FigureTest::TimeRatio),
-            (About::Score(_), _) => None,
+            (About::Accuracy(_), [stated]) => accuracies.get(&stated.cell).map(|accuracy| {
+                FigureTest::Score { test: accuracy.test_of_best(), is_of_second: false }
+            }),
+            (About::Score(_) | About::Accuracy(_) | About::Value(_) | About::RatingLead(_), _) => {
+                None
+            }
         };
-        let id = |stated: &StatedCell| (stated.cell.0, is_of_second(stated));
-        CaseOfClaim { cells: stated.iter().map(id).collect(), state, test }
+        CaseOfClaim { cells: stated.iter().map(StatedCell::identity).collect(), state, test }
     }
 
     fn why_exploratory(&self, cells: &BTreeMap<CellId, &CellResult>) -> Option<WhyExploratory> {
@@ -138,6 +254,13 @@ impl StatedClaim {
             })
         };
         self.cells.iter().any(has_other_end).then_some(WhyExploratory::OtherEnd)
+    }
+}
+
+impl StatedCell {
+    /// What tells a case of it from others.
+    fn identity(&self) -> (i64, bool) {
+        (self.cell.0, self.player == Role::Opponent)
     }
 }
 

@@ -7,18 +7,16 @@ use indexmap::IndexSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::{CellId, DefinitionJson, Role};
-use spelrum_statistics::claims::About;
 use spelrum_statistics::comparisons::{
     Changed, ComparedCell, CurveAlong, Difference, Effects, Replicates, curves, differences,
     effects, replicated, replicates,
 };
 use spelrum_statistics::curves::Shape;
-use spelrum_statistics::{Clustered, Estimate, OpeningSum};
+use spelrum_statistics::{Clustered, OpeningSum};
 
 use crate::cell_result::CellResult;
 use crate::checked::{Inconsistent, check_places, checked_on_reading};
 use crate::openings::OpeningSums;
-use crate::stated::{StatedCell, StatedClaim};
 use crate::summary::ExperimentSummary;
 
 /// A difference between two cells of an experiment that differ in one setting.
@@ -178,27 +176,9 @@ impl CellsToCompare {
         }
     }
 
-    /// Adds the estimates of the claims that are about gains: of each case the player's score in the first cell less its
-    /// score in the second. The effects of openings that both share cancel.
-    pub fn add_gains(&self, claims: &mut [StatedClaim]) {
-        let scores: BTreeMap<CellId, &Clustered> =
-            self.cells.iter().map(|cell| (cell.cell, &cell.score)).collect();
-        let score = |stated: &StatedCell| {
-            let score = *scores.get(&stated.cell)?;
-            Some(match stated.player {
-                Role::Player => score.clone(),
-                Role::Opponent => score.seen_by_opponent(),
-            })
-        };
-        let gain = |case: &[StatedCell]| {
-            let [cell, other] = case else { return None };
-            Some(Estimate::from(&score(cell)?.minus(&score(other)?)))
-        };
-        for claim in claims {
-            if matches!(claim.statement.about, About::Gain(_)) {
-                claim.estimates = claim.cases().map(gain).collect();
-            }
-        }
+    /// The score of each cell's first player.
+    pub fn scores(&self) -> BTreeMap<CellId, &Clustered> {
+        self.cells.iter().map(|cell| (cell.cell, &cell.score)).collect()
     }
 
     /// Groups the cells over the axis of this name, or the columns of its tables; `None` if the grid lacks it.
@@ -215,7 +195,8 @@ impl CellsToCompare {
 }
 
 /// Whether a column is this axis, or one of those of its tables.
-fn is_of_axis(column: &str, axis: &str) -> bool {
+#[must_use]
+pub fn is_of_axis(column: &str, axis: &str) -> bool {
     column.strip_prefix(axis).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 

@@ -55,6 +55,7 @@ mod cell_result;
 mod cells;
 mod changes;
 mod checked;
+mod claimed_means;
 mod claims;
 mod colours;
 mod comparisons;
@@ -79,6 +80,7 @@ mod planned;
 mod progress;
 mod query;
 mod questions;
+mod rated_leads;
 mod ratings;
 mod removal;
 mod report;
@@ -108,10 +110,11 @@ pub use changes::{
     Action, ExcludeWorkers, ExcludedWorkers, Exclusion, KeptResults, Removable, RemoveExperiment,
     RemovedExperiment, SteerExperiment, SteeredExperiment, SubmitSweep, SubmittedSweep,
 };
+pub use claimed_means::{add_estimates_of_scores, group_over_replicates, mean_over_replicates};
 pub use claims::{ClaimAnswer, WhyExploratory};
 pub use colours::{ColourResult, first_mover};
 pub use comparisons::{
-    CellCurve, CellDifference, CellReplicates, CellsToCompare, Comparisons, Replicated,
+    CellCurve, CellDifference, CellReplicates, CellsToCompare, Comparisons, Replicated, is_of_axis,
 };
 pub use costs::CostRow;
 pub use dates::date_time;
@@ -166,7 +169,7 @@ pub use scale_fit::{CyclicRating, ScaleDeparture, ScaleFit};
 pub use side_by_side::{MatchedCells, MatchedMoves, SideBySide};
 pub use silent::attention_of_silent;
 pub use sql_value::SqlValue;
-pub use stated::{StatedCell, StatedClaim};
+pub use stated::{MeanOverReplicates, RatedLead, StatedCell, StatedClaim};
 pub use status::{ClaimOf, CoordinatorStatus, Status, StopsOf};
 pub use summary::{ExperimentSummary, ExperimentsPage, NamedWorker, WorkerSummary};
 pub use times::{

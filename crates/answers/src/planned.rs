@@ -8,7 +8,7 @@ use spelrum_engine::Random;
 use spelrum_model::claims::{Claim, ClaimedCell};
 use spelrum_model::{Plan, PlannedCell, Role};
 use spelrum_optimize::cmaes::normal;
-use spelrum_statistics::claims::About;
+use spelrum_statistics::claims::Bound;
 use spelrum_statistics::planning::{
     self, PlannedClaim, RuleCourse, UnitModel, chance_that_all_are_supported, half_width, power,
     units_for_half_width, units_for_power,
@@ -53,8 +53,8 @@ pub struct PlannedSweep {
     /// The games expected if all players are equal, half the margin apart, and the margin apart. With a sequential test
     /// its two hypotheses replace equality and the margin.
     pub games_expected: [f64; 3],
-    /// The chance that all claims will be supported, if each is true by the margin; `None` without claims, or if some
-    /// are not judged.
+    /// The chance that all claims will be supported, if each is true by the margin; `None` without claims, if some are not
+    /// about scores, or if they cannot all be true.
     pub claims_supported: Option<f64>,
     /// The number of claims.
     pub claims: u64,
@@ -254,79 +254,108 @@ impl Planner {
     }
 }
 
-/// The chance that all claims are supported, each true by the margin; `None` without claims, and where a claim is about
-/// times.
+/// The chance that all claims are supported, each true by the margin at least; `None` without claims, where a claim is
+/// about another figure than scores or about means over replicates, and where they cannot all be true.
 fn claims_supported(
     plan: &Plan,
     assumptions: Assumptions,
     models: &[(UnitModel, Option<u64>)],
 ) -> Option<f64> {
-    let is_of_times = |claim: &Claim| matches!(claim.statement.about, About::TimeRatio(_));
-    if plan.claims.is_empty() || plan.claims.iter().any(is_of_times) {
+    let is_of_scores =
+        |claim: &Claim| claim.statement.about.is_of_scores() && claim.statement.over.is_none();
+    if plan.claims.is_empty() || !plan.claims.iter().all(is_of_scores) {
         return None;
     }
-    let mut cells = CellsOfClaims { plan, models, numbers: BTreeMap::new(), planned: Vec::new() };
-    let mut claims = Vec::new();
+    let mut numbers = BTreeMap::new();
+    let (mut claims, mut truths) = (Vec::new(), Vec::new());
     for claim in &plan.claims {
-        let figure = claim.statement.about.bound().figure_at(assumptions.margin);
-        let case = |case: &[ClaimedCell]| -> Vec<(usize, bool)> {
-            // Of two cells the second is the base of the gain.
-            let scores =
-                case.iter().skip(1).map(|cell| cells.number(cell, |_| 0.5)).collect::<Vec<_>>();
-            let first = case.first().map(|cell| {
-                cells.number(cell, |cells| match scores[..] {
-                    [base] => cells.score(base) + figure,
-                    _ => figure,
-                })
-            });
-            first.into_iter().chain(scores).collect()
+        let bound = claim.statement.about.bound();
+        let mut number = |cell: &ClaimedCell| {
+            let next = numbers.len();
+            (*numbers.entry(cell.cell).or_insert(next), cell.player == Role::Opponent)
         };
-        let cases = claim.cells.chunks_exact(claim.statement.cells_of_case()).map(case).collect();
+        let case = |case: &[ClaimedCell]| case.iter().map(&mut number).collect::<Vec<_>>();
+        let cases: Vec<Vec<(usize, bool)>> =
+            claim.cells.chunks_exact(claim.statement.cells_of_case()).map(case).collect();
+        truths.extend(cases.iter().map(|case| (case.clone(), bound)));
         claims.push(PlannedClaim { claimed: claim.statement.claimed(), cases });
     }
-    let cells = cells.planned;
+    let scores = scores_of_truths(&truths, numbers.len(), assumptions.margin)?;
+    let mut planned: Vec<(usize, planning::PlannedCell)> = numbers
+        .into_iter()
+        .map(|(cell, number)| (number, cell_of_claims(plan, models, cell, scores[number])))
+        .collect();
+    planned.sort_by_key(|(number, _)| *number);
+    let cells: Vec<planning::PlannedCell> = planned.into_iter().map(|(_, cell)| cell).collect();
     let rounds = u32::try_from(DRAWS_MAX / cells.len().max(1)).unwrap_or(ROUNDS).clamp(100, ROUNDS);
     let mut random = Random::from_key([0x70; 32]);
     Some(chance_that_all_are_supported(&claims, &cells, rounds, || normal(&mut random)))
 }
 
-/// The cells of a plan's claims, in their order there, each with the score that makes the first claim about it true.
-struct CellsOfClaims<'a> {
-    plan: &'a Plan,
-    models: &'a [(UnitModel, Option<u64>)],
-    numbers: BTreeMap<usize, usize>,
-    planned: Vec<planning::PlannedCell>,
+/// Passes over all claims in search of scores that make them true.
+const PASSES_MAX: usize = 500;
+
+/// Mean scores of cells' first players, as near to one half as need be, that make all these bounds true by the margin: of
+/// the score of a cell, or of the gain of one over another. `None` if there are none. Each bound in turn is made true with
+/// the least change (Agmon 1954, Motzkin and Schoenberg 1954), at first of the cell that gains alone.
+fn scores_of_truths(
+    truths: &[(Vec<(usize, bool)>, Bound)],
+    cells: usize,
+    margin: f64,
+) -> Option<Vec<f64>> {
+    const EXTREME: f64 = 0.001;
+    let mut scores = vec![0.5; cells];
+    for pass in 0..PASSES_MAX {
+        let mut farthest = 0.0_f64;
+        for (case, bound) in truths {
+            let seen = |&(cell, is_of_second): &(usize, bool)| {
+                if is_of_second { 1.0 - scores[cell] } else { scores[cell] }
+            };
+            let figure = match &case[..] {
+                [first, base] => seen(first) - seen(base),
+                [first, ..] => seen(first),
+                [] => continue,
+            };
+            let wanted = bound.figure_at(margin);
+            let lack = match bound {
+                Bound::Above(_) => (wanted - figure).max(0.0),
+                Bound::Below(_) => (wanted - figure).min(0.0),
+                Bound::Within(_) => wanted - figure,
+            };
+            farthest = farthest.max(lack.abs());
+            let shares = match case.len() {
+                2 if pass > cells => [0.5, -0.5],
+                _ => [1.0, 0.0],
+            };
+            for (&(cell, is_of_second), share) in case.iter().zip(shares) {
+                let change = if is_of_second { -share * lack } else { share * lack };
+                scores[cell] = (scores[cell] + change).clamp(EXTREME, 1.0 - EXTREME);
+            }
+        }
+        if farthest < 1e-4 {
+            return Some(scores);
+        }
+    }
+    None
 }
 
-impl CellsOfClaims<'_> {
-    /// The number of a cell, and whether the claim is about its second player; a new cell has this score of the claim's
-    /// player.
-    fn number(&mut self, claimed: &ClaimedCell, score: impl FnOnce(&Self) -> f64) -> (usize, bool) {
-        let is_of_second = claimed.player == Role::Opponent;
-        if let Some(&number) = self.numbers.get(&claimed.cell) {
-            return (number, is_of_second);
-        }
-        let score = score(self);
-        let mean = if is_of_second { 1.0 - score } else { score };
-        let (model, openings) = self.models[claimed.cell];
-        let model = model.with_mean(mean.clamp(0.001, 0.999));
-        let units = units_of(self.plan, &self.plan.cells[claimed.cell]);
-        let course = self.plan.stop.map(|rule| RuleCourse::planned(&rule, &model, openings, units));
-        let sprt = match (self.plan.stop, course) {
-            (Some(StopRule::Sprt(sprt)), Some(course)) => Some((sprt, course.verdicts)),
-            (_, _) => None,
-        };
-        let units = course.map_or(units, |course| course.units.round() as u64);
-        self.planned.push(planning::PlannedCell { model, units, openings, sprt });
-        self.numbers.insert(claimed.cell, self.planned.len() - 1);
-        (self.planned.len() - 1, is_of_second)
-    }
-
-    /// The mean score of the claim's player in a cell.
-    fn score(&self, (number, is_of_second): (usize, bool)) -> f64 {
-        let mean = self.planned[number].model.mean();
-        if is_of_second { 1.0 - mean } else { mean }
-    }
+/// A cell of claims, with this mean score.
+fn cell_of_claims(
+    plan: &Plan,
+    models: &[(UnitModel, Option<u64>)],
+    cell: usize,
+    score: f64,
+) -> planning::PlannedCell {
+    let (model, openings) = models[cell];
+    let model = model.with_mean(score);
+    let units = units_of(plan, &plan.cells[cell]);
+    let course = plan.stop.map(|rule| RuleCourse::planned(&rule, &model, openings, units));
+    let sprt = match (plan.stop, course) {
+        (Some(StopRule::Sprt(sprt)), Some(course)) => Some((sprt, course.verdicts)),
+        (_, _) => None,
+    };
+    let units = course.map_or(units, |course| course.units.round() as u64);
+    planning::PlannedCell { model, units, openings, sprt }
 }
 
 /// A cell's players and its values on axes.
@@ -399,4 +428,40 @@ fn tally(cells: &[&CellResult]) -> Option<Tally> {
         }
     }
     Some(Tally::Games(games))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_are_made_true_together() {
+        let first = |cell| (cell, false);
+        let scores = |truths: &[(Vec<(usize, bool)>, Bound)], cells| {
+            let scores = scores_of_truths(truths, cells, 0.05)?;
+            Some(scores.iter().map(|score| (score * 1e3).round() / 1e3).collect::<Vec<f64>>())
+        };
+        let above = Bound::Above(0.5);
+        // Each beats its opponent, and the second gains over the first, whichever is said first.
+        let beat = [(vec![first(0)], above), (vec![first(1)], above)];
+        let gain = [(vec![first(1), first(0)], Bound::Above(0.0))];
+        assert_eq!(scores(&[&beat[..], &gain[..]].concat(), 2), Some(vec![0.55, 0.6]));
+        assert_eq!(scores(&[&gain[..], &beat[..]].concat(), 2), Some(vec![0.55, 0.6]));
+        // The base gives way where the other cannot.
+        let weak = [(vec![first(1)], Bound::Below(0.5)), gain[0].clone()];
+        let found = scores_of_truths(&weak, 2, 0.05).unwrap();
+        assert!(found[1] <= 0.4502 && found[1] - found[0] >= 0.0498, "{found:?}");
+        // Of the second player.
+        assert_eq!(scores(&[(vec![(0, true)], above)], 1), Some(vec![0.45]));
+        // Fifteen steps of 0.05 have room between 0 and 1, and twenty-five have not.
+        let steps = |count: usize| -> Vec<_> {
+            (1..=count)
+                .map(|cell| (vec![first(cell), first(cell - 1)], Bound::Above(0.0)))
+                .collect()
+        };
+        assert!(scores(&steps(15), 16).is_some());
+        assert_eq!(scores(&steps(25), 26), None);
+        let contrary = [(vec![first(0)], above), (vec![first(0)], Bound::Below(0.5))];
+        assert_eq!(scores(&contrary, 1), None);
+    }
 }

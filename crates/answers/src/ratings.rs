@@ -284,14 +284,9 @@ impl GamesToRate {
         experiment: ExperimentSummary,
         anchors: &BTreeSet<String>,
     ) -> Result<Ratings, RatingsLimit> {
-        let points = self.points();
-        let games = points.iter().flat_map(|(_, cells)| cells);
-        let games: u64 = games.map(|&cell| self.cells[cell].games.len() as u64).sum();
-        if games > RATED_GAMES_MAX {
-            return Err(RatingsLimit::Games);
-        }
+        self.check_games()?;
         let (mut groups, mut differences) = (Vec::new(), 0);
-        for (point, cells) in &points {
+        for (point, cells) in &self.points() {
             let here = self.groups(point, cells, anchors)?;
             differences += here.iter().map(|group| group.difference_errors.len()).sum::<usize>();
             if differences > RATED_DIFFERENCES_MAX {
@@ -302,9 +297,22 @@ impl GamesToRate {
         Ok(Ratings { experiment, axes: self.axes, groups })
     }
 
+    /// Refuses more games than can be rated, over all points.
+    pub(crate) fn check_games(&self) -> Result<(), RatingsLimit> {
+        let points = self.points();
+        let games = points.iter().flat_map(|(_, cells)| cells);
+        let games: u64 = games.map(|&cell| self.cells[cell].games.len() as u64).sum();
+        if games > RATED_GAMES_MAX { Err(RatingsLimit::Games) } else { Ok(()) }
+    }
+
+    /// The names of the grid's axes.
+    pub(crate) fn axes(&self) -> &[String] {
+        &self.axes
+    }
+
     /// Returns the points of the grid in the order of their first cells, each with its cells. A cell to which an axis
     /// does not apply belongs to every point that equals it on the others.
-    fn points(&self) -> Vec<(Vec<Option<String>>, Vec<usize>)> {
+    pub(crate) fn points(&self) -> Vec<(Vec<Option<String>>, Vec<usize>)> {
         type Place = Vec<Option<String>>;
         let mask = |place: &Place| -> Vec<bool> { place.iter().map(Option::is_some).collect() };
         let masks: BTreeSet<Vec<bool>> = self.cells.iter().map(|cell| mask(&cell.place)).collect();
@@ -344,6 +352,14 @@ impl GamesToRate {
         cells: &[usize],
         anchors: &BTreeSet<String>,
     ) -> Result<Vec<RatedGroup>, RatingsLimit> {
+        let RatedPoint { names, met, components } = self.rate_point(cells)?;
+        let players =
+            PointPlayers { names: &names, met: &met, anchors, clusters_are: self.clusters_are };
+        Ok(components.iter().map(|component| players.group(point, component)).collect())
+    }
+
+    /// Rates the players of a point, by its cells.
+    pub(crate) fn rate_point(&self, cells: &[usize]) -> Result<RatedPoint<'_>, RatingsLimit> {
         let mut names: IndexSet<&str, FixedState> = IndexSet::default();
         let mut tallies = Vec::new();
         let mut met: BTreeMap<(usize, usize), [u64; 3]> = BTreeMap::new();
@@ -388,15 +404,23 @@ impl GamesToRate {
         }
         let components =
             rate(names.len(), RATED_PLAYERS_MAX, &tallies).ok_or(RatingsLimit::Players)?;
-        let players =
-            PointPlayers { names: &names, met: &met, anchors, clusters_are: self.clusters_are };
-        Ok(components.iter().map(|component| players.group(point, component)).collect())
+        Ok(RatedPoint { names: names.into_iter().collect(), met, components })
     }
+}
+
+/// The rated players of a point.
+pub(crate) struct RatedPoint<'a> {
+    /// The players' names, by their numbers.
+    pub(crate) names: Vec<&'a str>,
+    /// Results of every pair that met, the earlier player's wins first.
+    met: BTreeMap<(usize, usize), [u64; 3]>,
+    /// The players that met, directly or through others.
+    pub(crate) components: Vec<Component>,
 }
 
 /// The data of a point's players.
 struct PointPlayers<'a> {
-    names: &'a IndexSet<&'a str, FixedState>,
+    names: &'a [&'a str],
     /// Results of every pair that met, the earlier player's wins first.
     met: &'a BTreeMap<(usize, usize), [u64; 3]>,
     anchors: &'a BTreeSet<String>,

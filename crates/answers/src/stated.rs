@@ -27,6 +27,34 @@ pub struct StatedClaim {
     /// for ratios; `None` without results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub estimates: Vec<Option<Estimate>>,
+    /// For a claim about means over replicates: the cells of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub means: Vec<MeanOverReplicates>,
+    /// For a claim about ratings: its cases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leads: Vec<RatedLead>,
+}
+
+/// Cells of a claim, or comparisons of two, that differ only on the axis of replicates.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MeanOverReplicates {
+    /// Their numbers among the claim's ([`StatedClaim::cases`]).
+    pub cases: Vec<u64>,
+    /// Whether the axis does not affect them, so that there is only one.
+    pub is_unaffected: bool,
+}
+
+/// The lead of a claim's player over another in the ratings of one point of the grid.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RatedLead {
+    /// The point, in words; empty where the grid has no axes.
+    pub at: String,
+    /// The other player.
+    pub opponent: String,
+    /// How much stronger the claim's player is, in Elo.
+    pub lead: Estimate,
+    /// Whether one scale may fit the players there: the test of fit does not reject it.
+    pub fits: bool,
 }
 
 impl StatedClaim {

@@ -179,6 +179,7 @@ fn width_of(number: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use spelrum_engine::Random;
+    use spelrum_statistics::claims::{Bound, FigureTest, FoundValue};
 
     use super::*;
 
@@ -269,6 +270,56 @@ mod tests {
             let case = format!("{width} {draws} {steps} {pairs}: {held} of {seeds}");
             println!("{case}, {}", length / seeds as f64);
             assert!(held * 100 >= seeds * 85, "{case}");
+        }
+    }
+
+    /// How often the value found is shown to be above the true one, at these error rates: the figures of
+    /// docs/statistics.md, with `SPELRUM_SEARCHES=2000` and --release.
+    #[test]
+    fn claims_about_the_value_at_its_edge_are_rarely_supported() {
+        let seeds = std::env::var("SPELRUM_SEARCHES").map_or(40, |seeds| seeds.parse().unwrap());
+        let rates = [0.05, 0.025, 0.01, 0.002];
+        for (width, draws, steps, pairs) in [
+            (0.02, 0.0, 40, 10),
+            (0.2, 0.0, 40, 10),
+            (0.2, 0.6, 40, 10),
+            (1.0, 0.0, 40, 10),
+            (0.2, 0.0, 50, 1),
+        ] {
+            let mut supported = [[0_u64; 4]; 2];
+            for seed in 0..seeds {
+                let mut random = Random::from_key(key(seed));
+                let root = 0.25 + 0.5 * random.unit();
+                let found = search(&mut Players { root, width, draws, random }, steps, pairs, 2);
+                // On the logarithmic scale of a search from 100 to 10,000.
+                let value = |place: f64| 100.0 * libm::pow(100.0, place);
+                let test = FigureTest::Found(FoundValue {
+                    value: value(found.value),
+                    low: found.low.map(value),
+                    high: found.high.map(value),
+                    step: 0.0,
+                });
+                for (bound, supported) in [Bound::Above(value(root)), Bound::Below(value(root))]
+                    .into_iter()
+                    .zip(&mut supported)
+                {
+                    let p = bound.p_value(&test);
+                    for (rate, count) in rates.iter().zip(supported) {
+                        *count += u64::from(p <= *rate);
+                    }
+                }
+            }
+            let percent =
+                supported.map(|counts| counts.map(|count| 100.0 * count as f64 / seeds as f64));
+            println!(
+                "{width} {draws} {steps} {pairs}: above {:.1?} %, below {:.1?} %",
+                percent[0], percent[1]
+            );
+            let most = |rate: f64| rate + 3.5 * (rate * (1.0 - rate) / seeds as f64).sqrt() + 0.03;
+            for (rate, index) in rates.iter().zip(0..) {
+                let shares = percent.map(|of_side| of_side[index] / 100.0);
+                assert!(shares.iter().all(|share| *share <= most(*rate)), "{rate} {shares:?}");
+            }
         }
     }
 

@@ -182,7 +182,7 @@ fn notes(plan: &PlannedSweep) -> Vec<String> {
             probability(supported)
         )),
         (claims, None) => notes.push(format!(
-            "{}: not judged, since a sequential test ends the cells.",
+            "{}: no chance is computed, since they cannot all be true, or are about other figures than scores of cells.",
             counted(claims, "claim")
         )),
     }

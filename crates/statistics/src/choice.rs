@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ratio::{Ratio, RatioSums};
-use crate::{GameCounts, Interval};
+use crate::{GameCounts, Interval, ScoreTest};
 
 /// One choice among the moves of a position.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -342,6 +342,13 @@ impl WinsKept {
 }
 
 impl Accuracy {
+    /// The test of the share of best moves, which is that of its interval.
+    #[must_use]
+    pub fn test_of_best(&self) -> ScoreTest {
+        let best = (self.best.value * self.positions as f64).round() as u64;
+        GameCounts([self.positions.saturating_sub(best), 0, best]).test()
+    }
+
     /// Figures from sums; `None` without choices.
     #[must_use]
     pub fn from_sums(sums: &AccuracySums) -> Option<Self> {

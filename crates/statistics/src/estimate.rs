@@ -24,6 +24,19 @@ impl From<&Clustered> for Estimate {
 }
 
 impl Estimate {
+    /// The weighted sum of two means: [`Clustered::sum`] without the parts of its openings.
+    #[must_use]
+    pub fn from_sum([(weight, term), (other_weight, other)]: [(f64, &Clustered); 2]) -> Self {
+        let covariance = weight * other_weight * term.covariance(other);
+        let squares =
+            weight * weight * term.variance() + other_weight * other_weight * other.variance();
+        Self {
+            value: weight * term.value() + other_weight * other.value(),
+            variance: (squares + 2.0 * covariance).max(0.0),
+            freedom: term.freedom().min(other.freedom()),
+        }
+    }
+
     /// The one-sided p-value of a figure above the bound: at most α exactly if the interval with an error of α on each
     /// side is above the bound. 1 if the variance is unknown or zero: equal measurements may be those of a coarse clock.
     #[must_use]
@@ -89,6 +102,27 @@ mod tests {
             if (interval.low - bound).abs() > 1e-9 {
                 prop_assert_eq!(is_above, interval.low > bound);
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_sum_of_two_is_that_with_all_its_openings(
+            scores in prop::collection::vec((0.0..=1.0_f64, 0.0..=1.0_f64), 2..40),
+            shift in 0_u64..50,
+            signs in prop::array::uniform2(prop::sample::select(vec![1.0, -1.0])),
+        ) {
+            let score = |first: u64, scores: Vec<f64>| {
+                let sum = |(k, sum)| OpeningSum { opening: (0, k), weight: 1.0, sum };
+                Clustered::score(&(first..).zip(scores).map(sum).collect::<Vec<_>>()).unwrap()
+            };
+            let (one, other): (Vec<f64>, Vec<f64>) = scores.into_iter().unzip();
+            let [one, other] = [score(0, one), score(shift, other)];
+            let terms = [(signs[0], &one), (signs[1], &other)];
+            let (sum, all) = (Estimate::from_sum(terms), Clustered::sum(&terms));
+            prop_assert!((sum.value - all.value()).abs() < 1e-12);
+            prop_assert!((sum.variance - all.variance()).abs() < 1e-12);
+            prop_assert_eq!(sum.freedom, all.freedom());
         }
     }
 

@@ -15,7 +15,7 @@ use crate::players::Players;
 pub(super) const REFERENCE: &str = "reference";
 
 /// Keys that only a sweep of games has, each with its replacement, or why there is none.
-const OF_GAMES: [(&str, &str); 14] = [
+const OF_GAMES: [(&str, &str); 12] = [
     ("games", "write `choices`: in how many positions each player chooses"),
     ("openings", "write `positions`: where the players choose"),
     ("swap_sides", "remove it: each player moves once, alone"),
@@ -26,10 +26,8 @@ const OF_GAMES: [(&str, &str); 14] = [
     ("allocate", "remove it: cells are done one after the other"),
     ("pairing", "remove it: every player chooses alone"),
     ("anchors", "remove it: every player is measured against the reference"),
-    ("claims", "remove them: claims are about scores of games"),
     ("replicates", "remove it: replicates are of scores of games"),
     ("monotone", "remove it: curves are of scores of games"),
-    ("error_rate", "remove it: it is about claims, which are about scores of games"),
 ];
 
 const NODES: &str = "nodes";

@@ -25,6 +25,8 @@ struct Cells {
     own: Side,
     /// The cells compared with, if they are others.
     others: Side,
+    /// Of a claim about ratings: whether its player plays, and its opponent.
+    plays: [bool; 2],
     /// Whether the claim would cover a player's games against itself.
     has_self_play: bool,
 }
@@ -56,52 +58,109 @@ impl<'a> ClaimCells<'a> {
         is_self_play: bool,
     ) -> Result<(), Fault> {
         for (claim, cells) in &mut self.claims {
-            let Cells { own, others, has_self_play } = cells;
-            let compared = match &claim.than {
-                Some(ThanInFile::Other { cells, .. }) => Some((cells, others)),
-                Some(ThanInFile::Before(_)) | None => None,
-            };
-            for (selected, side) in iter::once((&claim.cells, own)).chain(compared) {
-                let part = selected.part_at(point, names);
-                if is_self_play && part != Part::Neither {
-                    // A player cannot be stronger than itself.
-                    *has_self_play = true;
-                } else if part != Part::Neither {
-                    self.count += side.record(claim, cell, part, point, names, self.swap_sides)?;
+            let Cells { own, others, plays, has_self_play } = cells;
+            if claim.statement.about.is_of_ratings() {
+                // All cells at a point bear on its ratings.
+                if claim.cells.covers_point(point) {
+                    let roles = claim.cells.roles_of(names);
+                    *plays = [plays[0] || roles[0], plays[1] || roles[1]];
+                    self.count += usize::from(own.roles.insert(cell, Role::Player).is_none());
+                }
+            } else {
+                let compared = match &claim.than {
+                    Some(ThanInFile::Other { cells, .. }) => Some((cells, others)),
+                    Some(ThanInFile::Before(_)) | None => None,
+                };
+                for (selected, side) in iter::once((&claim.cells, own)).chain(compared) {
+                    let part = selected.part_at(point, names);
+                    if is_self_play && part != Part::Neither {
+                        // A player cannot be stronger than itself.
+                        *has_self_play = true;
+                    } else if part != Part::Neither {
+                        let is_own = std::ptr::eq(selected, &claim.cells);
+                        let name = claim.statement.player_of(is_own);
+                        self.count += side
+                            .record(claim, cell, part, point, names, self.swap_sides)
+                            .map_err(|BothSides| both_sides(claim, name))?;
+                    }
                 }
             }
-            if self.count > CLAIMED_CELLS_MAX {
-                return Err(Fault::at(
-                    &claim.place,
-                    format!(
-                        "the claims up to this one are about more than {CLAIMED_CELLS_MAX} cells"
-                    ),
-                    "name fewer values in `at`, or state fewer claims",
-                ));
+            if self.count > RECORDED_CELLS_MAX {
+                return Err(too_many_cells(claim));
             }
         }
         Ok(())
     }
 
-    /// Refuses a claim that covers no cell, or compares none: a slip.
+    /// Refuses a claim that covers no cell, or compares none: a slip. Refuses more cells than claims can have.
     pub(super) fn check(&self, file: &SweepFile) -> Result<(), Fault> {
-        self.claims.iter().try_for_each(|(claim, cells)| cells.check(claim, file))
+        let mut count = 0;
+        self.claims.iter().try_for_each(|(claim, cells)| {
+            count += cells.check(claim, file)?;
+            if count > CLAIMED_CELLS_MAX { Err(too_many_cells(claim)) } else { Ok(()) }
+        })
+    }
+
+    /// The claims about times, with each of their cells.
+    pub(super) fn of_times(&self) -> impl Iterator<Item = (&'a ClaimInFile, usize)> {
+        let of_times = self.claims.iter().filter(|(claim, _)| claim.statement.about.is_of_times());
+        of_times.flat_map(|(claim, cells)| cells.own.roles.keys().map(|&cell| (*claim, cell)))
     }
 
     pub(super) fn into_claims(self) -> Vec<Claim> {
         let claim = |(claim, cells): (&ClaimInFile, Cells)| Claim {
             text: claim.text.clone(),
             statement: claim.statement.clone(),
-            cells: cells.of_claim(claim),
+            cells: match claim.statement.about.is_of_runs() {
+                true => Vec::new(),
+                false => cells.of_claim(claim),
+            },
         };
         self.claims.into_iter().map(claim).collect()
     }
 }
 
+/// Most cells recorded before they are paired (invariant 9).
+const RECORDED_CELLS_MAX: usize = 2 * CLAIMED_CELLS_MAX;
+
+fn too_many_cells(claim: &ClaimInFile) -> Fault {
+    Fault::at(
+        &claim.place,
+        format!("the claims up to this one are about more than {CLAIMED_CELLS_MAX} cells"),
+        "name fewer values in `at`, or state fewer claims",
+    )
+}
+
+/// The selected player is both players of a cell.
+struct BothSides;
+
+fn both_sides(claim: &ClaimInFile, name: &str) -> Fault {
+    Fault::at(
+        &claim.place,
+        format!("`{name}` is both players of a cell that this claim is about"),
+        "say whose score it is: name one variant as the player, or the other as its opponent",
+    )
+}
+
 impl Cells {
-    fn check(&self, claim: &ClaimInFile, file: &SweepFile) -> Result<(), Fault> {
+    /// The number of the claim's cells; a fault where there is a slip.
+    fn check(&self, claim: &ClaimInFile, file: &SweepFile) -> Result<usize, Fault> {
         let refused = |problem: &str, remedy: &str| Err(Fault::at(&claim.place, problem, remedy));
-        if self.own.roles.is_empty() {
+        if let Some(subject) = file.course.as_ref().map(|course| course.subject)
+            && !claim.cells.is_player(subject)
+        {
+            let subject = &file.players.variants[subject].name;
+            return Err(Fault::at(
+                &claim.place,
+                format!(
+                    "the value found is one of `{subject}`, not of `{}`",
+                    claim.statement.player
+                ),
+                format!("write player = \"{subject}\", and the other as its opponent"),
+            ));
+        }
+        let is_unrated = claim.statement.about.is_of_ratings() && self.plays.contains(&false);
+        if self.own.roles.is_empty() || is_unrated {
             return match (self.has_self_play, &file.sample) {
                 (true, _) => refused(
                     "this claim is about nothing but self-play",
@@ -124,13 +183,40 @@ impl Cells {
                 "name in `than` one variant of a player, or one value of an axis",
             );
         }
-        if self.of_claim(claim).is_empty() {
+        let cells = self.of_claim(claim).len();
+        if cells == 0 {
             return refused(
                 "this claim has no two cells to compare",
                 "name an axis with several values that these players use, or in `than` players who meet, or remove it",
             );
         }
-        Ok(())
+        let unmatched = self.unmatched(claim);
+        if unmatched > 0 {
+            return refused(
+                &format!(
+                    "{unmatched} of the {} cells of this claim have none in `than` to compare with",
+                    self.own.roles.len()
+                ),
+                "name in `at` the values for which there are both, or let the players of `than` meet there",
+            );
+        }
+        Ok(cells)
+    }
+
+    /// How many of the claim's cells have no counterpart in `than`; one may be its own.
+    fn unmatched(&self, claim: &ClaimInFile) -> usize {
+        if !matches!(claim.than, Some(ThanInFile::Other { .. })) {
+            return 0;
+        }
+        let has_other = |line: &Line| self.others.lines.contains_key(line);
+        let matched: BTreeSet<usize> = self
+            .own
+            .lines
+            .iter()
+            .filter(|(line, _)| has_other(line))
+            .flat_map(|(_, cells)| cells.iter().map(|&(_, cell)| cell))
+            .collect();
+        self.own.roles.keys().filter(|cell| !matched.contains(cell)).count()
     }
 
     /// The cells of the claim, case by case.
@@ -186,7 +272,7 @@ impl Side {
         point: &[u32],
         names: (usize, usize),
         swap_sides: bool,
-    ) -> Result<usize, Fault> {
+    ) -> Result<usize, BothSides> {
         let player = match part {
             Part::Player(role) => Some(role),
             Part::Both | Part::Neither => None,
@@ -196,12 +282,7 @@ impl Side {
             Entry::Occupied(occupied) => (Some(*occupied.get()), 0),
         };
         let Some(player) = player.filter(|_| recorded == player) else {
-            let name = &claim.statement.player;
-            return Err(Fault::at(
-                &claim.place,
-                format!("`{name}` is both players of a cell that this claim is about"),
-                "say whose score it is: name one variant as the player, or the other as its opponent",
-            ));
+            return Err(BothSides);
         };
         let variants = match player {
             Role::Player => [names.0, names.1],

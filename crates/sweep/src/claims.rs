@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value as Json, json};
 use spelrum_engine::parse_duration_us;
 use spelrum_model::Role;
 use spelrum_model::claims::{CLAIM_TEXT_BYTES_MAX, CLAIMS_MAX, Statement, Than};
-use spelrum_statistics::claims::{About, Bound, Quantifier};
+use spelrum_statistics::claims::About;
 use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Table, Tree};
 
+use crate::accuracy::REFERENCE;
 use crate::axes::{Axis, axis_value};
-use crate::key::{self, Form, Key, Keys, Number, Own, Read, Text, Word, Wrong};
+use crate::claim_keys::{ALONG, CLAIM, IN, Results, THAN, about};
+use crate::key;
 use crate::keys::ERROR_RATE;
 use crate::players::Players;
 use crate::selection::{SelectedValues, Selector};
@@ -66,7 +67,18 @@ impl SelectedCells {
         if self.covers_point(point) { self.part_of(names) } else { Part::Neither }
     }
 
-    fn covers_point(&self, point: &[u32]) -> bool {
+    /// Whether the first variant, or the second, is the claim's player; and whether either is its opponent.
+    pub(super) fn roles_of(&self, (first, second): (usize, usize)) -> [bool; 2] {
+        let is_any = |named: &[bool]| named[first] || named[second];
+        [is_any(&self.player), self.opponent.as_ref().is_none_or(|named| is_any(named))]
+    }
+
+    /// Whether a variant is the claim's player.
+    pub(super) fn is_player(&self, variant: usize) -> bool {
+        self.player[variant]
+    }
+
+    pub(super) fn covers_point(&self, point: &[u32]) -> bool {
         self.axes.iter().all(|(axis, selected)| selected.binary_search(&point[*axis]).is_ok())
     }
 
@@ -87,6 +99,8 @@ pub(super) fn read(
     root: &Table,
     axes: &[Axis],
     players: &Players,
+    results: Results,
+    replicates: Option<&str>,
 ) -> Result<Vec<ClaimInFile>, Fault> {
     let Some(node) = root.value("claims") else {
         return match root.value(ERROR_RATE.name) {
@@ -109,7 +123,8 @@ pub(super) fn read(
         return Err(Fault::at(&node.place, problem, remedy));
     }
     let error_rate = ERROR_RATE.read(root)?;
-    let mut reader = Reader { selector: Selector::new(axes, players), axes, error_rate };
+    let mut reader =
+        Reader { selector: Selector::new(axes, players), axes, error_rate, results, replicates };
     let mut texts = BTreeSet::new();
     let read = |node: &Node| {
         let claim = reader.read(node)?;
@@ -127,6 +142,9 @@ struct Reader<'a> {
     selector: Selector<'a>,
     axes: &'a [Axis],
     error_rate: f64,
+    results: Results,
+    /// The axis of replicates.
+    replicates: Option<&'a str>,
 }
 
 impl Reader<'_> {
@@ -142,19 +160,21 @@ impl Reader<'_> {
         let text = claim_text(&required("text")?.value)?;
         let player = required("player")?;
         let opponent = table.get("opponent");
-        let about = about(table, &node.place)?;
+        let about = about(table, &node.place, self.results)?;
         let (player_name, player_variants) = self.player(player)?;
+        let player_name = self.one_player(about, player, player_name, &player_variants)?;
         let (opponent_name, opponent_variants) = match opponent {
             None => (None, None),
             Some(entry) => {
                 let (name, variants) = self.player(entry)?;
                 refuse_self(&entry.value, (&player_name, &player_variants), (&name, &variants))?;
+                let name = self.one_player(about, entry, name, &variants)?;
                 (Some(name), Some(variants))
             }
         };
         let axes = match table.get("at") {
             None => Vec::new(),
-            Some(entry) => self.places(&entry.value)?,
+            Some(entry) => self.places(about, &entry.value)?,
         };
         let at = self.shown(&axes);
         let cells = SelectedCells { axes, player: player_variants, opponent: opponent_variants };
@@ -180,6 +200,7 @@ impl Reader<'_> {
                 at,
                 about,
                 than,
+                over: self.replicates.filter(|_| about.is_of_cells()).map(str::to_owned),
                 quantifier: IN.read(table)?,
                 error_rate: self.error_rate,
             },
@@ -193,6 +214,7 @@ impl Reader<'_> {
         let name = ALONG.parse(node)?;
         let entry = Entry { key: name.clone(), key_place: node.place.clone(), value: node.clone() };
         let axis = self.selector.axis(&entry, &[])?;
+        self.refuse_replicates(axis, node)?;
         let numbers: Option<Vec<f64>> = self.axes[axis].values.iter().map(number).collect();
         if numbers.is_some_and(|numbers| !numbers.is_sorted()) {
             return Err(Fault::at(
@@ -204,6 +226,16 @@ impl Reader<'_> {
             ));
         }
         Ok((Than::Before(name), ThanInFile::Before(axis)))
+    }
+
+    /// Refuses a comparison along the axis of replicates.
+    fn refuse_replicates(&self, axis: usize, node: &Node) -> Result<(), Fault> {
+        let name = &self.axes[axis].name;
+        if self.replicates != Some(name.as_str()) {
+            return Ok(());
+        }
+        let problem = format!("`{name}` is the axis of replicates, whose values are not compared");
+        Err(Fault::at(&node.place, problem, "name another axis, or remove `replicates`"))
     }
 
     /// What is put in place of a claim's own players and values.
@@ -230,6 +262,7 @@ impl Reader<'_> {
                 }
                 _ => {
                     let axis = self.selector.axis(entry, &["player", "opponent"])?;
+                    self.refuse_replicates(axis, &entry.value)?;
                     let values = self.selector.values(axis, &entry.value)?;
                     if values.len() > 1 {
                         let problem = format!("`than` names several values of `{}`", entry.key);
@@ -264,15 +297,50 @@ impl Reader<'_> {
         Ok((than, ThanInFile::Other { cells: other, axes, roles }))
     }
 
+    /// The name by which runs and ratings know a player: that of its one variant. Cells are found by any name.
+    fn one_player(
+        &self,
+        about: About,
+        entry: &Entry,
+        name: String,
+        variants: &[bool],
+    ) -> Result<String, Fault> {
+        if !about.is_of_runs() && !about.is_of_ratings() {
+            return Ok(name);
+        }
+        let named = self.selector.names(variants);
+        match named[..] {
+            [one] => Ok(one.to_owned()),
+            _ => Err(Fault::at(
+                &entry.value.place,
+                format!("`{name}` is several players"),
+                format!(
+                    "name one, such as \"{}\", or make a claim of each",
+                    named.first().unwrap_or(&"")
+                ),
+            )),
+        }
+    }
+
     /// A name, and for each variant whether the name means it.
     fn player(&self, entry: &Entry) -> Result<(String, Vec<bool>), Fault> {
         let key = &entry.key;
         let name = entry.value.text(&format!("`{key}`"), &format!("{key} = \"alphabeta\""))?;
+        if self.results == Results::Choices {
+            if key == "opponent" {
+                let problem = "players choose alone here, without an opponent";
+                return Err(Fault::at(&entry.key_place, problem, "remove `opponent`"));
+            }
+            if name == REFERENCE {
+                let problem = "the reference is what players are measured against";
+                return Err(Fault::at(&entry.value.place, problem, "name a player that chooses"));
+            }
+        }
         Ok((name.to_owned(), self.selector.players(entry)?))
     }
 
     /// The named axes and their selected values, in the order of the axes.
-    fn places(&mut self, node: &Node) -> Result<SelectedValues, Fault> {
+    fn places(&mut self, about: About, node: &Node) -> Result<SelectedValues, Fault> {
         let table = node.table("`at`", "at = { depth = [1, 2] }")?;
         if table.entries.is_empty() {
             return Err(Fault::at(
@@ -284,6 +352,16 @@ impl Reader<'_> {
         let mut named = Vec::new();
         for entry in &table.entries {
             let axis = self.selector.axis(entry, &[])?;
+            let is_table = |value: &Node| matches!(value.tree, Tree::Table(_));
+            let is_by_text = about.is_of_runs() || about.is_of_ratings();
+            if is_by_text && self.axes[axis].values.iter().any(is_table) {
+                let problem = format!(
+                    "`{}` has tables, by which {} are not selected",
+                    entry.key,
+                    if about.is_of_runs() { "runs" } else { "ratings" }
+                );
+                return Err(Fault::at(&entry.key_place, problem, "name an axis of single values"));
+            }
             named.push((axis, self.selector.values(axis, &entry.value)?));
         }
         named.sort_unstable();
@@ -324,19 +402,19 @@ fn check_comparison(
     than: Option<&Than>,
     place: &Span,
 ) -> Result<(), Fault> {
-    match (about, than) {
-        (About::Gain(_), None) => Err(Fault::at(
+    match (about.compares_cells(), than) {
+        (true, None) => Err(Fault::at(
             place,
             "this claim does not say over what the gain is",
             "write along = \"depth\" to compare each value of an axis with the one before, or \
              than = { player = \"minimax\" }",
         )),
-        (About::Score(_) | About::TimeRatio(_), Some(_)) => Err(Fault::at(
+        (false, Some(_)) => Err(Fault::at(
             table.value(ALONG.name).or(table.value(THAN.name)).map_or(place, |node| &node.place),
             format!("{} is a figure of one cell, not of two", about.words()),
-            "write gain_above = 0 to compare the scores of two cells, or remove this key",
+            "write gain_above = 0 to compare two cells, or remove this key",
         )),
-        (About::Gain(_), Some(_)) | (About::Score(_) | About::TimeRatio(_), None) => Ok(()),
+        (true, Some(_)) | (false, None) => Ok(()),
     }
 }
 
@@ -370,235 +448,3 @@ fn claim_text(node: &Node) -> Result<String, Fault> {
     );
     Err(Fault::at(&node.place, problem, remedy))
 }
-
-/// The keys of a figure's bounds.
-struct Bounds {
-    above: Key<Number>,
-    below: Key<Number>,
-    within: Key<Within>,
-    about: fn(Bound) -> About,
-}
-
-/// The figure and its bound: exactly one of [`bounds`].
-fn about(table: &Table, place: &Span) -> Result<About, Fault> {
-    let mut found: Vec<(About, &'static str)> = Vec::new();
-    for Bounds { above, below, within, about } in BOUNDS {
-        let bounds = [
-            above.optional(table)?.map(|least| (Bound::Above(least), above.name)),
-            below.optional(table)?.map(|most| (Bound::Below(most), below.name)),
-            within.optional(table)?.map(|ends| (Bound::Within(ends), within.name)),
-        ];
-        found.extend(bounds.into_iter().flatten().map(|(bound, key)| (about(bound), key)));
-    }
-    match found[..] {
-        [(about, _)] => Ok(about),
-        [] => Err(Fault::at(
-            place,
-            "this claim does not say what the score is to be",
-            "write score_above = 0.5, or score_below = 0.5, or for equals score_within = 0.05",
-        )),
-        [(_, first), (_, second), ..] => Err(Fault::at(
-            table.value(second).map_or(place, |node| &node.place),
-            format!("a claim has either `{first}` or `{second}`"),
-            "remove one of them, or make two claims of it",
-        )),
-    }
-}
-
-/// The keys of which each claim has one.
-pub(super) fn bounds() -> impl Iterator<Item = &'static str> {
-    BOUNDS.iter().flat_map(|bounds| [bounds.above.name, bounds.below.name, bounds.within.name])
-}
-
-/// Two numbers in order, or a margin about the figure of equals.
-struct Within {
-    equal: f64,
-    least: f64,
-    most: f64,
-}
-
-impl Form for Within {
-    fn schema(&self) -> Json {
-        let ends = Number::between(self.least, self.most).schema();
-        let margin = Number::between(0.0, self.margin_max()).schema();
-        json!({ "anyOf": [margin, { "type": "array", "items": ends, "minItems": 2, "maxItems": 2 }] })
-    }
-}
-
-impl Within {
-    fn margin_max(&self) -> f64 {
-        (self.most - self.equal).min(self.equal - self.least)
-    }
-}
-
-impl Read for Within {
-    type Value = [f64; 2];
-
-    fn parse(&self, node: &Node) -> Result<[f64; 2], Wrong> {
-        const WANTED: &str = "a margin, or two numbers";
-        let Self { equal, least, most } = *self;
-        let ends = match &node.tree {
-            Tree::Array(ends) => ends
-                .iter()
-                .map(|end| end.number("", ""))
-                .collect::<Result<Vec<f64>, Fault>>()
-                .map_err(|_| Wrong::Type(WANTED))?,
-            Tree::Scalar(_) | Tree::Table(_) => {
-                let margin = node.number("", "").map_err(|_| Wrong::Type(WANTED))?;
-                // 0.57, and not 0.5700000000000001.
-                [equal - margin, equal + margin].map(|end| (end * 1e12).round() / 1e12).to_vec()
-            }
-        };
-        match ends[..] {
-            [low, high] if least < low && low < high && high < most => Ok([low, high]),
-            _ => Err(Wrong::Value(format!(
-                "choose a margin above 0 and below {}, or two numbers, the lesser first, above {least} and below \
-                 {most}",
-                self.margin_max()
-            ))),
-        }
-    }
-
-    fn default(&self) -> Option<[f64; 2]> {
-        None
-    }
-
-    fn example(&self) -> String {
-        "0.05".to_owned()
-    }
-}
-
-const BOUNDS: &[Bounds] = &[SCORE, GAIN, TIME_RATIO];
-
-const SCORE: Bounds = Bounds {
-    above: Key::new(
-        "score_above",
-        "Score above",
-        "The player's mean score is above this bound: 0.5 is even. A claim has one such key.",
-        Number::between(0.0, 1.0),
-    )
-    .hint("0.5 is an even score"),
-    below: Key::new(
-        "score_below",
-        "Score below",
-        "The player's mean score is below this bound: 0.5 is even.",
-        Number::between(0.0, 1.0),
-    )
-    .hint("0.5 is an even score"),
-    within: Key::new(
-        "score_within",
-        "Score within",
-        "The players are equal but for this margin, such as `0.05`; or the mean score is between two bounds, such as \
-         `[0.45, 0.55]`.",
-        Within { equal: 0.5, least: 0.0, most: 1.0 },
-    )
-    .hint("0.05 is a score of 0.45 to 0.55"),
-    about: About::Score,
-};
-
-const GAIN: Bounds = Bounds {
-    above: Key::new(
-        "gain_above",
-        "Gain above",
-        "The player's mean score is higher by more than this than in the cell compared with (`along`, `than`): 0 if it is \
-         higher at all.",
-        Number::between(-1.0, 1.0),
-    )
-    .example("0"),
-    below: Key::new(
-        "gain_below",
-        "Gain below",
-        "The gain is less than this: 0 if the score is lower.",
-        Number::between(-1.0, 1.0),
-    )
-    .example("0"),
-    within: Key::new(
-        "gain_within",
-        "Gain within",
-        "The two scores are equal but for this margin, such as `0.05`; or the gain is between two bounds.",
-        Within { equal: 0.0, least: -1.0, most: 1.0 },
-    ),
-    about: About::Gain,
-};
-
-const TIME_RATIO: Bounds = Bounds {
-    above: Key::new(
-        "time_ratio_above",
-        "Time ratio above",
-        "The player takes more than this multiple of its opponent's time for a move: the geometric mean over games, as in \
-         the report's table of times.",
-        Number::between(0.0, RATIO_MAX),
-    )
-    .example("1"),
-    below: Key::new(
-        "time_ratio_below",
-        "Time ratio below",
-        "The player takes less than this multiple of its opponent's time for a move: 0.5 is half of it.",
-        Number::between(0.0, RATIO_MAX),
-    )
-    .example("1"),
-    within: Key::new(
-        "time_ratio_within",
-        "Time ratio within",
-        "The times are equal but for this margin, such as `0.1`; or the ratio is between two bounds.",
-        Within { equal: 1.0, least: 0.0, most: RATIO_MAX },
-    ),
-    about: About::TimeRatio,
-};
-
-const RATIO_MAX: f64 = 1e6;
-
-const ALONG: Key<Text> = Key::new(
-    "along",
-    "Along",
-    "The axis along which the score gains: each cell is compared with that of the value before, in the axis's order.",
-    Text,
-)
-.example("\"depth\"");
-
-const THAN: Key<Own> = Key::new(
-    "than",
-    "Than",
-    "What each cell is compared with: the cell that has another `player`, `opponent` or value of an axis, and is the same \
-     in all else.",
-    Own(|| json!({ "type": "object", "minProperties": 1 })),
-);
-
-const IN: Key<Word<Quantifier>> = Key::new(
-    "in",
-    "In",
-    "`\"every\"`: the claim holds if it holds in each of these cells. `\"some\"`: in at least one.",
-    Word::first_of(&[
-        (Quantifier::Every.name(), Quantifier::Every),
-        (Quantifier::Some.name(), Quantifier::Some),
-    ]),
-);
-
-/// The keys of a claim.
-pub(super) const CLAIM: Keys = &[
-    &Key::new("text", "Text", "The claim, in one line: reports use it as the claim's name.", Text)
-        .required(),
-    &Key::new("player", "Player", "The player, or variant, whose score the claim is about.", Text)
-        .required(),
-    &Key::new("opponent", "Opponent", "The player that it meets, on either side.", Text)
-        .by_default("any player"),
-    &Key::new(
-        "at",
-        "At",
-        "Which cells: values of axes, as in an [override](#overrides).",
-        Own(|| json!({ "type": "object", "minProperties": 1 })),
-    )
-    .by_default("every cell in which they meet"),
-    &SCORE.above,
-    &SCORE.below,
-    &SCORE.within,
-    &GAIN.above,
-    &GAIN.below,
-    &GAIN.within,
-    &TIME_RATIO.above,
-    &TIME_RATIO.below,
-    &TIME_RATIO.within,
-    &ALONG,
-    &THAN,
-    &IN,
-];

@@ -12,6 +12,7 @@ use crate::accuracy;
 use crate::adjudication::{self, AdjudicationInFile};
 use crate::axes::{self, Axis};
 use crate::builds;
+use crate::claim_keys::Results;
 use crate::claims::{self, ClaimInFile};
 use crate::course::{self, CourseInFile};
 use crate::fields::{check_name, number_of_games, texts};
@@ -107,6 +108,18 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         accuracy::check_overrides(&overrides)?;
     }
     let course = course::read(root, task, swap_sides, &axes, &players, &pairing)?;
+    let replicates = replicates(root, &axes)?;
+    let claims = claims::read(
+        root,
+        &axes,
+        &players,
+        match (task, &course) {
+            (Task::Choice, _) => Results::Choices,
+            (Task::Game, Some(_)) => Results::Values,
+            (Task::Game, None) => Results::Games,
+        },
+        replicates.as_deref(),
+    )?;
     Ok(SweepFile {
         name,
         course,
@@ -145,12 +158,12 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
                 .map(placement::read)
                 .transpose()?
                 .unwrap_or_default(),
-            replicates: replicates(root, &axes)?,
+            replicates,
             monotone: monotone(root, &axes)?,
         },
         sample: root.value("sample").map(|node| sample::read(node, &axes)).transpose()?,
         overrides,
-        claims: claims::read(root, &axes, &players)?,
+        claims,
         any_build: ANY_BUILD.read(root)?,
         builds: root.value("builds").map(builds::read).transpose()?,
         axes,

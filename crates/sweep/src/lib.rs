@@ -57,6 +57,7 @@ mod axes;
 mod books;
 mod builds;
 mod claim_cells;
+mod claim_keys;
 mod claims;
 mod columns;
 mod course;

@@ -13,7 +13,7 @@ use spelrum_engine::{
 use spelrum_model::claims::CLAIMS_MAX;
 
 use crate::adjudication::ADJUDICATION;
-use crate::claims::{self, CLAIM};
+use crate::claim_keys::{self, CLAIM};
 use crate::forms::{
     self, CLOCK_PATTERN, DURATION_PATTERN, NAME_PATTERN, RANGE, REFERENCE, reference, unlimited,
 };
@@ -283,7 +283,7 @@ fn overrides() -> Json {
 /// Each has one bound of one figure.
 fn claims() -> Json {
     let mut item = object(CLAIM);
-    item["oneOf"] = claims::bounds().map(|key| json!({ "required": [key] })).collect();
+    item["oneOf"] = claim_keys::bounds().map(|key| json!({ "required": [key] })).collect();
     json!({ "type": "array", "minItems": 1, "maxItems": CLAIMS_MAX, "items": item })
 }
 

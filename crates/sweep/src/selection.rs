@@ -98,6 +98,12 @@ impl<'a> Selector<'a> {
         Ok(values.filter_map(is_selected).collect())
     }
 
+    /// The names of these variants.
+    pub(super) fn names(&self, variants: &[bool]) -> Vec<&'a str> {
+        let chosen = self.players.variants.iter().zip(variants).filter(|(_, chosen)| **chosen);
+        chosen.map(|(variant, _)| variant.name.as_str()).collect()
+    }
+
     /// For each variant, whether it is named.
     pub(super) fn players(&self, Entry { key, value, .. }: &Entry) -> Result<Vec<bool>, Fault> {
         let label = format!("`{key}`");

@@ -12,6 +12,7 @@ use super::*;
 
 mod accuracy;
 mod adjudication;
+mod claimed_figures;
 mod claims;
 mod course;
 mod ending;

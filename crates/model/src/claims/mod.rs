@@ -36,7 +36,7 @@ pub struct Claim {
     pub text: String,
     /// The comparison.
     pub statement: Statement,
-    /// Its cells, case by case ([`Statement::cells_of_case`]); never empty.
+    /// Its cells, case by case ([`Statement::cells_of_case`]); none if it is about the results of runs.
     pub cells: Vec<ClaimedCell>,
 }
 
@@ -67,6 +67,9 @@ pub struct Statement {
     /// What each cell is compared with; `None` for a figure of single cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub than: Option<Than>,
+    /// The axis of replicates over which the figure is a mean, if the sweep names one; then each case is such a mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<String>,
     /// The quantifier over the cases.
     #[serde(rename = "in")]
     pub quantifier: Quantifier,
@@ -145,6 +148,15 @@ impl Statement {
         words
     }
 
+    /// The name of the player in the claim's own cells, or in those that they are compared with.
+    #[must_use]
+    pub fn player_of(&self, is_own: bool) -> &str {
+        match &self.than {
+            Some(Than::Other { player: Some(other), .. }) if !is_own => other,
+            Some(_) | None => &self.player,
+        }
+    }
+
     /// The number of cells in each case: the first is compared with the second.
     #[must_use]
     pub const fn cells_of_case(&self) -> usize {
@@ -153,16 +165,21 @@ impl Statement {
 
     /// The figure and its bound in words: `score above 0.5 in every one of 4 cells`.
     #[must_use]
-    pub fn predicate(&self, cells: usize) -> String {
+    pub fn predicate(&self, cases: usize) -> String {
         let (over, case) = match &self.than {
+            None if self.about.is_of_runs() => (String::new(), "run"),
+            None if self.about.is_of_ratings() => (String::new(), "difference"),
             None => (String::new(), "cell"),
             Some(than) => (format!(" over that {}", than.text()), "comparison"),
         };
-        let cases = cells / self.cells_of_case();
+        let (case, of_what) = match &self.over {
+            None => (case, String::new()),
+            Some(axis) => ("mean", format!(" over {axis}")),
+        };
         let subject = match (cases, self.quantifier) {
-            (1, _) => format!("its one {case}"),
-            (_, Quantifier::Every) => format!("every one of {cases} {case}s"),
-            (_, Quantifier::Some) => format!("some of {cases} {case}s"),
+            (1, _) => format!("its one {case}{of_what}"),
+            (_, Quantifier::Every) => format!("every one of {cases} {case}s{of_what}"),
+            (_, Quantifier::Some) => format!("some of {cases} {case}s{of_what}"),
         };
         format!("{}{over} in {subject}", self.about.words())
     }

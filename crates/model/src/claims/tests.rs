@@ -12,6 +12,7 @@ fn a_claim_is_told_in_words() {
         at: Vec::new(),
         about: About::Score(Bound::Above(0.5)),
         than: None,
+        over: None,
         quantifier: Quantifier::Every,
         error_rate: 0.05,
     };
@@ -30,7 +31,7 @@ fn a_claim_is_told_in_words() {
     claim.about = About::Gain(Bound::Above(0.0));
     claim.than = Some(Than::Before("depth".to_owned()));
     assert_eq!(
-        claim.predicate(2),
+        claim.predicate(1),
         "gain above 0 over that with the depth before in its one comparison"
     );
     claim.than = Some(Than::Other {
@@ -39,9 +40,12 @@ fn a_claim_is_told_in_words() {
         at: vec![("depth".to_owned(), vec!["1".to_owned()])],
     });
     assert_eq!(
-        claim.predicate(6),
+        claim.predicate(3),
         "gain above 0 over that of c against d at depth=1 in some of 3 comparisons"
     );
+    claim.over = Some("seed".to_owned());
+    let of_means = "gain above 0 over that of c against d at depth=1 in some of 3 means over seed";
+    assert_eq!(claim.predicate(3), of_means);
     assert_eq!(Statement::from_definition(&canonical_json(&claim)).as_ref(), Some(&claim));
     assert_eq!(Statement::from_definition("{}"), None);
     assert_eq!(Statement::from_definition("no"), None);

@@ -129,6 +129,7 @@ fn claims() -> Vec<StatedClaim> {
             at: vec![("score".to_owned(), vec!["1".to_owned(), "2".to_owned()])],
             about: About::Score(score),
             than: None,
+            over: None,
             quantifier: Quantifier::Every,
             error_rate: 0.05,
         },
@@ -141,6 +142,8 @@ fn claims() -> Vec<StatedClaim> {
             .map(|&(cell, player)| StatedCell { cell: CellId(cell), player, games: 100 })
             .collect(),
         estimates: Vec::new(),
+        means: Vec::new(),
+        leads: Vec::new(),
     };
     vec![
         claim("it wins", Bound::Above(0.5), false, &[(4, Role::Opponent), (99, Role::Player)]),

@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_answers::{CellResult, ClaimAnswer, Report, StatedCell, StatedClaim, places_text};
+use spelrum_answers::{
+    CellResult, ClaimAnswer, MeanOverReplicates, RatedLead, Report, RunResult, StatedCell,
+    StatedClaim, is_of_axis, places_text,
+};
 use spelrum_model::CellId;
+use spelrum_model::course::Place;
 use spelrum_statistics::claims::{About, ClaimFigures, JudgedCase, Judgement, NotJudged};
 
 use super::axes::cells_by_id;
@@ -18,10 +22,12 @@ pub(crate) const TABLE: TableEntry = TableEntry::new(
     "claims",
     "What the sweep claimed of its results, and what came of it",
     &View { parts, rows },
-);
+)
+.with_choices()
+.shown_with_runs();
 
 /// Name of the table of claims' cells.
-const CELLS: &str = "claimed-cells";
+pub(crate) const CELLS: &str = "claimed-cells";
 
 /// A claim, and its number in tables and notes.
 type Numbered<'c> = (usize, &'c ClaimAnswer<'c>);
@@ -88,18 +94,59 @@ pub(crate) struct Row<'a> {
     is_exploratory: bool,
     judgement: Judgement,
     figures: Option<ClaimFigures>,
-    stated: StatedCell,
+    /// `None` for a claim about runs or ratings.
+    stated: Option<StatedCell>,
     judged: JudgedCase,
     /// `None` if its sweep no longer names it.
     cell: Option<&'a CellResult>,
     /// The cell compared with, and its result.
     other: Option<(StatedCell, Option<&'a CellResult>)>,
+    /// Of a claim about runs.
+    run: Option<&'a RunResult>,
+    /// Of a claim about ratings.
+    lead: Option<&'a RatedLead>,
 }
 
 impl<'a> Row<'a> {
     /// Returns the names of the claim's player and of its opponent.
     fn names(self) -> [Option<&'a str>; 2] {
-        self.cell.map_or([None; 2], |cell| cell.sides(self.stated.player).map(Some))
+        if let Some(lead) = self.lead {
+            return [&self.claim.statement.player, &lead.opponent].map(|name| Some(&**name));
+        }
+        match (self.cell, self.stated, self.run) {
+            (Some(cell), Some(stated), _) => cell.sides(stated.player).map(Some),
+            (_, _, Some(run)) => {
+                [Some(&run.begun.player), run.begun.opponents.first().map(String::as_str)]
+            }
+            (_, _, None) => [None; 2],
+        }
+    }
+
+    /// Returns its place on the axes, in words.
+    fn place_text(self, axes: &[String]) -> Option<String> {
+        if let Some(lead) = self.lead {
+            return (!lead.at.is_empty()).then(|| lead.at.clone());
+        }
+        match self.run {
+            Some(run) => {
+                let place = |place: &Place| format!("{}={}", place.axis, place.value.text);
+                let places: Vec<String> = run.begun.axes.iter().map(place).collect();
+                (!places.is_empty()).then(|| places.join(", "))
+            }
+            None => {
+                // A mean stands for all values on the axis of replicates.
+                let values = axes.iter().zip(&self.cell?.axes).map(|(axis, value)| {
+                    let is_mean = self
+                        .claim
+                        .statement
+                        .over
+                        .as_ref()
+                        .is_some_and(|over| is_of_axis(axis, over));
+                    value.clone().filter(|_| !is_mean)
+                });
+                places_text(axes, &values.collect::<Vec<_>>())
+            }
+        }
     }
 
     /// Returns the cell compared with, in words: its players and values.
@@ -122,22 +169,49 @@ impl<'a> Row<'a> {
 /// Returns each cell of a claim.
 pub(crate) fn claim_rows<'a>(
     (number, entry): (usize, &ClaimAnswer<'a>),
+    report: &'a Report,
     cells: &BTreeMap<CellId, &'a CellResult>,
 ) -> Vec<Row<'a>> {
     let ClaimAnswer { claim, exploratory, judged } = entry;
-    let cases = claim.cases().zip(&judged.cases);
-    let row = |(case, judged_case): (&'a [StatedCell], &JudgedCase)| Row {
+    let row = |judged_case: &JudgedCase| Row {
         number,
         claim,
         is_exploratory: exploratory.is_some(),
         judgement: judged.judgement,
         figures: judged.figures,
-        stated: case[0],
+        stated: None,
         judged: *judged_case,
-        cell: cells.get(&case[0].cell).copied(),
-        other: case.get(1).map(|other| (*other, cells.get(&other.cell).copied())),
+        cell: None,
+        other: None,
+        run: None,
+        lead: None,
     };
-    cases.map(row).collect()
+    if claim.statement.about.is_of_ratings() {
+        let leads = claim.leads.iter().zip(&judged.cases);
+        return leads.map(|(lead, case)| Row { lead: Some(lead), ..row(case) }).collect();
+    }
+    if claim.statement.about.is_of_runs() {
+        let runs = claim.runs(&report.runs).zip(&judged.cases);
+        return runs.map(|(run, case)| Row { run: Some(run), ..row(case) }).collect();
+    }
+    let cases: Vec<&'a [StatedCell]> = match claim.statement.over {
+        None => claim.cases().collect(),
+        Some(_) => {
+            let all: Vec<&'a [StatedCell]> = claim.cases().collect();
+            let first = |mean: &MeanOverReplicates| {
+                let case = mean.cases.first().and_then(|&case| usize::try_from(case).ok());
+                case.and_then(|case| all.get(case).copied()).unwrap_or_default()
+            };
+            claim.means.iter().map(first).collect()
+        }
+    };
+    let of_cells = |(case, judged_case): (&'a [StatedCell], &JudgedCase)| Row {
+        stated: case.first().copied(),
+        cell: case.first().and_then(|stated| cells.get(&stated.cell).copied()),
+        other: case.get(1).map(|other| (*other, cells.get(&other.cell).copied())),
+        ..row(judged_case)
+    };
+    cases.into_iter().zip(&judged.cases).map(of_cells).collect()
 }
 
 /// Returns the columns of a claim's cells.
@@ -147,8 +221,8 @@ pub(crate) fn cell_columns(report: &Report) -> Columns<'_, Row<'_>> {
     let has_figures = !report.claims.iter().all(is_score);
     Columns::<Row<'_>>::new()
         .text("claim", Form::Digits, |row| row.number.to_string())
-        .text("at", Form::Words, |row| places_text(&report.axes, &row.cell?.axes))
-        .key("cell_id", |row| row.stated.cell.0)
+        .text("at", Form::Words, |row| row.place_text(&report.axes))
+        .key("cell_id", |row| Some(row.stated?.cell.0))
         .column("player", "player", Form::Words, |row| row.names()[0])
         .column("opponent", "opponent", Form::Words, |row| row.names()[1])
         .key("than_cell_id", |row| Some(row.other?.0.cell.0))
@@ -188,7 +262,7 @@ fn rows(report: &Report) -> Rows<'_> {
         })
         .and(cell_columns(report));
     let (entries, cells) = (report.judged_claims(), cells_by_id(report));
-    let rows = (1..).zip(&entries).flat_map(|entry| claim_rows(entry, &cells));
+    let rows = (1..).zip(&entries).flat_map(|entry| claim_rows(entry, report, &cells));
     Rows::new(&report.axes, columns, rows.collect())
 }
 
@@ -196,13 +270,17 @@ fn rows(report: &Report) -> Rows<'_> {
 pub(crate) fn score_ends(about: About) -> [Option<f64>; 2] {
     match about {
         About::Score(bound) => bound.ends(),
-        About::Gain(_) | About::TimeRatio(_) => [None; 2],
+        About::Gain(_)
+        | About::TimeRatio(_)
+        | About::Accuracy(_)
+        | About::Value(_)
+        | About::RatingLead(_) => [None; 2],
     }
 }
 
 fn cells(report: &Report, title: &str, entries: &[Numbered<'_>]) -> TitledTable {
     let cells = cells_by_id(report);
-    let rows = entries.iter().flat_map(|entry| claim_rows(*entry, &cells));
+    let rows = entries.iter().flat_map(|entry| claim_rows(*entry, report, &cells));
     cell_columns(report).table(CELLS, title, rows)
 }
 
@@ -210,7 +288,7 @@ fn cells(report: &Report, title: &str, entries: &[Numbered<'_>]) -> TitledTable 
 fn statements<'c>(entries: &'c [Numbered<'c>]) -> impl Iterator<Item = String> + 'c {
     entries.iter().map(|(number, entry)| {
         let statement = &entry.claim.statement;
-        let predicate = statement.predicate(entry.claim.cells.len());
+        let predicate = statement.predicate(entry.judged.cases.len());
         format!("{number}: {}, {predicate}.", statement.subject())
     })
 }
@@ -264,6 +342,7 @@ fn notes_on_exploratory(entries: &[Numbered<'_>]) -> Vec<String> {
 fn not_judged(why: NotJudged) -> String {
     match why {
         NotJudged::Sequential => format!("{}, after which a score has no p-value", why.reason()),
+        NotJudged::Misfit => format!("{}: see --table misfits", why.reason()),
         NotJudged::Repeats | NotJudged::Gone => why.reason().to_owned(),
     }
 }

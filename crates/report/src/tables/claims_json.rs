@@ -20,7 +20,8 @@ pub(crate) struct Claim<'a> {
     at: Option<String>,
     score_above: Option<f64>,
     score_below: Option<f64>,
-    /// The figure, with the bounds claimed for it: "score", "gain" or "time_ratio".
+    /// The figure, with the bounds claimed for it: "score", "gain", "time_ratio", "accuracy",
+    /// "value" or "rating_lead".
     about: &'static str,
     above: Option<f64>,
     below: Option<f64>,
@@ -45,7 +46,7 @@ pub(crate) struct Claim<'a> {
 pub(crate) fn claims(report: &Report) -> Vec<Claim<'_>> {
     let (entries, cells) = (report.judged_claims(), cells_by_id(report));
     let claims = (1..).zip(&entries).map(|(number, entry)| {
-        let rows = claim_rows((number, entry), &cells);
+        let rows = claim_rows((number, entry), report, &cells);
         Claim::new(entry, Rows::without_places(cell_columns(report), rows))
     });
     claims.collect()

@@ -100,7 +100,8 @@ impl std::fmt::Debug for TableName {
 
 /// Whether a report of an experiment with runs shows this table by default.
 pub(crate) fn is_shown_with_runs(name: &str) -> bool {
-    TABLES.iter().any(|table| table.0.name == name && table.0.is_shown_with_runs)
+    name == claims::CELLS
+        || TABLES.iter().any(|table| table.0.name == name && table.0.is_shown_with_runs)
 }
 
 /// Returns the tables that stand on the page of an answer, in its order.

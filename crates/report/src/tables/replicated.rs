@@ -98,6 +98,14 @@ fn table(report: &Report) -> Option<TitledTable> {
             "A single replicate has no interval: nothing shows how others differ.".to_owned(),
         );
     }
+    let replicates = || replicated.groups.iter().map(|row| row.seeds);
+    if replicates().min() != replicates().max() {
+        notes.push(
+            "Some rows have fewer replicates than others: where two players or replicates are equal, they share a cell,\n\
+             which counts once, under the name that comes first."
+                .to_owned(),
+        );
+    }
     if !report.cells.iter().all(CellResult::is_complete) {
         notes.push(
             "These intervals hold at the planned end, and games are left to play.".to_owned(),

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::found::FoundValue;
 use crate::{EloModel, Estimate, Interval, ScoreInterval, ScoreTest, Sprt, Verdict, score_of_elo};
 
 /// The figure that a claim is about, with the bound claimed for it.
@@ -11,10 +12,17 @@ use crate::{EloModel, Estimate, Interval, ScoreInterval, ScoreTest, Sprt, Verdic
 pub enum About {
     /// The player's mean score in a cell, from 0 to 1.
     Score(Bound),
-    /// The player's mean score in a cell less its score in the cell that is compared with it, from -1 to 1.
+    /// The player's mean score in a cell less its score in the cell that is compared with it, from -1 to 1; where players
+    /// choose moves alone, of its accuracy.
     Gain(Bound),
     /// The geometric mean over games of the player's mean time of a move, divided by its opponent's in the same cell.
     TimeRatio(Bound),
+    /// The player's share of best moves among those that it chose alone, from 0 to 1.
+    Accuracy(Bound),
+    /// The value of a parameter at which a search found the player and its opponent even; durations in milliseconds.
+    Value(Bound),
+    /// The player's rating less its opponent's, on the one scale of all players that met, in Elo.
+    RatingLead(Bound),
 }
 
 /// A bound of a figure, in the figure's unit.
@@ -32,7 +40,7 @@ pub enum Bound {
 /// The evidence on a figure.
 #[derive(Clone, Copy, Debug)]
 pub enum FigureTest {
-    /// A cell's score.
+    /// A cell's score, or a share.
     Score {
         /// The test of its first player's score.
         test: ScoreTest,
@@ -44,10 +52,16 @@ pub enum FigureTest {
         /// The test's error rate if it accepted the claim, otherwise 1.
         p: f64,
     },
-    /// A difference of two cells' scores.
+    /// A mean of cells' scores over replicates.
+    MeanScore(Estimate),
+    /// A difference of two cells' scores, or a mean of such differences over replicates.
     Gain(Estimate),
     /// The natural logarithm of a ratio of times.
     TimeRatio(Estimate),
+    /// A value that a search found.
+    Found(FoundValue),
+    /// A difference of two ratings.
+    RatingLead(Estimate),
 }
 
 impl About {
@@ -58,6 +72,9 @@ impl About {
             Self::Score(_) => "score",
             Self::Gain(_) => "gain",
             Self::TimeRatio(_) => "time_ratio",
+            Self::Accuracy(_) => "accuracy",
+            Self::Value(_) => "value",
+            Self::RatingLead(_) => "rating_lead",
         }
     }
 
@@ -65,17 +82,90 @@ impl About {
     #[must_use]
     pub const fn bound(self) -> Bound {
         match self {
-            Self::Score(bound) | Self::Gain(bound) | Self::TimeRatio(bound) => bound,
+            Self::Score(bound)
+            | Self::Gain(bound)
+            | Self::TimeRatio(bound)
+            | Self::Accuracy(bound)
+            | Self::Value(bound)
+            | Self::RatingLead(bound) => bound,
         }
     }
 
-    /// The figure between equals.
+    /// The figure between equals; `None` for a figure of one player.
     #[must_use]
-    pub const fn at_equality(self) -> f64 {
+    pub const fn at_equality(self) -> Option<f64> {
         match self {
-            Self::Score(_) => 0.5,
-            Self::Gain(_) => 0.0,
-            Self::TimeRatio(_) => 1.0,
+            Self::Score(_) => Some(0.5),
+            Self::Gain(_) | Self::RatingLead(_) => Some(0.0),
+            Self::TimeRatio(_) => Some(1.0),
+            Self::Accuracy(_) | Self::Value(_) => None,
+        }
+    }
+
+    /// Whether it is about the difference of two cells.
+    #[must_use]
+    pub const fn compares_cells(self) -> bool {
+        match self {
+            Self::Gain(_) => true,
+            Self::Score(_)
+            | Self::TimeRatio(_)
+            | Self::Accuracy(_)
+            | Self::Value(_)
+            | Self::RatingLead(_) => false,
+        }
+    }
+
+    /// Whether it is about the results of runs, whose cells are not known when it is stated.
+    #[must_use]
+    pub const fn is_of_runs(self) -> bool {
+        match self {
+            Self::Value(_) => true,
+            Self::Score(_)
+            | Self::Gain(_)
+            | Self::TimeRatio(_)
+            | Self::Accuracy(_)
+            | Self::RatingLead(_) => false,
+        }
+    }
+
+    /// Whether it is about times of moves.
+    #[must_use]
+    pub const fn is_of_times(self) -> bool {
+        match self {
+            Self::TimeRatio(_) => true,
+            Self::Score(_)
+            | Self::Gain(_)
+            | Self::Accuracy(_)
+            | Self::Value(_)
+            | Self::RatingLead(_) => false,
+        }
+    }
+
+    /// Whether it is about single cells of games, or two.
+    #[must_use]
+    pub const fn is_of_cells(self) -> bool {
+        !self.is_of_runs() && !self.is_of_ratings()
+    }
+
+    /// Whether it is about ratings, which follow from all cells at a point of the grid.
+    #[must_use]
+    pub const fn is_of_ratings(self) -> bool {
+        match self {
+            Self::RatingLead(_) => true,
+            Self::Score(_)
+            | Self::Gain(_)
+            | Self::TimeRatio(_)
+            | Self::Accuracy(_)
+            | Self::Value(_) => false,
+        }
+    }
+
+    /// Whether it follows from scores of games, whose errors can be planned.
+    #[must_use]
+    pub const fn is_of_scores(self) -> bool {
+        match self {
+            Self::Score(_) | Self::Gain(_) => true,
+            Self::TimeRatio(_) | Self::Accuracy(_) | Self::Value(_) | Self::RatingLead(_) => false,
         }
     }
 
@@ -95,12 +185,12 @@ impl About {
     #[must_use]
     pub fn equivalence(self) -> Option<String> {
         let Bound::Within([low, high]) = self.bound() else { return None };
-        let [below, above] = [self.at_equality() - low, high - self.at_equality()];
         // Bounds that a sweep gives as one margin differ by rounding errors.
         let rounded = |margin: f64| (margin * 1e9).round() / 1e9;
-        Some(match rounded(below) == rounded(above) {
-            true => format!("equal within ±{}", rounded(above)),
-            false => format!("within {low} to {high}"),
+        let margins = self.at_equality().map(|equal| [equal - low, high - equal].map(rounded));
+        Some(match margins {
+            Some([below, above]) if below == above => format!("equal within ±{above}"),
+            Some(_) | None => format!("within {low} to {high}"),
         })
     }
 }
@@ -162,7 +252,7 @@ impl Bound {
     /// The p-value of a figure with this bound. A bound on both sides takes two one-sided tests and the greater of
     /// their p-values (Schuirmann 1987): no correction is needed, since both must reject.
     #[must_use]
-    pub(crate) fn p_value(self, test: &FigureTest) -> f64 {
+    pub fn p_value(self, test: &FigureTest) -> f64 {
         match self {
             Self::Above(least) => test.p_value_above(least),
             Self::Below(most) => test.p_value_below(most),
@@ -177,8 +267,11 @@ impl FigureTest {
             Self::Score { test, is_of_second: false } => test.p_value_above(bound),
             Self::Score { test, is_of_second: true } => test.p_value_below(1.0 - bound),
             Self::Sprt { p } => p,
+            Self::MeanScore(mean) => mean.p_value_above(bound),
             Self::Gain(gain) => gain.p_value_above(bound),
             Self::TimeRatio(log) => log.p_value_above(libm::log(bound)),
+            Self::Found(found) => found.p_value_above(bound),
+            Self::RatingLead(lead) => lead.p_value_above(bound),
         }
     }
 
@@ -187,8 +280,11 @@ impl FigureTest {
             Self::Score { test, is_of_second: false } => test.p_value_below(bound),
             Self::Score { test, is_of_second: true } => test.p_value_above(1.0 - bound),
             Self::Sprt { p } => p,
+            Self::MeanScore(mean) => mean.p_value_below(bound),
             Self::Gain(gain) => gain.p_value_below(bound),
             Self::TimeRatio(log) => log.p_value_below(libm::log(bound)),
+            Self::Found(found) => found.p_value_below(bound),
+            Self::RatingLead(lead) => lead.p_value_below(bound),
         }
     }
 
@@ -217,8 +313,11 @@ impl FigureTest {
                 Interval { value: score, low, high }
             }
             Self::Sprt { .. } => return None,
+            Self::MeanScore(mean) => mean.interval(error).clamped(0.0, 1.0),
             Self::Gain(gain) => gain.interval(error).clamped(-1.0, 1.0),
             Self::TimeRatio(log) => log.interval(error).map(libm::exp),
+            Self::Found(found) => found.interval(error)?,
+            Self::RatingLead(lead) => lead.interval(error),
         };
         (interval.low.is_finite() && interval.high.is_finite()).then_some(interval)
     }

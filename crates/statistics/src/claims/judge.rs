@@ -26,7 +26,8 @@ pub struct ClaimToJudge {
 /// The result of a case of a claim: of a cell, or of a cell and the one that it is compared with.
 #[derive(Clone, Debug)]
 pub struct CaseOfClaim {
-    /// The numbers of its cells among those of all claims, and whether the claim is about the second player there.
+    /// What tells it from the other cases of claims about the same figure: the numbers of its cells, and whether the claim
+    /// is about the second player there.
     pub cells: Vec<(i64, bool)>,
     /// Whether the figure may be judged.
     pub state: CaseState,
@@ -47,6 +48,8 @@ pub enum CaseState {
     Repeats,
     /// An SPRT of another claim ends a cell, after which its score has no valid p-value.
     Sequential,
+    /// One scale does not fit the rated players.
+    Misfit,
 }
 
 /// The verdict on a claim.
@@ -73,6 +76,8 @@ pub enum NotJudged {
     Repeats,
     /// The sweep no longer names some of its cells.
     Gone,
+    /// One scale does not fit the rated players.
+    Misfit,
 }
 
 /// A claim, judged.
@@ -175,6 +180,7 @@ impl ClaimToJudge {
             CaseState::Sequential => Judgement::NotJudged(NotJudged::Sequential),
             CaseState::Repeats => Judgement::NotJudged(NotJudged::Repeats),
             CaseState::Gone => Judgement::NotJudged(NotJudged::Gone),
+            CaseState::Misfit => Judgement::NotJudged(NotJudged::Misfit),
             CaseState::Open => Judgement::Open,
             CaseState::Finished if self.is_exploratory => Judgement::Exploratory,
             // Only the family's adjusted p-values can support it.
@@ -214,6 +220,7 @@ impl NotJudged {
             Self::Sequential => "its cells end by an SPRT of another claim",
             Self::Repeats => "repeated games are not evidence: take more openings",
             Self::Gone => "the sweep has some of its cells no longer",
+            Self::Misfit => "one scale does not fit the rated players",
         }
     }
 }

@@ -4,6 +4,7 @@
 //! a p-value and a band; the claim's [`Quantifier`] makes one p-value of them. A further figure is a variant of `About`.
 
 mod about;
+mod found;
 mod holm;
 mod judge;
 
@@ -11,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use about::{About, Bound, FigureTest};
+pub use found::FoundValue;
 pub use holm::holm;
 pub use judge::{
     CaseOfClaim, CaseState, ClaimFigures, ClaimToJudge, JudgedCase, JudgedClaim, Judgement,
@@ -51,6 +53,8 @@ impl Quantifier {
     }
 }
 
+#[cfg(test)]
+mod simulated_figures;
 #[cfg(test)]
 mod simulations;
 #[cfg(test)]

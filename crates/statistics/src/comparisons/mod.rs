@@ -28,7 +28,7 @@ pub use differences::{Changed, DIFFERENCES_MAX, Difference, differences};
 pub use effects::{Contrast, Effect, Effects, effects};
 use foldhash::fast::FixedState;
 use indexmap::IndexSet;
-pub use replicates::{Replicates, replicated, replicates};
+pub use replicates::{Replicates, over_replicates, replicated, replicates};
 
 use crate::Clustered;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ComparedCell;
-use crate::{Clustered, Interval};
+use crate::{Clustered, Estimate, Interval};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -105,15 +105,10 @@ fn summarise<Cell: Copy>(
     };
     let freedom = count - 1.0;
     let variance = (freedom > 0.0).then(|| group.iter().map(square).sum::<f64>() / freedom);
-    let within = group.iter().map(|cell| cell.score.variance()).sum::<f64>() / count;
-    let shared = if freedom > 0.0 { shared(group, within) } else { 0.0 };
-    let own = (within - shared).max(0.0);
-    let over_replicates = variance.map(|variance| {
-        // Replicates with equal scores by chance have at least the errors of their own scores.
-        let between = variance.max(own) / count;
-        let openings = group.iter().map(|cell| cell.score.freedom()).fold(f64::INFINITY, f64::min);
-        let freedom = freedom_of_sum([(between, freedom), (shared, openings.max(1.0))]);
-        Clustered::certain(mean).with_error(between + shared, freedom)
+    let scores: Vec<&Clustered> = group.iter().map(|cell| &cell.score).collect();
+    let own = own_variance(&scores)[0];
+    let over_replicates = over_replicates(&scores).map(|Estimate { value, variance, freedom }| {
+        Clustered::certain(value).with_error(variance, freedom)
     });
     Replicates {
         cell: group[0].cell,
@@ -132,11 +127,42 @@ fn summarise<Cell: Copy>(
     }
 }
 
+/// The mean over replicates of these scores, or of differences of scores, as an estimate of the mean over endlessly many
+/// replicates. `None` for fewer than two.
+#[must_use]
+pub fn over_replicates(scores: &[&Clustered]) -> Option<Estimate> {
+    let count = scores.len() as f64;
+    if count < 2.0 {
+        return None;
+    }
+    let mean = scores.iter().map(|score| score.value()).sum::<f64>() / count;
+    let square = |score: &&Clustered| {
+        let distance = score.value() - mean;
+        distance * distance
+    };
+    let freedom = count - 1.0;
+    let variance = scores.iter().map(square).sum::<f64>() / freedom;
+    let [own, shared] = own_variance(scores);
+    // Replicates with equal scores by chance have at least the errors of their own scores.
+    let between = variance.max(own) / count;
+    let openings = scores.iter().map(|score| score.freedom()).fold(f64::INFINITY, f64::min);
+    let freedom = freedom_of_sum([(between, freedom), (shared, openings.max(1.0))]);
+    Some(Estimate { value: mean, variance: between + shared, freedom })
+}
+
+/// The mean variance of the errors of replicates' own scores, without what all share; and that.
+fn own_variance(scores: &[&Clustered]) -> [f64; 2] {
+    let count = scores.len() as f64;
+    let within = scores.iter().map(|score| score.variance()).sum::<f64>() / count;
+    let shared = if count > 1.0 { shared(scores, within) } else { 0.0 };
+    [(within - shared).max(0.0), shared]
+}
+
 /// The variance that the openings which replicates have in common add to all their scores alike. Scores spread around
 /// their mean do not show it, and more replicates do not reduce it. 0 where each replicate has openings of its own.
-fn shared<Cell>(group: &[&ComparedCell<Cell>], within: f64) -> f64 {
-    let count = group.len() as f64;
-    let terms: Vec<_> = group.iter().map(|cell| (1.0 / count, &cell.score)).collect();
+fn shared(scores: &[&Clustered], within: f64) -> f64 {
+    let count = scores.len() as f64;
+    let terms: Vec<_> = scores.iter().map(|score| (1.0 / count, *score)).collect();
     let excess = Clustered::sum(&terms).variance() - within / count;
     (excess * count / (count - 1.0)).clamp(0.0, within)
 }

@@ -130,7 +130,15 @@ impl PlannedClaim {
                     freedom: counted.min(others) - 1.0,
                 }))
             }
-            (About::Score(_) | About::Gain(_) | About::TimeRatio(_), _) => None,
+            (
+                About::Score(_)
+                | About::Gain(_)
+                | About::TimeRatio(_)
+                | About::Accuracy(_)
+                | About::Value(_)
+                | About::RatingLead(_),
+                _,
+            ) => None,
         }
     }
 }

@@ -49,16 +49,21 @@ impl Covariance {
 
     /// Half the width of the 95% interval of a weighted sum of figures.
     pub(super) fn error(&self, weights: &[(usize, f64)], clusters: ClusterCount) -> Option<f64> {
+        let (variance, freedom) = self.variance(weights, clusters);
+        Some(quantile(freedom)? * variance.sqrt())
+    }
+
+    /// The variance of a weighted sum of figures, and its degrees of freedom; below one the variance is unknown.
+    pub(super) fn variance(&self, weights: &[(usize, f64)], clusters: ClusterCount) -> (f64, f64) {
         let quadratic = |matrix: &DMatrix<f64>| -> f64 {
             let rows =
                 weights.iter().flat_map(|&row| weights.iter().map(move |&column| (row, column)));
             rows.map(|((row, a), (column, b))| a * b * matrix[(row, column)]).sum()
         };
         let ClusterCount(effective) = clusters;
-        let quantile = quantile(effective - 1.0)?;
-        let factor = effective / (effective - 1.0);
-        let variance = factor * quadratic(&self.clusters) + quadratic(&self.imagined);
-        Some(quantile * variance.max(0.0).sqrt())
+        let freedom = effective - 1.0;
+        let variance = effective / freedom * quadratic(&self.clusters) + quadratic(&self.imagined);
+        (variance.max(0.0), freedom)
     }
 }
 

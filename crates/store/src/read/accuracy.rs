@@ -1,11 +1,16 @@
 //! How well the players of an accuracy experiment choose: sums over the view `choices`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::TryStreamExt as _;
 use spelrum_answers::{CellAccuracy, Stratum, reference_text};
 use spelrum_model::{CellId, ExperimentId};
 use spelrum_statistics::choice::{AccuracySums, SkillSums, WinSums};
+use spelrum_statistics::{Clustered, OpeningSum};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
+use crate::schema::encoding::rows;
 
 /// Accuracy of every cell that the sweep names, in grid order, up to this many rows.
 pub(crate) async fn accuracy(
@@ -115,4 +120,33 @@ pub(crate) async fn accuracy(
         }
     });
     Ok(CellAccuracy::from_strata(&strata.collect::<Vec<_>>()))
+}
+
+/// The share of best moves in each of these cells, over its positions: number k is the same position in all cells with the
+/// same conditions. Cells without choices are absent.
+pub(crate) async fn shares_of_best(
+    connection: &mut SqliteConnection,
+    cells: BTreeSet<i64>,
+) -> Result<BTreeMap<CellId, Clustered>, StoreError> {
+    let list = rows(&cells.into_iter().collect::<Vec<_>>())?;
+    let mut found = sqlx::query!(
+        r#"SELECT s.cell_id AS "cell_id!", s.conditions_id AS "conditions_id!: u64",
+            c.number AS "number!: u64", c.is_best AS "is_best!: bool"
+        FROM json_each(?) AS j CROSS JOIN cells AS s ON s.cell_id = j.value
+        CROSS JOIN choices AS c ON c.cell_id = s.cell_id
+        ORDER BY s.cell_id, c.number"#,
+        list
+    )
+    .fetch(connection);
+    let mut choices = BTreeMap::<CellId, Vec<OpeningSum>>::new();
+    while let Some(row) = found.try_next().await? {
+        choices.entry(CellId(row.cell_id)).or_default().push(OpeningSum {
+            opening: (row.conditions_id, row.number),
+            weight: 1.0,
+            sum: f64::from(u8::from(row.is_best)),
+        });
+    }
+    let share =
+        |(cell, choices): (CellId, Vec<OpeningSum>)| Some((cell, Clustered::score(&choices)?));
+    Ok(choices.into_iter().filter_map(share).collect())
 }

@@ -89,6 +89,8 @@ pub(crate) async fn stated_claims(
             stop_rule: row.stop_rule,
             cells: list.into_iter().map(cell).collect::<Result<_, StoreError>>()?,
             estimates: Vec::new(),
+            means: Vec::new(),
+            leads: Vec::new(),
         });
     }
     Ok(claims)

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use futures_util::TryStreamExt as _;
 use spelrum_answers::{
     CellsToCompare, Comparisons, ExperimentSummary, OpeningSums, Replicated, StatedClaim,
+    add_estimates_of_scores,
 };
-use spelrum_model::ExperimentId;
-use spelrum_statistics::claims::About;
+use spelrum_model::{ExperimentId, Task};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
+use crate::read::accuracy::shares_of_best;
 use crate::read::cells::all_cells;
 use crate::read::openings;
 use crate::read::readers::Readers;
@@ -57,22 +58,37 @@ pub(crate) async fn replicated(
     computed(move || cells.replicated(&axis)).await
 }
 
-/// Adds the gains that claims are about.
-pub(crate) async fn add_gains(
+/// Adds the estimates of claims that follow from scores by opening, or from choices by position.
+pub(crate) async fn add_estimates(
     connection: &mut SqliteConnection,
-    experiment: ExperimentId,
+    experiment: &ExperimentSummary,
     mut claims: Vec<StatedClaim>,
 ) -> Result<Vec<StatedClaim>, StoreError> {
-    let is_of_gains = |claim: &StatedClaim| matches!(claim.statement.about, About::Gain(_));
-    if !claims.iter().any(is_of_gains) {
+    let of_openings = claims.iter().filter(|claim| claim.needs_openings());
+    let compared: BTreeSet<i64> =
+        of_openings.flat_map(|claim| &claim.cells).map(|stated| stated.cell.0).collect();
+    if compared.is_empty() {
         return Ok(claims);
     }
-    let cells = cells_to_compare(connection, experiment).await?;
-    computed(move || {
-        cells.add_gains(&mut claims);
-        claims
-    })
-    .await
+    match experiment.task {
+        Task::Game => {
+            let cells = cells_to_compare(connection, experiment.experiment).await?;
+            computed(move || {
+                add_estimates_of_scores(&mut claims, &cells.scores());
+                claims
+            })
+            .await
+        }
+        Task::Choice => {
+            let shares = shares_of_best(connection, compared).await?;
+            computed(move || {
+                let shares = shares.iter().map(|(cell, share)| (*cell, share)).collect();
+                add_estimates_of_scores(&mut claims, &shares);
+                claims
+            })
+            .await
+        }
+    }
 }
 
 /// Computes what would block the async thread for too long if there are many cells.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use spelrum_answers::{
     Clusters, ExperimentSummary, GamesToRate, Places, RATED_GAMES_MAX, Ratings, RatingsLimit,
+    StatedClaim,
 };
 use spelrum_engine::Outcome;
 use spelrum_model::{CellId, ExperimentId};
@@ -46,20 +47,50 @@ impl Readers {
         let mut snapshot = self.snapshot().await?;
         let Some(id) = find(&mut snapshot, which).await? else { return Ok(None) };
         let Some(experiment) = summary(&mut snapshot, id).await? else { return Ok(None) };
-        if experiment.games_settled - experiment.games_failed > RATED_GAMES_MAX {
-            return Err(StoreError::ManyToRate { limit: RatingsLimit::Games });
-        }
-        let rows = counted_games(&mut snapshot, id, Clusters::Openings).await?;
-        let cells = rows.iter().map(|row| row.cell_id);
-        let places = places_of(&mut snapshot, id, cells).await?;
-        let mut games = games_to_rate(rows, &places, Clusters::Openings)?;
-        if games.has_one_opening() {
-            let rows = counted_games(&mut snapshot, id, Clusters::Pairs).await?;
-            games = games_to_rate(rows, &places, Clusters::Pairs)?;
-        }
+        let games = games_of(&mut snapshot, &experiment).await?;
         let anchors = anchors(&mut snapshot, id).await?;
         Ok(Some(Rateable { experiment, anchors, games }))
     }
+}
+
+/// The games of an experiment that ratings follow from.
+async fn games_of(
+    connection: &mut SqliteConnection,
+    experiment: &ExperimentSummary,
+) -> Result<GamesToRate, StoreError> {
+    let id = experiment.experiment;
+    if experiment.games_settled - experiment.games_failed > RATED_GAMES_MAX {
+        return Err(StoreError::ManyToRate { limit: RatingsLimit::Games });
+    }
+    let rows = counted_games(connection, id, Clusters::Openings).await?;
+    let cells = rows.iter().map(|row| row.cell_id);
+    let places = places_of(connection, id, cells).await?;
+    let games = games_to_rate(rows, &places, Clusters::Openings)?;
+    if !games.has_one_opening() {
+        return Ok(games);
+    }
+    games_to_rate(counted_games(connection, id, Clusters::Pairs).await?, &places, Clusters::Pairs)
+}
+
+/// Adds the differences of ratings that claims are about.
+pub(crate) async fn add_leads(
+    connection: &mut SqliteConnection,
+    experiment: &ExperimentSummary,
+    mut claims: Vec<StatedClaim>,
+) -> Result<Vec<StatedClaim>, StoreError> {
+    if !claims.iter().any(|claim| claim.statement.about.is_of_ratings()) {
+        return Ok(claims);
+    }
+    let games = games_of(connection, experiment).await?;
+    let adding = tokio::task::spawn_blocking(move || {
+        let added = games.add_leads(&mut claims);
+        added.map(|()| claims)
+    });
+    let added = match adding.await {
+        Ok(added) => added,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    };
+    added.map_err(|limit| StoreError::ManyToRate { limit })
 }
 
 /// The counted games of a cell.

@@ -4,21 +4,22 @@ use std::collections::HashMap;
 
 use spelrum_answers::{
     CostRow, CostedPlayer, Detail, MoveCost, Opponents, ReplayedGames, Report, StatedCell,
-    StatedClaim, first_mover as first_mover_score,
+    StatedClaim, first_mover as first_mover_score, group_over_replicates, mean_over_replicates,
 };
 use spelrum_model::{CellId, ExperimentId, Role, Task};
-use spelrum_statistics::Estimate;
 use spelrum_statistics::claims::About;
+use spelrum_statistics::{Clustered, Estimate};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
 use crate::read::accuracy::accuracy;
 use crate::read::cells::{REPORT_ROWS_MAX, all_results};
 use crate::read::claims::stated_claims;
-use crate::read::comparisons::{add_gains, replicated};
+use crate::read::comparisons::{add_estimates, replicated};
 use crate::read::disturbed_games::disturbed;
 use crate::read::engines::engines_used;
 use crate::read::game_times::{Clock, time_sums};
+use crate::read::ratings::add_leads;
 use crate::read::readers::Readers;
 use crate::read::runs::runs;
 use crate::read::summaries::{facts, find, summary};
@@ -67,12 +68,14 @@ impl Readers {
         };
         let moves = move_costs(&mut snapshot, id, limit(cells.len())).await?;
         let mut claims = stated_claims(&mut snapshot, id).await?;
+        group_over_replicates(&mut claims, places.axes(), &cells);
         add_time_ratios(&mut claims, &moves, |row| {
             let both = [row.player_id, row.opponent_id]
                 .map(|player| players.get(&player).copied().unwrap_or_default());
             row.log_time_ratio(both, wall.get(&row.cell_id), cpu.get(&row.cell_id))
         });
-        let claims = add_gains(&mut snapshot, id, claims).await?;
+        let claims = add_estimates(&mut snapshot, &experiment, claims).await?;
+        let claims = add_leads(&mut snapshot, &experiment, claims).await?;
         let mut moves: Vec<_> = moves.into_iter().filter_map(|row| cost(row, false)).collect();
         let depths = match detail {
             Detail::Cells => Vec::new(),
@@ -149,7 +152,17 @@ fn add_time_ratios(
             let [stated] = case else { return None };
             log_ratio(rows.get(&(stated.cell.0, stated.player == Role::Opponent))?)
         };
-        claim.estimates = claim.cases().map(ratio).collect();
+        let ratios: Vec<Option<Estimate>> = claim.cases().map(ratio).collect();
+        claim.estimates = match claim.statement.over {
+            None => ratios,
+            Some(_) => {
+                let figure = |case: usize| {
+                    let Estimate { value, variance, freedom } = (*ratios.get(case)?)?;
+                    Some(Clustered::certain(value).with_error(variance, freedom))
+                };
+                claim.means.iter().map(|mean| mean_over_replicates(mean, figure)).collect()
+            }
+        };
     }
 }
 

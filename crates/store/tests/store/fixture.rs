@@ -35,6 +35,7 @@ pub(crate) fn claim(text: &str, cells: impl IntoIterator<Item = usize>, player: 
             at: vec![("depth".to_owned(), vec!["1".to_owned()])],
             about: About::Score(Bound::Above(0.4)),
             than: None,
+            over: None,
             quantifier: Quantifier::Every,
             error_rate: 0.05,
         },

@@ -63,6 +63,7 @@ fn a_claim_is_about_all_cells_of_its_pairing() {
             at: Vec::new(),
             about: About::Score(Bound::Above(0.5)),
             than: None,
+            over: None,
             quantifier: Quantifier::Every,
             error_rate: 0.05,
         }
@@ -167,7 +168,7 @@ fn a_gain_over_other_cells_has_all_else_the_same() {
         let lines = format!("player = \"ab\"\nopponent = \"random\"\n{lines}\ngain_below = 0");
         let plan = planned(&claim(&lines));
         let statement = plan.claims[0].statement.clone();
-        (cells(&plan, 0), statement.predicate(plan.claims[0].cells.len()))
+        (cells(&plan, 0), statement.predicate(plan.claims[0].cells.len() / 2))
     };
     let (compared, words) = than("than = { budget = { ab = 1 } }\nat = { budget = { ab = 2 } }");
     assert_eq!(compared.len(), 2 * 3, "{compared:?}");

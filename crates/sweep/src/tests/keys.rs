@@ -3,7 +3,7 @@
 
 use super::{RANDOM_PLAYERS, SweepText, plan_sweep, tic_tac_toe};
 use crate::key::Key;
-use crate::{adjudication, claims, keys, overrides, pairing, range, sample};
+use crate::{adjudication, claim_keys, keys, overrides, pairing, range, sample};
 
 /// A value that no key accepts: a list of a list of a switch.
 const NOTHING: &str = "[[true]]";
@@ -89,9 +89,9 @@ fn every_key_of_its_tables_is_read() {
         let entries = if key.name == "skip" { &entries[..1] } else { &entries };
         axis(&format!("override = [{}]", table_with(entries, key)), "[1, 2, 3]");
     }
-    for key in claims::CLAIM {
+    for key in claim_keys::CLAIM {
         let entries = [("text", "\"x\""), ("player", "\"a\""), ("score_above", "0.5")];
-        let is_bound = claims::bounds().any(|bound| bound == key.name);
+        let is_bound = claim_keys::bounds().any(|bound| bound == key.name);
         let entries = if is_bound { &entries[..2] } else { &entries };
         axis(&format!("claims = [{}]", table_with(entries, key)), "[1, 2, 3]");
     }

@@ -13,7 +13,7 @@ use crate::accuracy::OF_ACCURACY;
 use crate::forms::{DURATION_PATTERN, RANGE, REFERENCE, TIMEOUT_PATTERN};
 use crate::key::Key;
 use crate::keys::{self, course};
-use crate::{adjudication, claims, placement, sample, stop, timing};
+use crate::{adjudication, claim_keys, placement, sample, stop, timing};
 
 fn key_table(keys: &[&'static Key]) -> String {
     let mut rows = Vec::new();
@@ -148,7 +148,7 @@ fn the_pages_tables_are_those_of_the_keys_and_parameters() {
         ("sprt", stop::SPRT),
         ("ending", keys::OPENINGS_ENDING),
         ("sample", sample::SAMPLE),
-        ("claims", claims::CLAIM),
+        ("claims", claim_keys::CLAIM),
         ("find", course::find::FIND),
         ("tune", course::tune::TUNE),
         ("evolve", course::evolve::EVOLVE),

@@ -153,6 +153,9 @@ const WORDS: &[&str] = &[
     "steps",
     "at_once",
     "tune",
+    "race",
+    "rounds",
+    "within",
     "parameters",
     "confirm",
     "cma-es",
@@ -442,7 +445,13 @@ fn course() -> impl Strategy<Value = String> {
     let tune = (player, parameter, tuned, more).prop_map(|(player, parameter, tuned, more)| {
         format!("[tune]\nplayer = {player:?}\n{more}parameters = {{ {parameter} = {tuned} }}\n")
     });
-    prop_oneof![find, tune]
+    let racers = select(
+        &["", "players = \"a\"\n", "players = [\"a\", \"b\"]\n", "players = [\"a\", \"x\"]\n"][..],
+    );
+    let more =
+        select(&["", "rounds = 3\n", "rounds = 0\n", "error_rate = 0.1\n", "within = 0.2\n"][..]);
+    let race = (racers, more).prop_map(|(racers, more)| format!("[race]\n{racers}{more}"));
+    prop_oneof![find, tune, race]
 }
 
 /// So many things at most, but most of the time none.

@@ -3,7 +3,8 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use spelrum_answers::{ClaimOf, StatedCell, StatedClaim};
+use proptest::sample::select;
+use spelrum_answers::{ClaimOf, MeanOverReplicates, RatedLead, StatedCell, StatedClaim};
 use spelrum_model::claims::{ClaimStanding, Statement, Than};
 use spelrum_model::{CellId, DefinitionHash, ExperimentId, Role};
 use spelrum_statistics::Estimate;
@@ -29,15 +30,25 @@ prop_compose! {
         opponent in option::of(name()),
         at in vec((name(), vec(name(), 0..3)), 0..3),
         bound in bound(),
-        [is_every, is_compared] in any::<[bool; 2]>(),
+        about in select(vec![
+            About::Score as fn(Bound) -> About,
+            About::Gain,
+            About::TimeRatio,
+            About::Accuracy,
+            About::Value,
+            About::RatingLead,
+        ]),
+        over in option::of(name()),
+        is_every in any::<bool>(),
         error_rate in 0.001..0.5,
     ) -> Statement {
         Statement {
             player,
             opponent,
             at,
-            about: if is_compared { About::Gain(bound) } else { About::Score(bound) },
-            than: is_compared.then(|| Than::Before("depth".to_owned())),
+            about: about(bound),
+            than: about(bound).compares_cells().then(|| Than::Before("depth".to_owned())),
+            over,
             quantifier: if is_every { Quantifier::Every } else { Quantifier::Some },
             error_rate,
         }
@@ -54,6 +65,8 @@ prop_compose! {
         // Of existing and missing cells.
         cells in vec((prop_oneof![id(), 1..4_i64], any::<bool>(), count()), 0..4),
         estimates in vec(option::of((-1.0..1.0, 0.0..0.1, 0.0..100.0)), 0..4),
+        means in vec((vec(0..5_u64, 0..4), any::<bool>()), 0..3),
+        leads in vec((name(), name(), (-400.0..400.0, 0.0..900.0, 0.0..100.0), any::<bool>()), 0..3),
     ) -> StatedClaim {
         let cell = |(cell, is_first, games)| StatedCell {
             cell: CellId(cell),
@@ -69,6 +82,14 @@ prop_compose! {
             stop_rule,
             cells: cells.into_iter().map(cell).collect(),
             estimates: estimates.into_iter().map(|estimate| estimate.map(estimate_of)).collect(),
+            means: means
+                .into_iter()
+                .map(|(cases, is_unaffected)| MeanOverReplicates { cases, is_unaffected })
+                .collect(),
+            leads: leads
+                .into_iter()
+                .map(|(at, opponent, lead, fits)| RatedLead { at, opponent, lead: estimate_of(lead), fits })
+                .collect(),
         }
     }
 }

@@ -165,6 +165,7 @@ fn claim() -> StatedClaim {
             at: vec![("depth".to_owned(), vec!["3".to_owned()])],
             about: About::Score(Bound::Above(0.5)),
             than: None,
+            over: None,
             quantifier: Quantifier::Every,
             error_rate: 0.05,
         },
@@ -174,6 +175,8 @@ fn claim() -> StatedClaim {
         stop_rule: None,
         cells: vec![StatedCell { cell: CellId(7), player: Role::Player, games: 100 }],
         estimates: Vec::new(),
+        means: Vec::new(),
+        leads: Vec::new(),
     }
 }
 

@@ -67,7 +67,8 @@ pub(super) fn is_whole(claim: &SourceClaim) -> bool {
         && claim.text.len() <= CLAIM_TEXT_BYTES_MAX
         && !claim.text.contains(char::is_control)
         && Statement::from_definition(&claim.definition_json).is_some_and(|statement| {
-            !claim.cells.is_empty() && claim.cells.len().is_multiple_of(statement.cells_of_case())
+            claim.cells.is_empty() == statement.about.is_of_runs()
+                && claim.cells.len().is_multiple_of(statement.cells_of_case())
         })
         && cells.is_some()
         && cells == cells_of_definition(&claim.definition_json)

@@ -261,6 +261,8 @@ impl State {
                 stop_rule: stop_rule.clone(),
                 cells: cells_of(added.claim),
                 estimates: Vec::new(),
+                means: Vec::new(),
+                leads: Vec::new(),
             });
         }
         let standings = restatement.standings(plan, &known);
