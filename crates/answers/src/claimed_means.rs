@@ -107,3 +107,85 @@ impl StatedClaim {
         about.compares_cells() || self.statement.over.is_some() && about.is_of_scores()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use spelrum_model::DefinitionHash;
+    use spelrum_model::claims::{Statement, Than};
+    use spelrum_statistics::OpeningSum;
+    use spelrum_statistics::claims::{About, Bound, Quantifier};
+
+    use super::*;
+
+    fn score(points: &[f64]) -> Clustered {
+        let sum = |(k, &sum): (u64, &f64)| OpeningSum { opening: (0, k), weight: 1.0, sum };
+        Clustered::score(&(0..).zip(points).map(sum).collect::<Vec<_>>()).unwrap()
+    }
+
+    fn claim(about: About, over: Option<&str>, cells: &[(i64, Role)]) -> StatedClaim {
+        let cell = |&(cell, player)| StatedCell { cell: CellId(cell), player, games: 8 };
+        StatedClaim {
+            text: "x".to_owned(),
+            statement: Statement {
+                player: "a".to_owned(),
+                opponent: None,
+                at: Vec::new(),
+                about,
+                than: about.compares_cells().then(|| Than::Before("depth".to_owned())),
+                over: over.map(str::to_owned),
+                quantifier: Quantifier::Every,
+                error_rate: 0.05,
+            },
+            hash: DefinitionHash([0; 32]),
+            is_late: false,
+            in_sweep: true,
+            stop_rule: None,
+            cells: cells.iter().map(cell).collect(),
+            estimates: Vec::new(),
+            means: Vec::new(),
+            leads: Vec::new(),
+        }
+    }
+
+    /// Against lists of each opening's part, from either side.
+    #[test]
+    fn gains_are_differences_of_scores_from_either_side() {
+        let scores = [score(&[1.0, 0.5, 0.0, 1.0]), score(&[0.5, 0.5, 0.25, 1.0])];
+        let by_cell = BTreeMap::from([(CellId(1), &scores[0]), (CellId(2), &scores[1])]);
+        let seen = |score: &Clustered, role| match role {
+            Role::Player => score.clone(),
+            Role::Opponent => score.seen_by_opponent(),
+        };
+        for first in [Role::Player, Role::Opponent] {
+            for second in [Role::Player, Role::Opponent] {
+                let gain = About::Gain(Bound::Above(0.0));
+                let mut claims = [claim(gain, None, &[(1, first), (2, second)])];
+                add_estimates_of_scores(&mut claims, &by_cell);
+                let found = claims[0].estimates[0].unwrap();
+                let twin = seen(&scores[0], first).minus(&seen(&scores[1], second));
+                assert!((found.value - twin.value()).abs() < 1e-12, "{first:?} {second:?}");
+                assert!((found.variance - twin.variance()).abs() < 1e-12, "{first:?} {second:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_mean_is_one_estimate_of_all_its_cells() {
+        let scores = [score(&[1.0, 0.5, 0.0, 1.0]), score(&[0.5; 4]), score(&[1.0; 4])];
+        let by_cell = (1..).zip(&scores).map(|(cell, score)| (CellId(cell), score)).collect();
+        let cells = [1, 2, 3].map(|cell| (cell, Role::Player));
+        let mut claims = [claim(About::Score(Bound::Above(0.5)), Some("seed"), &cells)];
+        claims[0].means = vec![MeanOverReplicates { cases: vec![0, 1, 2], is_unaffected: false }];
+        add_estimates_of_scores(&mut claims, &by_cell);
+        let mean = claims[0].estimates[0].unwrap();
+        assert!((mean.value - (0.625 + 0.5 + 1.0) / 3.0).abs() < 1e-12);
+        assert_eq!(mean, over_replicates(&scores.iter().collect::<Vec<_>>()).unwrap());
+        // A single replicate shows nothing of others, unless there can be none.
+        claims[0].means = vec![
+            MeanOverReplicates { cases: vec![0], is_unaffected: false },
+            MeanOverReplicates { cases: vec![0], is_unaffected: true },
+        ];
+        add_estimates_of_scores(&mut claims, &by_cell);
+        assert_eq!(claims[0].estimates, [None, Some(Estimate::from(&scores[0]))]);
+    }
+}

@@ -188,9 +188,10 @@ impl StatedClaim {
         let of_cells = self.cells.iter().map(state).max().unwrap_or(CaseState::Gone);
         let case = |(place, lead): (usize, &RatedLead)| CaseOfClaim {
             cells: vec![(number as i64, false), (place as i64, false)],
-            state: match of_cells {
-                CaseState::Finished if !lead.fits => CaseState::Misfit,
-                state => state,
+            state: if of_cells == CaseState::Finished && !lead.fits {
+                CaseState::Misfit
+            } else {
+                of_cells
             },
             test: Some(FigureTest::RatingLead(lead.lead)),
         };

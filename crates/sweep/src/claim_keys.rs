@@ -355,7 +355,7 @@ const RATING_LEAD: Bounds = Bounds {
     above: Key::new(
         "rating_lead_above",
         "Rating lead above",
-        "The player's [rating](reports.md#ratings) is higher by more than this many Elo than its opponent's, on one scale of \
+        "The player's [rating](statistics.md#ratings) is higher by more than this many Elo than its opponent's, on one scale of \
          all that met; without `opponent` than that of every other player, so that 0 is that it is first.",
         Limit::between(-ELO_MAX, ELO_MAX),
     )

@@ -157,7 +157,7 @@ fn what_cannot_be_found_is_refused() {
     9:24: an axis of a sweep with `find` cannot be named `step`: rename it: results have an axis of this name
     20:24: `find` needs pairs of games: remove swap_sides = false: who moves first would decide what is found
     5:24: a sweep with `find` has no `stop`: remove it: every cell has all its games
-    5:24: a sweep with `find` has no `claims`: remove them: state claims in the sweep that confirms what was found
+    5:24: there is no claim in `claims`: state one: [[claims]] and below it text = "ab beats gm", player = "ab", opponent = "gm" and score_above = 0.5; or remove `claims`
     18:22: `find` would have 1002 runs: sweep fewer values, or pair fewer players: at most 1000
     19:24: the 2 runs of `find` would have 20002 steps: choose fewer: at most 20000 in all
     22:23: player `genetic`: `nodes` cannot be 0: write an integer from 1 to 9007199254740991, or "unlimited"
