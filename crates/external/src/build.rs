@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 use crate::failure::FailureKind;
 use crate::gtp::Dialect;
 use crate::identity::{hash_file, hash_program};
-use crate::spec::{EngineSpec, OptionValue, Protocol};
+use crate::spec::{EngineSpec, OptionValue};
 
 /// The prefix of the hash. Changing it would change every engine's build.
 const DOMAIN: &str = "spelrum engine build v1";
@@ -19,10 +19,7 @@ pub fn hash_build(spec: &EngineSpec) -> Result<[u8; 32], FailureKind> {
     let EngineSpec { protocol, args, environment, set, gtp, .. } = spec;
     let mut build = Build(Sha256::new());
     build.text(DOMAIN);
-    build.text(match protocol {
-        Protocol::Uci => "uci",
-        Protocol::Gtp => "gtp",
-    });
+    build.text(protocol.name());
     build.0.update(hash_program(&spec.command)?);
     build.count(spec.files.len());
     for file in &spec.files {
@@ -77,6 +74,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::protocol::Protocol;
     use crate::spec::tests::plain;
 
     fn write(path: &Path, text: &str) {

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use crate::diagnosis::Diagnosis;
 use crate::guard::Guard;
 use crate::process::{Aborted, Process};
-use crate::spec::{EngineSpec, Protocol};
+use crate::protocol::Protocol;
+use crate::spec::EngineSpec;
 
 /// A protocol of engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

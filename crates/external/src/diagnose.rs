@@ -7,7 +7,7 @@ use crate::detected_protocol::DetectedProtocol;
 use crate::diagnosis::Diagnosis;
 use crate::failure::{EngineFailure, Exit, FailureKind, Phase};
 use crate::program::unusable_file;
-use crate::spec::{EngineSpec, Protocol};
+use crate::spec::EngineSpec;
 use crate::text::shown;
 
 /// Words by which an engine refers to its network file …
@@ -42,7 +42,7 @@ impl EngineFailure {
             format!(
                 "run it by hand in {} and type `{}`: {}",
                 spec.directory.display(),
-                greeting(spec.protocol),
+                spec.protocol.greeting(),
                 words.collect::<Vec<_>>().join(" ")
             )
         };
@@ -192,14 +192,6 @@ impl EngineFailure {
     fn guard_message(&self) -> Option<&str> {
         let message = self.transcript.lines().find_map(|line| line.strip_prefix("! guard: "));
         message.filter(|_| self.during == Phase::Start)
-    }
-}
-
-/// The first command sent to an engine.
-const fn greeting(protocol: Protocol) -> &'static str {
-    match protocol {
-        Protocol::Uci => "uci",
-        Protocol::Gtp => "name",
     }
 }
 

@@ -4,6 +4,7 @@ mod asking;
 mod bounds;
 mod over_gtp;
 mod over_uci;
+mod speaker;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -18,11 +19,13 @@ use crate::place::{Place, Places, options_in_place};
 use crate::process::{Aborted, Process};
 use crate::processes::peak_bytes;
 use crate::situation::{Choice, Conditions, Situation};
-use crate::spec::{EngineSpec, OptionValue, Options, Protocol};
+use crate::protocol::Protocol;
+use crate::spec::{EngineSpec, OptionValue, Options};
 use crate::uci::{Declared, Kind};
 
 use over_gtp::OverGtp;
 use over_uci::OverUci;
+use speaker::Speaker;
 
 /// A running engine. It ends when this is dropped; [`Engine::close`] lets it end in good order.
 #[derive(Debug)]
@@ -31,7 +34,7 @@ pub struct Engine {
     options: Options,
     identity: Identity,
     process: Process,
-    speaker: Speaker,
+    speaker: Box<dyn Speaker>,
     cpu: CpuMeter,
     is_lost: bool,
     /// The hardware threads it is pinned to.
@@ -51,32 +54,17 @@ pub struct CloseReport {
     pub transcript: String,
 }
 
-/// The protocol's implementation.
-#[derive(Debug)]
-enum Speaker {
-    Uci(OverUci),
-    Gtp(OverGtp),
-}
-
-impl Speaker {
-    fn start(
-        process: &mut Process,
-        spec: &EngineSpec,
-        options: &Options,
-        aborted: Aborted<'_>,
-    ) -> Result<Self, FailureKind> {
-        match spec.protocol {
-            Protocol::Uci => OverUci::start(process, spec, options, aborted).map(Self::Uci),
-            Protocol::Gtp => OverGtp::start(process, spec, options, aborted).map(Self::Gtp),
-        }
-    }
-
-    fn name_and_author(&self) -> (String, String) {
-        match self {
-            Self::Uci(uci) => (uci.name(), uci.author()),
-            Self::Gtp(gtp) => (gtp.name(), String::new()),
-        }
-    }
+/// Greets a process, and sets its options.
+fn converse(
+    process: &mut Process,
+    spec: &EngineSpec,
+    options: &Options,
+    aborted: Aborted<'_>,
+) -> Result<Box<dyn Speaker>, FailureKind> {
+    Ok(match spec.protocol {
+        Protocol::Uci => Box::new(OverUci::start(process, spec, options, aborted)?),
+        Protocol::Gtp => Box::new(OverGtp::start(process, spec, options, aborted)?),
+    })
 }
 
 impl Engine {
@@ -121,9 +109,9 @@ impl Engine {
         let mut process =
             Process::start(&placed, guard).map_err(|kind| failed(kind, String::new()))?;
         let values = options_in_place(&options, place.number());
-        match Speaker::start(&mut process, &placed, &values, aborted) {
+        match converse(&mut process, &placed, &values, aborted) {
             Ok(speaker) => {
-                let (name, author) = speaker.name_and_author();
+                let (name, author) = (speaker.name(), speaker.author());
                 let identity = Identity { name, author, sha256, build };
                 Ok(Self {
                     spec: placed,
@@ -160,19 +148,12 @@ impl Engine {
     /// The options that it declared, in its order; `None` if its protocol has none.
     #[must_use]
     pub fn declared(&self) -> Option<&[Declared]> {
-        match &self.speaker {
-            Speaker::Uci(uci) => Some(uci.declared()),
-            Speaker::Gtp(_) => None,
-        }
+        self.speaker.declared()
     }
 
     /// The GTP commands that it reports; empty if it reports none, or speaks UCI.
     pub fn commands(&self) -> impl Iterator<Item = &str> {
-        let gtp = match &self.speaker {
-            Speaker::Gtp(gtp) => Some(gtp),
-            Speaker::Uci(_) => None,
-        };
-        gtp.into_iter().flat_map(OverGtp::commands)
+        self.speaker.commands().into_iter()
     }
 
     /// Whether it accepts a board of this size; `None` if its protocol does not state sizes. To be called
@@ -187,20 +168,14 @@ impl Engine {
     ) -> Result<Option<bool>, EngineFailure> {
         self.begin(Phase::NewGame)?;
         let Self { spec, process, speaker, .. } = self;
-        let taken = match speaker {
-            Speaker::Uci(_) => Ok(None),
-            Speaker::Gtp(gtp) => gtp.takes_board(process, spec, size, aborted),
-        };
+        let taken = speaker.takes_board(process, spec, size, aborted);
         self.end(taken, Phase::NewGame)
     }
 
     /// Whether it can play such a game: GTP cannot withdraw a limit of an earlier one.
     #[must_use]
     pub fn suits(&self, conditions: &Conditions) -> bool {
-        match &self.speaker {
-            Speaker::Uci(_) => true,
-            Speaker::Gtp(gtp) => gtp.suits(&self.spec, conditions),
-        }
+        self.speaker.suits(&self.spec, conditions)
     }
 
     /// The options it was started with.
@@ -222,10 +197,7 @@ impl Engine {
         self.begin(Phase::NewGame)?;
         self.cpu.begin_game(self.process.guard_id());
         let Self { spec, process, speaker, .. } = self;
-        let begun = match speaker {
-            Speaker::Uci(uci) => uci.new_game(process, spec, conditions, aborted),
-            Speaker::Gtp(gtp) => gtp.new_game(process, spec, conditions, aborted),
-        };
+        let begun = speaker.new_game(process, spec, conditions, aborted);
         self.end(begun, Phase::NewGame)
     }
 
@@ -243,10 +215,7 @@ impl Engine {
         self.begin(Phase::Move)?;
         self.cpu.before_move();
         let Self { spec, process, speaker, cpu, .. } = self;
-        let chosen = match speaker {
-            Speaker::Uci(uci) => uci.choose(process, spec, situation, aborted),
-            Speaker::Gtp(gtp) => gtp.choose(process, spec, situation, aborted),
-        };
+        let chosen = speaker.choose(process, spec, situation, aborted);
         let chosen = chosen.map(|choice| Choice { cpu: cpu.after_move(), ..choice });
         self.end(chosen, Phase::Move)
     }
@@ -265,10 +234,7 @@ impl Engine {
 
     /// Its breaches of the protocol, of kinds that were not returned before: each kind once.
     pub fn take_breaches(&mut self) -> Vec<Breach> {
-        match &mut self.speaker {
-            Speaker::Uci(uci) => uci.breaches().take_new(),
-            Speaker::Gtp(gtp) => gtp.breaches().take_new(),
-        }
+        self.speaker.breaches().take_new()
     }
 
     /// Whether it seems usable, without asking it.

@@ -10,9 +10,8 @@ use rustix::fs::{Access, access};
 use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Table, Tree, did_you_mean, line_and_column};
 
 use crate::gtp::Dialect;
-use crate::spec::{
-    AllowedOption, EngineSpec, OptionRule, OptionValue, Options, Patience, Protocol,
-};
+use crate::protocol::Protocol;
+use crate::spec::{AllowedOption, EngineSpec, OptionRule, OptionValue, Options, Patience};
 use crate::units::{self, NoAmount};
 
 /// The engines of this machine, by name.
@@ -181,15 +180,12 @@ impl<'a> RawEngine<'a> {
         let table = name.value.table(&owner, EXAMPLE)?;
         table.check_keys(&owner, &ENGINE)?;
         let entry = table.required("protocol", "protocol = \"uci\"")?;
-        let protocol = match entry.text()? {
-            "uci" => Protocol::Uci,
-            "gtp" => Protocol::Gtp,
-            other => {
-                let problem = format!("`protocol` cannot be \"{other}\"");
-                let remedy = did_you_mean(other, "protocols", ["uci", "gtp"]);
-                return Err(Fault::at(&entry.value.place, problem, remedy));
-            }
-        };
+        let text = entry.text()?;
+        let protocol = Protocol::named(text).ok_or_else(|| {
+            let problem = format!("`protocol` cannot be \"{text}\"");
+            let remedy = did_you_mean(text, "protocols", Protocol::ALL.map(Protocol::name));
+            Fault::at(&entry.value.place, problem, remedy)
+        })?;
         Ok(Self { name, table, protocol, folder })
     }
 
@@ -283,10 +279,8 @@ impl<'a> RawEngine<'a> {
     }
 
     fn options(&self) -> Result<Vec<AllowedOption>, Fault> {
-        let mut options = match self.protocol {
-            Protocol::Uci => EngineSpec::usual_options(),
-            Protocol::Gtp => Vec::new(),
-        };
+        let is_uci = self.protocol == Protocol::Uci;
+        let mut options = if is_uci { EngineSpec::usual_options() } else { Vec::new() };
         let mut rules: Vec<&Entry> = self.entries("options")?.iter().collect();
         rules.sort_unstable_by_key(|entry| &entry.key);
         for entry in rules {
@@ -302,10 +296,12 @@ impl<'a> RawEngine<'a> {
 
     fn set(&self) -> Result<Options, Fault> {
         let set = self.entries("set")?;
-        if let (Protocol::Gtp, Some(entry)) = (self.protocol, set.first()) {
+        if !self.protocol.has_options()
+            && let Some(entry) = set.first()
+        {
             return Err(Fault::at(
                 &entry.key_place,
-                "GTP has no options",
+                format!("{} has no options", self.protocol.title()),
                 "write commands under `gtp.setup` instead",
             ));
         }
@@ -441,18 +437,18 @@ fn allowed(entry: &Entry, protocol: Protocol) -> Result<Option<AllowedOption>, F
         Some(Tree::Scalar(scalar)) => Some(scalar),
         Some(Tree::Array(_) | Tree::Table(_)) | None => None,
     };
-    let command = match (protocol, scalar("command")) {
-        (Protocol::Uci, _) if table.get("command").is_none() => None,
-        (Protocol::Gtp, Some(Scalar::Text(text)))
+    let command = match (protocol.has_options(), scalar("command")) {
+        (true, _) if table.get("command").is_none() => None,
+        (false, Some(Scalar::Text(text)))
             if text.contains("{value}") && !text.contains(char::is_control) =>
         {
             Some(text.clone())
         }
-        (Protocol::Uci, _) => {
-            let problem = "UCI has its own command to set an option".to_owned();
+        (true, _) => {
+            let problem = format!("{} has its own command to set an option", protocol.title());
             return fault(problem, "leave `command` out");
         }
-        (Protocol::Gtp, _) => {
+        (false, _) => {
             return fault(
                 format!("`{name}` has no command that sets it"),
                 "write one with `{value}`, such as `command = \"level {value}\"`",

@@ -395,7 +395,7 @@ fn reap_orphans(_: Pid) {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::Protocol;
+    use crate::protocol::Protocol;
     use crate::spec::tests::plain;
 
     #[test]

@@ -65,6 +65,7 @@ mod pool;
 mod process;
 mod processes;
 mod program;
+mod protocol;
 mod situation;
 mod spec;
 pub mod text;
@@ -83,6 +84,7 @@ pub use identity::Identity;
 pub use open_files::{engines_for_files, files_for_engines, open_files, raise_open_files};
 pub use pool::{Bounds, LeasedEngine, NoRoom, Pool, Reservation};
 pub use situation::{Choice, Clock, Colour, Conditions, Limits, Remaining, Situation, Start};
+pub use protocol::Protocol;
 pub use spec::{
-    AllowedOption, EngineSpec, OptionRefused, OptionRule, OptionValue, Options, Patience, Protocol,
+    AllowedOption, EngineSpec, OptionRefused, OptionRule, OptionValue, Options, Patience,
 };

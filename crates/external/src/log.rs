@@ -49,7 +49,7 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::Protocol;
+    use crate::protocol::Protocol;
 
     #[test]
     fn a_log_has_all_lines_and_any_name() {

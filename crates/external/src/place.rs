@@ -90,7 +90,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::spec::Protocol;
+    use crate::protocol::Protocol;
     use crate::spec::tests::plain;
 
     #[test]

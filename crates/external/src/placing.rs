@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::io;
 
 use crate::engine::Engine;
-use crate::spec::{EngineSpec, OptionValue, Options, Protocol};
+use crate::protocol::Protocol;
+use crate::spec::{EngineSpec, OptionValue, Options};
 
 impl EngineSpec {
     /// The number of its threads with these options, if known: an engine that speaks UCI is set to one unless

@@ -18,7 +18,7 @@ use rustix::io::ioctl_fionbio;
 use crate::failure::{Exit, FailureKind, is_exhaustion};
 use crate::guard::{GIVES_UP as GUARD_GIVES_UP, Guard};
 use crate::log::Log;
-use crate::spec::{EngineSpec, Protocol};
+use crate::spec::EngineSpec;
 use crate::text::{Assembler, Line, LineSource, Transcript};
 
 /// An engine's process and its guard.
@@ -110,7 +110,7 @@ impl Process {
             transcript: Transcript::default(),
             log,
             buffer: vec![0; CHUNK_BYTES],
-            ends_at_cr: spec.protocol == Protocol::Uci,
+            ends_at_cr: spec.protocol.ends_lines_at_cr(),
             exit: None,
         };
         // From here on the process ends with this value.

@@ -8,15 +8,7 @@ use std::time::Duration;
 use spelrum_toml::nearest;
 
 use crate::gtp::Dialect;
-
-/// The protocol of an engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protocol {
-    /// The universal chess interface.
-    Uci,
-    /// The Go text protocol.
-    Gtp,
-}
+use crate::protocol::Protocol;
 
 /// An engine in the engines file.
 #[derive(Clone, Debug, PartialEq, Eq)]

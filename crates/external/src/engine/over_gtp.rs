@@ -13,6 +13,7 @@ use crate::text::shown;
 
 use super::asking::{Budget, Question, allowed, ask_move, word};
 use super::bounds::{Bound, list_bounds, no_time_command};
+use super::speaker::Speaker;
 
 /// GTP's move for a side that cannot move.
 const PASS: &str = "pass";
@@ -47,54 +48,16 @@ impl<'a> Waits<'a> {
     }
 }
 
-impl OverGtp {
-    /// Asks the engine for its identity, and sets it up.
-    pub(super) fn start(
-        process: &mut Process,
-        spec: &EngineSpec,
-        options: &Options,
-        aborted: Aborted<'_>,
-    ) -> Result<Self, FailureKind> {
-        let mut player = Self {
-            client: Client::new(spec.gtp.ids),
-            name: String::new(),
-            commands: BTreeSet::new(),
-            sent: Vec::new(),
-            is_on_clock: false,
-            margin: Duration::ZERO,
-            bounded: BTreeSet::new(),
-            limits: Vec::new(),
-        };
-        let waits = Waits::new(spec.patience.startup, aborted);
-        if !spec.gtp.ids {
-            player.synchronize(process, waits)?;
-        }
-        let mut ask = |command: &str| player.ask(process, command, waits);
-        // The engine may lack any of these commands.
-        let [commands, name, version] =
-            [ask("list_commands")?, ask("name")?, ask("version")?].map(Result::unwrap_or_default);
-        player.commands = commands.split_whitespace().map(ToOwned::to_owned).collect();
-        player.name = shown(format!("{name} {version}").trim(), Breaches::SAID_BYTES_MAX);
-        let set = spec.options.iter().filter_map(|option| {
-            let (value, command) = (options.get(&option.name)?, option.command.as_ref()?);
-            Some(command.replace("{value}", &value.to_string()))
-        });
-        for command in spec.gtp.setup.iter().cloned().chain(set) {
-            player.run_command(process, &command, waits)?;
-        }
-        Ok(player)
-    }
-
-    pub(super) fn name(&self) -> String {
+impl Speaker for OverGtp {
+    fn name(&self) -> String {
         self.name.clone()
     }
 
-    pub(super) fn commands(&self) -> impl Iterator<Item = &str> {
-        self.commands.iter().map(String::as_str)
+    fn commands(&self) -> Vec<&str> {
+        self.commands.iter().map(String::as_str).collect()
     }
 
-    /// Whether it accepts a board of this size, if sizes are sent to it.
-    pub(super) fn takes_board(
+    fn takes_board(
         &mut self,
         process: &mut Process,
         spec: &EngineSpec,
@@ -109,32 +72,16 @@ impl OverGtp {
         Ok(Some(self.ask(process, &command, waits)?.is_ok()))
     }
 
-    pub(super) fn breaches(&mut self) -> &mut Breaches {
+    fn breaches(&mut self) -> &mut Breaches {
         self.client.breaches()
     }
 
-    /// Whether this game replaces every limit of earlier games: otherwise one would hold that should not.
-    pub(super) fn suits(&self, spec: &EngineSpec, conditions: &Conditions) -> bool {
+    fn suits(&self, spec: &EngineSpec, conditions: &Conditions) -> bool {
         // Limits that cannot be sent are reported when they are sent.
         self.bounds(spec, conditions).map_or(true, |bounds| self.stale_bound(&bounds).is_none())
     }
 
-    fn bounds(
-        &self,
-        spec: &EngineSpec,
-        conditions: &Conditions,
-    ) -> Result<Vec<Bound>, FailureKind> {
-        let is_sized = spec.gtp.boardsize && self.knows("boardsize");
-        let board = conditions.board_size.filter(|_| is_sized).map(Bound::from_board_size);
-        let limits = list_bounds(&spec.gtp, conditions, |command| self.knows(command))?;
-        Ok(board.into_iter().chain(limits).collect())
-    }
-
-    fn stale_bound(&self, bounds: &[Bound]) -> Option<&String> {
-        self.bounded.iter().find(|subject| bounds.iter().all(|bound| bound.subject != **subject))
-    }
-
-    pub(super) fn new_game(
+    fn new_game(
         &mut self,
         process: &mut Process,
         spec: &EngineSpec,
@@ -159,17 +106,7 @@ impl OverGtp {
         self.clear_board(process, waits)
     }
 
-    /// Empties the board, which for some begins a new game without limits.
-    fn clear_board(&mut self, process: &mut Process, waits: Waits<'_>) -> Result<(), FailureKind> {
-        self.sent.clear();
-        self.run_command(process, "clear_board", waits)?;
-        for bound in self.limits.clone() {
-            self.bound(process, bound, waits)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn choose(
+    fn choose(
         &mut self,
         process: &mut Process,
         spec: &EngineSpec,
@@ -225,6 +162,70 @@ impl OverGtp {
             wall,
             cpu: None,
         })
+    }
+}
+
+impl OverGtp {
+    /// Asks the engine for its identity, and sets it up.
+    pub(super) fn start(
+        process: &mut Process,
+        spec: &EngineSpec,
+        options: &Options,
+        aborted: Aborted<'_>,
+    ) -> Result<Self, FailureKind> {
+        let mut player = Self {
+            client: Client::new(spec.gtp.ids),
+            name: String::new(),
+            commands: BTreeSet::new(),
+            sent: Vec::new(),
+            is_on_clock: false,
+            margin: Duration::ZERO,
+            bounded: BTreeSet::new(),
+            limits: Vec::new(),
+        };
+        let waits = Waits::new(spec.patience.startup, aborted);
+        if !spec.gtp.ids {
+            player.synchronize(process, waits)?;
+        }
+        let mut ask = |command: &str| player.ask(process, command, waits);
+        // The engine may lack any of these commands.
+        let [commands, name, version] =
+            [ask("list_commands")?, ask("name")?, ask("version")?].map(Result::unwrap_or_default);
+        player.commands = commands.split_whitespace().map(ToOwned::to_owned).collect();
+        player.name = shown(format!("{name} {version}").trim(), Breaches::SAID_BYTES_MAX);
+        let set = spec.options.iter().filter_map(|option| {
+            let (value, command) = (options.get(&option.name)?, option.command.as_ref()?);
+            Some(command.replace("{value}", &value.to_string()))
+        });
+        for command in spec.gtp.setup.iter().cloned().chain(set) {
+            player.run_command(process, &command, waits)?;
+        }
+        Ok(player)
+    }
+
+    fn bounds(
+        &self,
+        spec: &EngineSpec,
+        conditions: &Conditions,
+    ) -> Result<Vec<Bound>, FailureKind> {
+        let is_sized = spec.gtp.boardsize && self.knows("boardsize");
+        let board = conditions.board_size.filter(|_| is_sized).map(Bound::from_board_size);
+        let limits = list_bounds(&spec.gtp, conditions, |command| self.knows(command))?;
+        Ok(board.into_iter().chain(limits).collect())
+    }
+
+    fn stale_bound(&self, bounds: &[Bound]) -> Option<&String> {
+        self.bounded.iter().find(|subject| bounds.iter().all(|bound| bound.subject != **subject))
+    }
+
+    /// Empties the board, which for some begins a new game without limits.
+    fn clear_board(&mut self, process: &mut Process, waits: Waits<'_>) -> Result<(), FailureKind> {
+        self.sent.clear();
+        self.run_command(process, "clear_board", waits)?;
+        for bound in self.limits.clone() {
+            self.bound(process, bound, waits)?;
+        }
+        Ok(())
     }
 
     /// Sends it the moves that it lacks. It has its own moves already.

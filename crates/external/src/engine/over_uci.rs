@@ -12,6 +12,7 @@ use crate::text::shown;
 use crate::uci::{Answer, Client, Command, Declared, Event, Go, Kind, whole_ms};
 
 use super::asking::{Budget, Question, allowed, ask_move, position, word};
+use super::speaker::Speaker;
 
 /// The option that turns Chess960 on.
 const CHESS960: &str = "UCI_Chess960";
@@ -27,49 +28,24 @@ pub(super) struct OverUci {
     margin: Duration,
 }
 
-impl OverUci {
-    /// Greets the engine, and sets its options.
-    pub(super) fn start(
-        process: &mut Process,
-        spec: &EngineSpec,
-        options: &Options,
-        aborted: Aborted<'_>,
-    ) -> Result<Self, FailureKind> {
-        let mut player = Self::default();
-        let within = spec.patience.startup;
-        let question = Question { asked: "uci", awaited: "uciok", within };
-        let text = format!("{}\n", player.client.greet());
-        let client = &mut player.client;
-        question.ask(process, &text, aborted, |line| {
-            client.take(line).filter(|event| *event == Event::Greeted)
-        })?;
-        let is_set = |name: &str| {
-            spec.set.keys().chain(options.keys()).any(|key| key.eq_ignore_ascii_case(name))
-        };
-        let threads = player.unbounded_threads().filter(|name| !is_set(name));
-        let single_thread = threads.iter().map(|name| (name, &OptionValue::Number(1)));
-        let text = player.settings(spec.set.iter().chain(options).chain(single_thread))?;
-        player.wait_until_ready(process, text, within, aborted)?;
-        Ok(player)
-    }
-
-    pub(super) fn name(&self) -> String {
+impl Speaker for OverUci {
+    fn name(&self) -> String {
         self.client.name().to_owned()
     }
 
-    pub(super) fn author(&self) -> String {
+    fn author(&self) -> String {
         self.client.author().to_owned()
     }
 
-    pub(super) fn declared(&self) -> &[Declared] {
-        self.client.options()
+    fn declared(&self) -> Option<&[Declared]> {
+        Some(self.client.options())
     }
 
-    pub(super) fn breaches(&mut self) -> &mut Breaches {
+    fn breaches(&mut self) -> &mut Breaches {
         self.client.breaches()
     }
 
-    pub(super) fn new_game(
+    fn new_game(
         &mut self,
         process: &mut Process,
         spec: &EngineSpec,
@@ -87,7 +63,7 @@ impl OverUci {
         self.wait_until_ready(process, text, spec.patience.ready, aborted)
     }
 
-    pub(super) fn choose(
+    fn choose(
         &mut self,
         process: &mut Process,
         spec: &EngineSpec,
@@ -129,6 +105,33 @@ impl OverUci {
             wall,
             cpu: None,
         })
+    }
+}
+
+impl OverUci {
+    /// Greets the engine, and sets its options.
+    pub(super) fn start(
+        process: &mut Process,
+        spec: &EngineSpec,
+        options: &Options,
+        aborted: Aborted<'_>,
+    ) -> Result<Self, FailureKind> {
+        let mut player = Self::default();
+        let within = spec.patience.startup;
+        let question = Question { asked: "uci", awaited: "uciok", within };
+        let text = format!("{}\n", player.client.greet());
+        let client = &mut player.client;
+        question.ask(process, &text, aborted, |line| {
+            client.take(line).filter(|event| *event == Event::Greeted)
+        })?;
+        let is_set = |name: &str| {
+            spec.set.keys().chain(options.keys()).any(|key| key.eq_ignore_ascii_case(name))
+        };
+        let threads = player.unbounded_threads().filter(|name| !is_set(name));
+        let single_thread = threads.iter().map(|name| (name, &OptionValue::Number(1)));
+        let text = player.settings(spec.set.iter().chain(options).chain(single_thread))?;
+        player.wait_until_ready(process, text, within, aborted)?;
+        Ok(player)
     }
 
     /// The option for threads, if the engine's default is not one, the number of a slot.

@@ -1,0 +1,62 @@
+//! The protocols of engines, and what differs between them outside of a conversation.
+
+/// The protocol of an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// The universal chess interface.
+    Uci,
+    /// The Go text protocol.
+    Gtp,
+}
+
+impl Protocol {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Uci, Self::Gtp];
+
+    /// Its name in engines files and in the hashes of builds.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Uci => "uci",
+            Self::Gtp => "gtp",
+        }
+    }
+
+    /// The protocol of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|protocol| protocol.name() == name)
+    }
+
+    /// Its name in messages.
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::Uci => "UCI",
+            Self::Gtp => "GTP",
+        }
+    }
+
+    /// Whether a CR alone ends a line, and empty lines mean nothing.
+    pub(crate) const fn ends_lines_at_cr(self) -> bool {
+        match self {
+            Self::Uci => true,
+            Self::Gtp => false,
+        }
+    }
+
+    /// Whether it has its own way to set options. Otherwise the engines file has a command for each.
+    pub(crate) const fn has_options(self) -> bool {
+        match self {
+            Self::Uci => true,
+            Self::Gtp => false,
+        }
+    }
+
+    /// A line for people to type, which an engine answers.
+    pub(crate) const fn greeting(self) -> &'static str {
+        match self {
+            Self::Uci => "uci",
+            Self::Gtp => "name",
+        }
+    }
+}
