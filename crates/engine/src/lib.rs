@@ -160,6 +160,7 @@ pub use play::replay::{ReplayedPosition, replay_moves};
 pub use play::seat::{Answer, ExternalPlayer, Fault, Seat, TextTurn, Turn, seat_of};
 pub use play::solve::{SolveError, Solved, solve};
 pub use play::speed::{Spell, spells};
+pub use play::text_game::TextGame;
 pub use search::registry::{
     ALGORITHMS, has_full_tree, meaning_of, memory_bytes_of, parameters_of, presets_of,
     values_decide_winner,

@@ -15,4 +15,5 @@ pub(crate) mod replay;
 pub(crate) mod seat;
 pub(crate) mod solve;
 pub(crate) mod speed;
+pub(crate) mod text_game;
 pub mod tree;
