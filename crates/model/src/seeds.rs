@@ -9,6 +9,7 @@
 //! | definition hash | the definition's canonical JSON, nothing else | 32 bytes |
 //! | cell seed | `spelrum cell seed v1`, 0, canonical JSON | the first 53 bits, big-endian |
 //! | player key | `spelrum player key v1`, 0, cell seed, number, side | a ChaCha8 key |
+//! | seed of a move | `spelrum move seed v1`, 0, player key, ply | the first 53 bits, big-endian |
 //! | openings key | `spelrum openings key v1`, 0, JSON of seed, rules and openings rule | a ChaCha8 key |
 //! | attempt key | `spelrum opening attempt v1`, 0, openings key, attempt | a ChaCha8 key |
 //! | turn of an opening | `spelrum opening turn v1`, 0, openings key, place | the last three bits of the first byte |
@@ -59,6 +60,12 @@ pub(crate) fn cell_seed_of([a, b, c, d, e, f, g, h, ..]: Key) -> u64 {
 /// The key of one side's random numbers in one game. `side` is 0 for the first mover.
 pub(crate) fn player_key(cell_seed: u64, number: u64, side: u8) -> Key {
     derive("spelrum player key v1", &[&cell_seed.to_be_bytes(), &number.to_be_bytes(), &[side]])
+}
+
+/// The seed that a program gets with each of its moves, over a protocol that sends one. Below [`SEED_END`].
+#[must_use]
+pub fn move_seed(player_key: &Key, ply: u64) -> u64 {
+    cell_seed_of(derive("spelrum move seed v1", &[player_key, &ply.to_be_bytes()]))
 }
 
 /// The identity of a sequence of openings: equal in all cells with equal rules and openings.
@@ -184,6 +191,11 @@ mod tests {
     }
 
     #[test]
+    fn golden_move_seeds() {
+        assert_eq!([0, 1, 59].map(|ply| move_seed(&[7; 32], ply)), GOLDEN_MOVE_SEEDS);
+    }
+
+    #[test]
     fn golden_openings_keys() {
         let identity =
             openings_identity(2014, &Pentago::rules(true), &OpeningsRule::Random { plies: 2 });
@@ -226,6 +238,8 @@ mod tests {
         "a8887ac6235c729a1dce9cc75b53f25727c4dc79985d2be164bd8a064c7bba9a";
     const GOLDEN_TUNING_KEY: &str =
         "6139888656413f507acd56e5c2980125010b14f1820693df8403b4b0b3d3cca3";
+    const GOLDEN_MOVE_SEEDS: [u64; 3] =
+        [8_879_993_042_591_974, 3_448_739_026_992_878, 3_698_398_821_858_130];
     const GOLDEN_CELL_SEED: u64 = 7_579_142_485_160_680;
     const GOLDEN_PLAYER_KEYS: [&str; 3] = [
         "b036b1edf742d0974d48ec0218f92249991c96f9c4d3b1ff1ede9f117ba79d56",
