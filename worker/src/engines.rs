@@ -1,7 +1,11 @@
 //! The worker's external engines.
 
 mod capabilities;
+mod notation;
 mod offers;
+mod over_gtp;
+mod over_lines;
+mod over_uci;
 mod seat;
 
 use std::collections::BTreeSet;
@@ -23,6 +27,7 @@ use spelrum_model::{DerivedGame, PlayableCell, builds};
 
 pub use capabilities::capabilities;
 use offers::Offers;
+pub use over_lines::{AtBoard, game_setup};
 use seat::EngineSeat;
 pub use seat::engine_options;
 
@@ -360,6 +365,7 @@ impl Engines {
             | FailureKind::OutOfTime { .. }
             | FailureKind::NoMove(_)
             | FailureKind::IllegalMove(_)
+            | FailureKind::Raised(_)
             | FailureKind::Gone => {}
         }
         match offer(&self.0.pool, &failure.engine, &|| host.is_cancelled()) {
@@ -417,7 +423,8 @@ impl Engines {
                     }
                 },
             )?;
-        let [first, second] = [0, 1].map(|index| self.seat(cell, players, index, &mut room, host));
+        let [first, second] = [0, 1]
+            .map(|index| self.seat(cell, players, (index, derived.keys[index]), &mut room, host));
         let mut seats = [first?, second?];
         host.game_begins();
         let played = {
@@ -440,6 +447,9 @@ impl Engines {
             | PlayError::Memory(_)
             | PlayError::Network(_) => NoGame::Unplayable(error.to_string()).into(),
         })?;
+        for seat in seats.iter_mut().flatten() {
+            seat.end_game(&record);
+        }
         let loser = usize::from(record.outcome == Outcome::Win);
         let forfeit = seats[loser].as_mut().filter(|_| record.termination.is_forfeit());
         let forfeit = forfeit.map(|seat| {
@@ -479,7 +489,7 @@ impl Engines {
         &self,
         cell: &PlayableCell,
         players: [&Player; 2],
-        index: usize,
+        (index, key): (usize, [u8; 32]),
         room: &mut Reservation,
         host: &dyn EngineHost,
     ) -> Result<Option<EngineSeat>, Trouble> {
@@ -489,7 +499,8 @@ impl Engines {
         let mut engine = taken.map_err(Trouble::NotBegun)?;
         self.pin(&mut engine, host);
         let other_clock = players[1 - index].external().and_then(|rules| rules.clock);
-        let seat = EngineSeat::new(engine, rules.clone(), conditions, index, other_clock);
+        let (game, place) = (&cell.definition().rules, (index, key));
+        let seat = EngineSeat::new(engine, game, rules.clone(), conditions, place, other_clock);
         let (identity, build) = (seat.identity(), seat.build());
         // It may have been replaced since it was offered.
         let need = NeededEngine::from_rules(rules);

@@ -45,7 +45,7 @@ mod slot;
 
 pub use calibrating::measured_speed;
 pub use cores::{Cores, ExclusiveSlots, InvalidExclusiveSlots};
-pub use engines::{Engines, Room, capabilities, engine_options};
+pub use engines::{AtBoard, Engines, Room, capabilities, engine_options, game_setup};
 pub use memory::memory_to_offer;
 pub use playing::{NoWorker, PlayingCommand, PlayingProcess};
 

@@ -14,6 +14,7 @@ use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::players::built_in::{PlayerArguments, key_of_seed};
 use crate::players::gtp::{GtpPlayer, Reply};
+use crate::players::lines::LinesPlayer;
 use crate::players::uci::UciPlayer;
 use crate::terminal::panic;
 
@@ -26,9 +27,10 @@ Examples:
   spelrum engine uci --player alpha-beta
   spelrum engine uci --player mcts --set move_time=1s
   spelrum engine gtp --player alpha-beta --depth 4
+  spelrum engine lines --player alpha-beta --depth 4
   fastchess -engine cmd=spelrum args=\"engine uci --player minimax --depth 3\" name=minimax ...";
 
-/// Run a built-in player as a UCI or GTP engine, or check external engines
+/// Run a built-in player as an external engine, or check external engines
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Engine {
@@ -44,6 +46,9 @@ enum Protocol {
     /// Play Pentago or Othello over the Go text protocol; `help` lists what it knows
     #[command(after_help = GTP_EXAMPLES)]
     Gtp(GtpArguments),
+    /// Play any game over the protocol of lines (docs/lines.md)
+    #[command(after_help = LINES_EXAMPLES)]
+    Lines(LinesArguments),
     /// Start engines of an engines file, and report what they can do and what is wrong with them
     #[command(after_help = engine_check::EXAMPLES)]
     Check(EngineCheck),
@@ -59,6 +64,23 @@ Examples:
   spelrum engine gtp --player alpha-beta --depth 4
   spelrum engine gtp --game othello --player alpha-beta --depth 6
   spelrum engine gtp --player mcts --set move_time=1s --win-after-rotation";
+
+const LINES_EXAMPLES: &str = "\
+The game and its rules come with the first line. Limits of a request replace those of the player; random numbers \
+follow from the request's seed, and --seed has no effect.
+
+Examples:
+  spelrum engine lines --player alpha-beta --depth 4
+  spelrum engine lines --game connect-four --player mcts --set move_time=1s";
+
+#[derive(Args, Debug)]
+struct LinesArguments {
+    #[command(flatten)]
+    player: PlayerArguments,
+    /// The only game that it plays [default: each that it is asked for]
+    #[arg(long, value_name = "GAME")]
+    game: Option<String>,
+}
 
 #[derive(Args, Debug)]
 struct GtpArguments {
@@ -91,6 +113,10 @@ impl Engine {
                 panic::exit_on_any();
                 gtp(&arguments)
             }
+            Protocol::Lines(arguments) => {
+                panic::exit_on_any();
+                lines(&arguments)
+            }
             Protocol::Check(check) => super::on_runtime(check.run()),
         }
     }
@@ -119,6 +145,23 @@ fn gtp(arguments: &GtpArguments) -> Result<Exit> {
     }
 }
 
+/// Answers line by line, until the end of input.
+fn lines(LinesArguments { player, game }: &LinesArguments) -> Result<Exit> {
+    if let Some(game) = game {
+        Rules::from_name(game).map_err(|error| {
+            CliError::new(Exit::Input, "read the game").because(error.what).help(error.remedy)
+        })?;
+    }
+    let (algorithm, given, game) = (player.algorithm().to_owned(), player.given()?, game.clone());
+    serve_on_thread(move || {
+        let mut served = LinesPlayer::new(&algorithm, given, game);
+        move |line: &str| Reply {
+            text: served.take(line).map_or_else(String::new, |answer| answer + "\n"),
+            is_last: false,
+        }
+    })
+}
+
 /// Answers line by line, until a quit command or the end of input.
 fn serve_gtp<G: Game>(player: &PlayerArguments, rules: Rules) -> Result<Exit> {
     let (algorithm, given) = (player.algorithm().to_owned(), player.given()?);
@@ -127,8 +170,22 @@ fn serve_gtp<G: Game>(player: &PlayerArguments, rules: Rules) -> Result<Exit> {
     // Errors are reported before serving begins; the player is built again on its own thread, which has the stack it
     // needs.
     made.clone()().map_err(|error| player.not_made(error))?;
+    serve_on_thread(move || {
+        let mut served = made().ok();
+        move |line: &str| match &mut served {
+            Some(served) => served.execute(line),
+            None => Reply { text: String::new(), is_last: true },
+        }
+    })
+}
+
+/// Answers each line by what `make` returns, until that was the last or the input ends. `make` is called on a thread
+/// with the stack that searches need.
+fn serve_on_thread<F: FnMut(&str) -> Reply>(
+    make: impl FnOnce() -> F + Send + 'static,
+) -> Result<Exit> {
     let playing = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
-        let Ok(mut served) = made() else { return Ok(()) };
+        let mut execute = make();
         let (mut input, mut output) = (io::stdin().lock(), io::stdout());
         let mut assembler = Assembler::default();
         loop {
@@ -140,7 +197,7 @@ fn serve_gtp<G: Game>(player: &PlayerArguments, rules: Rules) -> Result<Exit> {
                 lines.extend(assembler.finish().map(|line| line.text));
             }
             for line in lines {
-                let Reply { text, is_last } = served.execute(&line);
+                let Reply { text, is_last } = execute(&line);
                 output.write_all(text.as_bytes())?;
                 output.flush()?;
                 if is_last {

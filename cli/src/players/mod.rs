@@ -5,6 +5,7 @@ pub(crate) mod built_in;
 pub(crate) mod engine_check;
 pub(crate) mod engines_file;
 pub(crate) mod gtp;
+pub(crate) mod lines;
 pub(crate) mod position;
 pub(crate) mod session;
 pub(crate) mod uci;

@@ -507,7 +507,7 @@ fn sweeps_are_checked() {
         ·               ╰── here
      11 │ engine = "x"
         ╰────
-      help: choose one of our algorithms
+      help: write algorithm = "lines"
 
     exit code 3
     error: failed to read the sweep sweep.toml

@@ -40,6 +40,7 @@ mod json;
 mod labels;
 mod life;
 mod limits;
+mod lines;
 mod list;
 mod logs;
 mod margins;

@@ -1,20 +1,35 @@
 //! Measures the overhead of a game between two engines: `plies FILE WHITE BLACK NODES GAMES`.
 //!
 //! The engines of an engines file play chess from the usual position, move by move, without a check of their
-//! moves. Guards are this program again.
+//! moves. Over the protocol of lines, they are asked for 42 moves in the first position of Connect Four instead. Guards are this program again.
 
 #![expect(clippy::print_stdout, reason = "it is a program for people")]
 
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
+use spelrum_external::lines::{GameSetup, PositionAfter};
 use spelrum_external::{
-    Colour, Conditions, EngineFile, FailureKind, Guard, Limits, Options, Pool, Situation, Start,
-    guard,
+    AnyPosition, Colour, Conditions, EngineFile, FailureKind, Guard, Limits, Options, Pool,
+    Protocol, RuleBook, Situation, Start, guard,
 };
+
+/// The plies of a game over the protocol of lines.
+const PLIES: usize = 42;
+const EMPTY: &str = ".......|.......|.......|.......|.......|.......";
+
+#[derive(Debug)]
+struct NoRules;
+
+impl RuleBook for NoRules {
+    fn after(&self, _moves: &[String]) -> Result<PositionAfter, String> {
+        Err("there are no rules here".to_owned())
+    }
+}
 
 /// The length limit of games, for engines that ignore draws.
 const PLIES_MAX: usize = 200;
@@ -30,13 +45,23 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         println!("usage: plies FILE WHITE BLACK NODES GAMES");
         return Ok(ExitCode::from(2));
     };
-    let pool = Pool::new(
-        EngineFile::read(Path::new(&first))?,
-        Guard::from_running_program(&["guard"])?,
-        2,
-    );
+    let file = EngineFile::read(Path::new(&first))?;
+    let is_lines = file.get(white).is_some_and(|spec| spec.protocol == Protocol::Lines);
+    let pool = Pool::new(file, Guard::from_running_program(&["guard"])?, 2);
+    let setup = GameSetup { name: "connect-four".to_owned(), rules: serde_json::json!({}) };
+    let legal: Vec<String> = ('a'..='g').map(String::from).collect();
+    let position = AnyPosition {
+        opening: EMPTY,
+        position: EMPTY,
+        legal: &legal,
+        board: EMPTY,
+        seed: 1,
+        rules: &NoRules,
+    };
+    let plies_max = if is_lines { PLIES } else { PLIES_MAX };
     let limits = Limits { nodes: Some(nodes.parse()?), ..Limits::default() };
-    let conditions = Conditions { limits, ..Conditions::default() };
+    let game = is_lines.then(|| Arc::new(setup));
+    let conditions = Conditions { limits, game, ..Conditions::default() };
     let (started, cpu) = (Instant::now(), own_cpu());
     let (mut plies, mut thinking) = (0, Duration::ZERO);
     for _ in 0..games.parse()? {
@@ -44,9 +69,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         let mut take = |name: &str| room.take(name, &Options::new(), &conditions, &|| false);
         let mut seats = [(Colour::White, take(white)?), (Colour::Black, take(black)?)];
         let mut moves: Vec<String> = Vec::new();
-        while moves.len() < PLIES_MAX {
+        while moves.len() < plies_max {
             let (to_move, engine) = &mut seats[moves.len() % 2];
-            let (start, to_move) = (Start::Usual, *to_move);
+            let start = if is_lines { Start::Any(position) } else { Start::Usual };
+            let to_move = *to_move;
             let situation = Situation { start, moves: &moves, to_move, limits, clock: None };
             match engine.choose(&situation, &|| false) {
                 Ok(choice) => {

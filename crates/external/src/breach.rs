@@ -22,6 +22,8 @@ pub enum BreachKind {
     Unasked,
     /// An answer to a question other than the last, by its number.
     WrongId,
+    /// A move that was refused and asked for again.
+    Refused,
 }
 
 impl fmt::Display for BreachKind {
@@ -34,6 +36,7 @@ impl fmt::Display for BreachKind {
             Self::UpperCase => "a move in upper case",
             Self::Unasked => "an unrequested answer",
             Self::WrongId => "an answer to another question",
+            Self::Refused => "a move that was refused and asked for again",
         })
     }
 }

@@ -15,12 +15,15 @@ pub enum DetectedProtocol {
     Uci,
     /// The Go text protocol.
     Gtp,
+    /// JSON objects in lines.
+    Lines,
     /// The chess engine communication protocol, which Spelrum does not support.
     Xboard,
 }
 
 /// The greetings of all protocols: foreign commands do an engine no harm.
-const GREETINGS: [&str; 4] = ["uci\n", "protocol_version\n", "xboard\n", "protover 2\n"];
+const GREETINGS: [&str; 5] =
+    ["uci\n", "protocol_version\n", "xboard\n", "protover 2\n", "{\"spelrum\":1}\n"];
 
 impl DetectedProtocol {
     /// Restarts the program, and tries which protocol it answers; `None` for none of these.
@@ -56,6 +59,9 @@ impl DetectedProtocol {
         if line == "uciok" {
             return Some(Self::Uci);
         }
+        if serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(line).is_ok() {
+            return Some(Self::Lines);
+        }
         if line.starts_with("feature ") || line.starts_with("tellics ") {
             return Some(Self::Xboard);
         }
@@ -63,6 +69,15 @@ impl DetectedProtocol {
             line.strip_prefix('=').is_some_and(|version| matches!(version.trim(), "1" | "2"));
         let is_refusal = line.starts_with('?') && line.contains("unknown command");
         (is_version || is_refusal).then_some(Self::Gtp)
+    }
+
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Uci => "UCI",
+            Self::Gtp => "GTP",
+            Self::Lines => "lines",
+            Self::Xboard => "XBoard",
+        }
     }
 
     /// The diagnosis of a program with this protocol, used with another.
@@ -76,11 +91,24 @@ impl DetectedProtocol {
                 "it speaks GTP, and the engines file says UCI",
                 "write protocol = \"gtp\" there",
             ),
+            (Self::Uci | Self::Gtp, Protocol::Lines) => Diagnosis::new(
+                format!("it speaks {}, and the engines file says lines", self.title()),
+                format!("write protocol = \"{}\" there", self.title().to_lowercase()),
+            ),
+            (Self::Lines, Protocol::Uci | Protocol::Gtp) => Diagnosis::new(
+                format!(
+                    "it speaks the protocol of lines, and the engines file says {}",
+                    expected.title()
+                ),
+                "write protocol = \"lines\" there",
+            ),
             (Self::Xboard, _) => Diagnosis::new(
                 "it speaks the XBoard protocol, and Spelrum speaks UCI and GTP",
                 "start it in another mode by `args` if it has one, or through an adapter such as `wb2uci`",
             ),
-            (Self::Uci, Protocol::Uci) | (Self::Gtp, Protocol::Gtp) => return None,
+            (Self::Uci, Protocol::Uci)
+            | (Self::Gtp, Protocol::Gtp)
+            | (Self::Lines, Protocol::Lines) => return None,
         })
     }
 }

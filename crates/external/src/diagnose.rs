@@ -7,6 +7,7 @@ use crate::detected_protocol::DetectedProtocol;
 use crate::diagnosis::Diagnosis;
 use crate::failure::{EngineFailure, Exit, FailureKind, Phase};
 use crate::program::unusable_file;
+use crate::protocol::Protocol;
 use crate::spec::EngineSpec;
 use crate::text::shown;
 
@@ -27,6 +28,10 @@ const ABSENT: [&str; 12] = [
     "unable",
     "no net",
 ];
+
+/// The usual mistake of a program whose standard output is a pipe.
+const FLUSHES: &str =
+    "see that it flushes each line that it prints, as by `print(…, flush=True)` in Python";
 
 impl EngineFailure {
     /// The diagnosis of an engine's failure. `detected` is the protocol that it answers, if it was probed.
@@ -76,6 +81,7 @@ impl EngineFailure {
                     Some(line) => format!("{}; it printed `{}`", self.kind, shown_line(line)),
                 };
                 let remedy = match (asked.as_str(), self.during) {
+                    _ if spec.protocol == Protocol::Lines => format!("{FLUSHES}; {}", by_hand()),
                     ("uci" | "list_commands" | "protocol_version", Phase::Start) => {
                         format!("if it needs arguments, write them as `args`; {}", by_hand())
                     }
@@ -102,10 +108,13 @@ impl EngineFailure {
                 };
                 Diagnosis { problem: self.kind.to_string(), remedy }
             }
+            FailureKind::Hang { .. } if spec.protocol == Protocol::Lines => {
+                Diagnosis::new(self.kind.to_string(), FLUSHES)
+            }
             FailureKind::Hang { .. } | FailureKind::OutOfTime { .. } => {
                 Diagnosis::new(self.kind.to_string(), "give its players another limit")
             }
-            FailureKind::NoMove(_) | FailureKind::IllegalMove(_) => {
+            FailureKind::NoMove(_) | FailureKind::IllegalMove(_) | FailureKind::Raised(_) => {
                 Diagnosis::new(self.kind.to_string(), "report it to the engine's author")
             }
             FailureKind::Unsupported(_) | FailureKind::Aborted | FailureKind::Gone => {

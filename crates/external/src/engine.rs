@@ -3,6 +3,7 @@
 mod asking;
 mod bounds;
 mod over_gtp;
+mod over_lines;
 mod over_uci;
 mod speaker;
 
@@ -15,15 +16,17 @@ use crate::cpu_time::CpuMeter;
 use crate::failure::{EngineFailure, Exit, FailureKind, Phase};
 use crate::guard::{EXHAUSTED, Guard};
 use crate::identity::{Identity, hash_program};
+use crate::lines::GameEnd;
 use crate::place::{Place, Places, options_in_place};
 use crate::process::{Aborted, Process};
 use crate::processes::peak_bytes;
-use crate::situation::{Choice, Conditions, Situation};
 use crate::protocol::Protocol;
+use crate::situation::{Choice, Conditions, Situation};
 use crate::spec::{EngineSpec, OptionValue, Options};
 use crate::uci::{Declared, Kind};
 
 use over_gtp::OverGtp;
+use over_lines::OverLines;
 use over_uci::OverUci;
 use speaker::Speaker;
 
@@ -59,11 +62,14 @@ fn converse(
     process: &mut Process,
     spec: &EngineSpec,
     options: &Options,
+    conditions: &Conditions,
     aborted: Aborted<'_>,
 ) -> Result<Box<dyn Speaker>, FailureKind> {
+    let game = conditions.game.clone();
     Ok(match spec.protocol {
         Protocol::Uci => Box::new(OverUci::start(process, spec, options, aborted)?),
         Protocol::Gtp => Box::new(OverGtp::start(process, spec, options, aborted)?),
+        Protocol::Lines => Box::new(OverLines::start(process, spec, options, game, aborted)?),
     })
 }
 
@@ -79,12 +85,28 @@ impl Engine {
         guard: &Guard,
         aborted: Aborted<'_>,
     ) -> Result<Self, EngineFailure> {
-        Self::start_in(Places::default().take(&spec.name), spec, options, guard, aborted)
+        Self::start_for(&Conditions::default(), spec, options, guard, aborted)
+    }
+
+    /// The same for a game, which some protocols name at the start of a process: see [`Engine::suits`].
+    ///
+    /// # Errors
+    /// As [`Engine::start`], and if the engine does not play the game.
+    pub fn start_for(
+        conditions: &Conditions,
+        spec: &EngineSpec,
+        options: &Options,
+        guard: &Guard,
+        aborted: Aborted<'_>,
+    ) -> Result<Self, EngineFailure> {
+        let place = Places::default().take(&spec.name);
+        Self::start_in(place, conditions, spec, options, guard, aborted)
     }
 
     /// The same in this place.
     pub(crate) fn start_in(
         place: Place,
+        conditions: &Conditions,
         spec: &EngineSpec,
         options: &Options,
         guard: &Guard,
@@ -109,7 +131,7 @@ impl Engine {
         let mut process =
             Process::start(&placed, guard).map_err(|kind| failed(kind, String::new()))?;
         let values = options_in_place(&options, place.number());
-        match converse(&mut process, &placed, &values, aborted) {
+        match converse(&mut process, &placed, &values, conditions, aborted) {
             Ok(speaker) => {
                 let (name, author) = (speaker.name(), speaker.author());
                 let identity = Identity { name, author, sha256, build };
@@ -172,7 +194,14 @@ impl Engine {
         self.end(taken, Phase::NewGame)
     }
 
-    /// Whether it can play such a game: GTP cannot withdraw a limit of an earlier one.
+    /// The number of requests that it says it answers at the same time.
+    #[must_use]
+    pub fn parallel(&self) -> u32 {
+        self.speaker.parallel()
+    }
+
+    /// Whether it can play such a game: GTP cannot withdraw a limit of an earlier one, and over the protocol of
+    /// lines a process belongs to one game.
     #[must_use]
     pub fn suits(&self, conditions: &Conditions) -> bool {
         self.speaker.suits(&self.spec, conditions)
@@ -220,6 +249,14 @@ impl Engine {
         self.end(chosen, Phase::Move)
     }
 
+    /// Reports the result of a game, if its protocol has a word for that.
+    pub fn end_game(&mut self, end: &GameEnd<'_>) {
+        if self.is_usable() && !self.speaker.end_game(&mut self.process, end) {
+            self.is_lost = true;
+            self.process.end();
+        }
+    }
+
     /// The failure of an engine with an illegal move, which only the caller can recognise.
     #[must_use]
     pub fn illegal(&self, mv: &str) -> EngineFailure {
@@ -242,7 +279,7 @@ impl Engine {
         !self.is_lost && self.process.is_running()
     }
 
-    /// Sends `quit`, waits a little, and kills the rest.
+    /// Sends `quit` if the protocol has it, waits a little, and kills the rest.
     pub fn close(self) {
         self.part();
     }
@@ -250,7 +287,7 @@ impl Engine {
     /// The same, with a report.
     pub fn part(mut self) -> CloseReport {
         let (patience, asked) = (self.spec.patience.quit, Instant::now());
-        let ended_by_itself = self.process.close("quit\n", patience);
+        let ended_by_itself = self.process.close(self.speaker.farewell(), patience);
         let took = asked.elapsed();
         CloseReport { ended_by_itself, took, transcript: self.transcript() }
     }
@@ -309,6 +346,7 @@ impl Engine {
                 FailureKind::OutOfTime { .. }
                     | FailureKind::NoMove(_)
                     | FailureKind::IllegalMove(_)
+                    | FailureKind::Raised(_)
                     | FailureKind::Unsupported(_)
             ),
         };

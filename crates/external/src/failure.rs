@@ -155,6 +155,9 @@ pub enum FailureKind {
     /// It answered with an illegal move, as reported by the caller.
     #[error("an illegal move: `{0}`")]
     IllegalMove(String),
+    /// It reported that it failed on this move.
+    #[error("it failed: {0}")]
+    Raised(String),
     /// Its protocol cannot express the request.
     #[error("{0}")]
     Unsupported(String),

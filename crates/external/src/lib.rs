@@ -1,9 +1,9 @@
-//! External engines as players, over UCI and GTP.
+//! External engines as players, over UCI, GTP and the protocol of lines.
 //!
 //! The crate is independent of sweeps and rules: positions and moves are texts of the engines' protocols. It
 //! has three parts.
 //!
-//! *Protocols.* [`uci`] and [`gtp`] are parsers, writers and state machines over lines, without a process or
+//! *Protocols.* [`uci`], [`gtp`] and [`lines`] are parsers, writers and state machines over lines, without a process or
 //! a clock. They accept what real engines print: white space anywhere, either line end, lines of megabytes,
 //! debug output in between. Tolerable deviations from the protocol are each a [`Breach`], which is reported
 //! once for each kind.
@@ -57,6 +57,7 @@ mod file;
 pub mod gtp;
 pub mod guard;
 mod identity;
+pub mod lines;
 mod log;
 mod open_files;
 mod place;
@@ -83,8 +84,10 @@ pub use guard::{Guard, LEFT_BEHIND};
 pub use identity::Identity;
 pub use open_files::{engines_for_files, files_for_engines, open_files, raise_open_files};
 pub use pool::{Bounds, LeasedEngine, NoRoom, Pool, Reservation};
-pub use situation::{Choice, Clock, Colour, Conditions, Limits, Remaining, Situation, Start};
 pub use protocol::Protocol;
+pub use situation::{
+    AnyPosition, Choice, Clock, Colour, Conditions, Limits, Remaining, RuleBook, Situation, Start,
+};
 pub use spec::{
     AllowedOption, EngineSpec, OptionRefused, OptionRule, OptionValue, Options, Patience,
 };

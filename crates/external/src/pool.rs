@@ -231,7 +231,7 @@ impl Reservation {
         let hash_bytes = hash_bytes(&spec, &options).unwrap_or(0);
         pool.make_room(&spec, hash_bytes);
         let mut engine = self.lease(None, hash_bytes);
-        engine.engine = Some(pool.start(&spec, &options, aborted)?);
+        engine.engine = Some(pool.start(conditions, &spec, &options, aborted)?);
         engine.new_game(conditions, aborted)?;
         Ok(engine)
     }
@@ -318,6 +318,7 @@ impl Shared {
     /// has no room for it, idle ones make room.
     fn start(
         &self,
+        conditions: &Conditions,
         spec: &EngineSpec,
         options: &Options,
         aborted: Aborted<'_>,
@@ -330,7 +331,7 @@ impl Shared {
         })?;
         let start = || {
             let place = self.places.take(&spec.name);
-            Engine::start_in(place, spec, options, &self.guard, aborted)
+            Engine::start_in(place, conditions, spec, options, &self.guard, aborted)
         };
         start().or_else(|failure| {
             if !matches!(failure.kind, FailureKind::Exhausted(_)) {

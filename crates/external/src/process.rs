@@ -223,11 +223,14 @@ impl Process {
         self.transcript.text()
     }
 
-    /// Lets the engine end by itself after a last message; finally kills it. Returns whether it ended by
-    /// itself.
-    pub(crate) fn close(&mut self, farewell: &str, patience: Duration) -> bool {
+    /// Lets the engine end by itself after a last message, if there is one; finally kills it. Returns whether it
+    /// ended by itself.
+    pub(crate) fn close(&mut self, farewell: Option<&str>, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
-        if self.is_running() && self.send(farewell, deadline, &|| false).is_ok() {
+        if let Some(farewell) = farewell
+            && self.is_running()
+            && self.send(farewell, deadline, &|| false).is_ok()
+        {
             self.wait_for_exit(deadline);
         }
         let ended_by_itself = self.has_exited();

@@ -7,11 +7,13 @@ pub enum Protocol {
     Uci,
     /// The Go text protocol.
     Gtp,
+    /// JSON objects in lines, for every game: `docs/lines.md`.
+    Lines,
 }
 
 impl Protocol {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Uci, Self::Gtp];
+    pub const ALL: [Self; 3] = [Self::Uci, Self::Gtp, Self::Lines];
 
     /// Its name in engines files and in the hashes of builds.
     #[must_use]
@@ -19,6 +21,7 @@ impl Protocol {
         match self {
             Self::Uci => "uci",
             Self::Gtp => "gtp",
+            Self::Lines => "lines",
         }
     }
 
@@ -33,6 +36,7 @@ impl Protocol {
         match self {
             Self::Uci => "UCI",
             Self::Gtp => "GTP",
+            Self::Lines => "the protocol of lines",
         }
     }
 
@@ -40,14 +44,14 @@ impl Protocol {
     pub(crate) const fn ends_lines_at_cr(self) -> bool {
         match self {
             Self::Uci => true,
-            Self::Gtp => false,
+            Self::Gtp | Self::Lines => false,
         }
     }
 
     /// Whether it has its own way to set options. Otherwise the engines file has a command for each.
     pub(crate) const fn has_options(self) -> bool {
         match self {
-            Self::Uci => true,
+            Self::Uci | Self::Lines => true,
             Self::Gtp => false,
         }
     }
@@ -57,6 +61,7 @@ impl Protocol {
         match self {
             Self::Uci => "uci",
             Self::Gtp => "name",
+            Self::Lines => r#"{"spelrum":1}"#,
         }
     }
 }

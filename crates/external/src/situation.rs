@@ -1,7 +1,10 @@
 //! Requests to an engine, and its answers, independent of the game's rules.
 
+use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::Duration;
 
+use crate::lines::{GameSetup, PositionAfter};
 use crate::uci::Score;
 
 /// A side, by its colour.
@@ -25,7 +28,7 @@ impl Colour {
 }
 
 /// The first position of a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Start<'a> {
     /// Chess, in the usual position.
     Usual,
@@ -39,6 +42,34 @@ pub enum Start<'a> {
         /// The side that moves first.
         first: Colour,
     },
+    /// Any game, in its own notation. The first side is White.
+    Any(AnyPosition<'a>),
+}
+
+/// A position of any game in its own notation, with its rules.
+#[derive(Clone, Copy, Debug)]
+pub struct AnyPosition<'a> {
+    /// The first position of the game.
+    pub opening: &'a str,
+    /// The position to move in.
+    pub position: &'a str,
+    /// Its legal moves. The answer must be one of them, letter for letter.
+    pub legal: &'a [String],
+    /// Its board, for people.
+    pub board: &'a str,
+    /// For random numbers of the player, from the cell, the game's number and the ply alone; below 2^53.
+    pub seed: u64,
+    /// What the engine may ask about positions ahead.
+    pub rules: &'a dyn RuleBook,
+}
+
+/// The rules of a game, from a position on.
+pub trait RuleBook: Debug {
+    /// The position after these moves.
+    ///
+    /// # Errors
+    /// The reason, if one of them is not a legal move at its turn.
+    fn after(&self, moves: &[String]) -> Result<PositionAfter, String>;
 }
 
 /// Limits of each move, in any combination. `None` is unlimited.
@@ -84,8 +115,12 @@ impl Clock {
 }
 
 /// The conditions of a game that are known at its beginning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
+    /// The game and its rules, for the protocol of lines. Without, an engine is asked for its name alone.
+    pub game: Option<Arc<GameSetup>>,
+    /// How often an engine may answer again after an illegal or unreadable move, for the protocol of lines.
+    pub retries: u32,
     /// Whether castling is that of Chess960.
     pub chess960: bool,
     /// Rows and columns of the board, for GTP.

@@ -214,6 +214,7 @@ impl EngineRequest {
                 let gtp = capabilities.gtp.as_ref();
                 gtp.and_then(|gtp| self.gtp_unmet(gtp, capabilities.is_cut)).or_else(option)
             }
+            Protocol::Lines => option(),
         }
     }
 

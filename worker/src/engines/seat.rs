@@ -1,23 +1,27 @@
 //! An external engine at the board.
 
 use std::cell::Cell;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use spelrum_engine::search::{WIN, WIN_MIN};
 use spelrum_engine::{
-    Answer, ClockRule, EndedBy, ExternalPlayer, ExternalRules, Fault, GtpBoard, Host, Parameters,
-    Player, Protocol, Rules, SearchReport, Side, TextTurn, Value, engine_moves, parse_engine_move,
+    Answer, ClockRule, EndedBy, ExternalPlayer, ExternalRules, Fault, GameRecord, GtpBoard, Host,
+    Outcome, Parameters, Player, Protocol, Rules, SearchReport, TextTurn, Value,
 };
+use spelrum_external::lines::GameEnd;
 use spelrum_external::uci::{Score, ScoreValue};
 use spelrum_external::{
     Breach, Choice, Clock, Colour, Conditions, EngineFailure, FailureKind, LeasedEngine, Limits,
-    OptionValue, Options, Phase, Remaining, Situation, Start,
+    OptionValue, Options, Phase, Remaining, Situation,
 };
 use spelrum_model::PlayableCell;
 use spelrum_model::engines::{EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit};
 
-/// The usual start position of chess, for which UCI has a word.
-const USUAL_START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+use super::notation::Notation;
+use super::over_gtp::OverGtp;
+use super::over_lines::{OverLines, game_setup};
+use super::over_uci::OverUci;
 
 /// An engine that exceeds its time by this, or thinks this long without a time limit, is logged.
 const OVERDUE_AFTER: Duration = Duration::from_secs(10);
@@ -31,8 +35,8 @@ pub(super) struct EngineSeat {
     mover: u8,
     /// The other side's clock, if that is an engine with one.
     other_clock: Option<ClockRule>,
-    /// The moves so far, in the engine's notation.
-    moves: Vec<String>,
+    /// How its protocol writes the game.
+    notation: Box<dyn Notation>,
     /// Its last choice, the time from the end of its input, and its processor time.
     chosen: String,
     took: Option<Duration>,
@@ -46,6 +50,21 @@ pub(super) const fn protocol(protocol: spelrum_external::Protocol) -> Protocol {
     match protocol {
         spelrum_external::Protocol::Uci => Protocol::Uci,
         spelrum_external::Protocol::Gtp => Protocol::Gtp,
+        spelrum_external::Protocol::Lines => Protocol::Lines,
+    }
+}
+
+/// How a player's protocol writes its games. `key` is that of the player's random numbers.
+fn notation(
+    rules: &ExternalRules,
+    game: &Rules,
+    chess960: bool,
+    key: [u8; 32],
+) -> Box<dyn Notation> {
+    match rules.protocol {
+        Protocol::Uci => Box::new(OverUci { is_chess960: chess960, moves: Vec::new() }),
+        Protocol::Gtp => Box::new(OverGtp { board: gtp_board(game, rules), moves: Vec::new() }),
+        Protocol::Lines => Box::new(OverLines::new(key)),
     }
 }
 
@@ -60,7 +79,10 @@ pub(super) fn conditions(
     let chess960 = rules_values
         .filter(|(info, _)| info.name == "chess960")
         .any(|(_, value)| *value == Value::Bool(true));
+    let is_lines = rules.protocol == Protocol::Lines;
     let conditions = Conditions {
+        game: is_lines.then(|| Arc::new(game_setup(&cell.definition().rules))),
+        retries: rules.retries,
         chess960,
         board_size: gtp_board(&cell.definition().rules, rules).map(|board| board.size),
         limits: Limits {
@@ -77,12 +99,6 @@ pub(super) fn conditions(
 /// The game's board, for a GTP engine.
 fn gtp_board(game: &Rules, rules: &ExternalRules) -> Option<GtpBoard> {
     (rules.protocol == Protocol::Gtp).then_some(game.game().gtp_board).flatten()
-}
-
-/// A program's name for a side: Black moves second, unless the game's board differs.
-fn colour(board: Option<GtpBoard>, side: Side) -> Colour {
-    let black = board.map_or(Side::Second, |board| board.black);
-    if side == black { Colour::Black } else { Colour::White }
 }
 
 /// The options that a player with these parameters sets.
@@ -109,18 +125,20 @@ fn remaining(clock: ClockRule, took_us: impl IntoIterator<Item = u64>) -> Remain
 impl EngineSeat {
     pub(super) fn new(
         engine: LeasedEngine,
+        game: &Rules,
         rules: ExternalRules,
         conditions: Conditions,
-        index: usize,
+        (index, key): (usize, [u8; 32]),
         other_clock: Option<ClockRule>,
     ) -> Self {
+        let notation = notation(&rules, game, conditions.chess960, key);
         Self {
             engine,
             rules,
             conditions,
             mover: u8::from(index == 1),
             other_clock,
-            moves: Vec::new(),
+            notation,
             chosen: String::new(),
             took: None,
             used: None,
@@ -166,6 +184,18 @@ impl EngineSeat {
         Forfeit { message, output }
     }
 
+    /// Reports the result of its game.
+    pub(super) fn end_game(&mut self, record: &GameRecord) {
+        let result = match (record.outcome, self.mover) {
+            (Outcome::Draw, _) => "draw",
+            (Outcome::Win, 0) | (Outcome::Loss, 1) => "win",
+            (Outcome::Win | Outcome::Loss, _) => "loss",
+        };
+        let moves: Vec<String> = record.moves.iter().map(|record| record.mv.clone()).collect();
+        let termination = record.termination.name();
+        self.engine.end_game(&GameEnd { result, termination, moves: &moves });
+    }
+
     /// Both clocks before a move, by the recorded times.
     fn clock(&self, turn: &TextTurn<'_>, own_colour: Colour) -> Option<Clock> {
         let rule = self.rules.clock?;
@@ -183,37 +213,6 @@ impl EngineSeat {
             Colour::Black => (other, mine),
         };
         Some(Clock { white, black, moves_to_go: rule.left(took(self.mover)).moves_to_go })
-    }
-
-    /// Adds the moves played since its last turn, in its notation.
-    fn follow(&mut self, turn: &TextTurn<'_>) -> Result<(), String> {
-        match self.rules.protocol {
-            // Chess is written as in UCI.
-            Protocol::Uci => {
-                let count = self.moves.len();
-                self.moves.extend(turn.moves.iter().skip(count).map(|record| record.mv.clone()));
-            }
-            Protocol::Gtp => {
-                let moves = turn.moves.iter().map(|record| record.mv.as_str());
-                let moves = engine_moves(turn.rules, turn.opening, moves, Protocol::Gtp);
-                self.moves = moves.map_err(|error| error.to_string())?.ok_or_else(|| {
-                    format!("no moves are known that lead to the opening `{}`", turn.opening)
-                })?;
-            }
-        }
-        Ok(())
-    }
-
-    /// A move of the engine in the game's notation.
-    fn parse_move(&self, turn: &TextTurn<'_>, mv: String) -> Result<String, Fault> {
-        // All other moves are written as in UCI.
-        let may_be_castling = matches!(mv.as_str(), "e1h1" | "e1a1" | "e8h8" | "e8a8");
-        if self.rules.protocol == Protocol::Uci && !may_be_castling {
-            return Ok(mv);
-        }
-        let moves = turn.moves.iter().map(|record| record.mv.as_str());
-        parse_engine_move(turn.rules, turn.opening, moves, &mv, self.rules.protocol)
-            .map_err(|error| Fault::IllegalMove(error.to_string()))
     }
 
     fn search_report(&self, choice: &Choice) -> SearchReport {
@@ -323,6 +322,7 @@ fn fault(failure: &EngineFailure) -> Fault {
         }
         FailureKind::NoMove(_) | FailureKind::IllegalMove(_) => Fault::IllegalMove(words),
         FailureKind::Crash(_)
+        | FailureKind::Raised(_)
         | FailureKind::Gone
         | FailureKind::Refused { .. } => Fault::Crash(words),
     }
@@ -330,26 +330,16 @@ fn fault(failure: &EngineFailure) -> Fault {
 
 impl ExternalPlayer for EngineSeat {
     fn choose(&mut self, turn: &TextTurn<'_>, host: &dyn Host) -> Result<Answer<String>, Fault> {
-        if let Err(problem) = self.follow(turn) {
+        if let Err(problem) = self.notation.follow(turn) {
             let kind = FailureKind::Unsupported(problem);
             let (engine, transcript) = (self.rules.engine.clone(), String::new());
             self.failure = Some(EngineFailure { engine, kind, during: Phase::Move, transcript });
             return Err(Fault::Aborted);
         }
-        let board = gtp_board(turn.rules, &self.rules);
-        let to_move = colour(board, turn.to_move);
-        let start = match self.rules.protocol {
-            Protocol::Uci if turn.opening == USUAL_START && !self.conditions.chess960 => {
-                Start::Usual
-            }
-            Protocol::Uci => Start::Fen(turn.opening),
-            Protocol::Gtp => Start::Board {
-                size: board.map_or(0, |board| board.size),
-                first: colour(board, Side::First),
-            },
-        };
+        let to_move = self.notation.colour(turn.to_move);
         let clock = self.clock(turn, to_move);
-        let (moves, limits) = (&self.moves, self.conditions.limits);
+        let limits = self.conditions.limits;
+        let (start, moves) = self.notation.position(turn);
         let situation = Situation { start, moves, to_move, limits, clock };
         let overdue = Overdue::new(&self.rules.engine, &situation);
         let aborted = || {
@@ -361,7 +351,7 @@ impl ExternalPlayer for EngineSeat {
                 let search = self.search_report(&choice);
                 self.chosen.clone_from(&choice.mv);
                 (self.took, self.used) = (Some(choice.wall), choice.cpu);
-                Ok(Answer { mv: self.parse_move(turn, choice.mv)?, search })
+                Ok(Answer { mv: self.notation.parse_move(turn, choice.mv)?, search })
             }
             Err(failure) => {
                 let fault = fault(&failure);

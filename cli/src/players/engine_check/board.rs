@@ -1,10 +1,14 @@
 //! Positions for engines, in their protocols' notation.
 
+use std::sync::Arc;
+
 use spelrum_engine::{
-    Game, Parameters, Problem, Protocol, Rules, Side, Value, engine_moves, legal_moves,
+    Game, Parameters, Problem, Protocol, Rules, Side, TextGame, Value, engine_moves, legal_moves,
     parse_engine_move, replay_moves, with_game,
 };
+use spelrum_external::lines::GameSetup;
 use spelrum_external::{Colour, Situation, Start};
+use spelrum_worker::{AtBoard, game_setup};
 
 /// Chess: a middlegame, an endgame, and the initial position. The first is in no opening book, so limits are tried on
 /// it.
@@ -17,6 +21,8 @@ const CHESS: [&str; 3] = [
 const CHESS960: [&str; 1] = ["bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9"];
 /// Plies played from the first position in games without a position notation in GTP.
 const PLIES: [usize; 3] = [0, 2, 4];
+/// For random numbers of the player.
+const SEED: u64 = 47;
 
 /// A position of a game.
 #[derive(Clone, Debug)]
@@ -29,6 +35,8 @@ pub(super) struct Board {
     moves: Vec<String>,
     sent: Vec<String>,
     to_move: Colour,
+    /// For the protocol of lines.
+    at_board: Option<AtBoard>,
 }
 
 impl Board {
@@ -44,6 +52,7 @@ impl Board {
             moves: Vec::new(),
             sent: Vec::new(),
             to_move: if fen.contains(" w ") { Colour::White } else { Colour::Black },
+            at_board: None,
         };
         fens.iter().map(board).collect()
     }
@@ -62,10 +71,7 @@ impl Board {
 
     /// The position after this many plies, each the first legal move.
     fn after(rules: &Rules, black: Side, plies: usize) -> Option<Self> {
-        fn start<G: Game>(rules: &Rules) -> Option<String> {
-            Some(G::start(rules).ok()?.to_string())
-        }
-        let opening = with_game!(rules, G => start::<G>(rules))?;
+        let opening = start_position(rules)?;
         let mut moves = Vec::new();
         for _ in 0..plies {
             let position = position_after(rules, &opening, &moves).ok()?;
@@ -75,7 +81,38 @@ impl Board {
         let first = if black == Side::First { Colour::Black } else { Colour::White };
         let to_move = if plies.is_multiple_of(2) { first } else { first.opponent() };
         let (rules, protocol) = (rules.clone(), Protocol::Gtp);
-        Some(Self { rules, protocol, opening, moves, sent: sent.ok()??, to_move })
+        let (sent, at_board) = (sent.ok()??, None);
+        Some(Self { rules, protocol, opening, moves, sent, to_move, at_board })
+    }
+
+    /// Positions of any game, for the protocol of lines: after a few plies, each the first legal move.
+    pub(super) fn of_any_game(rules: &Rules) -> Vec<Self> {
+        let boards = PLIES.into_iter().filter_map(|plies| Self::in_lines(rules, plies));
+        boards.collect()
+    }
+
+    fn in_lines(rules: &Rules, plies: usize) -> Option<Self> {
+        let opening = start_position(rules)?;
+        let mut game = TextGame::new(rules, &opening).ok()?;
+        let mut moves = Vec::new();
+        for _ in 0..plies {
+            let mv = game.legal_moves().into_iter().next()?;
+            game.play(&mv).ok()?;
+            moves.push(mv);
+        }
+        if game.ending().is_some() {
+            return None;
+        }
+        let is_first = game.to_move() == Side::First;
+        let to_move = if is_first { Colour::White } else { Colour::Black };
+        let (rules, protocol, sent) = (rules.clone(), Protocol::Lines, moves.clone());
+        let at_board = Some(AtBoard::new(game));
+        Some(Self { rules, protocol, opening, moves, sent, to_move, at_board })
+    }
+
+    /// The game, for the protocol of lines.
+    pub(super) fn setup(&self) -> Option<Arc<GameSetup>> {
+        self.at_board.as_ref().map(|_| Arc::new(game_setup(&self.rules)))
     }
 
     /// The board size for GTP.
@@ -86,9 +123,10 @@ impl Board {
 
     /// The question to an engine.
     pub(super) fn situation(&self, limits: spelrum_external::Limits) -> Situation<'_> {
-        let start = match self.size() {
-            None => Start::Fen(&self.opening),
-            Some(size) => {
+        let start = match (&self.at_board, self.size()) {
+            (Some(at_board), _) => Start::Any(at_board.for_request(&self.opening, SEED)),
+            (None, None) => Start::Fen(&self.opening),
+            (None, Some(size)) => {
                 let is_even = self.moves.len().is_multiple_of(2);
                 let first = if is_even { self.to_move } else { self.to_move.opponent() };
                 Start::Board { size, first }
@@ -112,6 +150,13 @@ impl Board {
     }
 }
 
+fn start_position(rules: &Rules) -> Option<String> {
+    fn typed<G: Game>(rules: &Rules) -> Option<String> {
+        Some(G::start(rules).ok()?.to_string())
+    }
+    with_game!(rules, G => typed::<G>(rules))
+}
+
 fn position_after(rules: &Rules, opening: &str, moves: &[String]) -> Result<String, Problem> {
     let positions = replay_moves(rules, opening, moves.iter().map(String::as_str))?;
     Ok(positions.last().map_or_else(String::new, |position| position.position.clone()))
@@ -130,6 +175,11 @@ mod tests {
         assert_eq!(names, [("pentago", 6), ("othello", 8)]);
         boards.extend(games.into_iter().flat_map(|(_, _, boards)| boards));
         assert_eq!(boards.len(), 10);
+        for game in Rules::games() {
+            let in_lines = Board::of_any_game(&Rules::from_name(game.name).unwrap());
+            assert!(in_lines.len() >= 2 && in_lines[0].setup().is_some(), "{}", game.name);
+            boards.extend(in_lines);
+        }
         for board in boards {
             let moves = legal_moves(&board.rules, &board.shown()).unwrap();
             assert!(!moves.is_empty(), "{}", board.shown());

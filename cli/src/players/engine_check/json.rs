@@ -1,7 +1,6 @@
 //! Check results of engines, for programs.
 
 use serde::Serialize;
-use spelrum_external::Protocol;
 use spelrum_model::capabilities::{EngineOption, OptionKind};
 
 use super::{Checked, Kept, TriedLimit};
@@ -23,6 +22,8 @@ pub(crate) struct Json<'a> {
     limits: Vec<JsonLimit>,
     repeats: Option<JsonRepeats>,
     memory_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parallel: Option<u32>,
     quit_ms: Option<f64>,
     files: Option<&'a [String]>,
     breaches: &'a [String],
@@ -57,14 +58,6 @@ struct JsonOption<'a> {
     choices: Option<&'a [String]>,
 }
 
-/// A protocol's name in an engines file.
-pub(super) const fn protocol_name(protocol: Protocol) -> &'static str {
-    match protocol {
-        Protocol::Uci => "uci",
-        Protocol::Gtp => "gtp",
-    }
-}
-
 impl<'a> From<&'a Checked> for Json<'a> {
     fn from(checked: &'a Checked) -> Self {
         let identity = checked.identity.as_ref();
@@ -77,7 +70,7 @@ impl<'a> From<&'a Checked> for Json<'a> {
         let taken = gtp.map(|gtp| gtp.board_sizes.iter().filter(|(_, taken)| *taken));
         Self {
             engine: &checked.engine,
-            protocol: protocol_name(checked.protocol),
+            protocol: checked.protocol.name(),
             command: &checked.command,
             ok: checked.is_ok(),
             problem: problem.map(|problem| problem.problem.as_str()),
@@ -92,6 +85,7 @@ impl<'a> From<&'a Checked> for Json<'a> {
                 .repeats
                 .map(|repeats| JsonRepeats { same: repeats.same, positions: repeats.positions }),
             memory_bytes: checked.memory_bytes,
+            parallel: Some(checked.parallel).filter(|parallel| *parallel > 1),
             quit_ms: checked.parting.as_ref().map(|parting| parting.took.as_secs_f64() * 1e3),
             files: checked.parting.as_ref().map(|parting| parting.files.as_slice()),
             breaches: &checked.breaches,

@@ -38,6 +38,8 @@ pub(crate) struct Checked {
     repeats: Option<Repeats>,
     memory_bytes: Option<u64>,
     parting: Option<Left>,
+    /// The number of requests that it answers at the same time.
+    parallel: u32,
     /// Breaches of its protocol.
     breaches: Vec<String>,
     /// The first problem.
@@ -122,6 +124,7 @@ impl Checked {
             repeats: None,
             memory_bytes: None,
             parting: None,
+            parallel: 1,
             breaches: Vec::new(),
             problem: None,
         }

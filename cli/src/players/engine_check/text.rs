@@ -28,7 +28,7 @@ pub(crate) fn write_all(checked: &[Checked], out: &mut dyn Write) -> io::Result<
 /// Writes the check result of an engine.
 fn write(checked: &Checked, out: &mut dyn Write) -> io::Result<()> {
     let Checked { engine, protocol, command, identity, .. } = checked;
-    write!(out, "{engine} ({})", super::json::protocol_name(*protocol))?;
+    write!(out, "{engine} ({})", protocol.name())?;
     if let Some(identity) = identity {
         let name = if identity.name.is_empty() { "unnamed" } else { &identity.name };
         write!(out, ": {name}")?;
@@ -68,6 +68,9 @@ fn write(checked: &Checked, out: &mut dyn Write) -> io::Result<()> {
     if let Some(bytes) = checked.memory_bytes {
         line("memory", format!("up to {} MiB", count(bytes.div_ceil(1 << 20))))?;
     }
+    if checked.parallel > 1 {
+        line("parallel", format!("{} requests at the same time", checked.parallel))?;
+    }
     if let Some(left) = &checked.parting {
         let took = duration_us(left.took.as_secs_f64() * 1e6);
         line("quit", format!("within {took}; {}", files_text(&left.files)))?;
@@ -105,8 +108,10 @@ fn limit_text(TriedLimit { limit, reported, kept }: &TriedLimit, protocol: Proto
     let asked = format!("{}{unit} asked", count(limit.asked()));
     let reported = match (reported, protocol) {
         (None, Protocol::Gtp) => "which GTP does not report".to_owned(),
-        (None, Protocol::Uci) if *kept == Kept::No => "not answered in time".to_owned(),
-        (None, Protocol::Uci) => "not reported".to_owned(),
+        (None, Protocol::Uci | Protocol::Lines) if *kept == Kept::No => {
+            "not answered in time".to_owned()
+        }
+        (None, Protocol::Uci | Protocol::Lines) => "not reported".to_owned(),
         (Some(took), _) if !unit.is_empty() => format!("{} ms taken", count(*took)),
         (Some(reported), _) => format!("{} reported", count(*reported)),
     };

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use spelrum_engine::Rules;
 use spelrum_external::{
     BreachKind, Choice, Conditions, DetectedProtocol, Diagnosis, Engine, EngineFailure, EngineSpec,
     FailureKind, Guard, LEFT_BEHIND, Limits, Options, Phase, Protocol,
@@ -59,15 +60,17 @@ impl<'a> Trials<'a> {
         let files = Files::read(&self.spec.in_place(0).directory);
         (self.step)("starting it");
         let begun = Instant::now();
-        let started = self.start();
+        let started = self.start(&Conditions::default());
         self.checked.started_in = started.then(|| begun.elapsed());
         if let Some(engine) = &mut self.engine {
             self.checked.identity = Some(engine.identity().clone());
+            self.checked.parallel = engine.parallel();
             self.checked.capabilities = capabilities(engine, self.aborted);
             self.check_requests();
             match self.spec.protocol {
                 Protocol::Uci => self.try_uci(),
                 Protocol::Gtp => self.try_gtp(),
+                Protocol::Lines => self.try_lines(),
             }
         }
         self.part(&files);
@@ -75,15 +78,19 @@ impl<'a> Trials<'a> {
     }
 
     /// Starts the engine if it is not running; returns whether it runs.
-    fn start(&mut self) -> bool {
+    fn start(&mut self, conditions: &Conditions) -> bool {
         if self.engine.as_mut().is_some_and(Engine::is_usable) {
             return true;
         }
-        match Engine::start(&self.spec, &Options::new(), self.guard, self.aborted) {
+        match self.start_for(conditions) {
             Ok(engine) => self.engine = Some(engine),
             Err(failure) => self.fail(&failure),
         }
         !self.is_over
+    }
+
+    fn start_for(&self, conditions: &Conditions) -> Result<Engine, EngineFailure> {
+        Engine::start_for(conditions, &self.spec, &Options::new(), self.guard, self.aborted)
     }
 
     /// Records a failure that ends the trials.
@@ -220,13 +227,63 @@ impl<'a> Trials<'a> {
         }
     }
 
+    /// Tries each game in a process of its own. A player may refuse games, but not all of them.
+    fn try_lines(&mut self) {
+        let requests = self.requests.unwrap_or_default();
+        let wanted: Vec<&str> = requests.iter().map(|request| request.game.name.as_str()).collect();
+        let mut refusal = None;
+        for game in Rules::games() {
+            if self.is_over || !wanted.is_empty() && !wanted.contains(&game.name) {
+                continue;
+            }
+            let Ok(rules) = Rules::from_name(game.name) else { continue };
+            let boards = Board::of_any_game(&rules);
+            let Some(first) = boards.first() else { continue };
+            (self.step)(game.name);
+            let game_setup = first.setup();
+            let conditions = Conditions { game: game_setup, ..conditions_of(Limit::Depth(DEPTH)) };
+            // The process of the last game ends before the next begins.
+            self.engine = None;
+            match self.start_for(&conditions) {
+                Ok(engine) => self.engine = Some(engine),
+                Err(failure) if matches!(failure.kind, FailureKind::Refused { .. }) => {
+                    refusal = Some(failure);
+                    continue;
+                }
+                Err(failure) => {
+                    self.fail(&failure);
+                    return;
+                }
+            }
+            if !boards.iter().all(|board| self.choose(board, &conditions).is_some()) {
+                continue;
+            }
+            self.checked.games.push(game.name.to_owned());
+            if self.checked.limits.is_empty() {
+                let limits = [Limit::Nodes(NODES), Limit::MoveTimeMs(MOVE_TIME_MS)];
+                for limit in [Limit::Depth(DEPTH)].into_iter().chain(limits) {
+                    if self.is_asked(limit) {
+                        self.try_limit(first, limit);
+                    }
+                }
+                self.try_repeating_under(&boards, &conditions);
+            }
+        }
+        if self.checked.games.is_empty()
+            && let Some(failure) = refusal
+        {
+            self.fail(&failure);
+        }
+    }
+
     /// Tries whether the engine keeps a limit.
     fn try_limit(&mut self, board: &Board, limit: Limit) {
         if self.is_over {
             return;
         }
         (self.step)(&format!("{} {}", limit.name(), limit.asked()));
-        let conditions = Conditions { board_size: board.size(), ..conditions_of(limit) };
+        let (board_size, game) = (board.size(), board.setup());
+        let conditions = Conditions { board_size, game, ..conditions_of(limit) };
         match self.answer(board, &conditions) {
             Ok(None) => {}
             Ok(Some(choice)) => {
@@ -315,7 +372,7 @@ impl<'a> Trials<'a> {
         board: &Board,
         conditions: &Conditions,
     ) -> Result<Option<Choice>, EngineFailure> {
-        if self.is_over || !self.start() {
+        if self.is_over || !self.start(conditions) {
             return Ok(None);
         }
         // Over GTP, limits stay in force once set: other limits need a restart.
@@ -323,7 +380,7 @@ impl<'a> Trials<'a> {
             if let Some(engine) = self.engine.take() {
                 engine.close();
             }
-            if !self.start() {
+            if !self.start(conditions) {
                 return Ok(None);
             }
         }
@@ -349,7 +406,8 @@ impl<'a> Trials<'a> {
         let parting = engine.part();
         let files = Files::read(&self.spec.in_place(0).directory).changed_since(before);
         self.checked.parting = Some(Left { took: parting.took, files });
-        if !parting.ended_by_itself {
+        // Over the protocol of lines, a player ends with its input.
+        if !parting.ended_by_itself && self.spec.protocol != Protocol::Lines {
             self.checked.note(
                 format!("it was still there {} after `quit`, and was killed", shown(patience)),
                 "raise `quit_timeout` in the engines file if it only is slow, or report it to its author",

@@ -34,6 +34,19 @@ pub enum Protocol {
     Uci,
     /// The Go text protocol, in version 2.
     Gtp,
+    /// JSON objects in lines, in the notation of each game: `docs/lines.md`.
+    Lines,
+}
+
+impl Protocol {
+    /// Whether it has no notation of its own, so that it is spoken in every game.
+    #[must_use]
+    pub const fn is_of_every_game(self) -> bool {
+        match self {
+            Self::Uci | Self::Gtp => false,
+            Self::Lines => true,
+        }
+    }
 }
 
 /// A game's board as programs that speak the Go text protocol know it.
@@ -49,7 +62,8 @@ pub struct GtpBoard {
 }
 
 /// The `algorithm`s of players that are external engines.
-pub const EXTERNAL_ALGORITHMS: &[&str] = &[Protocol::Uci.name(), Protocol::Gtp.name()];
+pub const EXTERNAL_ALGORITHMS: &[&str] =
+    &[Protocol::Uci.name(), Protocol::Gtp.name(), Protocol::Lines.name()];
 
 /// An external engine in a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +84,8 @@ pub struct ExternalRules {
     pub build: Option<String>,
     /// Whether it plays the same game each time.
     pub reproducible: bool,
+    /// How often it may answer again after an illegal or unreadable move, over the protocol of lines.
+    pub retries: u32,
 }
 
 /// The build of a player whose build is not known yet; no program matches it.
@@ -78,8 +94,8 @@ pub const AWAITED_BUILD: &str = "awaited";
 /// Least digits of a build's prefix, so that two builds do not match by chance.
 const BUILD_DIGITS_MIN: usize = 8;
 
-/// The parameters of both protocols, which differ only in the messages.
-const PARAMETERS: &[ParameterInfo] = &[
+/// The parameters of all protocols, which differ only in the messages.
+const PARAMETERS: [ParameterInfo; 11] = [
     ParameterInfo::text(
         "engine",
         64,
@@ -120,22 +136,48 @@ const PARAMETERS: &[ParameterInfo] = &[
     ),
 ];
 
-/// The limits of such a player's moves, at least one of which must be set.
+/// The parameters of the protocol of lines.
+const PARAMETERS_OF_LINES: [ParameterInfo; 12] = {
+    let retries = ParameterInfo::integer(
+        "retries",
+        0..=100,
+        0,
+        "The number of times that it may answer again after an illegal or unreadable move, within the time of the \
+         move. 0 if absent.",
+    );
+    let mut parameters = [retries.default_to(ParameterDefault::Absent); 12];
+    let mut place = 0;
+    while place < PARAMETERS.len() {
+        parameters[place] = PARAMETERS[place];
+        place += 1;
+    }
+    parameters
+};
+
+/// The limits of such a player's moves. Over UCI and GTP, at least one must be set.
 const BOUNDED_BY: [&str; 4] = ["depth", "nodes", "move_time", "clock"];
 
-/// The tables of both protocols, in the form of algorithms.
+/// The tables of all protocols, in the form of algorithms.
 pub(crate) const TABLES: &[AlgorithmInfo] = &[
     AlgorithmInfo {
         name: Protocol::Uci.name(),
         meaning: "An external engine that speaks the universal chess interface (UCI).",
-        parameters: PARAMETERS,
+        parameters: &PARAMETERS,
         presets: &[],
         bounded_by: &[],
     },
     AlgorithmInfo {
         name: Protocol::Gtp.name(),
         meaning: "An external engine that speaks the Go text protocol (GTP).",
-        parameters: PARAMETERS,
+        parameters: &PARAMETERS,
+        presets: &[],
+        bounded_by: &[],
+    },
+    AlgorithmInfo {
+        name: Protocol::Lines.name(),
+        meaning: "A program of any kind, in any game, that speaks the protocol of lines (docs/lines.md). It needs no \
+                  limit.",
+        parameters: &PARAMETERS_OF_LINES,
         presets: &[],
         bounded_by: &[],
     },
@@ -196,7 +238,7 @@ impl ExternalRules {
         let is_bounded = clock.is_some()
             || ["depth", "nodes"].iter().any(|name| settings.limit(name).is_some())
             || move_time.is_some();
-        if !is_bounded {
+        if !is_bounded && protocol != Protocol::Lines {
             return Err(Problem::at(
                 None,
                 format!("nothing bounds the moves of `{engine}`"),
@@ -232,6 +274,10 @@ impl ExternalRules {
             sha256: text("sha256").and_then(hash_of_hex),
             build,
             reproducible,
+            retries: match settings.optional_value("retries") {
+                Some(Value::Integer(count)) => u32::try_from(*count).unwrap_or(0),
+                Some(_) | None => 0,
+            },
         })
     }
 }

@@ -94,12 +94,12 @@ impl Player {
 
     /// An external engine, for a game with engines that speak its protocol.
     fn new_external<G: Game>(protocol: Protocol, settings: &Settings) -> Result<Self, KeyProblem> {
-        if !G::PROTOCOLS.contains(&protocol) {
-            let protocols = G::PROTOCOLS.iter().map(|protocol| format!("{:?}", protocol.name()));
-            let remedy = match protocols.collect::<Vec<_>>().as_slice() {
-                [] => "choose one of our algorithms".to_owned(),
-                protocols => format!("write algorithm = {}", protocols.join(" or ")),
-            };
+        if !(protocol.is_of_every_game() || G::PROTOCOLS.contains(&protocol)) {
+            let everywhere = Protocol::ALL.iter().filter(|protocol| protocol.is_of_every_game());
+            let protocols = G::PROTOCOLS.iter().chain(everywhere);
+            let protocols = protocols.map(|protocol| format!("{:?}", protocol.name()));
+            let remedy =
+                format!("write algorithm = {}", protocols.collect::<Vec<_>>().join(" or "));
             let (name, game) = (protocol.name(), G::NAME);
             let problem = format!("programs that speak {name} do not play {game}");
             return Err(Problem::of_key("algorithm", problem, remedy));

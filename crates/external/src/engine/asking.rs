@@ -71,6 +71,18 @@ pub(super) fn position(fen: &str) -> Result<&str, FailureKind> {
     if is_line && !goes_on { Ok(fen) } else { Err(unsendable("position", fen)) }
 }
 
+/// The most lines skipped before a move: an engine that prints for ever is not waited for.
+const STALE_LINES_MAX: usize = 10_000;
+
+/// Reads what came after an engine's last answer: it does not belong to the next.
+pub(super) fn read_stale(process: &mut Process, mut read: impl FnMut(&Line)) {
+    for _ in 0..STALE_LINES_MAX {
+        let Some(line) = process.line_at_hand() else { return };
+        read(&line);
+        process.reuse(line);
+    }
+}
+
 fn unsendable(kind: &str, text: &str) -> FailureKind {
     let text = shown(text, Breaches::SAID_BYTES_MAX);
     FailureKind::Unsupported(format!("cannot send `{text}`: not a valid {kind}"))

@@ -11,14 +11,11 @@ use crate::spec::{EngineSpec, OptionValue, Options};
 use crate::text::shown;
 use crate::uci::{Answer, Client, Command, Declared, Event, Go, Kind, whole_ms};
 
-use super::asking::{Budget, Question, allowed, ask_move, position, word};
+use super::asking::{Budget, Question, allowed, ask_move, position, read_stale, word};
 use super::speaker::Speaker;
 
 /// The option that turns Chess960 on.
 const CHESS960: &str = "UCI_Chess960";
-
-/// The most lines skipped before a move: an engine that prints for ever is not waited for.
-const STALE_LINES_MAX: usize = 10_000;
 
 #[derive(Debug, Default)]
 pub(super) struct OverUci {
@@ -70,12 +67,9 @@ impl Speaker for OverUci {
         situation: &Situation<'_>,
         aborted: Aborted<'_>,
     ) -> Result<Choice, FailureKind> {
-        // Output after its last answer does not belong to the next.
-        for _ in 0..STALE_LINES_MAX {
-            let Some(line) = process.line_at_hand() else { break };
-            self.client.take(&line);
-            process.reuse(line);
-        }
+        read_stale(process, |line| {
+            self.client.take(line);
+        });
         let text = search_commands(situation)?;
         // An engine that answered more than once may do so again, after the next question.
         if self.client.breaches().get(BreachKind::Unasked).is_some() {
@@ -202,7 +196,7 @@ fn search_commands(situation: &Situation<'_>) -> Result<String, FailureKind> {
     let mut text = match situation.start {
         Start::Usual => "position startpos".to_owned(),
         Start::Fen(fen) => format!("position fen {}", position(fen)?),
-        Start::Board { .. } => {
+        Start::Board { .. } | Start::Any(_) => {
             let problem = "UCI supports chess positions only";
             return Err(FailureKind::Unsupported(problem.to_owned()));
         }

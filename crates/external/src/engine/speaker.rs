@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use crate::breach::Breaches;
 use crate::failure::FailureKind;
+use crate::lines::GameEnd;
 use crate::process::{Aborted, Process};
 use crate::situation::{Choice, Conditions, Situation};
 use crate::spec::EngineSpec;
@@ -62,6 +63,21 @@ pub(super) trait Speaker: Debug + Send {
         situation: &Situation<'_>,
         aborted: Aborted<'_>,
     ) -> Result<Choice, FailureKind>;
+
+    /// Reports the result of a game; false if the engine could not take it.
+    fn end_game(&mut self, _process: &mut Process, _end: &GameEnd<'_>) -> bool {
+        true
+    }
+
+    /// The line that lets it end by itself, if the protocol has one.
+    fn farewell(&self) -> Option<&'static str> {
+        Some("quit\n")
+    }
+
+    /// The number of requests that it answers at the same time.
+    fn parallel(&self) -> u32 {
+        1
+    }
 
     /// Its breaches of the protocol.
     fn breaches(&mut self) -> &mut Breaches;

@@ -6,6 +6,7 @@ mod endings;
 mod fuzz;
 mod gtp;
 mod harness;
+mod lines;
 mod moves;
 mod placing;
 mod pool;

@@ -3,6 +3,7 @@
 
 mod gtp;
 mod hold;
+mod lines;
 mod uci;
 
 use std::process::ExitCode;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
     match role.to_str() {
         Some("uci") => uci::run(&words),
         Some("gtp") => gtp::run(&words),
+        Some("lines") => lines::run(&words),
         Some("hold") => hold::run(&words),
         Some("linger") => linger(),
         Some("parent") => {

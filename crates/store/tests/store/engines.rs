@@ -121,7 +121,7 @@ async fn all_agree_on_what_must_come_out_the_same_again() {
 /// The names that the store's SQL knows such players by.
 #[test]
 fn the_algorithms_are_those_that_queries_name() {
-    assert_eq!(EXTERNAL_ALGORITHMS, ["uci", "gtp"]);
+    assert_eq!(EXTERNAL_ALGORITHMS, ["uci", "gtp", "lines"]);
 }
 
 async fn settled(store: &Store, cell: CellId, number: u64) -> SettledGame {

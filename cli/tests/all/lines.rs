@@ -1,0 +1,242 @@
+//! Players that speak the protocol of lines: ours in every game, that of `docs/lines.md`, and scripts that misbehave.
+
+use spelrum_engine::Rules;
+use spelrum_test_support::Tools;
+
+use crate::sandbox::{Ran, Sandbox, root};
+
+const SPELRUM: &str = env!("CARGO_BIN_EXE_spelrum");
+
+fn run(sandbox: &Sandbox, more: &[&str]) -> Ran {
+    let _gone = std::fs::remove_file(sandbox.path("match.db"));
+    let arguments = ["run", "sweep.toml", "--db", "match.db", "--engines", "engines.toml"];
+    sandbox.run(&[&arguments[..], more].concat())
+}
+
+/// All moves of all games, with their searches.
+const MOVES: &str =
+    "SELECT group_concat(it, ' ') FROM (SELECT g.number || ':' || m.ply || m.move || '/'
+    || m.depth || '/' || m.nodes AS it FROM moves AS m JOIN games AS g ON g.game_id = m.game_id
+    ORDER BY g.number, m.ply)";
+
+/// The blocks of a language in `docs/lines.md`.
+fn blocks(language: &str) -> Vec<String> {
+    let page = std::fs::read_to_string(root().join("docs/lines.md")).unwrap();
+    let fence = format!("```{language}\n");
+    let blocks = page.split(&fence).skip(1);
+    blocks.map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+}
+
+/// Our program at the other end of a pipe plays the games that it plays inside, node for node.
+#[test]
+fn a_player_over_lines_is_the_player_in_every_game() {
+    let sandbox = Sandbox::new();
+    for game in Rules::games() {
+        let name = game.name;
+        let evaluation = if name == "chess" { "evaluation = \"material\"\n" } else { "" };
+        let set = if name == "chess" { ", \"--set\", \"evaluation=material\"" } else { "" };
+        sandbox.write(
+            "engines.toml",
+            &format!(
+                "[engines.ours]\nprotocol = \"lines\"\ncommand = {SPELRUM:?}\n\
+                 args = [\"engine\", \"lines\", \"--game\", {name:?}, \"--player\", \"alpha-beta\", \"--set\", \
+                 \"shuffle=false\"{set}]\n"
+            ),
+        );
+        let played = |player: &str| {
+            let rest = format!("shuffle = false\n{evaluation}");
+            let other = format!("[players.other]\nalgorithm = \"alpha-beta\"\ndepth = 1\n{rest}");
+            sandbox.write(
+                "sweep.toml",
+                &format!(
+                    "name = \"match\"\ngame = {name:?}\nseed = 5\ngames = 4\nmax_plies = 30\n\
+                     openings = {{ kind = \"random\", plies = 1 }}\n\
+                     [players.ours]\n{player}depth = 2\n{other}"
+                ),
+            );
+            run(&sandbox, &[]).expect_exit(0);
+            sandbox.sql("match.db", MOVES)
+        };
+        let inside = played(&format!("algorithm = \"alpha-beta\"\nshuffle = false\n{evaluation}"));
+        assert_eq!(played("algorithm = \"lines\"\nengine = \"ours\"\n"), inside, "{name}");
+    }
+}
+
+/// The page's player in its sweep, with its promise to repeat itself kept.
+#[test]
+fn the_player_of_the_page_plays_as_the_page_says() {
+    let Some(_tools) = Tools::find(&["python3"]) else { return };
+    let sandbox = Sandbox::new();
+    sandbox.write("mine.py", &blocks("python")[0]);
+    let [engines, sweep] = blocks("toml").try_into().unwrap();
+    sandbox.write("engines.toml", &engines);
+    sandbox.write("sweep.toml", &sweep.replace("games = 100", "games = 20"));
+    run(&sandbox, &[]).expect_exit(0);
+    let first = sandbox.sql("match.db", MOVES);
+    assert_eq!(sandbox.sql("match.db", "SELECT count(*) FROM forfeited"), "0");
+    run(&sandbox, &["--slots", "1"]).expect_exit(0);
+    assert_eq!(sandbox.sql("match.db", MOVES), first);
+    let ran = sandbox.run(&["engine", "check", "--engines", "engines.toml"]);
+    ran.expect_exit(0);
+    let games: Vec<_> = Rules::games().iter().map(|game| game.name).collect();
+    let plays = format!("plays     {}", games.join(", "));
+    assert!(ran.stdout().contains(&plays), "{}", ran.stdout());
+    assert!(ran.stdout().contains("repeats   its moves in 3 of 3"), "{}", ran.stdout());
+}
+
+/// A script that answers with the lines of the page gets the lines of the page, `…` aside.
+#[test]
+fn the_transcript_of_the_page_is_true() {
+    let Some(_tools) = Tools::find(&["sh"]) else { return };
+    let sandbox = Sandbox::new();
+    let transcript = blocks("text").remove(0);
+    let lines = |mark: &str| -> Vec<String> {
+        let lines = transcript.lines().filter_map(|line| line.strip_prefix(mark));
+        lines.map(str::to_owned).collect()
+    };
+    let (to_player, answers) = (lines("> "), lines("< "));
+    assert_eq!(answers.len() + 1, to_player.len(), "the last line has no answer");
+    let mut script =
+        "while read -r line; do\ncase \"$line\" in *'\"game\"'*) ;; '{\"spelrum\"'*) name=1; echo '".to_owned();
+    script += &format!("{}'; continue;; esac\n", answers[0]);
+    script += "printf '%s\\n' \"$line\" >>heard.txt\ncount=$((count + 1))\ncase $count in\n";
+    for (place, answer) in (1..).zip(&answers) {
+        script += &format!("{place}) echo '{answer}' ;;\n");
+    }
+    script += "esac\ndone\n";
+    sandbox.write("script.sh", &script);
+    let engines =
+        "[engines.mine]\nprotocol = \"lines\"\ncommand = \"sh\"\nargs = [\"script.sh\"]\n";
+    sandbox.write("engines.toml", engines);
+    sandbox.write(
+        "sweep.toml",
+        "name = \"page\"\ngame = \"connect-four\"\nseed = 1\ngames = 1\nswap_sides = false\n\
+         players.mine = { algorithm = \"lines\", engine = \"mine\", depth = 3 }\n\
+         players.other = { algorithm = \"random\" }\n",
+    );
+    run(&sandbox, &[]).expect_exit(0);
+    let heard = std::fs::read_to_string(sandbox.path("heard.txt")).unwrap();
+    let heard: Vec<&str> = heard.lines().collect();
+    assert_eq!(heard.len(), to_player.len(), "{heard:#?}");
+    for (heard, shown) in heard.iter().zip(&to_player) {
+        let [heard, shown] = [heard, shown.as_str()].map(|line| {
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+        });
+        assert_like(&heard, &shown);
+    }
+}
+
+/// Whether a message has the keys of the page, with the same values but where the page has `…`, or a seed.
+fn assert_like(heard: &serde_json::Value, shown: &serde_json::Value) {
+    use serde_json::Value;
+    match (heard, shown) {
+        (_, Value::String(any)) if any == "…" => {}
+        (Value::Object(heard), Value::Object(shown)) => {
+            let keys =
+                |map: &serde_json::Map<String, Value>| map.keys().cloned().collect::<Vec<_>>();
+            assert_eq!(keys(heard), keys(shown));
+            for (key, value) in heard.iter().filter(|(key, _)| *key != "seed") {
+                assert_like(value, &shown[key]);
+            }
+        }
+        (Value::Array(heard), Value::Array(shown)) if heard.len() == shown.len() => {
+            heard.iter().zip(shown).for_each(|(heard, shown)| assert_like(heard, shown));
+        }
+        (heard, shown) => assert_eq!(heard, shown),
+    }
+}
+
+/// A game of tic-tac-toe against a script whose answers to requests are these; `%` is the number of the request.
+fn against(answer: &str, more: &str) -> Option<(Sandbox, String)> {
+    let _tools = Tools::find(&["sh"])?;
+    let sandbox = Sandbox::new();
+    let script = format!(
+        "while read -r line; do case \"$line\" in\n\
+         '{{\"spelrum\"'*) echo '{{}}' ;;\n\
+         '{{\"id\"'*) id=${{line#*:}}; id=${{id%%,*}}\n{answer} ;;\nesac; done\n"
+    );
+    sandbox.write("script.sh", &script);
+    let engines =
+        "[engines.mine]\nprotocol = \"lines\"\ncommand = \"sh\"\nargs = [\"script.sh\"]\n";
+    sandbox.write("engines.toml", engines);
+    let sweep = format!(
+        "name = \"match\"\ngame = \"tic-tac-toe\"\nseed = 1\ngames = 4\n\
+         players.mine = {{ algorithm = \"lines\", engine = \"mine\"{more} }}\n\
+         players.other = {{ algorithm = \"random\" }}\n"
+    );
+    sandbox.write("sweep.toml", &sweep);
+    run(&sandbox, &[]);
+    let forfeits =
+        "SELECT group_concat(DISTINCT g.termination || ': ' || f.message) FROM forfeits AS f
+        JOIN games AS g ON g.game_id = f.game_id";
+    let forfeits = sandbox.sql("match.db", forfeits);
+    Some((sandbox, forfeits))
+}
+
+#[test]
+fn the_reason_of_a_lost_game_is_kept() {
+    let cases = [
+        (
+            r#"printf '%s\n' "{\"id\":$id,\"error\":\"Traceback\\n  ZeroDivisionError\"}""#,
+            "crash: mine: it failed: Traceback   ZeroDivisionError",
+        ),
+        (r#"echo "{\"id\":$id,\"move\":\"z9\"}""#, "illegal_move: mine: an illegal move: `z9`"),
+        (r#"echo "{\"id\":$id,\"resign\":true}""#, "resignation: mine: no move: it said `resign`"),
+        ("exit 3", "crash: mine: it ended (exit status 3) while it was to move"),
+    ];
+    for (answer, expected) in cases {
+        let Some((_sandbox, forfeits)) = against(answer, "") else { return };
+        assert_eq!(forfeits, expected);
+    }
+}
+
+/// Refused moves are asked for again, and each try is in the last lines of a lost game.
+#[test]
+fn retries_are_kept_with_a_lost_game() {
+    let illegal = r#"echo "{\"id\":$id,\"move\":\"z9\"}""#;
+    let Some((sandbox, forfeits)) = against(illegal, ", retries = 2") else { return };
+    assert_eq!(forfeits, "illegal_move: mine: an illegal move: `z9`");
+    let output = sandbox.sql("match.db", "SELECT output FROM forfeits LIMIT 1");
+    assert_eq!(output.matches("`z9` is not a legal move here").count(), 2, "{output}");
+    let corrected = r#"case "$line" in
+        *'"refused"'*) mv=${line#*'"legal":["'}; mv=${mv%%'"'*}
+            echo "{\"id\":$id,\"move\":\"$mv\"}" ;;
+        *) echo "{\"id\":$id,\"move\":7}" ;; esac"#;
+    let Some((sandbox, forfeits)) = against(corrected, ", retries = 1") else { return };
+    assert_eq!(forfeits, "");
+    assert_eq!(
+        sandbox.sql("match.db", "SELECT count(*) FROM games WHERE outcome IS NOT NULL"),
+        "4"
+    );
+}
+
+/// A definition has `retries` only where the sweep has it.
+#[test]
+fn retries_are_part_of_a_player_only_if_given() {
+    let resign = r#"echo "{\"id\":$id,\"resign\":true}""#;
+    let player = "SELECT parameters_json FROM players WHERE algorithm = 'lines'";
+    let Some((sandbox, _)) = against(resign, "") else { return };
+    assert!(!sandbox.sql("match.db", player).contains("retries"));
+    let Some((sandbox, _)) = against(resign, ", retries = 0") else { return };
+    assert!(sandbox.sql("match.db", player).contains("\"retries\":0"));
+}
+
+#[test]
+fn a_check_says_what_is_wrong() {
+    let Some((sandbox, _)) = against(r#"echo "{\"id\":$id,\"move\":\"z9\"}""#, "") else { return };
+    let verdict = || {
+        let ran = sandbox.run(&["engine", "check", "--engines", "engines.toml"]);
+        ran.expect_exit(3);
+        ran.stdout().lines().last().unwrap().to_owned()
+    };
+    assert!(verdict().starts_with("mine: an illegal move: `z9`"), "{}", verdict());
+    sandbox.write(
+        "script.sh",
+        "while read -r line; do echo '{\"error\":\"no game is mine\"}'; done\n",
+    );
+    assert!(verdict().contains("no game is mine"), "{}", verdict());
+    let file = std::fs::read_to_string(sandbox.path("engines.toml")).unwrap();
+    sandbox.write("engines.toml", &format!("{file}startup_timeout = \"1s\"\n"));
+    sandbox.write("script.sh", "while read -r line; do :; done\n");
+    assert!(verdict().contains("flush=True"), "{}", verdict());
+}

@@ -1,0 +1,114 @@
+//! A player that speaks the protocol of lines, with misbehaviour chosen by its arguments. It reads requests with a
+//! few searches for texts, as a hasty author would.
+
+use std::io::{self, BufRead as _, Write as _};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Late enough to be late wherever a tenth of that is allowed.
+const LATE: Duration = Duration::from_secs(1);
+
+pub(crate) fn run(words: &[String]) -> ExitCode {
+    let does = |behaviour: &str| words.iter().any(|word| word == behaviour);
+    if does("dies-at-start") {
+        let _ = writeln!(io::stderr(), "ModuleNotFoundError: No module named 'numpy'");
+        return ExitCode::from(1);
+    }
+    if does("prints-first") {
+        say("loading the model ...\n{}x\n[1, 2]\n");
+    }
+    if does("forks") {
+        crate::start(&["linger"], words, false);
+    }
+    let mut lines = io::stdin().lock().lines().map_while(Result::ok);
+    let mut requests = 0;
+    while let Some(line) = lines.next() {
+        if line.starts_with("{\"spelrum\"") {
+            if does("refuses") && line.contains("\"game\"") {
+                say("{\"error\":\"only chess\"}\n");
+            } else if does("does-not-flush") {
+                // As Python does where standard output is a pipe.
+            } else {
+                say("{\"name\":\"Scripted\",\"version\":\"1.0\",\"parallel\":4}\r\n");
+            }
+            continue;
+        }
+        let Some(id) = line.strip_prefix("{\"id\":") else { continue };
+        let id: u64 = id.split(',').next().and_then(|id| id.parse().ok()).unwrap_or(0);
+        requests += 1;
+        if does("dies") {
+            let _ = writeln!(io::stderr(), "Segmentation fault");
+            return ExitCode::from(9);
+        }
+        if does("hangs") {
+            crate::linger();
+        }
+        if does("late") {
+            crate::wait(LATE);
+        }
+        if does("raises") {
+            say(&format!(
+                "{{\"id\":{id},\"error\":\"Traceback (most recent call last):\\n  File \\\"mine.py\\\"\\n\
+                 ZeroDivisionError\"}}\n"
+            ));
+            continue;
+        }
+        if does("resigns") {
+            say(&format!("{{\"id\":{id},\"resign\":true}}\n"));
+            continue;
+        }
+        if does("chats") {
+            say(&format!(
+                "thinking\n7\n\u{1b}[31m{{\n{{\"move\":\"b\"}}\n{{\"id\":{},\"move\":\"b\"}}\n",
+                id + 1
+            ));
+        }
+        if does("too-much") {
+            say(&format!("{{\"id\":{id},\"move\":\"{}\"}}\n", "x".repeat(1 << 20)));
+        }
+        if does("floods") {
+            let _ = (0..).try_for_each(|_| io::stdout().lock().write_all(b"{\"id\":0}\n"));
+        }
+        if does("asks") {
+            say(&format!("{{\"id\":{id},\"after\":[\"a\"],\"ask\":5}}\n"));
+            let answer = lines.next().unwrap_or_default();
+            let is_told = answer.contains("\"ask\":5") && answer.contains("\"position\":\"+a\"");
+            say(&format!("{{\"id\":{id},\"after\":[\"z\"]}}\n"));
+            let error = lines.next().unwrap_or_default();
+            let mv = if is_told && error.contains("\"error\":\"no z\"") { "b" } else { "x" };
+            say(&format!("{{\"id\":{id},\"move\":\"{mv}\"}}\n"));
+            continue;
+        }
+        if does("asks-for-ever") {
+            let _ = (0..).try_for_each(|_| {
+                say(&format!("{{\"id\":{id},\"after\":[\"a\"]}}\n"));
+                lines.next().map(|_| ())
+            });
+        }
+        let mv = match () {
+            () if does("nonsense") => "17".to_owned(),
+            () if does("illegal") => "\"z\"".to_owned(),
+            () if does("illegal-once") && requests == 1 => "\"z\"".to_owned(),
+            () if does("corrects") && !line.contains("\"refused\"") => "null".to_owned(),
+            () => "\"a\"".to_owned(),
+        };
+        let more = if does("reports") {
+            ",\"score\":-35,\"depth\":3,\"nodes\":100,\"pv\":[\"a\",\"b\"],\"seconds\":0.5,\"note\":\"x\""
+        } else {
+            ""
+        };
+        say(&format!("{{\"id\":{id},\"move\":{mv}{more}}}\n"));
+        if does("twice") {
+            say(&format!("{{\"id\":{id},\"move\":\"b\"}}\n"));
+        }
+        if does("dies-after") {
+            return ExitCode::from(5);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn say(text: &str) {
+    let mut stdout = io::stdout().lock();
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}
