@@ -15,6 +15,9 @@ use sequence::{Sequence, Sums};
 /// The greatest error rate of a race.
 pub const RACE_ERROR_MAX: f64 = 0.5;
 
+/// By how much equal mean scores may differ, since they are sums in different orders.
+const ROUNDING: f64 = 1e-12;
+
 /// When a race is over.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RaceRule {
@@ -157,10 +160,13 @@ impl Race {
     }
 
     /// The player that leads: of those that may be first, the one with the highest score, and of equals the earliest.
+    /// Equal are means that differ by no more than rounding.
     #[must_use]
     pub fn leader(&self) -> usize {
         let score = |player: usize| self.score(player).unwrap_or(0.0);
-        let better = |best: usize, player| if score(player) > score(best) { player } else { best };
+        let better = |best: usize, player| {
+            if score(player) > score(best) + ROUNDING { player } else { best }
+        };
         self.still_in().reduce(better).unwrap_or(0)
     }
 
