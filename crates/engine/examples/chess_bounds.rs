@@ -4,7 +4,7 @@
 //! ```sh
 //! cargo build --release -p spelrum-engine --example chess_bounds
 //! target/release/examples/chess_bounds 4              # the table for one to four plies
-//! target/release/examples/chess_bounds 4 plot         # a statement whose result `spelrum sql --format svg` draws
+//! target/release/examples/chess_bounds 4 plot         # the points of its picture
 //! ```
 //!
 //! Leaves are summed over the start and seven openings. Nothing is drawn by lot, and no clock is read.
@@ -171,19 +171,16 @@ fn grouped(number: u64) -> String {
     }
 }
 
-/// A statement with the points of six lines, as logarithms.
+/// The points of six lines, as CSV with logarithms.
 fn plot(rows: &[Row]) {
     let drawn = [0, 1, 2, 4, 6, 7];
     let points = drawn.iter().flat_map(|&row| {
         let Row { name, leaves } = &rows[row];
         let point = move |(leaves, depth): (&f64, u32)| {
-            format!("('{name}', {depth}, {:.4})", libm::log10(*leaves))
+            format!("{name:?},{depth},{:.4}", libm::log10(*leaves))
         };
         leaves.iter().zip(1..).map(point)
     });
     let points: Vec<String> = points.collect();
-    println!(
-        "SELECT column1 AS moves, column2 AS plies, column3 AS 'log10 of leaves' FROM (VALUES {})",
-        points.join(", ")
-    );
+    println!("moves,plies,log10 of leaves\n{}", points.join("\n"));
 }
