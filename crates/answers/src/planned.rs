@@ -292,8 +292,9 @@ fn claims_supported(
     Some(chance_that_all_are_supported(&claims, &cells, rounds, || normal(&mut random)))
 }
 
-/// Passes over all claims in search of scores that make them true.
-const PASSES_MAX: usize = 500;
+/// Changes of scores, in search of those that make all claims true, and passes over the claims.
+const CHANGES_MAX: usize = 20_000_000;
+const PASSES_MAX: usize = 5_000;
 
 /// Mean scores of cells' first players, as near to one half as need be, that make all these bounds true by the margin: of
 /// the score of a cell, or of the gain of one over another. `None` if there are none. Each bound in turn is made true with
@@ -305,7 +306,7 @@ fn scores_of_truths(
 ) -> Option<Vec<f64>> {
     const EXTREME: f64 = 0.001;
     let mut scores = vec![0.5; cells];
-    for pass in 0..PASSES_MAX {
+    for pass in 0..(CHANGES_MAX / truths.len().max(1)).min(PASSES_MAX) {
         let mut farthest = 0.0_f64;
         for (case, bound) in truths {
             let seen = |&(cell, is_of_second): &(usize, bool)| {

@@ -101,8 +101,8 @@ fn table(report: &Report) -> Option<TitledTable> {
     let replicates = || replicated.groups.iter().map(|row| row.seeds);
     if replicates().min() != replicates().max() {
         notes.push(
-            "Some rows have fewer replicates than others: where two players or replicates are equal, they share a cell,\n\
-             which counts once, under the name that comes first."
+            "Some rows have fewer replicates than others: where two players or replicates are equal, they\n\
+             share a cell, which counts once, under the name that comes first."
                 .to_owned(),
         );
     }

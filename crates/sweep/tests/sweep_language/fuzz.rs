@@ -154,8 +154,6 @@ const WORDS: &[&str] = &[
     "at_once",
     "tune",
     "race",
-    "rounds",
-    "within",
     "parameters",
     "confirm",
     "cma-es",
@@ -432,25 +430,16 @@ fn course() -> impl Strategy<Value = String> {
         1 => select(&["{ choices = [\"a\", 1] }", "{ choices = [] }", "{}", "{ start = 2 }"][..])
             .prop_map(ToOwned::to_owned),
     ];
+    let more = select(&["", "steps = 2\n", "method = \"cma-es\"\n", "step = 1\n"][..]);
+    let confirm = select(&["", "", "confirm = 3\n", "confirm = 0\n"][..]);
+    let tune =
+        (player, parameter, tuned, more, confirm).prop_map(|(player, parameter, tuned, more, confirm)| {
+            format!("[tune]\nplayer = {player:?}\n{more}{confirm}parameters = {{ {parameter} = {tuned} }}\n")
+        });
     let more = select(
-        &[
-            "",
-            "steps = 2\n",
-            "method = \"cma-es\"\n",
-            "confirm = 3\n",
-            "confirm = 0\n",
-            "step = 1\n",
-        ][..],
+        &["", "rounds = 0\n", "rounds = 3\nwithin = 0.2\n", "players = [\"a\", \"x\"]\n"][..],
     );
-    let tune = (player, parameter, tuned, more).prop_map(|(player, parameter, tuned, more)| {
-        format!("[tune]\nplayer = {player:?}\n{more}parameters = {{ {parameter} = {tuned} }}\n")
-    });
-    let racers = select(
-        &["", "players = \"a\"\n", "players = [\"a\", \"b\"]\n", "players = [\"a\", \"x\"]\n"][..],
-    );
-    let more =
-        select(&["", "rounds = 3\n", "rounds = 0\n", "error_rate = 0.1\n", "within = 0.2\n"][..]);
-    let race = (racers, more).prop_map(|(racers, more)| format!("[race]\n{racers}{more}"));
+    let race = more.prop_map(|more| format!("[race]\n{more}"));
     prop_oneof![find, tune, race]
 }
 
