@@ -146,14 +146,3 @@ def program() -> str:
         return binary.path()
     except Error as error:
         pytest.skip(str(error))
-
-
-@pytest.fixture
-def program_of_lines(program: str, tmp_path: Path) -> str:
-    """A program that speaks the protocol of lines, or the test is skipped."""
-    engines = tmp_path / "probe.toml"
-    engines.write_text('[engines.probe]\nprotocol = "lines"\ncommand = "false"\n')
-    done = subprocess.run([program, "engine", "check", "--engines", str(engines)], capture_output=True, check=False)
-    if b'cannot be "lines"' in done.stderr:
-        pytest.skip("this spelrum does not speak the protocol of lines yet")
-    return program

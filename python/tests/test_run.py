@@ -1,4 +1,4 @@
-"""Sweeps that are run: with players of the program, and with players of Python if it speaks lines."""
+"""Sweeps that are run: with players of the program, and with players of Python."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ def test_the_source_of_a_notebooks_player(tmp_path: Path) -> None:
         extract(cell["bad"])
 
 
-def test_python_against_the_program(program_of_lines: str, tmp_path: Path) -> None:
+def test_python_against_the_program(program: str, tmp_path: Path) -> None:
     players = player_file(
         tmp_path,
         """
@@ -283,7 +283,7 @@ def test_python_against_the_program(program_of_lines: str, tmp_path: Path) -> No
     assert len(scores) == 6 and scores["chance", "greedy"] < 0.5 and scores["greedy", "random"] > 0.5
 
 
-def test_a_player_that_raises_is_warned_of(program_of_lines: str, tmp_path: Path) -> None:
+def test_a_player_that_raises_is_warned_of(program: str, tmp_path: Path) -> None:
     players = player_file(tmp_path, "@spelrum.player()\ndef bad(state):\n    return {}['missing']\n")
     with pytest.warns(UserWarning, match="KeyError: 'missing'"):
         experiment = spelrum.run(
@@ -293,7 +293,7 @@ def test_a_player_that_raises_is_warned_of(program_of_lines: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("body", ["return 7", "return 'z9'", "raise SystemExit(3)", "import os; os._exit(4)"])
-def test_hostile_players_lose_and_no_more(program_of_lines: str, tmp_path: Path, body: str) -> None:
+def test_hostile_players_lose_and_no_more(program: str, tmp_path: Path, body: str) -> None:
     players = player_file(tmp_path, f"@spelrum.player()\ndef bad(state):\n    {body}\n")
     with pytest.warns(UserWarning, match="bad lost 4 games by"):
         experiment = spelrum.run(
@@ -302,8 +302,22 @@ def test_hostile_players_lose_and_no_more(program_of_lines: str, tmp_path: Path,
     assert experiment.results.rows()[0]["score"] == 0.0
 
 
-def test_a_batch_of_the_wrong_length_loses(program_of_lines: str, tmp_path: Path) -> None:
+def test_a_batch_of_the_wrong_length_loses(program: str, tmp_path: Path) -> None:
     source = "@spelrum.player()\nclass Bad:\n    def choose_batch(self, states): return ['a1'] * (len(states) + 1)\n"
     players = player_file(tmp_path, source)
     with pytest.warns(UserWarning, match="choose_batch of Bad returned"):
         spelrum.run(sweep(axes={}, games=4, players={**players, "random": {"algorithm": "random"}}), db=tmp_path / "a.db")
+
+
+@pytest.mark.parametrize("page", ["README.md", "python/README.md"])
+def test_the_player_of_a_page_plays(program: str, tmp_path: Path, page: str) -> None:
+    text = (SOURCE.parent.parent / page).read_text()
+    code = text.split("```python\n")[1].split("```")[0].replace('"games": 100', '"games": 4')
+    # The frames of other libraries are tested above.
+    code = "\n".join(line for line in code.splitlines() if ".df()" not in line)
+    (tmp_path / "page.py").write_text(code)
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "SPELRUM": program}
+    subprocess.run([sys.executable, "page.py"], cwd=tmp_path, env=environment, check=True)
+    (results,) = tmp_path.glob("*.db")
+    counted = spelrum.load(results).sql("SELECT count(*) AS games, count(DISTINCT cell_id) AS cells FROM games WHERE counted = 1")
+    assert counted.rows()[0]["games"] == 4 * counted.rows()[0]["cells"]
