@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(error(&mut any, r#"{"id":1,"opening":"x"}"#), "no game was started");
         assert_eq!(error(&mut any, "quit"), "the line is not a JSON object");
         answer(&mut any, START);
-        assert!(error(&mut any, r#"{"id":1,"opening":"x"}"#).contains("`x`"));
+        assert!(error(&mut any, r#"{"id":1,"opening":"x"}"#).contains("length is 1"));
         let over = r#"{"id":1,"opening":".........","moves":["a1","a2","b1","b2","c1"]}"#;
         assert_eq!(error(&mut any, over), "the game is over");
         let mut wrong = player("alpha-beta", &["depht=3"], None);

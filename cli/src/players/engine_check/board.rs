@@ -138,10 +138,15 @@ impl Board {
     /// Whether an engine's answer is a legal move.
     pub(super) fn is_legal(&self, text: &str) -> bool {
         let moves = || self.moves.iter().map(String::as_str);
-        let parsed = parse_engine_move(&self.rules, &self.opening, moves(), text, self.protocol);
-        parsed.is_ok_and(|mv| {
-            replay_moves(&self.rules, &self.opening, moves().chain([mv.as_str()])).is_ok()
-        })
+        let is_legal =
+            |mv: &str| replay_moves(&self.rules, &self.opening, moves().chain([mv])).is_ok();
+        match self.protocol {
+            Protocol::Lines => is_legal(text),
+            Protocol::Uci | Protocol::Gtp => {
+                parse_engine_move(&self.rules, &self.opening, moves(), text, self.protocol)
+                    .is_ok_and(|mv| is_legal(&mv))
+            }
+        }
     }
 
     /// The position, for people.
@@ -183,6 +188,9 @@ mod tests {
         for board in boards {
             let moves = legal_moves(&board.rules, &board.shown()).unwrap();
             assert!(!moves.is_empty(), "{}", board.shown());
+            if board.protocol == Protocol::Lines {
+                assert!(moves.iter().all(|mv| board.is_legal(mv)), "{}", board.shown());
+            }
             assert!(!board.is_legal("a1a1"), "{}", board.shown());
         }
     }

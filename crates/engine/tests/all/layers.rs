@@ -54,7 +54,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("catalogue", &["games/game.rs", "core/rules.rs", "games/*/game.rs", "catalogue.rs"]),
     (
         "notation, replay, perft, trees",
-        &["play/mod.rs", "play/notation.rs", "play/replay.rs", "play/perft.rs", "play/tree/"],
+        &[
+            "play/mod.rs",
+            "play/notation.rs",
+            "play/replay.rs",
+            "play/perft.rs",
+            "play/text_game.rs",
+            "play/tree/",
+        ],
     ),
     ("players", &["play/player.rs"]),
     (

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn whole(text: &str) -> Line {
+fn uncut_line(text: &str) -> Line {
     Line { text: text.to_owned(), is_cut: false }
 }
 
@@ -34,7 +34,7 @@ fn kinds(client: &mut Client) -> Vec<BreachKind> {
 }
 
 fn decision(text: &str) -> Option<Decision> {
-    match asked().take(&whole(text))? {
+    match asked().take(&uncut_line(text))? {
         Event::Answered(answer) => Some(answer.decision),
         Event::Started(_) | Event::Refused(_) | Event::Asked(_) => None,
     }
@@ -50,11 +50,11 @@ fn the_start_line_has_game_rules_and_options() {
         client.start(Some(&setup), &options),
         "{\"spelrum\":1,\"game\":\"nim\",\"rules\":{\"heaps\":[1,2]},\"options\":{\"Level\":3}}\n"
     );
-    let event = client.take(&whole(r#"{"name":"mine","version":"1.2","parallel":0,"x":[]}"#));
+    let event = client.take(&uncut_line(r#"{"name":"mine","version":"1.2","parallel":0,"x":[]}"#));
     let introduction = Introduction { name: "mine 1.2".into(), author: String::new(), parallel: 1 };
     assert_eq!(event, Some(Event::Started(introduction)));
     assert_eq!(client.start(None, &Map::new()), "{\"spelrum\":1,\"options\":{}}\n");
-    let event = client.take(&whole(r#"{"error":"only chess"}"#));
+    let event = client.take(&uncut_line(r#"{"error":"only chess"}"#));
     assert_eq!(event, Some(Event::Refused("only chess".to_owned())));
 }
 
@@ -93,7 +93,7 @@ fn an_answer_needs_the_number_of_its_request() {
         (r#"["id",1]"#, BreachKind::Junk),
     ] {
         let mut client = asked();
-        assert_eq!(client.take(&whole(text)), None, "{text}");
+        assert_eq!(client.take(&uncut_line(text)), None, "{text}");
         assert_eq!(kinds(&mut client), [kind], "{text}");
     }
     let mut client = asked();
@@ -101,8 +101,8 @@ fn an_answer_needs_the_number_of_its_request() {
         client.take(&Line { text: r#"{"id":1,"move":"d"}"#.to_owned(), is_cut: true }),
         None
     );
-    assert!(client.take(&whole(r#"{"id":1,"move":"d"}"#)).is_some());
-    assert_eq!(client.take(&whole(r#"{"id":1,"move":"e"}"#)), None);
+    assert!(client.take(&uncut_line(r#"{"id":1,"move":"d"}"#)).is_some());
+    assert_eq!(client.take(&uncut_line(r#"{"id":1,"move":"e"}"#)), None);
     assert_eq!(kinds(&mut client), [BreachKind::LongLine, BreachKind::Unasked]);
 }
 
@@ -111,7 +111,7 @@ fn reports_that_cannot_be_stored_are_left_out() {
     let mut client = asked();
     let text = r#"{"id":1,"move":"d","score":-35,"depth":4,"nodes":1e3,"pv":["d",3,"e"],
                    "seconds":-1,"note":"hm","distribution":{"d":1}}"#;
-    let event = client.take(&whole(&text.replace('\n', " ")));
+    let event = client.take(&uncut_line(&text.replace('\n', " ")));
     let report = Report {
         score: Some(-35),
         depth: Some(4),
@@ -126,7 +126,8 @@ fn reports_that_cannot_be_stored_are_left_out() {
 #[test]
 fn questions_are_answered_with_their_own_words() {
     let mut client = asked();
-    let Some(Event::Asked(question)) = client.take(&whole(r#"{"id":1,"after":["d"],"ask":[2]}"#))
+    let Some(Event::Asked(question)) =
+        client.take(&uncut_line(r#"{"id":1,"after":["d"],"ask":[2]}"#))
     else {
         panic!("it is a question");
     };
@@ -142,7 +143,7 @@ fn questions_are_answered_with_their_own_words() {
         "{\"id\":1,\"after\":[\"d\"],\"ask\":[2],\"position\":\"q\",\"to_move\":\"second\",\
          \"legal\":[],\"over\":true,\"result\":\"draw\"}\n"
     );
-    let Some(Event::Asked(question)) = client.take(&whole(r#"{"id":1,"after":"d"}"#)) else {
+    let Some(Event::Asked(question)) = client.take(&uncut_line(r#"{"id":1,"after":"d"}"#)) else {
         panic!("it is a question");
     };
     let error = question.moves().unwrap_err();
@@ -150,7 +151,7 @@ fn questions_are_answered_with_their_own_words() {
         question.answer(&Err(error)),
         "{\"id\":1,\"after\":\"d\",\"error\":\"`after` is not a list of moves\"}\n"
     );
-    assert!(client.take(&whole(r#"{"id":1,"move":"d"}"#)).is_some());
+    assert!(client.take(&uncut_line(r#"{"id":1,"move":"d"}"#)).is_some());
     assert_eq!(kinds(&mut client), []);
 }
 
@@ -182,15 +183,15 @@ proptest! {
         prop_oneof![any::<String>(), near_messages()], 0..20)) {
         let mut client = asked();
         for text in &lines {
-            prop_assert_eq!(client.take(&whole(text)), None, "{}", text);
+            prop_assert_eq!(client.take(&uncut_line(text)), None, "{}", text);
         }
-        let event = client.take(&whole(r#"{"id":1,"move":"d"}"#));
+        let event = client.take(&uncut_line(r#"{"id":1,"move":"d"}"#));
         prop_assert!(matches!(event, Some(Event::Answered(_))));
     }
 
     #[test]
     fn nothing_asked_is_nothing_answered(text in prop_oneof![any::<String>(), near_messages()]) {
-        prop_assert_eq!(Client::default().take(&whole(&text)), None);
+        prop_assert_eq!(Client::default().take(&uncut_line(&text)), None);
     }
 
     #[test]
