@@ -193,8 +193,11 @@ impl StatedClaim {
             } else {
                 of_cells
             },
-            test: Some(FigureTest::RatingLead(lead.lead)),
+            test: lead.lead.map(FigureTest::RatingLead),
         };
+        if self.leads.is_empty() {
+            return vec![CaseOfClaim { cells: Vec::new(), state: of_cells, test: None }];
+        }
         self.leads.iter().enumerate().map(case).collect()
     }
 

@@ -7,7 +7,7 @@ use indexmap::{IndexMap, IndexSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::Outcome;
-use spelrum_model::Role;
+use spelrum_model::{CellId, Role};
 use spelrum_names::Names;
 use spelrum_statistics::ratings::{Component, Estimate, Tally, rate};
 
@@ -213,6 +213,8 @@ pub struct GamesToRate {
 
 #[derive(Debug)]
 struct CellToRate {
+    /// `None` where nobody asks for the ratings of some cells alone.
+    id: Option<CellId>,
     place: Vec<Option<String>>,
     player: String,
     opponent: String,
@@ -240,7 +242,20 @@ impl GamesToRate {
     /// Adds the next cell, by its values on the axes and the names of its first and second player.
     pub fn cell(&mut self, axes: &[Option<String>], player: String, opponent: String) {
         let place = self.grid.iter().map(|&axis| axes.get(axis).cloned().flatten()).collect();
-        self.cells.push(CellToRate { place, player, opponent, games: Vec::new() });
+        self.cells.push(CellToRate { id: None, place, player, opponent, games: Vec::new() });
+    }
+
+    /// Says which cell the last one is, for ratings by the cells of a claim.
+    pub fn identify(&mut self, id: CellId) {
+        if let Some(cell) = self.cells.last_mut() {
+            cell.id = Some(id);
+        }
+    }
+
+    /// Those of these cells that are among others.
+    pub(crate) fn among(&self, cells: &[usize], ids: &BTreeSet<CellId>) -> Vec<usize> {
+        let is_among = |&&cell: &&usize| self.cells[cell].id.is_some_and(|id| ids.contains(&id));
+        cells.iter().filter(is_among).copied().collect()
     }
 
     /// Adds the next counted game of the last cell: its cluster, whether the cell's first player moved first, and the

@@ -51,8 +51,9 @@ pub struct RatedLead {
     pub at: String,
     /// The other player.
     pub opponent: String,
-    /// How much stronger the claim's player is, in Elo.
-    pub lead: Estimate,
+    /// How much stronger the claim's player is, in Elo; `None` if the two did not meet, directly or through others, or if
+    /// too few openings were played.
+    pub lead: Option<Estimate>,
     /// Whether one scale may fit the players there: the test of fit does not reject it.
     pub fits: bool,
 }

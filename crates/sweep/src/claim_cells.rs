@@ -101,12 +101,6 @@ impl<'a> ClaimCells<'a> {
         })
     }
 
-    /// The claims about times, with each of their cells.
-    pub(super) fn of_times(&self) -> impl Iterator<Item = (&'a ClaimInFile, usize)> {
-        let of_times = self.claims.iter().filter(|(claim, _)| claim.statement.about.is_of_times());
-        of_times.flat_map(|(claim, cells)| cells.own.roles.keys().map(|&cell| (*claim, cell)))
-    }
-
     pub(super) fn into_claims(self) -> Vec<Claim> {
         let claim = |(claim, cells): (&ClaimInFile, Cells)| Claim {
             text: claim.text.clone(),

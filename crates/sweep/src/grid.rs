@@ -38,11 +38,9 @@ pub(super) fn plan(file: &SweepFile, openings_cost_max: u64) -> Result<Plan, Fau
     let mut planner = Planner { file, seed, points, instances, columns, merged, claim_cells };
     let cells = planner.cells()?;
     planner.claim_cells.check(file)?;
-    planner.check_claimed_times(&cells)?;
     planner.check_openings(&cells)?;
     let runs = planner.runs(&cells)?;
     planner.check_bred(&cells, &runs)?;
-    planner.check_rounds(&cells, &runs)?;
     Ok(planner.finish(cells, runs))
 }
 
@@ -67,12 +65,6 @@ fn check_games(file: &SweepFile, points: &Points) -> Result<(), Fault> {
 fn round_to_pairs(games: u64, swap_sides: bool) -> u64 {
     if swap_sides { games & !1 } else { games }
 }
-
-/// As many distinct openings are enough for a race, however long: few of them are drawn twice in a round.
-const RACE_OPENINGS_MIN: u64 = 500;
-
-/// The algorithm without a search.
-const RANDOM: &str = "random";
 
 struct Planner<'a> {
     file: &'a SweepFile,
@@ -406,57 +398,6 @@ impl Planner<'_> {
             let remedy = "take openings = { kind = \"random\", plies = 4 }, or let a player draw random numbers \
                           (shuffle = true)";
             return fault(problem, remedy);
-        }
-        Ok(())
-    }
-
-    /// Refuses claims about times of a player that does not search.
-    fn check_claimed_times(&self, cells: &[DraftCell]) -> Result<(), Fault> {
-        for (claim, cell) in self.claim_cells.of_times() {
-            let cell = &cells[cell];
-            let is_idle = |player: usize| {
-                let known = self.instances.players.get_index(player);
-                known.is_some_and(|(player, _)| player.algorithm == RANDOM)
-            };
-            let mut named = cell.players.into_iter().zip(self.names(cell));
-            if let Some((_, name)) = named.find(|&(player, _)| is_idle(player)) {
-                return Err(Fault::at(
-                    &claim.place,
-                    format!("this claim is about times of moves, and `{name}` does not search"),
-                    "name players that search, or remove the claim: it could not be decided",
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses a race whose players would repeat their games from round to round. Openings of rounds are drawn anew, so
-    /// few distinct ones come again.
-    fn check_rounds(&mut self, cells: &[DraftCell], runs: &[DraftRun]) -> Result<(), Fault> {
-        let Some(course) = &self.file.course else { return Ok(()) };
-        for run in runs {
-            let RunSettings::Race(race) = &run.settings else { continue };
-            for &(number, _) in &run.meetings {
-                let cell = &cells[number];
-                let draws = |&player: &usize| self.instances.players[player].draws_random_numbers;
-                if cell.players.iter().any(draws) {
-                    continue;
-                }
-                let pairs = cell.games.games / 2;
-                let wanted = race.rule.rounds().saturating_mul(pairs).min(RACE_OPENINGS_MIN);
-                let distinct = self.instances.distinct_openings(cell.setting, wanted)?;
-                if distinct < wanted {
-                    let [first, second] = self.names(cell);
-                    let problem = format!(
-                        "rounds would repeat games: there are {distinct} distinct openings for up to {} rounds of {pairs} \
-                         pairs, and neither `{first}` nor `{second}` draws random numbers",
-                        race.rule.rounds()
-                    );
-                    let remedy = "take more openings, such as openings = { kind = \"random\", plies = 4 }, fewer rounds, \
-                                  or let a player draw random numbers (shuffle = true)";
-                    return Err(Fault::at(&course.node.place, problem, remedy));
-                }
-            }
         }
         Ok(())
     }

@@ -128,19 +128,6 @@ impl About {
         }
     }
 
-    /// Whether it is about times of moves.
-    #[must_use]
-    pub const fn is_of_times(self) -> bool {
-        match self {
-            Self::TimeRatio(_) => true,
-            Self::Score(_)
-            | Self::Gain(_)
-            | Self::Accuracy(_)
-            | Self::Value(_)
-            | Self::RatingLead(_) => false,
-        }
-    }
-
     /// Whether it is about single cells of games, or two.
     #[must_use]
     pub const fn is_of_cells(self) -> bool {

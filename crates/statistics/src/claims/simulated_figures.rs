@@ -102,7 +102,7 @@ fn leads(random: &mut Random, elo: &[f64], openings: u32) -> (Vec<Estimate>, boo
     }
     let components = rate(elo.len(), 100, &tallies).unwrap();
     let component = &components[0];
-    let leads = (1..elo.len()).map(|other| component.lead(0, other)).collect();
+    let leads = (1..elo.len()).map(|other| component.lead(0, other).unwrap()).collect();
     (leads, component.lack_of_fit().is_none_or(|fit| !fit.is_rejected()))
 }
 

@@ -112,16 +112,16 @@ impl Component {
         self.estimate(&[(player, 1.0), (other, -1.0)])
     }
 
-    /// The same with the variance of its error, for tests; two different players.
+    /// The same with the variance of its error, for tests; two different players. `None` where there are too few
+    /// clusters to know it.
     #[must_use]
-    pub fn lead(&self, player: usize, other: usize) -> crate::Estimate {
+    pub fn lead(&self, player: usize, other: usize) -> Option<crate::Estimate> {
         let counts = [player, other].map(|player| self.cluster_counts[player]);
         let weights = [(player, 1.0), (other, -1.0)];
-        let known = self.covariance.as_ref();
-        let (variance, freedom) = known.map_or((f64::NAN, 0.0), |covariance| {
-            covariance.variance(&weights, counts[0].least(counts[1]))
-        });
-        crate::Estimate { value: self.elo[player] - self.elo[other], variance, freedom }
+        let least = counts[0].least(counts[1]);
+        let (variance, freedom) = self.covariance.as_ref()?.variance(&weights, least);
+        let value = self.elo[player] - self.elo[other];
+        (freedom >= 1.0).then_some(crate::Estimate { value, variance, freedom })
     }
 
     /// The strength of one player relative to the mean of these, or of all if none is given.

@@ -141,6 +141,7 @@ fn games_to_rate(
     let mut rated = GamesToRate::on(places.axes(), clusters);
     for RatedCell { cell_id, first_player_name, second_player_name, games } in cells {
         rated.cell(&places.values(CellId(cell_id)), first_player_name, second_player_name);
+        rated.identify(CellId(cell_id));
         for game in games.iter().flat_map(|games| games.split(',')) {
             let unknown = || StoreError::UnknownValue { column: "games", value: game.to_owned() };
             let game: i64 = game.parse().map_err(|_| unknown())?;

@@ -136,7 +136,6 @@ fn slips_in_such_claims_are_refused() {
             GAMES,
             "player = \"ab\"\nopponent = \"random\"\ngain_above = 0\nthan = { seed = 1 }",
         )),
-        refused(&claim(&games, "player = \"ab\"\nopponent = \"random\"\ntime_ratio_above = 1")),
         // Its games against `random` have no counterpart.
         refused(&claim(&games, "player = \"ab\"\ngain_above = 0\nthan = { player = \"random\" }")),
     ];

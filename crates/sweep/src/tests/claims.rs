@@ -200,7 +200,7 @@ fn a_gain_over_other_cells_has_all_else_the_same() {
 
 #[test]
 fn a_claim_may_be_about_times() {
-    let lines = "player = \"ab\"\nopponent = \"mm(depth=2)\"\ntime_ratio_above = 2";
+    let lines = "player = \"ab\"\nopponent = \"random\"\ntime_ratio_above = 2";
     let plan = planned(&claim(lines));
     assert_eq!(plan.claims[0].statement.about, About::TimeRatio(Bound::Above(2.0)));
     assert_eq!(plan.claims[0].cells.len(), 6);

@@ -140,9 +140,6 @@ fn what_is_no_race_is_refused() {
         )
         .replace("depth = 1\n", "depth = 1\nshuffle = false\n");
     refusals.push(refused(&repeated));
-    // From few openings.
-    let few = repeated.replace("\"start\"", "{ kind = \"random\", plies = 1 }");
-    refusals.push(refused(&few));
     // One player under two names.
     let twice = text + "[players.again]\nalgorithm = \"mcts\"\nsimulations = 10\n";
     refusals.push(refused(&twice));
@@ -166,7 +163,6 @@ fn what_is_no_race_is_refused() {
     4: a sweep with `race` has no `stop`: remove it: every cell has all its games
     20: `race` needs pairs of games: remove swap_sides = false: who moves first would decide what is found
     21: each round would repeat the last: it begins with the same openings, and neither `minimax` nor `mcts(depth=1)` draws random numbers: take openings = { kind = "random", plies = 4 }, or let a player draw random numbers (shuffle = true)
-    21: rounds would repeat games: there are 4 distinct openings for up to 50 rounds of 1 pairs, and neither `minimax` nor `mcts(depth=1)` draws random numbers: take more openings, such as openings = { kind = "random", plies = 4 }, fewer rounds, or let a player draw random numbers (shuffle = true)
     20: `random` and `again` meet, and the race compares neither: write pairing = "round-robin", or pairing = { gauntlet = [...] } with the players that all of the race meet
     19: `random` against `again` is the same as `random` against `mcts(simulations=10)`: remove the player that is there twice
     "#);

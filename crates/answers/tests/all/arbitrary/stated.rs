@@ -66,7 +66,7 @@ prop_compose! {
         cells in vec((prop_oneof![id(), 1..4_i64], any::<bool>(), count()), 0..4),
         estimates in vec(option::of((-1.0..1.0, 0.0..0.1, 0.0..100.0)), 0..4),
         means in vec((vec(0..5_u64, 0..4), any::<bool>()), 0..3),
-        leads in vec((name(), name(), (-400.0..400.0, 0.0..900.0, 0.0..100.0), any::<bool>()), 0..3),
+        leads in vec((name(), name(), option::of((-400.0..400.0, 0.0..900.0, 0.0..100.0)), any::<bool>()), 0..3),
     ) -> StatedClaim {
         let cell = |(cell, is_first, games)| StatedCell {
             cell: CellId(cell),
@@ -88,7 +88,7 @@ prop_compose! {
                 .collect(),
             leads: leads
                 .into_iter()
-                .map(|(at, opponent, lead, fits)| RatedLead { at, opponent, lead: estimate_of(lead), fits })
+                .map(|(at, opponent, lead, fits)| RatedLead { at, opponent, lead: lead.map(estimate_of), fits })
                 .collect(),
         }
     }
