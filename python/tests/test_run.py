@@ -139,7 +139,22 @@ def test_ctrl_c_keeps_finished_games(program: str, tmp_path: Path) -> None:
     assert b"KeyboardInterrupt" in messages and child.returncode != 0
     experiment = spelrum.load(tmp_path / "long.db")
     assert experiment.state == "running" and experiment.results.rows()[0]["games"] > 0
-    done = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=False)
+    done = subprocess.run(["ps", "-wweo", "args"], capture_output=True, text=True, check=False)
+    assert str(tmp_path) not in done.stdout
+
+
+@pytest.mark.parametrize("raised", [ValueError, KeyboardInterrupt])
+def test_progress_that_raises_leaves_no_program_behind(
+    program: str, tmp_path: Path, raised: type[BaseException]
+) -> None:
+    def progress(now: spelrum.Progress) -> None:
+        raise raised
+
+    slow = {"algorithm": "mcts", "nodes": 100_000}
+    long = {"name": "long", "game": "connect-four", "games": 100_000, "players": {"a": slow, "b": slow}}
+    with pytest.raises(raised):
+        spelrum.run(long, db=tmp_path / "long.db", slots=1, progress=progress)
+    done = subprocess.run(["ps", "-wweo", "args"], capture_output=True, text=True, check=False)
     assert str(tmp_path) not in done.stdout
 
 

@@ -190,10 +190,10 @@ def _play(
         )
         interrupted = False
         while True:
+            # Whatever is raised here, by a look as well, ends the program.
             try:
-                child.wait(_LOOK)
-                break
-            except subprocess.TimeoutExpired:
+                if _ends_within(child, _LOOK):
+                    break
                 _look(database, name, began, show)
             except KeyboardInterrupt:
                 interrupted = True
@@ -210,6 +210,14 @@ def _play(
             stream.seek(0)
             texts.append(stream.read().decode("utf-8", "replace"))
         return texts[0], texts[1], child.returncode
+
+
+def _ends_within(child: subprocess.Popen[bytes], seconds: float) -> bool:
+    try:
+        child.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _look(database: Path, name: str, began: float, show: Optional[Callable[[Progress], None]]) -> None:
