@@ -213,7 +213,7 @@ pub struct GamesToRate {
 
 #[derive(Debug)]
 struct CellToRate {
-    /// `None` where nobody asks for the ratings of some cells alone.
+    /// `None` where ratings of single cells are not asked for.
     id: Option<CellId>,
     place: Vec<Option<String>>,
     player: String,

@@ -144,7 +144,7 @@ impl Planner<'_> {
                     // Each point has its own run, even if only the course's settings differ.
                     Some(_) => next,
                 };
-                // Who chooses as the reference does still chooses alone.
+                // A player with the settings of the reference chooses alone all the same.
                 let is_self_play = is_self_play && self.file.task == Task::Game;
                 self.claim_cells.record(index, point, names, is_self_play)?;
                 if index == next {

@@ -16,7 +16,7 @@ pub struct FoundValue {
     pub low: Option<f64>,
     /// The upper end; `None` if it lies above them.
     pub high: Option<f64>,
-    /// The distance of the values that can be told apart: 1 for whole numbers.
+    /// The least difference between two values: 1 for whole numbers.
     pub step: f64,
 }
 

@@ -127,7 +127,7 @@ fn summarise<Cell: Copy>(
     }
 }
 
-/// The mean over replicates of these scores, or of differences of scores, as an estimate of the mean over endlessly many
+/// The mean over replicates of these scores, or of differences of scores, as an estimate of the mean over infinitely many
 /// replicates. `None` for fewer than two.
 #[must_use]
 pub fn over_replicates(scores: &[&Clustered]) -> Option<Estimate> {

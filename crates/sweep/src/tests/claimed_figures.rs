@@ -44,7 +44,7 @@ fn an_accuracy_experiment_has_claims_about_choices() {
     assert_eq!(plan.claims[0].statement.about, About::Accuracy(Bound::Within([0.6, 0.8])));
     let gain = "player = \"ab\"\nalong = \"depth\"\ngain_above = 0";
     assert_eq!(cells(&planned(&claim(CHOICES, gain))), ["ab 2", "ab 1"]);
-    // One who is as the reference still chooses alone.
+    // A player with the settings of the reference chooses alone all the same.
     let alike =
         CHOICES.replace("algorithm = \"random\"", "algorithm = \"exact\"\nnodes = 10000000000");
     assert_eq!(
