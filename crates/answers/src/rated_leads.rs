@@ -66,3 +66,82 @@ fn leads(statement: &Statement, rated: &RatedPoint<'_>, at: &str) -> Vec<RatedLe
     };
     rated.names.iter().enumerate().filter(is_compared).map(lead).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use spelrum_engine::Outcome;
+    use spelrum_model::{DefinitionHash, Role};
+    use spelrum_statistics::claims::{About, Bound, Quantifier};
+
+    use super::*;
+    use crate::ratings::Clusters;
+    use crate::stated::StatedCell;
+
+    /// Cells with their players, each with pairs from so many openings, of which the first player wins two of three.
+    fn games(cells: &[(i64, &str, &str)], openings: i64) -> GamesToRate {
+        let mut games = GamesToRate::on(&[], Clusters::Openings);
+        for &(id, player, opponent) in cells {
+            games.cell(&[], player.to_owned(), opponent.to_owned());
+            games.identify(CellId(id));
+            for opening in 0..openings {
+                let outcome = if opening % 3 == 0 { Outcome::Loss } else { Outcome::Win };
+                games.game(opening, true, outcome);
+            }
+        }
+        games
+    }
+
+    fn leads_of(games: &GamesToRate, cells: &[i64]) -> Vec<RatedLead> {
+        let cell = |&cell: &i64| StatedCell { cell: CellId(cell), player: Role::Player, games: 8 };
+        let mut claims = [StatedClaim {
+            text: "a is first".to_owned(),
+            statement: Statement {
+                player: "a".to_owned(),
+                opponent: None,
+                at: Vec::new(),
+                about: About::RatingLead(Bound::Above(0.0)),
+                than: None,
+                over: None,
+                quantifier: Quantifier::Every,
+                error_rate: 0.05,
+            },
+            hash: DefinitionHash([0; 32]),
+            is_late: false,
+            in_sweep: true,
+            stop_rule: None,
+            cells: cells.iter().map(cell).collect(),
+            estimates: Vec::new(),
+            means: Vec::new(),
+            leads: Vec::new(),
+        }];
+        games.add_leads(&mut claims).unwrap();
+        std::mem::take(&mut claims[0].leads)
+    }
+
+    /// Players that are added after the claim was stated change nothing of it.
+    #[test]
+    fn only_the_claims_own_cells_are_rated() {
+        let before = leads_of(&games(&[(1, "a", "b")], 12), &[1]);
+        let later = [(1, "a", "b"), (2, "b", "c"), (3, "a", "c")];
+        assert_eq!(leads_of(&games(&later, 12), &[1]), before);
+        assert!(before.len() == 1 && before[0].lead.unwrap().value > 0.0);
+    }
+
+    /// A lead over a player that was not met, directly or through others, is unknown.
+    #[test]
+    fn a_player_that_was_not_met_is_a_case_without_evidence() {
+        let leads = leads_of(&games(&[(1, "a", "b"), (2, "c", "d")], 12), &[1, 2]);
+        let known: Vec<_> =
+            leads.iter().map(|lead| (&*lead.opponent, lead.lead.is_some())).collect();
+        assert_eq!(known, [("b", true), ("c", false), ("d", false)]);
+    }
+
+    /// One opening has no degrees of freedom, and its answer can still be written as JSON and read.
+    #[test]
+    fn too_few_openings_show_nothing() {
+        let leads = leads_of(&games(&[(1, "a", "b")], 1), &[1]);
+        assert_eq!(leads[0].lead, None);
+        let json = serde_json::to_string(&leads).unwrap();
+        assert_eq!(serde_json::from_str::<Vec<RatedLead>>(&json).unwrap(), leads);
+    }
+}
