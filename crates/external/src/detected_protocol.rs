@@ -103,7 +103,7 @@ impl DetectedProtocol {
                 "write protocol = \"lines\" there",
             ),
             (Self::Xboard, _) => Diagnosis::new(
-                "it speaks the XBoard protocol, and Spelrum speaks UCI and GTP",
+                "it speaks the XBoard protocol, and Spelrum speaks UCI, GTP and lines",
                 "start it in another mode by `args` if it has one, or through an adapter such as `wb2uci`",
             ),
             (Self::Uci, Protocol::Uci)
