@@ -75,8 +75,8 @@ def text(
         attempts: how often a move is asked for at most.
         notes: whether the model's answers are kept as the move's note.
 
-    Raises:
-        Error: from the player, if no attempt gives a legal move: the game is forfeited with the last answer.
+    If no attempt gives a legal move, the last answer is sent as it is: an illegal move, so that the
+    sweep's ``retries`` apply, and the answer is kept with the game.
     """
 
     def choose(state: State) -> Move:
@@ -87,13 +87,13 @@ def text(
             answers.append(answer)
             move = parse(answer, state.legal)
             if move is not None:
-                note = "\n---\n".join(answers)[-_NOTE_MAX:] if notes else None
-                return Move(move, note=note)
+                break
             asked = (
                 f"{prompt(state)}\n\nYou answered:\n{answer[-_NOTE_MAX:]}\n\nThat names no legal move. "
                 f"Answer with one of: {' '.join(state.legal)}"
             )
-        raise Error(f"no legal move in {attempts} answers; the last one: {answers[-1][:500]}")
+        note = "\n---\n".join(answers)[-_NOTE_MAX:] if notes else None
+        return Move(move or answers[-1][-_NOTE_MAX:] or "no answer", note=note)
 
     return choose
 
