@@ -315,7 +315,7 @@ mod tests {
                 "{width} {draws} {steps} {pairs}: above {:.1?} %, below {:.1?} %",
                 percent[0], percent[1]
             );
-            let most = |rate: f64| rate + 3.5 * (rate * (1.0 - rate) / seeds as f64).sqrt() + 0.03;
+            let most = |rate: f64| rate + 3.5 * (rate * (1.0 - rate) / seeds as f64).sqrt() + 0.01;
             for (rate, index) in rates.iter().zip(0..) {
                 let shares = percent.map(|of_side| of_side[index] / 100.0);
                 assert!(shares.iter().all(|share| *share <= most(*rate)), "{rate} {shares:?}");
