@@ -8,7 +8,8 @@ mod over_lines;
 mod over_uci;
 mod seat;
 
-use std::collections::BTreeSet;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 use spelrum_engine::{ExternalPlayer, GameRecord, Host, Outcome, Parameters, PlayError, Player};
 use spelrum_external::{
     Bounds, Breach, BreachKind, Conditions, Diagnosis, EngineFailure, EngineFile, FailureKind,
-    Guard, Identity, LeasedEngine, NoRoom, Options, Pool, Reservation,
+    Guard, Identity, LeasedEngine, NoRoom, Options, Pool, Reservation, hash_build,
 };
 use spelrum_model::capabilities::{Capabilities, EngineOption, OptionKind, THREADS_OPTION};
 use spelrum_model::engines::{EngineIdentity, Forfeit, NeededEngine, OfferedEngine, build_text};
@@ -41,6 +42,12 @@ const EXHAUSTED_WAIT: Duration = Duration::from_secs(1);
 const EXHAUSTED_TRIES: u32 = 5;
 /// The shortest time between two warnings about it.
 const EXHAUSTED_WARNING_INTERVAL: Duration = Duration::from_secs(60);
+/// The number of forfeits of an engine that are logged: all are in the results.
+const FORFEITS_LOGGED: u32 = 10;
+/// The interval at which an idle worker looks for changed files of its engines.
+const CHANGES_INTERVAL: Duration = Duration::from_secs(5);
+/// The time after which a game that has not begun is logged.
+const SLOW_START: Duration = Duration::from_secs(5);
 /// The number of engines that are identified at the same time.
 const TRIED_AT_ONCE: usize = 8;
 
@@ -54,6 +61,8 @@ struct Shared {
     offers: Offers,
     /// Kinds of breaches already logged, by engine.
     logged: Mutex<BTreeSet<(String, BreachKind)>>,
+    /// The number of forfeits, by engine.
+    forfeits: Mutex<BTreeMap<String, u32>>,
     /// Engines already logged as not pinned to one core.
     not_kept: Mutex<BTreeSet<String>>,
     /// The number of games in a row that could not begin.
@@ -65,6 +74,8 @@ struct Shared {
     warned_of_threads: AtomicBool,
     /// The first engine whose program was replaced while games of the previous build were left.
     replaced: OnceLock<String>,
+    /// The number of games with engines under way, and when one last began or ended.
+    played: Mutex<(u32, Instant)>,
     /// Whether retries have ended.
     closed: AtomicBool,
 }
@@ -184,12 +195,14 @@ impl Engines {
             pool,
             offers,
             logged,
+            forfeits: Mutex::default(),
             not_kept,
             unplayable,
             exhausted,
             slots,
             warned_of_threads,
             replaced,
+            played: Mutex::new((0, Instant::now())),
             closed,
         };
         (Self(Arc::new(shared)), failures)
@@ -239,6 +252,11 @@ impl Engines {
             };
             tokio::select! {
                 () = self.0.offers.changed() => changed(),
+                () = tokio::time::sleep(CHANGES_INTERVAL) => {
+                    let engines = self.clone();
+                    // Panics are reported separately.
+                    let _tried = tokio::task::spawn_blocking(move || engines.notice_changes()).await;
+                }
                 () = is_due => {
                     let engines = self.clone();
                     // Panics are reported separately.
@@ -248,19 +266,50 @@ impl Engines {
         }
     }
 
+    /// Starts engines whose files have changed, unless games are played, which notice a change by themselves.
+    fn notice_changes(&self) {
+        let (games, last) = *self.0.played.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_idle = games == 0 && last.elapsed() >= CHANGES_INTERVAL;
+        if !is_idle || self.0.closed.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut has_any = false;
+        for spec in self.0.pool.engines().iter() {
+            // A file that cannot be read is possibly in the middle of a change.
+            let Ok(build) = hash_build(spec) else { continue };
+            if self.0.offers.notice(&spec.name, build) {
+                tracing::info!(
+                    engine = spec.name,
+                    "the files of an engine have changed: it is tried again"
+                );
+                self.try_again(&spec.name);
+                has_any = true;
+            }
+        }
+        if has_any {
+            self.0.pool.close_idle();
+        }
+    }
+
     /// Retries the engines that are due.
     fn retry_withdrawn(&self) {
         for name in self.0.offers.due() {
-            match offer(&self.0.pool, &name, &|| self.0.closed.load(Ordering::Relaxed)) {
-                Ok(engine) => {
-                    tracing::info!(engine = name, "an engine starts again, and is offered");
-                    self.0.offers.restore(&name, engine);
-                }
-                Err(failure) if failure.kind == FailureKind::Aborted => return,
-                Err(failure) => self.withdraw(&failure),
-            }
+            self.try_again(&name);
         }
         self.0.pool.close_idle();
+    }
+
+    /// Starts an engine, and offers it if it does.
+    fn try_again(&self, name: &str) {
+        match offer(&self.0.pool, name, &|| self.0.closed.load(Ordering::Relaxed)) {
+            Ok(engine) => {
+                if self.0.offers.restore(name, engine) {
+                    tracing::info!(engine = name, "an engine starts again, and is offered");
+                }
+            }
+            Err(failure) if failure.kind == FailureKind::Aborted => {}
+            Err(failure) => self.withdraw(&failure),
+        }
     }
 
     /// The problem and remedy of a failed engine.
@@ -306,6 +355,7 @@ impl Engines {
         host: &dyn EngineHost,
     ) -> Result<EnginesGame, NoGame> {
         let mut tries = 0;
+        let _under_way = UnderWay::new(&self.0.played);
         let played = loop {
             let trouble = match self.play_now(cell, number, host) {
                 Ok(played) => break Ok(played),
@@ -365,6 +415,7 @@ impl Engines {
             | FailureKind::OutOfTime { .. }
             | FailureKind::NoMove(_)
             | FailureKind::IllegalMove(_)
+            | FailureKind::Unreadable { .. }
             | FailureKind::Raised(_)
             | FailureKind::Gone => {}
         }
@@ -454,8 +505,7 @@ impl Engines {
         let forfeit = seats[loser].as_mut().filter(|_| record.termination.is_forfeit());
         let forfeit = forfeit.map(|seat| {
             let forfeit = seat.forfeit();
-            let (engine, message) = (seat.name(), &forfeit.message);
-            tracing::warn!(number, engine, message, "a game was lost by forfeit");
+            self.log_forfeit(number, seat.name(), &forfeit.message);
             forfeit
         });
         let engines = seats.each_ref().map(|seat| seat.as_ref().map(EngineSeat::identity));
@@ -495,7 +545,19 @@ impl Engines {
     ) -> Result<Option<EngineSeat>, Trouble> {
         let Some(rules) = players[index].external() else { return Ok(None) };
         let (options, conditions) = seat::conditions(cell, players[index], rules);
-        let taken = room.take(&rules.engine, &options, &conditions, &|| host.is_cancelled());
+        let (begun, is_named) = (Instant::now(), Cell::new(false));
+        let taken = room.take(&rules.engine, &options, &conditions, &|| {
+            if begun.elapsed() >= SLOW_START && !is_named.replace(true) {
+                let engine = &rules.engine;
+                tracing::warn!(
+                    engine,
+                    "an engine has not been ready for a game for {} s; its `startup_timeout` in the engines file ends \
+                     that, and `spelrum engine check {engine} --engines FILE` tries it",
+                    SLOW_START.as_secs()
+                );
+            }
+            host.is_cancelled()
+        });
         let mut engine = taken.map_err(Trouble::NotBegun)?;
         self.pin(&mut engine, host);
         let other_clock = players[1 - index].external().and_then(|rules| rules.clock);
@@ -520,6 +582,22 @@ impl Engines {
         Ok(Some(seat))
     }
 
+    /// Logs the first forfeits of each engine.
+    fn log_forfeit(&self, number: u64, engine: &str, message: &str) {
+        let mut forfeits = self.0.forfeits.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = forfeits.entry(engine.to_owned()).or_insert(0);
+        *count = count.saturating_add(1);
+        if *count <= FORFEITS_LOGGED {
+            tracing::warn!(number, engine, message, "a game was lost by forfeit");
+        }
+        if *count == FORFEITS_LOGGED {
+            tracing::warn!(
+                engine,
+                "{FORFEITS_LOGGED} games were lost by forfeit: more are not logged; the view `forfeited` has them all"
+            );
+        }
+    }
+
     /// Logs each kind of breach once.
     fn log_breaches(&self, engine: &str, breaches: &[Breach]) {
         let mut logged = self.0.logged.lock().unwrap_or_else(PoisonError::into_inner);
@@ -528,6 +606,25 @@ impl Engines {
                 tracing::warn!(engine, %breach, "an engine departs from its protocol; told once");
             }
         }
+    }
+}
+
+/// A game under way, until this is dropped.
+struct UnderWay<'a>(&'a Mutex<(u32, Instant)>);
+
+impl<'a> UnderWay<'a> {
+    fn new(played: &'a Mutex<(u32, Instant)>) -> Self {
+        let mut state = played.lock().unwrap_or_else(PoisonError::into_inner);
+        *state = (state.0 + 1, Instant::now());
+        drop(state);
+        Self(played)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *state = (state.0.saturating_sub(1), Instant::now());
     }
 }
 

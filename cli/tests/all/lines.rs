@@ -178,7 +178,7 @@ fn the_reason_of_a_lost_game_is_kept() {
     let cases = [
         (
             r#"printf '%s\n' "{\"id\":$id,\"error\":\"Traceback\\n  ZeroDivisionError\"}""#,
-            "crash: mine: it failed: Traceback   ZeroDivisionError",
+            "crash: mine: it failed: Traceback ⏎   ZeroDivisionError",
         ),
         (r#"echo "{\"id\":$id,\"move\":\"z9\"}""#, "illegal_move: mine: an illegal move: `z9`"),
         (r#"echo "{\"id\":$id,\"resign\":true}""#, "resignation: mine: no move: it said `resign`"),

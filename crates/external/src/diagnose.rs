@@ -33,6 +33,14 @@ const ABSENT: [&str; 12] = [
 const FLUSHES: &str =
     "see that it flushes each line that it prints, as by `print(…, flush=True)` in Python";
 
+/// What a player over the protocol of lines answers first.
+const GREETS: &str =
+    r#"see that it answers the start line with a JSON object in one line, such as {"name":"mine"}"#;
+
+/// The meaning of an `error` in that answer.
+const REFUSES: &str = "leave it out of this game, or change its `options` or its `set` in the engines file; a program that plays any \
+     game answers the start line without `error`";
+
 impl EngineFailure {
     /// The diagnosis of an engine's failure. `detected` is the protocol that it answers, if it was probed.
     #[must_use]
@@ -81,6 +89,9 @@ impl EngineFailure {
                     Some(line) => format!("{}; it printed `{}`", self.kind, shown_line(line)),
                 };
                 let remedy = match (asked.as_str(), self.during) {
+                    _ if spec.protocol == Protocol::Lines && first_line.is_some() => {
+                        format!("{GREETS}, and {FLUSHES}; {}", by_hand())
+                    }
                     _ if spec.protocol == Protocol::Lines => format!("{FLUSHES}; {}", by_hand()),
                     ("uci" | "list_commands" | "protocol_version", Phase::Start) => {
                         format!("if it needs arguments, write them as `args`; {}", by_hand())
@@ -101,7 +112,9 @@ impl EngineFailure {
                 Diagnosis::new(&refused.problem, refused.remedy.as_str())
             }
             FailureKind::Refused { command, .. } => {
-                let remedy = if spec.gtp.setup.contains(command) {
+                let remedy = if spec.protocol == Protocol::Lines {
+                    REFUSES.to_owned()
+                } else if spec.gtp.setup.contains(command) {
                     "change `gtp.setup` in the engines file".to_owned()
                 } else {
                     format!("an engine for Spelrum must obey it; {}", by_hand())
@@ -114,7 +127,14 @@ impl EngineFailure {
             FailureKind::Hang { .. } | FailureKind::OutOfTime { .. } => {
                 Diagnosis::new(self.kind.to_string(), "give its players another limit")
             }
-            FailureKind::NoMove(_) | FailureKind::IllegalMove(_) | FailureKind::Raised(_) => {
+            FailureKind::Unreadable { .. } if self.during == Phase::Start => Diagnosis {
+                problem: self.kind.to_string(),
+                remedy: format!("{GREETS}; {}", by_hand()),
+            },
+            FailureKind::NoMove(_)
+            | FailureKind::IllegalMove(_)
+            | FailureKind::Unreadable { .. }
+            | FailureKind::Raised(_) => {
                 Diagnosis::new(self.kind.to_string(), "report it to the engine's author")
             }
             FailureKind::Unsupported(_) | FailureKind::Aborted | FailureKind::Gone => {

@@ -346,6 +346,7 @@ impl Engine {
                 FailureKind::OutOfTime { .. }
                     | FailureKind::NoMove(_)
                     | FailureKind::IllegalMove(_)
+                    | FailureKind::Unreadable { .. }
                     | FailureKind::Raised(_)
                     | FailureKind::Unsupported(_)
             ),

@@ -155,6 +155,14 @@ pub enum FailureKind {
     /// It answered with an illegal move, as reported by the caller.
     #[error("an illegal move: `{0}`")]
     IllegalMove(String),
+    /// Its answer cannot be read.
+    #[error("an answer that cannot be read: `{said}`: {problem}")]
+    Unreadable {
+        /// The answer, shortened.
+        said: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// It reported that it failed on this move.
     #[error("it failed: {0}")]
     Raised(String),

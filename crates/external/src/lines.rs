@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::breach::{BreachKind, Breaches};
-use crate::text::{Line, shown};
+use crate::text::{LINE_BYTES_MAX, Line, shown, shown_lines, shown_move};
 
 /// The version of the protocol.
 pub const VERSION: u32 = 1;
@@ -118,6 +118,8 @@ pub enum Event {
     Started(Introduction),
     /// It does not, for this reason.
     Refused(String),
+    /// Its answer to the start line cannot be read.
+    Garbled(Unreadable),
     /// It asks for the position after some moves.
     Asked(Question),
     /// Its answer.
@@ -133,6 +135,15 @@ pub struct Introduction {
     pub author: String,
     /// The number of requests that it answers at the same time, at least 1.
     pub parallel: u32,
+}
+
+/// A message that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// The message, shortened.
+    pub said: String,
+    /// What is wrong with it.
+    pub problem: String,
 }
 
 /// A player's question, in the middle of a request.
@@ -177,8 +188,8 @@ pub enum Decision {
     Resign,
     /// It failed, for this reason.
     Failed(String),
-    /// Its answer, shortened, has none of these.
-    Unreadable(String),
+    /// Its answer has none of these, or is not JSON.
+    Unreadable(Unreadable),
 }
 
 /// What the player owes.
@@ -295,31 +306,56 @@ impl Client {
     /// Takes a line; returns its message if that belongs to what the player owes.
     pub fn take(&mut self, line: &Line) -> Option<Event> {
         let text = line.text.trim();
-        if line.is_cut {
-            self.breaches.note(BreachKind::LongLine, text);
-            return None;
-        }
         if text.is_empty() {
             return None;
         }
-        let Ok(message) = serde_json::from_str::<Map<String, Value>>(text) else {
-            self.breaches.note(BreachKind::Junk, text);
-            return None;
+        // Other lines are prints of the program.
+        let is_message = text.starts_with('{');
+        let kind = if line.is_cut { BreachKind::LongLine } else { BreachKind::Junk };
+        let read = match serde_json::from_str::<Map<String, Value>>(text) {
+            _ if line.is_cut => Err(format!("a line has at most {LINE_BYTES_MAX} bytes")),
+            Ok(message) => Ok(message),
+            Err(error) => Err(json_problem(&error, text)),
         };
-        match self.awaited {
-            Awaited::Nothing => {
+        match (read, self.awaited) {
+            (Err(_), _) if !is_message => {
+                self.breaches.note(kind, text);
+                None
+            }
+            (Err(_), Awaited::Nothing) => {
+                self.breaches.note(kind, text);
+                None
+            }
+            (Ok(_), Awaited::Nothing) => {
                 self.breaches.note(BreachKind::Unasked, text);
                 None
             }
-            Awaited::Introduction => {
+            (Err(problem), Awaited::Introduction) => {
                 self.awaited = Awaited::Nothing;
-                Some(match message.get("error") {
-                    Some(error) => Event::Refused(plain(error, ERROR_BYTES_MAX)),
+                Some(Event::Garbled(unreadable(text, problem)))
+            }
+            (Ok(message), Awaited::Introduction) => {
+                self.awaited = Awaited::Nothing;
+                Some(match given(&message, "error") {
+                    Some(error) => Event::Refused(plain(error)),
                     None => Event::Started(introduction(&message)),
                 })
             }
-            Awaited::Answer(id) => self.take_answer(id, message, text),
+            (Err(problem), Awaited::Answer(id)) => {
+                if id_in(text).is_some_and(|other| other != id) {
+                    self.breaches.note(BreachKind::WrongId, text);
+                    return None;
+                }
+                Some(self.answered(Decision::Unreadable(unreadable(text, problem))))
+            }
+            (Ok(message), Awaited::Answer(id)) => self.take_answer(id, message, text),
         }
+    }
+
+    /// An answer without a report.
+    fn answered(&mut self, decision: Decision) -> Event {
+        self.awaited = Awaited::Nothing;
+        Event::Answered(Answer { decision, report: Report::default() })
     }
 
     fn take_answer(
@@ -328,18 +364,26 @@ impl Client {
         mut message: Map<String, Value>,
         text: &str,
     ) -> Option<Event> {
+        let is_decided =
+            ["move", "resign", "error"].iter().any(|key| given(&message, key).is_some());
         match message.get("id") {
-            None => {
-                self.breaches.note(BreachKind::Garbled, text);
-                return None;
-            }
-            Some(number) if number.as_u64() != Some(id) => {
+            Some(number) if number.as_u64() == Some(id) => {}
+            Some(Value::Number(number)) if number.is_u64() || number.is_i64() => {
                 self.breaches.note(BreachKind::WrongId, text);
                 return None;
             }
-            Some(_) => {}
+            None if !is_decided && !message.contains_key("after") => {
+                self.breaches.note(BreachKind::Garbled, text);
+                return None;
+            }
+            number => {
+                let problem = match number {
+                    None => format!("it has no `id`, which was {id}"),
+                    Some(number) => format!("its `id` is {number}, and not the number {id}"),
+                };
+                return Some(self.answered(Decision::Unreadable(unreadable(text, problem))));
+            }
         }
-        let is_decided = ["move", "resign", "error"].iter().any(|key| message.contains_key(*key));
         if !is_decided && let Some(after) = message.remove("after") {
             return Some(Event::Asked(Question { id, after, ask: message.remove("ask") }));
         }
@@ -380,16 +424,51 @@ impl Question {
     }
 }
 
-/// A text as it is, another value as JSON, at most this long. Line ends stay: it may be a traceback.
-fn plain(value: &Value, bytes_max: usize) -> String {
-    let mut text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    text.truncate(text.floor_char_boundary(bytes_max));
-    text
+/// The value of a key, unless it says nothing.
+fn given<'a>(message: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
+    message.get(key).filter(|value| match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => key != "error" || !text.trim().is_empty(),
+        Value::Bool(true) | Value::Number(_) | Value::Array(_) | Value::Object(_) => true,
+    })
+}
+
+/// A text as it is, another value as JSON.
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A player's error, which may be a traceback, in one line.
+fn plain(error: &Value) -> String {
+    shown_lines(&text_of(error), ERROR_BYTES_MAX)
+}
+
+fn unreadable(text: &str, problem: impl Into<String>) -> Unreadable {
+    Unreadable { said: shown(text, Breaches::SAID_BYTES_MAX), problem: problem.into() }
+}
+
+/// Why a text is not a JSON object.
+fn json_problem(error: &serde_json::Error, text: &str) -> String {
+    let hint = if ["NaN", "Infinity"].iter().any(|word| text.contains(word)) {
+        " (NaN and Infinity are not JSON)"
+    } else {
+        ""
+    };
+    format!("it is not JSON: {}{hint}", shown(&error.to_string(), Breaches::SAID_BYTES_MAX))
+}
+
+/// The number that seems to be the `id` of a message that cannot be read.
+pub(crate) fn id_in(text: &str) -> Option<u64> {
+    let (_, rest) = text.split_once("\"id\"")?;
+    let rest = rest.trim_start().strip_prefix(':')?.trim_start();
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    // Digits alone: neither a part of a larger number nor cut off.
+    let ends = rest[end..].trim_start().starts_with([',', '}']);
+    rest[..end].parse().ok().filter(|_| ends)
 }
 
 fn introduction(message: &Map<String, Value>) -> Introduction {
-    let text =
-        |key: &str| message.get(key).map_or_else(String::new, |text| plain(text, usize::MAX));
+    let text = |key: &str| given(message, key).map_or_else(String::new, text_of);
     let name = format!("{} {}", text("name"), text("version"));
     let parallel = message.get("parallel").and_then(Value::as_u64).unwrap_or(1);
     Introduction {
@@ -404,14 +483,16 @@ fn answer(message: &Map<String, Value>, text: &str) -> Answer {
         let value = message.get(key)?;
         value.as_u64().map(|number| number.min(NUMBER_MAX))
     };
-    let decision = if let Some(error) = message.get("error") {
-        Decision::Failed(plain(error, ERROR_BYTES_MAX))
+    let decision = if let Some(error) = given(message, "error") {
+        Decision::Failed(plain(error))
     } else if message.get("resign") == Some(&Value::Bool(true)) {
         Decision::Resign
-    } else if let Some(Value::String(mv)) = message.get("move") {
-        Decision::Move(shown(mv, Breaches::SAID_BYTES_MAX))
     } else {
-        Decision::Unreadable(shown(text, Breaches::SAID_BYTES_MAX))
+        match given(message, "move") {
+            Some(Value::String(mv)) => Decision::Move(shown_move(mv, Breaches::SAID_BYTES_MAX)),
+            Some(_) => Decision::Unreadable(unreadable(text, "its `move` is not a text")),
+            None => Decision::Unreadable(unreadable(text, "it has no `move`")),
+        }
     };
     let report = Report {
         score: message.get("score").and_then(Value::as_i64),

@@ -115,7 +115,7 @@ impl Assembler {
 }
 
 /// A foreign text made safe to store and display: truncated to this many bytes, with a blank for every
-/// control character.
+/// control character, and other characters that a reader cannot see escaped as in Rust's texts (`\u{202e}`).
 #[must_use]
 pub fn shown(text: &str, bytes_max: usize) -> String {
     let mut shown = String::new();
@@ -132,8 +132,56 @@ fn push_shown(shown: &mut String, text: &str, bytes_max: usize) {
         shown.push_str(cut);
     } else {
         shown.reserve(cut.len());
-        shown.extend(cut.chars().map(|c| if c.is_control() { ' ' } else { c }));
+        for c in cut.chars() {
+            if c.is_control() {
+                shown.push(' ');
+            } else if is_unseen(c) {
+                shown.extend(c.escape_unicode());
+            } else {
+                shown.push(c);
+            }
+        }
     }
+}
+
+/// Whether a character changes its neighbours' direction, or is not visible.
+fn is_unseen(c: char) -> bool {
+    // A text escapes what cannot be printed, but an accent only where it has no letter before it.
+    let mut bytes = *b"a\0\0\0\0";
+    let length = c.encode_utf8(&mut bytes[1..]).len();
+    let text = std::str::from_utf8(&bytes[..=length]).unwrap_or_default();
+    !c.is_ascii() && text.escape_debug().nth(1) == Some('\\')
+}
+
+/// A foreign move, which must look like no other: as [`shown`], with every character but those of ASCII escaped.
+#[must_use]
+pub fn shown_move(mv: &str, bytes_max: usize) -> String {
+    let cut = &mv[..mv.floor_char_boundary(bytes_max)];
+    let mut shown = String::with_capacity(cut.len());
+    for c in cut.chars() {
+        if c == ' ' || c.is_ascii_graphic() {
+            shown.push(c);
+        } else {
+            shown.extend(c.escape_unicode());
+        }
+    }
+    shown
+}
+
+/// The line end of a text that is shown in one line.
+pub const LINE_END: &str = " ⏎ ";
+
+/// A foreign text of several lines, such as a traceback, as [`shown`] in one line with a mark for each line end.
+#[must_use]
+pub fn shown_lines(text: &str, bytes_max: usize) -> String {
+    let lines = text.lines().map(|line| shown(line.trim_end(), bytes_max));
+    let mut shown = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(LINE_END);
+    if shown.len() > bytes_max {
+        // The reason is in the last line of a traceback.
+        let from = shown.ceil_char_boundary(shown.len() - bytes_max);
+        shown.replace_range(..from, "…");
+    }
+    shown
 }
 
 /// The source of a line of a [`Transcript`].
@@ -217,6 +265,19 @@ mod tests {
         }
         texts.extend(assembler.finish().map(|line| line.text));
         texts
+    }
+
+    #[test]
+    fn what_is_not_seen_is_escaped() {
+        assert_eq!(shown("a\u{202e}b\u{200b}\t\"'\\", 99), "a\\u{202e}b\\u{200b} \"'\\");
+        assert_eq!(shown("é e\u{301} 棋 \u{5d0}", 99), "é e\u{301} 棋 \u{5d0}");
+        assert_eq!(shown_move("e2\u{435}4\n", 99), "e2\\u{435}4\\u{a}");
+        assert_eq!(
+            shown_lines("Traceback:\n  File 1\r\n\nError: x\n", 99),
+            "Traceback: ⏎   File 1 ⏎ Error: x"
+        );
+        let long = format!("{}\nValueError: no", "é\n".repeat(99));
+        assert!(shown_lines(&long, 20).ends_with(" ⏎ ValueError: no"));
     }
 
     #[test]

@@ -30,13 +30,21 @@ struct Offer {
     away_until: Option<Instant>,
     /// The number of failed starts in a row.
     failures: u32,
+    /// The build that was tried last, if known.
+    tried: Option<[u8; 32]>,
 }
 
 impl Offers {
     /// From engines that were tried; those that did not start will be retried.
     pub(super) fn new(tried: impl IntoIterator<Item = (String, Option<OfferedEngine>)>) -> Self {
         let offer = |(name, engine): (String, Option<OfferedEngine>)| {
-            let mut offer = Offer { name, engine, away_until: None, failures: 0 };
+            let mut offer = Offer {
+                name,
+                tried: engine.as_ref().map(|engine| engine.build),
+                engine,
+                away_until: None,
+                failures: 0,
+            };
             if offer.engine.is_none() {
                 offer.withdraw();
             }
@@ -95,9 +103,23 @@ impl Offers {
         if is_another {
             engine.identity = identity.clone();
             engine.build = build;
+            offer.tried = Some(build);
             self.changed.notify_one();
         }
         is_another
+    }
+
+    /// Records the present build of an engine. Returns whether it was not tried yet.
+    pub(super) fn notice(&self, name: &str, build: [u8; 32]) -> bool {
+        let mut engines = self.lock();
+        let Some(offer) = engines.iter_mut().find(|offer| offer.name == name) else { return false };
+        let was_tried = offer.tried.replace(build) == Some(build);
+        if !was_tried {
+            // Earlier failures were those of another program.
+            offer.failures = 0;
+            offer.away_until = offer.away_until.map(|until| until.min(Instant::now()));
+        }
+        !was_tried
     }
 
     /// The engines due for a retry.
@@ -181,6 +203,22 @@ mod tests {
         assert_eq!(waits, [5, 10, 20, 40, 80, 160, 320, 320, 320]);
         assert!(!offers.record_start("fish", &engine("fish", "1").identity, [0; 32]));
         assert_eq!(offers.withdraw("fish"), Some(TRIED_AGAIN_AFTER));
+    }
+
+    #[test]
+    fn a_changed_file_is_tried_at_once() {
+        let offers = offers();
+        assert!(!offers.notice("fish", [0; 32]), "it is the one that is offered");
+        assert!(offers.notice("fish", [1; 32]));
+        assert!(!offers.notice("fish", [1; 32]), "once");
+        offers.withdraw("fish");
+        offers.withdraw("fish");
+        assert!(offers.notice("fish", [2; 32]));
+        assert_eq!(offers.due(), ["fish"]);
+        assert_eq!(offers.withdraw("fish"), Some(TRIED_AGAIN_AFTER));
+        assert!(!offers.notice("whale", [2; 32]));
+        offers.record_start("fish", &engine("fish", "1").identity, [3; 32]);
+        assert!(!offers.notice("fish", [3; 32]), "a game has tried it");
     }
 
     #[test]

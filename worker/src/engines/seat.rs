@@ -320,7 +320,9 @@ fn fault(failure: &EngineFailure) -> Fault {
         FailureKind::NoMove(word) if word.eq_ignore_ascii_case("resign") => {
             Fault::Resignation(words)
         }
-        FailureKind::NoMove(_) | FailureKind::IllegalMove(_) => Fault::IllegalMove(words),
+        FailureKind::NoMove(_) | FailureKind::IllegalMove(_) | FailureKind::Unreadable { .. } => {
+            Fault::IllegalMove(words)
+        }
         FailureKind::Crash(_)
         | FailureKind::Raised(_)
         | FailureKind::Gone

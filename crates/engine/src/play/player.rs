@@ -108,7 +108,8 @@ impl Player {
             parameters: settings.canonical(),
             limits: Limits::from_settings(settings),
             game: G::NAME,
-            draws_random_numbers: !settings.switch("reproducible"),
+            // One that draws from the seeds it is sent is reproducible too.
+            draws_random_numbers: protocol == Protocol::Lines || !settings.switch("reproducible"),
             source: MoveSource::External(Arc::new(ExternalRules::from_settings(
                 protocol, settings,
             )?)),

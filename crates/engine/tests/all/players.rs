@@ -77,6 +77,11 @@ fn what_a_player_depends_on() {
     let timed = player(r#"{"algorithm": "alpha-beta", "move_time": "10ms"}"#);
     assert!(timed.draws_random_numbers() && timed.is_timed());
     assert_eq!(timed.limits().move_time_us, Some(10_000));
+    // Over the protocol of lines each game has its seeds.
+    let drawing = player(r#"{"algorithm": "lines", "engine": "mine", "reproducible": true}"#);
+    assert!(drawing.draws_random_numbers() && drawing.is_deterministic());
+    let fixed = r#"{"algorithm": "gtp", "engine": "mine", "depth": 1, "reproducible": true}"#;
+    assert!(!player(fixed).draws_random_numbers());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::breach::{BreachKind, Breaches};
 use crate::failure::FailureKind;
 use crate::lines::{
     Answer, Client, Decision, Event, GameEnd, GameSetup, Introduction, Report, Request,
-    RequestClock, RequestLimits, side_name,
+    RequestClock, RequestLimits, Unreadable, side_name,
 };
 use crate::process::{Aborted, Lost, Process, Timed};
 use crate::situation::{AnyPosition, Choice, Colour, Conditions, Situation, Start};
@@ -73,6 +73,9 @@ impl OverLines {
                 };
                 return Err(FailureKind::Refused { command, said });
             }
+            Event::Garbled(Unreadable { said, problem }) => {
+                return Err(FailureKind::Unreadable { said, problem });
+            }
             Event::Asked(_) | Event::Answered(_) => Introduction::default(),
         };
         let (matches, margin, retries) = (0, Duration::ZERO, 0);
@@ -115,7 +118,7 @@ impl OverLines {
                         .send(&question.answer(&after), killed_at, aborted)
                         .map_err(|lost| failure(lost, process))?;
                 }
-                Some(Event::Started(_) | Event::Refused(_)) | None => {}
+                Some(Event::Started(_) | Event::Refused(_) | Event::Garbled(_)) | None => {}
             }
         }
     }
@@ -199,9 +202,9 @@ impl Speaker for OverLines {
                     let problem = format!("`{mv}` is not a legal move here");
                     (FailureKind::IllegalMove(mv), problem)
                 }
-                Decision::Unreadable(said) => {
-                    let problem = format!("`{said}` has no move that is a text");
-                    (FailureKind::NoMove(said), problem)
+                Decision::Unreadable(Unreadable { said, problem }) => {
+                    let refused = format!("`{said}` cannot be read: {problem}");
+                    (FailureKind::Unreadable { said, problem }, refused)
                 }
                 Decision::Resign => return Err(FailureKind::NoMove("resign".to_owned())),
                 Decision::Failed(reason) => return Err(FailureKind::Raised(reason)),

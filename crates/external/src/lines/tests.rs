@@ -36,7 +36,7 @@ fn kinds(client: &mut Client) -> Vec<BreachKind> {
 fn decision(text: &str) -> Option<Decision> {
     match asked().take(&uncut_line(text))? {
         Event::Answered(answer) => Some(answer.decision),
-        Event::Started(_) | Event::Refused(_) | Event::Asked(_) => None,
+        Event::Started(_) | Event::Refused(_) | Event::Garbled(_) | Event::Asked(_) => None,
     }
 }
 
@@ -79,15 +79,13 @@ fn a_request_says_all_there_is_to_say() {
 fn an_answer_needs_the_number_of_its_request() {
     assert_eq!(decision(r#" {"id":1,"move":"d"} "#), Some(Decision::Move("d".to_owned())));
     assert_eq!(decision(r#"{"id":1,"resign":true}"#), Some(Decision::Resign));
-    let failed = Decision::Failed("Traceback\nline 2".to_owned());
+    let failed = Decision::Failed("Traceback ⏎ line 2".to_owned());
     assert_eq!(decision(r#"{"id":1,"error":"Traceback\nline 2","move":"d"}"#), Some(failed));
-    let unreadable = r#"{"id":1,"move":4}"#;
-    assert_eq!(decision(unreadable), Some(Decision::Unreadable(unreadable.to_owned())));
     for (text, kind) in [
         (r#"{"id":2,"move":"d"}"#, BreachKind::WrongId),
-        (r#"{"id":"1","move":"d"}"#, BreachKind::WrongId),
-        (r#"{"id":1.5,"move":"d"}"#, BreachKind::WrongId),
-        (r#"{"move":"d"}"#, BreachKind::Garbled),
+        (r#"{"id":-1,"move":"d"}"#, BreachKind::WrongId),
+        (r#"{"id":2,"move":NaN}"#, BreachKind::WrongId),
+        (r#"{"level":"info","moves":3}"#, BreachKind::Garbled),
         ("thinking", BreachKind::Junk),
         ("7", BreachKind::Junk),
         (r#"["id",1]"#, BreachKind::Junk),
@@ -97,13 +95,80 @@ fn an_answer_needs_the_number_of_its_request() {
         assert_eq!(kinds(&mut client), [kind], "{text}");
     }
     let mut client = asked();
-    assert_eq!(
-        client.take(&Line { text: r#"{"id":1,"move":"d"}"#.to_owned(), is_cut: true }),
-        None
-    );
+    assert_eq!(client.take(&Line { text: "thinking …".to_owned(), is_cut: true }), None);
     assert!(client.take(&uncut_line(r#"{"id":1,"move":"d"}"#)).is_some());
     assert_eq!(client.take(&uncut_line(r#"{"id":1,"move":"e"}"#)), None);
     assert_eq!(kinds(&mut client), [BreachKind::LongLine, BreachKind::Unasked]);
+}
+
+/// It counts at once, and not as no answer.
+#[test]
+fn an_answer_that_cannot_be_read_is_one() {
+    let problem = |line: &Line| match asked().take(line)? {
+        Event::Answered(Answer { decision: Decision::Unreadable(unreadable), .. }) => {
+            Some(unreadable.problem)
+        }
+        other => panic!("{other:?}"),
+    };
+    for (text, expected) in [
+        (r#"{"id":1,"move":4}"#, "its `move` is not a text"),
+        (r#"{"id":1,"move":null,"resign":false,"error":""}"#, "it has no `move`"),
+        (r#"{"id":1}"#, "it has no `move`"),
+        (r#"{"move":"d"}"#, "it has no `id`, which was 1"),
+        (r#"{"after":["d"]}"#, "it has no `id`, which was 1"),
+        (r#"{"id":"1","move":"d"}"#, "its `id` is \"1\", and not the number 1"),
+        (r#"{"id":1.5,"move":"d"}"#, "its `id` is 1.5, and not the number 1"),
+        (
+            r#"{"id":1,"move":"d","score":NaN}"#,
+            "it is not JSON: expected value at line 1 column 28 (NaN and Infinity are not JSON)",
+        ),
+        (
+            r#"{"id":1,"move":"\ud800"}"#,
+            "it is not JSON: unexpected end of hex escape at line 1 column 23",
+        ),
+        ("{'id': 1, 'move': 'd'}", "it is not JSON: key must be a string at line 1 column 2"),
+    ] {
+        assert_eq!(problem(&uncut_line(text)).as_deref(), Some(expected), "{text}");
+    }
+    let long = Line { text: r#"{"id":1,"move":"d","note":"xxx"#.to_owned(), is_cut: true };
+    assert_eq!(problem(&long).as_deref(), Some("a line has at most 65536 bytes"));
+    // One answer is enough.
+    let mut client = asked();
+    assert!(client.take(&uncut_line("{}x")).is_some());
+    assert_eq!(client.take(&uncut_line("{}x")), None);
+}
+
+#[test]
+fn a_greeting_that_cannot_be_read_ends_the_start() {
+    let mut client = Client::default();
+    client.start(None, &Map::new());
+    assert_eq!(client.take(&uncut_line("loading ...")), None);
+    let Some(Event::Garbled(Unreadable { said, .. })) = client.take(&uncut_line("{'name': 1}"))
+    else {
+        panic!("it is no greeting");
+    };
+    assert_eq!(said, "{'name': 1}");
+}
+
+#[test]
+fn an_error_that_says_nothing_is_none() {
+    for nothing in ["null", "false", "\"\"", "\" \""] {
+        let text = format!(r#"{{"id":1,"move":"d","error":{nothing},"resign":null}}"#);
+        assert_eq!(decision(&text), Some(Decision::Move("d".to_owned())), "{text}");
+        let mut client = Client::default();
+        client.start(None, &Map::new());
+        let event = client.take(&uncut_line(&format!(r#"{{"name":null,"error":{nothing}}}"#)));
+        assert!(matches!(event, Some(Event::Started(_))), "{event:?}");
+    }
+    let asks = r#"{"id":1,"after":["d"],"move":null,"error":null}"#;
+    assert!(matches!(asked().take(&uncut_line(asks)), Some(Event::Asked(_))));
+}
+
+/// A Cyrillic е2 is not e2, and what turns the text around is seen.
+#[test]
+fn moves_that_look_like_others_are_told_apart() {
+    let mv = decision("{\"id\":1,\"move\":\"\u{435}2\u{202e}\"}");
+    assert_eq!(mv, Some(Decision::Move("\\u{435}2\\u{202e}".to_owned())));
 }
 
 #[test]
@@ -179,14 +244,22 @@ fn near_messages() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn no_line_without_the_number_is_an_answer(lines in prop::collection::vec(
+    fn no_line_without_the_number_is_a_move(lines in prop::collection::vec(
         prop_oneof![any::<String>(), near_messages()], 0..20)) {
         let mut client = asked();
+        let mut is_asked = true;
         for text in &lines {
-            prop_assert_eq!(client.take(&uncut_line(text)), None, "{}", text);
+            match client.take(&uncut_line(text)) {
+                None => {}
+                Some(Event::Answered(Answer { decision: Decision::Unreadable(_), .. })) => {
+                    prop_assert!(is_asked, "{}", text);
+                    is_asked = false;
+                }
+                Some(event) => prop_assert!(false, "{}: {:?}", text, event),
+            }
         }
         let event = client.take(&uncut_line(r#"{"id":1,"move":"d"}"#));
-        prop_assert!(matches!(event, Some(Event::Answered(_))));
+        prop_assert_eq!(event.is_some(), is_asked);
     }
 
     #[test]

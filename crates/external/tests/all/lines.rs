@@ -119,9 +119,9 @@ fn a_player_is_asked_for_its_name_alone() {
 
 #[test]
 fn what_else_it_prints_is_no_answer() {
-    let (chosen, breaches) = first_move(&["prints-first", "chats", "too-much"], &game("g"));
+    let (chosen, breaches) = first_move(&["prints-first", "chats"], &game("g"));
     assert_eq!(chosen.unwrap().mv, "a");
-    let kinds = [BreachKind::Junk, BreachKind::Garbled, BreachKind::WrongId, BreachKind::LongLine];
+    let kinds = [BreachKind::Junk, BreachKind::Garbled, BreachKind::WrongId];
     assert_eq!(breaches, kinds);
 }
 
@@ -149,11 +149,16 @@ fn it_may_ask_back() {
 fn failures_are_told_apart() {
     let kind = |words: &[&str]| first_move(words, &game("g")).0.unwrap_err().kind;
     assert_eq!(kind(&["illegal"]), FailureKind::IllegalMove("z".to_owned()));
-    assert_eq!(kind(&["nonsense"]), FailureKind::NoMove("{\"id\":1,\"move\":17}".to_owned()));
+    let FailureKind::Unreadable { said, problem } = kind(&["nonsense"]) else { panic!("it is") };
+    assert_eq!([said.as_str(), &problem], ["{\"id\":1,\"move\":17}", "its `move` is not a text"]);
+    for behaviour in ["too-much", "dict"] {
+        let kind = kind(&[behaviour]);
+        assert!(matches!(kind, FailureKind::Unreadable { .. }), "{behaviour}: {kind:?}");
+    }
     assert_eq!(kind(&["resigns"]), FailureKind::NoMove("resign".to_owned()));
     assert_eq!(kind(&["dies"]), FailureKind::Crash(Exit::Code(9)));
     let FailureKind::Raised(traceback) = kind(&["raises"]) else { panic!("it raises") };
-    assert!(traceback.ends_with("\nZeroDivisionError"), "{traceback}");
+    assert!(traceback.ends_with(" ⏎ ZeroDivisionError"), "{traceback}");
     let failure = started(&lines(&["dies-at-start"]), &game("g")).unwrap_err();
     assert!(failure.diagnose(&lines(&[]), None).problem.contains("numpy"), "{failure:?}");
 }
@@ -171,7 +176,7 @@ fn a_player_that_raises_is_asked_again_in_the_next_game() {
 #[test]
 fn refused_moves_may_be_corrected() {
     let retries = |retries| Conditions { retries, ..game("g") };
-    for behaviour in ["illegal-once", "corrects"] {
+    for behaviour in ["illegal-once", "corrects", "dict"] {
         let (chosen, breaches) = first_move(&[behaviour], &retries(1));
         assert_eq!(chosen.unwrap().mv, "a");
         assert_eq!(breaches, [BreachKind::Refused]);
@@ -213,6 +218,29 @@ fn a_player_that_does_not_flush_is_guessed() {
     assert!(matches!(failure.kind, FailureKind::NoAnswer { .. }), "{failure:?}");
     let remedy = failure.diagnose(&spec, None).remedy;
     assert!(remedy.contains("flush"), "{remedy}");
+}
+
+/// Each wrong greeting has a remedy of its own.
+#[test]
+fn a_greeting_that_is_wrong_is_not_taken_for_silence() {
+    let patience = Patience { startup: SHORT, ..spec("lines", &[]).patience };
+    let diagnosed = |behaviour: &str, conditions: &Conditions| {
+        let spec = EngineSpec { patience, ..lines(&[behaviour]) };
+        let failure = started(&spec, conditions).unwrap_err();
+        let diagnosis = failure.diagnose(&spec, None);
+        [diagnosis.problem, diagnosis.remedy]
+    };
+    let [problem, remedy] = diagnosed("greets-badly", &game("g"));
+    assert!(problem.contains("{'name': 'Scripted'}"), "{problem}");
+    assert!(remedy.contains("JSON object") && !remedy.contains("flush"), "{remedy}");
+    let [problem, remedy] = diagnosed("greets-otherwise", &game("g"));
+    assert!(problem.contains("[\"Scripted\"]"), "{problem}");
+    assert!(remedy.contains("JSON object"), "{remedy}");
+    for conditions in [game("g"), Conditions::default()] {
+        let [problem, remedy] = diagnosed("refuses-its-name", &conditions);
+        assert!(problem.contains("no game"), "{problem}");
+        assert!(remedy.contains("leave it out") && remedy.contains("options"), "{remedy}");
+    }
 }
 
 #[test]

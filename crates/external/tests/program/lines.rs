@@ -15,7 +15,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         return ExitCode::from(1);
     }
     if does("prints-first") {
-        say("loading the model ...\n{}x\n[1, 2]\n");
+        say("loading the model ...\n[1, 2]\n");
     }
     if does("forks") {
         crate::start(&["linger"], words, false);
@@ -24,7 +24,13 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     let mut requests = 0;
     while let Some(line) = lines.next() {
         if line.starts_with("{\"spelrum\"") {
-            if does("refuses") && line.contains("\"game\"") {
+            if does("greets-badly") {
+                say("{'name': 'Scripted'}\n");
+            } else if does("greets-otherwise") {
+                say("[\"Scripted\"]\n");
+            } else if does("refuses-its-name") {
+                say("{\"error\":\"no game\"}\n");
+            } else if does("refuses") && line.contains("\"game\"") {
                 say("{\"error\":\"only chess\"}\n");
             } else if does("does-not-flush") {
                 // As Python does where standard output is a pipe.
@@ -59,7 +65,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         }
         if does("chats") {
             say(&format!(
-                "thinking\n7\n\u{1b}[31m{{\n{{\"move\":\"b\"}}\n{{\"id\":{},\"move\":\"b\"}}\n",
+                "thinking\n7\n\u{1b}[31m{{\n{{\"loss\":0.5}}\n{{\"id\":{},\"move\":\"b\"}}\n",
                 id + 1
             ));
         }
@@ -84,6 +90,10 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
                 say(&format!("{{\"id\":{id},\"after\":[\"a\"]}}\n"));
                 lines.next().map(|_| ())
             });
+        }
+        if does("dict") && requests == 1 {
+            say(&format!("{{'id': {id}, 'move': 'a'}}\n"));
+            continue;
         }
         let mv = match () {
             () if does("nonsense") => "17".to_owned(),
