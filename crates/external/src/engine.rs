@@ -8,10 +8,12 @@ mod over_uci;
 mod speaker;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::breach::Breach;
 use crate::build::hash_build;
+use crate::connection::Connection;
 use crate::cpu_time::CpuMeter;
 use crate::failure::{EngineFailure, Exit, FailureKind, Phase};
 use crate::guard::{EXHAUSTED, Guard};
@@ -36,14 +38,15 @@ pub struct Engine {
     spec: EngineSpec,
     options: Options,
     identity: Identity,
-    process: Process,
+    process: Connection,
     speaker: Box<dyn Speaker>,
-    cpu: CpuMeter,
+    /// `None` if other games use the process too.
+    cpu: Option<CpuMeter>,
     is_lost: bool,
     /// The hardware threads it is pinned to.
     pinned_cpus: Option<BTreeSet<u32>>,
     /// Declared after the process, which is gone when the place is free.
-    _place: Place,
+    place: Arc<Place>,
 }
 
 /// How an engine ended after `quit`.
@@ -59,7 +62,7 @@ pub struct CloseReport {
 
 /// Greets a process, and sets its options.
 fn converse(
-    process: &mut Process,
+    process: &mut Connection,
     spec: &EngineSpec,
     options: &Options,
     conditions: &Conditions,
@@ -128,8 +131,8 @@ impl Engine {
             // If the directory could not be created, starting the program reports it.
             let _missing = std::fs::create_dir_all(&placed.directory);
         }
-        let mut process =
-            Process::start(&placed, guard).map_err(|kind| failed(kind, String::new()))?;
+        let process = Process::start(&placed, guard).map_err(|kind| failed(kind, String::new()))?;
+        let mut process = Connection::Own(Box::new(process));
         let values = options_in_place(&options, place.number());
         match converse(&mut process, &placed, &values, conditions, aborted) {
             Ok(speaker) => {
@@ -139,12 +142,12 @@ impl Engine {
                     spec: placed,
                     options,
                     identity,
-                    cpu: CpuMeter::new(process.guard_id()),
+                    cpu: Some(CpuMeter::new(process.guard_id())),
                     process,
                     speaker,
                     is_lost: false,
                     pinned_cpus: None,
-                    _place: place,
+                    place: Arc::new(place),
                 })
             }
             Err(kind) => {
@@ -200,6 +203,31 @@ impl Engine {
         self.speaker.parallel()
     }
 
+    /// The same engine for several games at once, which each take a [seat](Engine::for_another_game).
+    pub(crate) fn into_shared(self) -> Self {
+        Self { process: self.process.into_shared(), cpu: None, ..self }
+    }
+
+    /// Whether several games may use it at once.
+    pub(crate) const fn is_shared(&self) -> bool {
+        self.process.is_shared()
+    }
+
+    /// A shared engine for one more game. It ends with the engine that was shared.
+    pub(crate) fn for_another_game(&self) -> Option<Self> {
+        Some(Self {
+            spec: self.spec.clone(),
+            options: self.options.clone(),
+            identity: self.identity.clone(),
+            process: self.process.another_seat()?,
+            speaker: self.speaker.for_another_game()?,
+            cpu: None,
+            is_lost: false,
+            pinned_cpus: None,
+            place: Arc::clone(&self.place),
+        })
+    }
+
     /// Whether it can play such a game: GTP cannot withdraw a limit of an earlier one, and over the protocol of
     /// lines a process belongs to one game.
     #[must_use]
@@ -224,7 +252,9 @@ impl Engine {
         aborted: Aborted<'_>,
     ) -> Result<(), EngineFailure> {
         self.begin(Phase::NewGame)?;
-        self.cpu.begin_game(self.process.guard_id());
+        if let Some(cpu) = &mut self.cpu {
+            cpu.begin_game(self.process.guard_id());
+        }
         let Self { spec, process, speaker, .. } = self;
         let begun = speaker.new_game(process, spec, conditions, aborted);
         self.end(begun, Phase::NewGame)
@@ -242,10 +272,15 @@ impl Engine {
         aborted: Aborted<'_>,
     ) -> Result<Choice, EngineFailure> {
         self.begin(Phase::Move)?;
-        self.cpu.before_move();
+        if let Some(cpu) = &mut self.cpu {
+            cpu.before_move();
+        }
         let Self { spec, process, speaker, cpu, .. } = self;
         let chosen = speaker.choose(process, spec, situation, aborted);
-        let chosen = chosen.map(|choice| Choice { cpu: cpu.after_move(), ..choice });
+        let chosen = chosen.map(|choice| {
+            let cpu = cpu.as_mut().and_then(CpuMeter::after_move);
+            Choice { cpu, ..choice }
+        });
         self.end(chosen, Phase::Move)
     }
 

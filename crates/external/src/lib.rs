@@ -47,6 +47,7 @@
 
 mod breach;
 mod build;
+mod connection;
 mod cpu_time;
 mod detected_protocol;
 mod diagnose;
@@ -67,6 +68,7 @@ mod process;
 mod processes;
 mod program;
 mod protocol;
+mod shared;
 mod situation;
 mod spec;
 pub mod text;

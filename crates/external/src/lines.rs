@@ -2,6 +2,9 @@
 //!
 //! `docs/lines.md` has the protocol. Unknown keys are ignored.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -200,17 +203,18 @@ enum Awaited {
     Answer(u64),
 }
 
-/// The runner's side of one player's conversation. At most one request is pending.
+/// The runner's side of one game's conversation with a player. At most one request is pending.
 #[derive(Debug)]
 pub struct Client {
-    last_id: u64,
+    /// The number of requests to the process.
+    requests: Arc<AtomicU64>,
     awaited: Awaited,
     breaches: Breaches,
 }
 
 impl Default for Client {
     fn default() -> Self {
-        Self { last_id: 0, awaited: Awaited::Nothing, breaches: Breaches::default() }
+        Self { requests: Arc::default(), awaited: Awaited::Nothing, breaches: Breaches::default() }
     }
 }
 
@@ -284,11 +288,17 @@ impl Client {
         })
     }
 
+    /// For another game of the same process.
+    #[must_use]
+    pub fn sibling(&self) -> Self {
+        Self { requests: Arc::clone(&self.requests), ..Self::default() }
+    }
+
     /// The line to send for a request, which gets the next number.
     pub fn ask(&mut self, request: &Request<'_>) -> String {
-        self.last_id += 1;
-        self.awaited = Awaited::Answer(self.last_id);
-        line(&Request { id: self.last_id, ..*request })
+        let id = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        self.awaited = Awaited::Answer(id);
+        line(&Request { id, ..*request })
     }
 
     /// The line to send at the end of a game.

@@ -32,12 +32,13 @@ impl Engine {
     }
 
     /// Pins it to these hardware threads, with its guard and all its present processes. Later ones inherit
-    /// that.
+    /// that. An engine that holds several games stays where it is.
     ///
     /// # Errors
     /// If the system refuses.
     pub fn pin_to(&mut self, cpus: &BTreeSet<u32>) -> io::Result<()> {
-        if self.pinned_cpus() == Some(cpus) {
+        // A process that other games use too has no slot of its own.
+        if self.is_shared() || self.pinned_cpus() == Some(cpus) {
             return Ok(());
         }
         system::pin_tree(self.guard_id(), cpus)?;

@@ -2,9 +2,9 @@
 //!
 //! A game names its engines before it begins, and gets room for all of them or waits: if room were given out
 //! one by one, two games could each hold what the other needs. Between games engines are idle in the pool,
-//! available to every slot.
+//! available to every slot. An engine that answers several requests at the same time is shared by as many games.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,6 +16,7 @@ use crate::file::EngineFile;
 use crate::guard::Guard;
 use crate::place::Places;
 use crate::process::Aborted;
+use crate::protocol::Protocol;
 use crate::situation::Conditions;
 use crate::spec::{EngineSpec, Options};
 
@@ -57,8 +58,25 @@ struct State {
     /// Idle engines, the longest unused first. With those in use there are never more of one name than may
     /// run at once: an idle one with other options makes room.
     idle: Vec<Engine>,
+    /// Engines that hold several games.
+    shared: Vec<SharedEngine>,
+    shared_so_far: u64,
+    /// The names of engines of which another may turn out to hold several games when it has started.
+    awaited: BTreeSet<String>,
+    /// Builds that hold one game at a time.
+    exclusive: BTreeMap<String, [u8; 32]>,
     /// The number that are ending, by engine.
     leaving: BTreeMap<String, u32>,
+}
+
+/// An engine that holds several games.
+#[derive(Debug)]
+struct SharedEngine {
+    number: u64,
+    /// It plays nothing itself.
+    trunk: Engine,
+    /// The number of its games.
+    games: u32,
 }
 
 /// Room for the engines of a game, given back when this and all engines taken from it are dropped.
@@ -79,6 +97,8 @@ struct Room {
 #[derive(Debug)]
 pub struct LeasedEngine {
     engine: Option<Engine>,
+    /// The number of the engine that it shares with other games.
+    shared: Option<u64>,
     /// Its counted bytes among those in use.
     hash_bytes: u64,
     room: Arc<Room>,
@@ -210,6 +230,9 @@ impl Reservation {
         // If the files cannot be read, possibly in the middle of a change, the running build
         // counts.
         let build = hash_build(&spec).ok();
+        if let Some(engine) = self.share(&spec, &options, conditions, build, aborted)? {
+            return Ok(engine);
+        }
         while let Some(engine) = pool.take_idle(&spec, &options, conditions) {
             let hash_bytes = engine.hash_bytes();
             let mut engine = self.lease(Some(engine), hash_bytes);
@@ -228,17 +251,71 @@ impl Reservation {
                 Err(failure) => return Err(failure),
             }
         }
+        // Without a game, it is asked for its name alone.
+        let may_be_shared = spec.protocol == Protocol::Lines && conditions.game.is_some();
+        let mut first = None;
+        while may_be_shared && first.is_none() {
+            first = First::claim(pool, &spec.name, build);
+            if first.is_some() {
+                break;
+            }
+            pool.wait_for_room(aborted).map_err(failed)?;
+            if let Some(engine) = self.share(&spec, &options, conditions, build, aborted)? {
+                return Ok(engine);
+            }
+        }
         let hash_bytes = hash_bytes(&spec, &options).unwrap_or(0);
         pool.make_room(&spec, hash_bytes);
         let mut engine = self.lease(None, hash_bytes);
-        engine.engine = Some(pool.start(conditions, &spec, &options, aborted)?);
+        let started = pool.start(conditions, &spec, &options, aborted)?;
+        if may_be_shared && started.parallel() > 1 {
+            engine.begin_sharing(started);
+        } else {
+            if may_be_shared {
+                let name = spec.name.clone();
+                pool.lock().exclusive.insert(name, started.identity().build);
+            }
+            engine.engine = Some(started);
+        }
+        drop(first);
         engine.new_game(conditions, aborted)?;
         Ok(engine)
     }
 
+    /// Takes a place at an engine that other games use, or used, and that holds another one.
+    fn share(
+        &self,
+        spec: &EngineSpec,
+        options: &Options,
+        conditions: &Conditions,
+        build: Option<[u8; 32]>,
+        aborted: Aborted<'_>,
+    ) -> Result<Option<LeasedEngine>, EngineFailure> {
+        let suits = |engine: &mut Engine| {
+            engine.is_shared()
+                && engine.spec().name == spec.name
+                && engine.options() == options
+                && engine.suits(conditions)
+                && build.is_none_or(|build| build == engine.identity().build)
+                && engine.is_usable()
+        };
+        loop {
+            let seat = self.room.pool.lock().seat(suits);
+            let Some((engine, number)) = seat else { return Ok(None) };
+            let mut engine = self.lease(Some(engine), 0);
+            engine.shared = Some(number);
+            match engine.new_game(conditions, aborted) {
+                Ok(()) => return Ok(Some(engine)),
+                // An engine that died between games should not cost a game.
+                Err(failure) if has_gone(&failure.kind) => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+    }
+
     /// An engine that is already counted among those in use.
     fn lease(&self, engine: Option<Engine>, hash_bytes: u64) -> LeasedEngine {
-        LeasedEngine { engine, hash_bytes, room: Arc::clone(&self.room) }
+        LeasedEngine { engine, shared: None, hash_bytes, room: Arc::clone(&self.room) }
     }
 }
 
@@ -264,6 +341,37 @@ impl State {
     fn reserved_or_leaving(&self, name: &str) -> u32 {
         let count = |counts: &BTreeMap<String, u32>| counts.get(name).copied().unwrap_or(0);
         count(&self.reserved) + count(&self.leaving)
+    }
+
+    /// A seat at an engine that holds another game, and the engine's number.
+    fn seat(&mut self, mut suits: impl FnMut(&mut Engine) -> bool) -> Option<(Engine, u64)> {
+        for SharedEngine { number, trunk, games } in &mut self.shared {
+            if *games < trunk.parallel() && suits(trunk) {
+                let seat = trunk.for_another_game()?;
+                *games += 1;
+                return Some((seat, *number));
+            }
+        }
+        let at = self.idle.iter_mut().rposition(suits)?;
+        let seat = self.idle[at].for_another_game()?;
+        let trunk = self.idle.remove(at);
+        self.lease(trunk.hash_bytes());
+        Some((seat, self.add_shared(trunk)))
+    }
+
+    /// Adds an engine with its first game; it is counted among those in use already.
+    fn add_shared(&mut self, trunk: Engine) -> u64 {
+        self.shared_so_far += 1;
+        let number = self.shared_so_far;
+        self.shared.push(SharedEngine { number, trunk, games: 1 });
+        number
+    }
+
+    /// Ends a game of a shared engine. Returns the engine if it was the last one.
+    fn end_shared_game(&mut self, number: u64) -> Option<Engine> {
+        let at = self.shared.iter().position(|shared| shared.number == number)?;
+        self.shared[at].games = self.shared[at].games.saturating_sub(1);
+        (self.shared[at].games == 0).then(|| self.shared.swap_remove(at).trunk)
     }
 
     /// Counts one more in use.
@@ -379,6 +487,15 @@ impl Shared {
         drop(self.has_room.wait_while(state, is_full));
     }
 
+    /// Waits a little until something has changed.
+    fn wait_for_room(&self, aborted: Aborted<'_>) -> Result<(), FailureKind> {
+        if aborted() {
+            return Err(FailureKind::Aborted);
+        }
+        drop(self.has_room.wait_timeout(self.lock(), SLICE));
+        Ok(())
+    }
+
     /// Ends dismissed engines. They may take their time; other callers do not wait for that.
     fn close_dismissed(&self, leaving: Vec<Engine>) {
         for engine in leaving {
@@ -393,6 +510,19 @@ impl Shared {
 }
 
 impl LeasedEngine {
+    /// Lets other games use this engine too.
+    fn begin_sharing(&mut self, engine: Engine) {
+        let trunk = engine.into_shared();
+        match trunk.for_another_game() {
+            Some(seat) => {
+                self.engine = Some(seat);
+                self.shared = Some(self.room.pool.lock().add_shared(trunk));
+            }
+            // The system has no room for it.
+            None => self.engine = Some(trunk),
+        }
+    }
+
     /// Ends the engine instead of giving it back.
     pub fn discard(mut self) {
         self.engine = None;
@@ -416,11 +546,23 @@ impl DerefMut for LeasedEngine {
 impl Drop for LeasedEngine {
     fn drop(&mut self) {
         let pool = &self.room.pool;
-        let engine = self.engine.take().and_then(|mut engine| engine.is_usable().then_some(engine));
+        let mut engine = self.engine.take();
+        let mut hash_bytes = self.hash_bytes;
+        if let Some(number) = self.shared {
+            // Its seat first.
+            drop(engine);
+            engine = pool.lock().end_shared_game(number);
+            let Some(engine) = &engine else {
+                pool.has_room.notify_all();
+                return;
+            };
+            hash_bytes = engine.hash_bytes();
+        }
+        let engine = engine.and_then(|mut engine| engine.is_usable().then_some(engine));
         let leaving = {
             let mut state = pool.lock();
             let (count, bytes) = state.in_use;
-            state.in_use = (count.saturating_sub(1), bytes.saturating_sub(self.hash_bytes));
+            state.in_use = (count.saturating_sub(1), bytes.saturating_sub(hash_bytes));
             state.idle.extend(engine);
             let mut excess = state.idle.len().saturating_sub(pool.bounds.idle);
             state.dismiss(|_| {
@@ -430,6 +572,34 @@ impl Drop for LeasedEngine {
             })
         };
         pool.close_dismissed(leaving);
+    }
+}
+
+/// The first start of an engine that may hold several games: the others wait for it.
+struct First<'a> {
+    pool: &'a Shared,
+    /// `None` if it is known to hold one.
+    name: Option<&'a str>,
+}
+
+impl<'a> First<'a> {
+    /// `None` if another start is under way.
+    fn claim(pool: &'a Shared, name: &'a str, build: Option<[u8; 32]>) -> Option<Self> {
+        let mut state = pool.lock();
+        if build.is_some() && state.exclusive.get(name).copied() == build {
+            return Some(Self { pool, name: None });
+        }
+        // Not `then_some`, whose value would be dropped, under the lock.
+        state.awaited.insert(name.to_owned()).then(|| Self { pool, name: Some(name) })
+    }
+}
+
+impl Drop for First<'_> {
+    fn drop(&mut self) {
+        if let Some(name) = self.name {
+            self.pool.lock().awaited.remove(name);
+            self.pool.has_room.notify_all();
+        }
     }
 }
 

@@ -139,9 +139,7 @@ impl Process {
         deadline: Instant,
         aborted: Aborted<'_>,
     ) -> Result<Instant, Lost> {
-        for line in text.lines() {
-            note(&mut self.transcript, &mut self.log, LineSource::Us, line);
-        }
+        self.note_sent(text);
         let mut rest = text.as_bytes();
         loop {
             let Some(input) = &mut self.input else { return Err(Lost::Ended(self.end())) };
@@ -193,6 +191,68 @@ impl Process {
                 self.output.file = None;
             }
         }
+    }
+
+    /// Notes lines as sent.
+    pub(crate) fn note_sent(&mut self, text: &str) {
+        for line in text.lines() {
+            note(&mut self.transcript, &mut self.log, LineSource::Us, line);
+        }
+    }
+
+    /// Writes as much as the pipe takes, without waiting.
+    ///
+    /// # Errors
+    /// If the engine takes no more.
+    pub(crate) fn try_write(&mut self, bytes: &[u8]) -> Result<usize, ()> {
+        let Some(input) = &mut self.input else { return Err(()) };
+        match input.write(bytes) {
+            Ok(length) => Ok(length),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock
+                ) =>
+            {
+                Ok(0)
+            }
+            Err(_) => Err(()),
+        }
+    }
+
+    /// The next line, if it has come, without waiting.
+    ///
+    /// # Errors
+    /// If no more will come.
+    pub(crate) fn poll_line(&mut self) -> Result<Option<Timed>, ()> {
+        if self.lines.is_empty() && self.output.file.is_some() {
+            let has_come = self.turn(Duration::ZERO, false);
+            if !has_come && self.lines.is_empty() && self.has_exited() {
+                // A process that the guard could not end still holds the pipe.
+                self.turn(Duration::ZERO, false);
+                self.output.file = None;
+            }
+        }
+        match self.lines.pop_front() {
+            None if self.output.file.is_none() => Err(()),
+            line => Ok(line),
+        }
+    }
+
+    /// The pipes that it writes to, for a wait without this value.
+    pub(crate) fn output_ends(&self) -> io::Result<OutputEnds> {
+        let end = |pipe: &Pipe| pipe.file.as_ref().map(File::try_clone).transpose();
+        Ok(OutputEnds { output: end(&self.output)?, errors: end(&self.errors)? })
+    }
+
+    /// The same if a pipe was closed since.
+    pub(crate) fn changed_ends(&self, ends: &OutputEnds) -> Option<OutputEnds> {
+        let is_open = [self.output.file.is_some(), self.errors.file.is_some()];
+        let was_open = [ends.output.is_some(), ends.errors.is_some()];
+        (is_open != was_open).then(|| {
+            // Without room for copies, each wait ends at once, or in time.
+            self.output_ends().unwrap_or(OutputEnds { output: None, errors: None })
+        })
     }
 
     /// A line that has come already.
@@ -353,6 +413,25 @@ impl Process {
     }
 }
 
+/// The pipes that an engine writes to.
+#[derive(Debug)]
+pub(crate) struct OutputEnds {
+    output: Option<File>,
+    errors: Option<File>,
+}
+
+impl OutputEnds {
+    /// Waits until one of them can be read, or this long.
+    pub(crate) fn wait(&self, wait: Duration) {
+        let timeout = Timespec::try_from(wait).unwrap_or(Timespec { tv_sec: 0, tv_nsec: 0 });
+        let files = [&self.output, &self.errors];
+        let mut fds: Vec<_> =
+            files.into_iter().flatten().map(|file| PollFd::new(file, PollFlags::IN)).collect();
+        // An interruption is followed by another wait.
+        let _ready = poll(&mut fds, Some(&timeout));
+    }
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
         self.end();
@@ -401,7 +480,7 @@ impl Pipe {
 }
 
 /// The wait before the next check; `None` if the time has come.
-fn slice_until(deadline: Instant) -> Option<Duration> {
+pub(crate) fn slice_until(deadline: Instant) -> Option<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     (!left.is_zero()).then(|| left.min(SLICE))
 }

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crate::breach::Breaches;
+use crate::connection::Connection;
 use crate::failure::FailureKind;
-use crate::process::{Aborted, Lost, Process, Timed};
+use crate::process::{Aborted, Lost, Timed};
 use crate::situation::Situation;
 use crate::spec::Patience;
 use crate::text::{Line, shown};
@@ -20,7 +21,7 @@ impl Question<'_> {
     /// Sends a question, and waits for its answer.
     pub(super) fn ask<T>(
         &self,
-        process: &mut Process,
+        process: &mut Connection,
         text: &str,
         aborted: Aborted<'_>,
         parse_line: impl FnMut(&Line) -> Option<T>,
@@ -32,7 +33,7 @@ impl Question<'_> {
     pub(super) fn ask_until<T>(
         &self,
         deadline: Instant,
-        process: &mut Process,
+        process: &mut Connection,
         text: &str,
         aborted: Aborted<'_>,
         parse_line: impl FnMut(&Line) -> Option<T>,
@@ -75,7 +76,7 @@ pub(super) fn position(fen: &str) -> Result<&str, FailureKind> {
 const STALE_LINES_MAX: usize = 10_000;
 
 /// Reads what came after an engine's last answer: it does not belong to the next.
-pub(super) fn read_stale(process: &mut Process, mut read: impl FnMut(&Line)) {
+pub(super) fn read_stale(process: &mut Connection, mut read: impl FnMut(&Line)) {
     for _ in 0..STALE_LINES_MAX {
         let Some(line) = process.line_at_hand() else { return };
         read(&line);
@@ -90,7 +91,7 @@ fn unsendable(kind: &str, text: &str) -> FailureKind {
 
 /// Waits for a line that matches, and returns its arrival time.
 fn wait<T>(
-    process: &mut Process,
+    process: &mut Connection,
     deadline: Instant,
     aborted: Aborted<'_>,
     mut parse_line: impl FnMut(&Line) -> Option<T>,
@@ -138,7 +139,7 @@ pub(super) struct Budget {
 /// Asks for a move, and measures its time, which runs from handing over `text`, in addition to the time spent
 /// before; when it is over, `stop` is sent if the protocol has it, and a little later the engine is killed.
 pub(super) fn ask_move<T>(
-    process: &mut Process,
+    process: &mut Connection,
     text: &str,
     stop: Option<&str>,
     Budget { allowed, spent, stop: patience }: Budget,

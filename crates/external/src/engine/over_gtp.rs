@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::breach::Breaches;
+use crate::connection::Connection;
 use crate::failure::FailureKind;
 use crate::gtp::{Client, Dialect};
-use crate::process::{Aborted, Process};
+use crate::process::Aborted;
 use crate::situation::{Choice, Colour, Conditions, Situation, Start};
 use crate::spec::{EngineSpec, Options};
 use crate::text::shown;
@@ -59,7 +60,7 @@ impl Speaker for OverGtp {
 
     fn takes_board(
         &mut self,
-        process: &mut Process,
+        process: &mut Connection,
         spec: &EngineSpec,
         size: u32,
         aborted: Aborted<'_>,
@@ -83,7 +84,7 @@ impl Speaker for OverGtp {
 
     fn new_game(
         &mut self,
-        process: &mut Process,
+        process: &mut Connection,
         spec: &EngineSpec,
         conditions: &Conditions,
         aborted: Aborted<'_>,
@@ -108,7 +109,7 @@ impl Speaker for OverGtp {
 
     fn choose(
         &mut self,
-        process: &mut Process,
+        process: &mut Connection,
         spec: &EngineSpec,
         situation: &Situation<'_>,
         aborted: Aborted<'_>,
@@ -168,7 +169,7 @@ impl Speaker for OverGtp {
 impl OverGtp {
     /// Asks the engine for its identity, and sets it up.
     pub(super) fn start(
-        process: &mut Process,
+        process: &mut Connection,
         spec: &EngineSpec,
         options: &Options,
         aborted: Aborted<'_>,
@@ -219,7 +220,11 @@ impl OverGtp {
     }
 
     /// Empties the board, which for some begins a new game without limits.
-    fn clear_board(&mut self, process: &mut Process, waits: Waits<'_>) -> Result<(), FailureKind> {
+    fn clear_board(
+        &mut self,
+        process: &mut Connection,
+        waits: Waits<'_>,
+    ) -> Result<(), FailureKind> {
         self.sent.clear();
         self.run_command(process, "clear_board", waits)?;
         for bound in self.limits.clone() {
@@ -231,7 +236,7 @@ impl OverGtp {
     /// Sends it the moves that it lacks. It has its own moves already.
     fn send_moves(
         &mut self,
-        process: &mut Process,
+        process: &mut Connection,
         dialect: &Dialect,
         (first, moves): (Colour, &[String]),
         waits: Waits<'_>,
@@ -255,7 +260,11 @@ impl OverGtp {
 
     /// Without numbers, a greeting that looks like an answer would shift every later answer to the wrong
     /// command. This command's answer is recognisable: a number.
-    fn synchronize(&mut self, process: &mut Process, waits: Waits<'_>) -> Result<(), FailureKind> {
+    fn synchronize(
+        &mut self,
+        process: &mut Connection,
+        waits: Waits<'_>,
+    ) -> Result<(), FailureKind> {
         self.ask_for("a number", process, "protocol_version", waits, |answer| {
             answer.as_ref().map_or(true, |answer| answer.parse::<u32>().is_ok())
         })?
@@ -267,7 +276,7 @@ impl OverGtp {
     /// Sends it the limits of its moves.
     fn bound(
         &mut self,
-        process: &mut Process,
+        process: &mut Connection,
         bound: Bound,
         waits: Waits<'_>,
     ) -> Result<(), FailureKind> {
@@ -287,7 +296,7 @@ impl OverGtp {
     /// Sends a command that it must obey.
     fn run_command(
         &mut self,
-        process: &mut Process,
+        process: &mut Connection,
         command: &str,
         waits: Waits<'_>,
     ) -> Result<(), FailureKind> {
@@ -299,7 +308,7 @@ impl OverGtp {
 
     fn ask(
         &mut self,
-        process: &mut Process,
+        process: &mut Connection,
         command: &str,
         waits: Waits<'_>,
     ) -> Result<Result<String, String>, FailureKind> {
@@ -310,7 +319,7 @@ impl OverGtp {
     fn ask_for(
         &mut self,
         awaited: &'static str,
-        process: &mut Process,
+        process: &mut Connection,
         command: &str,
         Waits { deadline, within, aborted }: Waits<'_>,
         is_answer: impl Fn(&Result<String, String>) -> bool,

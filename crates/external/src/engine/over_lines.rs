@@ -1,17 +1,19 @@
 //! A player that speaks the protocol of lines.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
 use crate::breach::{BreachKind, Breaches};
+use crate::connection::Connection;
 use crate::failure::FailureKind;
 use crate::lines::{
     Answer, Client, Decision, Event, GameEnd, GameSetup, Introduction, Report, Request,
     RequestClock, RequestLimits, Unreadable, side_name,
 };
-use crate::process::{Aborted, Lost, Process, Timed};
+use crate::process::{Aborted, Lost, Timed};
 use crate::situation::{AnyPosition, Choice, Colour, Conditions, Situation, Start};
 use crate::spec::{EngineSpec, OptionValue, Options};
 use crate::uci::{Bound, Score, ScoreValue};
@@ -28,8 +30,9 @@ pub(super) struct OverLines {
     introduction: Introduction,
     /// The game that it was started for.
     game: Option<Arc<GameSetup>>,
-    /// Its games so far.
-    matches: u64,
+    /// The games of the process so far.
+    matches: Arc<AtomicU64>,
+    match_number: u64,
     /// For the game.
     margin: Duration,
     retries: u32,
@@ -47,7 +50,7 @@ struct Deadlines {
 impl OverLines {
     /// Sends the start line, and waits for the player's answer.
     pub(super) fn start(
-        process: &mut Process,
+        process: &mut Connection,
         spec: &EngineSpec,
         options: &Options,
         game: Option<Arc<GameSetup>>,
@@ -78,14 +81,15 @@ impl OverLines {
             }
             Event::Asked(_) | Event::Answered(_) => Introduction::default(),
         };
-        let (matches, margin, retries) = (0, Duration::ZERO, 0);
-        Ok(Self { client, introduction, game, matches, margin, retries })
+        let (matches, match_number) = (Arc::default(), 0);
+        let (margin, retries) = (Duration::ZERO, 0);
+        Ok(Self { client, introduction, game, matches, match_number, margin, retries })
     }
 
     /// Waits for the answer to a request, and answers the player's own questions meanwhile.
     fn await_answer(
         &mut self,
-        process: &mut Process,
+        process: &mut Connection,
         position: &AnyPosition<'_>,
         deadlines: Deadlines,
         aborted: Aborted<'_>,
@@ -93,7 +97,7 @@ impl OverLines {
         let Deadlines { asked, allowed, grace } = deadlines;
         let (deadline, killed_at) = (asked + allowed, asked + allowed + grace);
         let took = |at: Instant| at.saturating_duration_since(asked);
-        let failure = |lost, process: &mut Process| match lost {
+        let failure = |lost, process: &mut Connection| match lost {
             Lost::Ended(exit) => FailureKind::Crash(exit),
             Lost::Aborted => FailureKind::Aborted,
             Lost::TimedOut => {
@@ -107,6 +111,12 @@ impl OverLines {
                 process.next_line(killed_at, aborted).map_err(|lost| failure(lost, process))?;
             let event = self.client.take(&line);
             process.reuse(line);
+            if let Some(stray) = process.take_stray() {
+                self.client.breaches().note(BreachKind::Garbled, &stray);
+            }
+            if matches!(event, Some(Event::Answered(_))) {
+                process.settle();
+            }
             match event {
                 Some(Event::Answered(_)) if at > deadline => {
                     return Err(FailureKind::OutOfTime { allowed, took: took(at) });
@@ -143,7 +153,7 @@ impl Speaker for OverLines {
 
     fn new_game(
         &mut self,
-        process: &mut Process,
+        process: &mut Connection,
         spec: &EngineSpec,
         conditions: &Conditions,
         _aborted: Aborted<'_>,
@@ -159,14 +169,14 @@ impl Speaker for OverLines {
         if !process.is_running() {
             return Err(FailureKind::Gone);
         }
-        self.matches += 1;
+        self.match_number = self.matches.fetch_add(1, Ordering::Relaxed) + 1;
         (self.margin, self.retries) = (conditions.margin, conditions.retries);
         Ok(())
     }
 
     fn choose(
         &mut self,
-        process: &mut Process,
+        process: &mut Connection,
         spec: &EngineSpec,
         situation: &Situation<'_>,
         aborted: Aborted<'_>,
@@ -183,7 +193,7 @@ impl Speaker for OverLines {
         let mut refused: Option<String> = None;
         let mut asked = None;
         for tries_left in (0..=self.retries).rev() {
-            let request = request(situation, &position, self.matches, refused.as_deref());
+            let request = request(situation, &position, self.match_number, refused.as_deref());
             let text = self.client.ask(&request);
             let until = asked.unwrap_or_else(Instant::now) + allowed;
             let sent = process.send(&text, until, aborted).map_err(|lost| match lost {
@@ -218,14 +228,21 @@ impl Speaker for OverLines {
         unreachable!("the last try returns")
     }
 
-    fn end_game(&mut self, process: &mut Process, end: &GameEnd<'_>) -> bool {
-        let text = Client::end(self.matches, end);
+    fn end_game(&mut self, process: &mut Connection, end: &GameEnd<'_>) -> bool {
+        let text = Client::end(self.match_number, end);
         process.send(&text, Instant::now() + END_MAX, &|| false).is_ok()
     }
 
     fn farewell(&self) -> Option<&'static str> {
         // It ends with its input.
         None
+    }
+
+    fn for_another_game(&self) -> Option<Box<dyn Speaker>> {
+        let (introduction, game) = (self.introduction.clone(), self.game.clone());
+        let (client, matches) = (self.client.sibling(), Arc::clone(&self.matches));
+        let (match_number, margin, retries) = (0, Duration::ZERO, 0);
+        Some(Box::new(Self { client, introduction, game, matches, match_number, margin, retries }))
     }
 
     fn breaches(&mut self) -> &mut Breaches {

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use crate::breach::{BreachKind, Breaches};
+use crate::connection::Connection;
 use crate::failure::FailureKind;
-use crate::process::{Aborted, Process};
+use crate::process::Aborted;
 use crate::situation::{Choice, Colour, Conditions, Situation, Start};
 use crate::spec::{EngineSpec, OptionValue, Options};
 use crate::text::shown;
@@ -44,7 +45,7 @@ impl Speaker for OverUci {
 
     fn new_game(
         &mut self,
-        process: &mut Process,
+        process: &mut Connection,
         spec: &EngineSpec,
         conditions: &Conditions,
         aborted: Aborted<'_>,
@@ -62,7 +63,7 @@ impl Speaker for OverUci {
 
     fn choose(
         &mut self,
-        process: &mut Process,
+        process: &mut Connection,
         spec: &EngineSpec,
         situation: &Situation<'_>,
         aborted: Aborted<'_>,
@@ -105,7 +106,7 @@ impl Speaker for OverUci {
 impl OverUci {
     /// Greets the engine, and sets its options.
     pub(super) fn start(
-        process: &mut Process,
+        process: &mut Connection,
         spec: &EngineSpec,
         options: &Options,
         aborted: Aborted<'_>,
@@ -176,7 +177,7 @@ impl OverUci {
 
     fn wait_until_ready(
         &mut self,
-        process: &mut Process,
+        process: &mut Connection,
         mut text: String,
         within: Duration,
         aborted: Aborted<'_>,

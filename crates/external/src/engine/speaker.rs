@@ -3,9 +3,10 @@
 use std::fmt::Debug;
 
 use crate::breach::Breaches;
+use crate::connection::Connection;
 use crate::failure::FailureKind;
 use crate::lines::GameEnd;
-use crate::process::{Aborted, Process};
+use crate::process::Aborted;
 use crate::situation::{Choice, Conditions, Situation};
 use crate::spec::EngineSpec;
 use crate::uci::Declared;
@@ -33,7 +34,7 @@ pub(super) trait Speaker: Debug + Send {
     /// Whether it accepts a board of this size; `None` if the protocol does not state sizes.
     fn takes_board(
         &mut self,
-        _process: &mut Process,
+        _process: &mut Connection,
         _spec: &EngineSpec,
         _size: u32,
         _aborted: Aborted<'_>,
@@ -49,7 +50,7 @@ pub(super) trait Speaker: Debug + Send {
     /// Begins a game.
     fn new_game(
         &mut self,
-        process: &mut Process,
+        process: &mut Connection,
         spec: &EngineSpec,
         conditions: &Conditions,
         aborted: Aborted<'_>,
@@ -58,14 +59,14 @@ pub(super) trait Speaker: Debug + Send {
     /// Asks for a move.
     fn choose(
         &mut self,
-        process: &mut Process,
+        process: &mut Connection,
         spec: &EngineSpec,
         situation: &Situation<'_>,
         aborted: Aborted<'_>,
     ) -> Result<Choice, FailureKind>;
 
     /// Reports the result of a game; false if the engine could not take it.
-    fn end_game(&mut self, _process: &mut Process, _end: &GameEnd<'_>) -> bool {
+    fn end_game(&mut self, _process: &mut Connection, _end: &GameEnd<'_>) -> bool {
         true
     }
 
@@ -77,6 +78,11 @@ pub(super) trait Speaker: Debug + Send {
     /// The number of requests that it answers at the same time.
     fn parallel(&self) -> u32 {
         1
+    }
+
+    /// The conversation of another game with the same process, if it can hold several.
+    fn for_another_game(&self) -> Option<Box<dyn Speaker>> {
+        None
     }
 
     /// Its breaches of the protocol.

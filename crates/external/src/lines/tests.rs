@@ -104,11 +104,13 @@ fn an_answer_needs_the_number_of_its_request() {
 /// It counts at once, and not as no answer.
 #[test]
 fn an_answer_that_cannot_be_read_is_one() {
-    let problem = |line: &Line| match asked().take(line)? {
-        Event::Answered(Answer { decision: Decision::Unreadable(unreadable), .. }) => {
-            Some(unreadable.problem)
-        }
-        other => panic!("{other:?}"),
+    let problem = |line: &Line| {
+        let event = asked().take(line)?;
+        let Event::Answered(Answer { decision: Decision::Unreadable(unreadable), .. }) = event
+        else {
+            panic!("{event:?}");
+        };
+        Some(unreadable.problem)
     };
     for (text, expected) in [
         (r#"{"id":1,"move":4}"#, "its `move` is not a text"),

@@ -15,7 +15,7 @@ use crate::harness::{GENEROUS, SHORT, guard, never, processes_with, spec, wait_u
 
 /// A game in which `a` may follow everything.
 #[derive(Debug)]
-struct OnlyA;
+pub(crate) struct OnlyA;
 
 impl RuleBook for OnlyA {
     fn after(&self, moves: &[String]) -> Result<PositionAfter, String> {
@@ -32,12 +32,12 @@ impl RuleBook for OnlyA {
     }
 }
 
-fn game(name: &str) -> Conditions {
+pub(crate) fn game(name: &str) -> Conditions {
     let setup = GameSetup { name: name.to_owned(), rules: serde_json::json!({"n": 3}) };
     Conditions { game: Some(Arc::new(setup)), margin: GENEROUS, ..Conditions::default() }
 }
 
-fn lines(words: &[&str]) -> EngineSpec {
+pub(crate) fn lines(words: &[&str]) -> EngineSpec {
     EngineSpec { protocol: Protocol::Lines, options: Vec::new(), ..spec("lines", words) }
 }
 
@@ -82,7 +82,7 @@ fn first_move(
 
 #[test]
 fn a_player_that_is_well_plays() {
-    let mut engine = started(&lines(&["reports"]), &game("g")).unwrap();
+    let mut engine = started(&lines(&["reports", "parallel=4"]), &game("g")).unwrap();
     assert_eq!((engine.identity().name.as_str(), engine.parallel()), ("Scripted 1.0", 4));
     let side = |ms| Remaining { time: Duration::from_millis(ms), increment: Duration::ZERO };
     let clock = Clock { white: side(9_500), black: side(8_000), moves_to_go: Some(12) };

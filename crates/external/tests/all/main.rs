@@ -2,10 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod batches;
 mod endings;
 mod fuzz;
 mod gtp;
 mod harness;
+
 mod lines;
 mod moves;
 mod placing;

@@ -21,7 +21,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         crate::start(&["linger"], words, false);
     }
     let mut lines = io::stdin().lock().lines().map_while(Result::ok);
-    let mut requests = 0;
+    let (mut requests, mut batches, mut batch) = (0, 0, Vec::new());
     while let Some(line) = lines.next() {
         if line.starts_with("{\"spelrum\"") {
             if does("greets-badly") {
@@ -35,13 +35,27 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
             } else if does("does-not-flush") {
                 // As Python does where standard output is a pipe.
             } else {
-                say("{\"name\":\"Scripted\",\"version\":\"1.0\",\"parallel\":4}\r\n");
+                let parallel = number_after(words, "parallel=").unwrap_or(1);
+                say(&format!(
+                    "{{\"name\":\"Scripted\",\"version\":\"1.0\",\"parallel\":{parallel}}}\r\n"
+                ));
             }
             continue;
         }
         let Some(id) = line.strip_prefix("{\"id\":") else { continue };
         let id: u64 = id.split(',').next().and_then(|id| id.parse().ok()).unwrap_or(0);
         requests += 1;
+        if let Some(size) = number_after(words, "batch=") {
+            batch.push((id, line));
+            if batch.len() as u64 == size {
+                answer_batch(&std::mem::take(&mut batch), words, batches);
+                batches += 1;
+            }
+            if does("dies-with-batch") && batches == 1 {
+                return ExitCode::from(9);
+            }
+            continue;
+        }
         if does("dies") {
             let _ = writeln!(io::stderr(), "Segmentation fault");
             return ExitCode::from(9);
@@ -116,6 +130,30 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+fn number_after(words: &[String], key: &str) -> Option<u64> {
+    words.iter().find_map(|word| word.strip_prefix(key)).and_then(|number| number.parse().ok())
+}
+
+/// Answers the requests of a batch, the last one first. A position may say what becomes of its request.
+fn answer_batch(batch: &[(u64, String)], words: &[String], batches: u64) {
+    let does = |behaviour: &str| words.iter().any(|word| word == behaviour);
+    for (id, line) in batch.iter().rev() {
+        let says = |word: &str| line.contains(&format!("\"position\":\"{word}\""));
+        let first = batches == 0;
+        match () {
+            () if says("forget") => {}
+            () if says("nan") && first => say(&format!("{{\"id\":{id},\"move\":NaN}}\n")),
+            () if says("text") => say(&format!("{{\"id\":\"{id}\",\"move\":\"a\"}}\n")),
+            () if says("raise") => say(&format!("{{\"id\":{id},\"error\":\"no\"}}\n")),
+            () if does("dies-in-batch") && *id == batch[0].0 => std::process::exit(9),
+            () => say(&format!(
+                "thinking\n{{\"id\":{id},\"move\":\"{}\"}}\n",
+                if says("b") { "b" } else { "a" }
+            )),
+        }
+    }
 }
 
 fn say(text: &str) {
