@@ -70,7 +70,7 @@ pub(crate) async fn engines_used(
         CROSS JOIN game_engines AS x ON x.game_id = g.game_id
         CROSS JOIN engines AS e ON e.engine_id = x.engine_id
         WHERE c.experiment_id = ? AND c.in_sweep = 1
-            AND (f.algorithm IN ('uci', 'gtp', 'lines') OR s.algorithm IN ('uci', 'gtp', 'lines'))
+            AND (f.parameters_json ->> '$.engine' IS NOT NULL OR s.parameters_json ->> '$.engine' IS NOT NULL)
         GROUP BY 1, e.engine_id, 5 ORDER BY 1, e.name, e.author, e.sha256, 5"#,
         experiment.0
     )
@@ -98,7 +98,7 @@ pub(crate) async fn engines_used(
         CROSS JOIN games AS g ON g.cell_id = c.cell_id AND g.counted = 1
         CROSS JOIN game_engines AS x ON x.game_id = g.game_id
         WHERE c.experiment_id = ?1 AND c.in_sweep = 1
-            AND (f.algorithm IN ('uci', 'gtp', 'lines') OR s.algorithm IN ('uci', 'gtp', 'lines'))
+            AND (f.parameters_json ->> '$.engine' IS NOT NULL OR s.parameters_json ->> '$.engine' IS NOT NULL)
         GROUP BY c.number, c.cell_id,
             CASE x.side WHEN 0 THEN g.first_player_id ELSE g.second_player_id END = c.first_player_id
         HAVING count(DISTINCT x.engine_id) > 1

@@ -251,7 +251,7 @@ impl CellFacts {
                 d.definition_json AS "definition_json!: String", EXISTS (
                     SELECT 1 FROM players AS p
                     WHERE p.player_id IN (c.first_player_id, c.second_player_id)
-                        AND p.algorithm IN ('uci', 'gtp', 'lines')) AS "has_engines!: bool"
+                        AND p.parameters_json ->> '$.engine' IS NOT NULL) AS "has_engines!: bool"
             FROM cells AS c
             JOIN experiments AS e ON e.experiment_id = c.experiment_id
             JOIN cell_definitions AS d ON d.cell_id = c.cell_id

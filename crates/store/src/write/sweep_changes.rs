@@ -156,7 +156,7 @@ async fn find_dropped(
     let found = sqlx::query_scalar!(
         r#"SELECT json_group_array(json_array(c.cell_id, c.games_planned, c.next_number,
             coalesce(r.games + r.games_failed, 0), c.swap_sides, c.timed, c.superseded,
-            CASE WHEN f.algorithm IN ('uci', 'gtp', 'lines') OR s.algorithm IN ('uci', 'gtp', 'lines')
+            CASE WHEN f.parameters_json ->> '$.engine' IS NOT NULL OR s.parameters_json ->> '$.engine' IS NOT NULL
                 THEN json_array(k.definition_prefix, f.parameters_json, s.parameters_json) END)
             ORDER BY c.number, c.cell_id) AS "list!: String"
         FROM cells AS c

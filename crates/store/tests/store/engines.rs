@@ -9,8 +9,8 @@ use spelrum_answers::{
     Report, SettledGame, UsedEngine, WhichGame,
 };
 use spelrum_engine::{
-    Answer, EXTERNAL_ALGORITHMS, EndedBy, ExternalPlayer, Fault, Host, SearchReport, TextTurn,
-    Timeless, replay_moves,
+    ALGORITHMS, Answer, EXTERNAL_ALGORITHMS, EndedBy, ExternalPlayer, Fault, Host, SearchReport,
+    TextTurn, Timeless, parameters_of, replay_moves,
 };
 use spelrum_model::engines::Forfeit;
 use spelrum_model::{CellId, GameId, OpeningsCache, Plan, PlayableCell, PlayedGame};
@@ -118,10 +118,14 @@ async fn all_agree_on_what_must_come_out_the_same_again() {
     }
 }
 
-/// The names that the store's SQL knows such players by.
+/// The store's SQL knows such players by that parameter.
 #[test]
-fn the_algorithms_are_those_that_queries_name() {
-    assert_eq!(EXTERNAL_ALGORITHMS, ["uci", "gtp", "lines"]);
+fn external_players_alone_name_an_engine() {
+    let names_engine = |algorithm: &&str| {
+        parameters_of(algorithm).iter().any(|parameter| parameter.name == "engine")
+    };
+    assert!(EXTERNAL_ALGORITHMS.iter().all(names_engine));
+    assert!(!ALGORITHMS.iter().any(names_engine));
 }
 
 async fn settled(store: &Store, cell: CellId, number: u64) -> SettledGame {
