@@ -15,6 +15,7 @@ use crate::exit::Exit;
 use crate::players::built_in::{PlayerArguments, key_of_seed};
 use crate::players::gtp::{GtpPlayer, Reply};
 use crate::players::lines::LinesPlayer;
+use crate::players::rules::RulesServer;
 use crate::players::uci::UciPlayer;
 use crate::terminal::panic;
 
@@ -49,6 +50,9 @@ enum Protocol {
     /// Play any game over the protocol of lines (docs/lines.md)
     #[command(after_help = LINES_EXAMPLES)]
     Lines(LinesArguments),
+    /// Answer questions about positions of any game: legal moves, what moves lead to, results
+    #[command(after_help = RULES_EXAMPLES)]
+    Rules,
     /// Start engines of an engines file, and report what they can do and what is wrong with them
     #[command(after_help = engine_check::EXAMPLES)]
     Check(EngineCheck),
@@ -72,6 +76,16 @@ follow from the request's seed, and --seed has no effect.
 Examples:
   spelrum engine lines --player alpha-beta --depth 4
   spelrum engine lines --game connect-four --player mcts --set move_time=1s";
+
+const RULES_EXAMPLES: &str = "\
+Each line of input is a JSON object, and is answered by one. A question has `game`, and may have `rules` as a sweep \
+has them, `position` (else the start), `after` (a list of moves), `draw` (true: the answer has the board as a text, \
+and as data), and `ask`, which is repeated. The answer has `position`, `to_move` (first or second), `legal`, `over` \
+and, after the end, `result` (first, second or draw); or `error`. It ends with its input.
+
+Examples:
+  spelrum engine rules <<< '{\"game\":\"connect-four\",\"after\":[\"d\",\"d\"]}'
+  spelrum engine rules <<< '{\"game\":\"nim\",\"rules\":{\"heaps\":[1,2]},\"after\":[\"a1\"]}'";
 
 #[derive(Args, Debug)]
 struct LinesArguments {
@@ -116,6 +130,16 @@ impl Engine {
             Protocol::Lines(arguments) => {
                 panic::exit_on_any();
                 lines(&arguments)
+            }
+            Protocol::Rules => {
+                panic::exit_on_any();
+                serve_on_thread(|| {
+                    let mut server = RulesServer::default();
+                    move |line: &str| Reply {
+                        text: server.take(line).map_or_else(String::new, |answer| answer + "\n"),
+                        is_last: false,
+                    }
+                })
             }
             Protocol::Check(check) => super::on_runtime(check.run()),
         }

@@ -7,5 +7,6 @@ pub(crate) mod engines_file;
 pub(crate) mod gtp;
 pub(crate) mod lines;
 pub(crate) mod position;
+pub(crate) mod rules;
 pub(crate) mod session;
 pub(crate) mod uci;
