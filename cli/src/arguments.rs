@@ -9,6 +9,7 @@ use std::str::FromStr;
 use anstream::ColorChoice;
 use clap::Args;
 use colorchoice_clap::Color;
+use rustix::process::Signal;
 use spelrum_model::labels::{LABELS_MAX, Label, NoLabel};
 use spelrum_worker::{Cores, ExclusiveSlots};
 use tonic::transport::{Endpoint, Uri};
@@ -42,6 +43,21 @@ pub(crate) struct GlobalArguments {
     /// Suppress progress; print only warnings and errors
     #[arg(long, short, global = true)]
     quiet: bool,
+    /// The parent process, whose end is a SIGTERM to this one: for libraries that start it
+    #[arg(long, global = true, hide = true, value_name = "PID")]
+    ends_with: Option<u32>,
+}
+
+/// Has the kernel send SIGTERM to this process when its parent ends, however that ends.
+fn end_with(parent: u32) {
+    // It cannot fail with a signal that exists.
+    let _set = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
+    // The parent may have ended before.
+    let is_there = rustix::process::getppid()
+        .is_some_and(|now| u32::try_from(now.as_raw_nonzero().get()) == Ok(parent));
+    if !is_there {
+        std::process::exit(Exit::Terminated.code().into());
+    }
 }
 
 const COLOR_HELP: &str =
@@ -53,6 +69,9 @@ impl GlobalArguments {
         self.color.write_global();
         if self.quiet {
             notices::be_quiet();
+        }
+        if let Some(parent) = self.ends_with {
+            end_with(parent);
         }
     }
 }
