@@ -1,4 +1,6 @@
-//! `spelrum new`: a commented sweep to start from.
+//! `spelrum new`: a commented sweep to start from, or a player.
+
+mod player;
 
 use std::ffi::OsStr;
 use std::fs::OpenOptions;
@@ -11,6 +13,7 @@ use spelrum_engine::nearest;
 use spelrum_report::data::write_json;
 use spelrum_sweep::check_experiment_name;
 
+use self::player::{Language, PlayerFiles};
 use super::schema;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -22,22 +25,31 @@ an engines file that names their programs, and shows one. Beside it, sweep.schem
 editors that know TOML (taplo, Even Better TOML) complete, explain and check what you write. \
 docs/sweeps.md describes all that a sweep may say.
 
+With --player it writes a player of every game instead, which needs no packages and speaks the protocol of lines \
+(docs/lines.md): one file of source, an engines file that names it, and a sweep in which it plays.
+
 Examples:
   spelrum new                              (first.toml: it takes seconds)
   spelrum new ladder
   spelrum new depth sweeps/my-study.toml   (the experiment is named my-study)
-  spelrum new --list";
+  spelrum new --list
+  spelrum new --player python              (mine.py, mine.engines.toml and mine.toml)
+  spelrum new --player c my-player.c";
 
-/// Write a commented sweep to start from
+/// Write a commented sweep to start from, or a player
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct New {
-    /// The template; see --list
-    #[arg(value_name = "TEMPLATE", default_value = "first")]
-    template: String,
+    /// The template; see --list [default: first]
+    #[arg(value_name = "TEMPLATE")]
+    template: Option<String>,
     /// The file; it names the experiment too [default: the template's name with .toml]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
+    /// Write a player instead, in this language; with --player, FILE is the only name, and the player's [default: mine
+    /// with the language's extension]
+    #[arg(long, value_enum, value_name = "LANGUAGE", conflicts_with = "list")]
+    player: Option<Language>,
     /// Only list the templates
     #[arg(long)]
     list: bool,
@@ -92,25 +104,45 @@ impl New {
         if self.list {
             return self.print_list();
         }
-        let Some(template) = TEMPLATES.iter().find(|template| template.name == self.template)
-        else {
-            return Err(unknown(&self.template));
+        if let Some(language) = self.player {
+            return self.write_player(language);
+        }
+        let wanted = self.template.as_deref().unwrap_or(TEMPLATES[0].name);
+        let Some(template) = TEMPLATES.iter().find(|template| template.name == wanted) else {
+            return Err(unknown(wanted));
         };
         let in_this_directory = || PathBuf::from(format!("{}.toml", template.name));
         let file = self.file.clone().unwrap_or_else(in_this_directory);
         let name = experiment_name(&file)?;
-        write_file(&file, &template.named(name, &file), self.force).map_err(|error| {
-            let failed = CliError::new(Exit::Input, format!("write {}", file.display()));
-            if error.kind() == ErrorKind::AlreadyExists {
-                failed
-                    .because("it exists already")
-                    .help("name another file, or overwrite this one with --force")
-            } else {
-                failed.because(error).help("name a file in a directory that you may write to")
-            }
-        })?;
+        write_file(&file, &template.named(name, &file), self.force)
+            .map_err(|error| not_written(&file, error))?;
         let schema = schema_beside(&file)?;
         self.print_written(template, &file, name, &schema)
+    }
+
+    fn write_player(&self, language: Language) -> Result<Exit> {
+        if self.file.is_some() {
+            return Err(CliError::new(Exit::Usage, "write a player")
+                .because("--player takes one name, that of the file")
+                .help("name the file alone: spelrum new --player python mine.py"));
+        }
+        let file = self.template.as_ref().map_or_else(|| language.usual_file(), PathBuf::from);
+        let files = PlayerFiles::new(language, &file)?;
+        let texts = files.texts();
+        // All or none.
+        if let Some((path, _)) = texts.iter().find(|(path, _)| path.exists() && !self.force) {
+            return Err(not_written(path, ErrorKind::AlreadyExists.into()));
+        }
+        for (path, text) in texts {
+            write_file(path, &text, self.force).map_err(|error| not_written(path, error))?;
+        }
+        let mut out = terminal::stdout();
+        if self.json {
+            write_json(&mut out, &files)?;
+        } else {
+            files.print(&mut out)?;
+        }
+        Ok(Exit::Success)
     }
 
     fn print_list(&self) -> Result<Exit> {
@@ -224,6 +256,17 @@ fn experiment_name(file: &Path) -> Result<&str> {
     check_experiment_name(name)
         .map_err(|error| failed().because(error.problem).help(error.remedy))?;
     Ok(name)
+}
+
+fn not_written(file: &Path, error: std::io::Error) -> CliError {
+    let failed = CliError::new(Exit::Input, format!("write {}", file.display()));
+    if error.kind() == ErrorKind::AlreadyExists {
+        failed
+            .because("it exists already")
+            .help("name another file, or overwrite this one with --force")
+    } else {
+        failed.because(error).help("name a file in a directory that you may write to")
+    }
 }
 
 fn write_file(path: &Path, text: &str, overwrite: bool) -> std::io::Result<()> {

@@ -1,8 +1,11 @@
 //! `new` and `schema`: from nothing to a sweep that runs.
 
-use serde_json::Value;
+use std::process::Command;
 
-use crate::sandbox::Sandbox;
+use serde_json::Value;
+use spelrum_test_support::Tools;
+
+use crate::sandbox::{Ran, Sandbox};
 
 /// Every template, in the order of `--list`.
 const TEMPLATES: [&str; 7] = ["first", "depth", "time", "time-odds", "ladder", "tuning", "match"];
@@ -113,4 +116,77 @@ fn the_schema_is_the_one_that_new_writes() {
     let ran = sandbox.run(&["schema"]);
     ran.expect_exit(0);
     assert!(ran.stdout() == std::fs::read_to_string(sandbox.path("sweep.schema.json")).unwrap());
+}
+
+/// Files, the commands that they need, and games that repeat themselves.
+fn new_player(sandbox: &Sandbox, language: &str, compiler: Option<&[&str]>) {
+    let new = sandbox.run(&["new", "--player", language]);
+    insta::assert_snapshot!(format!("new_player_{language}"), new.expect_exit(0).stdout());
+    if let Some([program, arguments @ ..]) = compiler {
+        let line = new.stdout().lines().find(|line| line.contains(" -o mine "));
+        let mut words = line.unwrap().split_whitespace().take_while(|word| *word != "compiles");
+        let mut command = Command::new(words.next().unwrap());
+        assert_eq!(command.get_program(), *program);
+        command.args(words).args(arguments).current_dir(sandbox.path("."));
+        let compiled = Ran(command.output().unwrap());
+        compiled.expect_exit(0);
+        assert_eq!(compiled.stderr(), "");
+    }
+    let check = sandbox.run(&["engine", "check", "--engines", "mine.engines.toml"]);
+    check.expect_exit(0);
+    assert!(check.stdout().contains("repeats   its moves in 3 of 3"), "{}", check.stdout());
+    let run = |db: &str| {
+        let engines = ["--engines", "mine.engines.toml", "--db", db];
+        let run = sandbox.run(&[&["run", "mine.toml", "--quick"], &engines[..]].concat());
+        run.expect_exit(0);
+        assert_eq!(sandbox.sql(db, "SELECT count(*) FROM forfeited"), "0");
+        sandbox.sql(db, "SELECT group_concat(move, ' ' ORDER BY game_id, ply) FROM moves")
+    };
+    assert_eq!(run("first.db"), run("second.db"));
+}
+
+#[test]
+fn a_new_player_in_python_plays() {
+    let Some(_tools) = Tools::find(&["python3"]) else { return };
+    let sandbox = Sandbox::new();
+    new_player(&sandbox, "python", None);
+}
+
+#[test]
+fn a_new_player_in_c_is_compiled_and_plays() {
+    let Some(_tools) = Tools::find(&["cc"]) else { return };
+    let sandbox = Sandbox::new();
+    new_player(&sandbox, "c", Some(&["cc", "-std=c11", "-Wall", "-Wextra", "-Werror"]));
+}
+
+#[test]
+fn a_new_player_in_rust_is_compiled_and_plays() {
+    let Some(_tools) = Tools::find(&["rustc"]) else { return };
+    let sandbox = Sandbox::new();
+    new_player(&sandbox, "rust", Some(&["rustc", "-D", "warnings"]));
+}
+
+#[test]
+fn a_new_player_overwrites_nothing_and_has_a_plain_name() {
+    let sandbox = Sandbox::new();
+    let player = |arguments: &[&str]| sandbox.run(&[&["new", "--player"], arguments].concat());
+    sandbox.write("mine.toml", "mine");
+    let refused = player(&["python"]);
+    refused.expect_exit(3);
+    assert!(refused.stderr().contains("write mine.toml"), "{}", refused.stderr());
+    assert!(!sandbox.path("mine.py").exists(), "all or none");
+    player(&["python", "--force"]).expect_exit(0);
+    assert!(std::fs::read_to_string(sandbox.path("mine.toml")).unwrap().contains("[players.mine]"));
+    for (arguments, code, said) in [
+        (&["python", "first", "mine.py"][..], 2, "name the file alone"),
+        (&["python", "mine.c"], 3, "its source ends in .py"),
+        (&["c", "my player.c"], 3, "letters, digits"),
+        (&["cobol"], 2, "python, c, rust"),
+        (&["python", "--list"], 2, "cannot be used with"),
+        (&["c", "missing/mine.c"], 3, "a directory that you may write to"),
+    ] {
+        let refused = player(arguments);
+        refused.expect_exit(code);
+        assert!(refused.stderr().contains(said), "{arguments:?}: {}", refused.stderr());
+    }
 }
