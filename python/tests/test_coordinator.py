@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -12,32 +14,49 @@ from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
+from conftest import SOURCE
 from test_run import sweep
 
 import spelrum
+from spelrum import binary
 from spelrum import coordinator as module
+
+TOKEN = "spelrum_token_of_tests_0123456789abcdef"
 
 
 @pytest.fixture
-def url(program: str, tmp_path: Path) -> Iterator[str]:
-    """A coordinator with a token, and a worker."""
-    environment = {**os.environ, "SPELRUM_TOKEN": "spelrum_token_of_tests_0123456789abcdef"}
+def alone(program: str, tmp_path: Path) -> Iterator[str]:
+    """A coordinator with a token, and no worker."""
     command = [program, "coordinator", "--db", str(tmp_path / "all.db"), "--listen", "127.0.0.1:0"]
-    child = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    child = subprocess.Popen(
+        command,
+        env={**os.environ, "SPELRUM_TOKEN": TOKEN},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
     assert child.stdout is not None
     line = child.stdout.readline()
-    address = "http://127.0.0.1:" + line.strip().rpartition(":")[2].strip("/")
+    yield "http://127.0.0.1:" + line.strip().rpartition(":")[2].strip("/")
+    child.terminate()
+    child.wait(20)
+
+
+@pytest.fixture
+def url(program: str, alone: str) -> Iterator[str]:
+    """A coordinator with a token, and a worker."""
     worker = subprocess.Popen(
-        [program, "worker", "--coordinator", address, "--slots", "1"], env=environment, stderr=subprocess.DEVNULL
+        [program, "worker", "--coordinator", alone, "--slots", "1"],
+        env={**os.environ, "SPELRUM_TOKEN": TOKEN},
+        stderr=subprocess.DEVNULL,
     )
-    yield address
-    for process in (worker, child):
-        process.terminate()
-        process.wait(20)
+    yield alone
+    worker.terminate()
+    worker.wait(20)
 
 
 def test_a_sweep_on_a_coordinator(url: str) -> None:
-    lab = spelrum.connect(url, token="spelrum_token_of_tests_0123456789abcdef")
+    lab = spelrum.connect(url, token=TOKEN)
     experiment = lab.submit(sweep())
     seen: list[spelrum.Progress] = []
     assert experiment.wait(seconds=0.1, timeout=60, progress=seen.append) == "finished"
@@ -74,6 +93,71 @@ def test_a_sweep_on_a_coordinator(url: str) -> None:
     with pytest.raises(spelrum.Error) as caught:
         spelrum.connect(url, token="wrong")
     assert caught.value.problem == "bad-token"
+
+
+WORKER = f"""
+import time
+import spelrum
+
+@spelrum.player("connect-four")
+def mine(state):
+    time.sleep(0.01)
+    return state.random.choice(state.legal)
+
+lab = spelrum.connect(token={TOKEN!r})
+spelrum.worker([mine], lab, slots=2, name="notebook")
+print("returned")
+"""
+
+
+@pytest.mark.parametrize("presses", [1, 2])
+def test_a_worker_offers_players_until_ctrl_c(alone: str, tmp_path: Path, presses: int) -> None:
+    (tmp_path / "mine.py").write_text(WORKER)
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "SPELRUM_COORDINATOR": alone, "SPELRUM": binary.path()}
+    child = subprocess.Popen(
+        [sys.executable, "mine.py"], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    lab = spelrum.connect(alone, token=TOKEN)
+    mine = {"algorithm": "lines", "engine": "mine", "reproducible": True}
+    experiment = lab.submit(
+        {"name": "long", "game": "connect-four", "games": 10_000, "players": {"mine": mine, "ab": {"algorithm": "random"}}}
+    )
+    while experiment.progress()["games_settled"] < 4:
+        assert child.poll() is None
+        time.sleep(0.1)
+    for _ in range(presses):
+        child.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    output, messages = child.communicate(timeout=60)
+    if presses == 1:
+        assert (child.returncode, output) == (0, b"returned\n"), messages
+        assert b"ending" in messages
+    else:
+        assert output == b"" and messages.endswith(b"KeyboardInterrupt\n")
+    rows = experiment.sql("SELECT DISTINCT w.name FROM games JOIN workers AS w USING (worker_id)").rows()
+    assert rows == [{"name": "notebook"}]
+    done = subprocess.run(["ps", "-wweo", "args"], capture_output=True, text=True, check=False)
+    assert f"{tmp_path}/worker.spelrum" not in done.stdout
+    # What it had not played is free at once for another.
+    assert lab.status()["experiments"][0]["state"] == "running"
+
+
+def test_what_is_wrong_with_a_worker(alone: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    mine = spelrum.player("nim", name="mine")(len)
+    with pytest.raises(spelrum.Error, match="is not a player"):
+        spelrum.worker([len])  # type: ignore[list-item]
+    with pytest.raises(spelrum.Error, match="two engines are named `mine`"):
+        spelrum.worker([mine], engines={"mine": spelrum.Program("x")})
+    with pytest.raises(spelrum.Error, match="token"):
+        spelrum.worker(coordinator=alone, token="spelrum_another_token_of_tests_0123456789")
+    with pytest.raises(spelrum.Error, match="URL"):
+        spelrum.worker(coordinator="nonsense://")
+    with pytest.raises(spelrum.Error, match="unexpected argument"):
+        spelrum.worker(coordinator=alone, arguments=["--nonsense"])
+    assert not (tmp_path / "worker.spelrum").exists()
+    # Nothing to play: it returns.
+    spelrum.worker(coordinator=alone, token=TOKEN, exit_when_done=True)
 
 
 class Failing(BaseHTTPRequestHandler):

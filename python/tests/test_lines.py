@@ -264,6 +264,8 @@ def test_a_start_without_a_game_asks_for_the_name_alone(start: Start) -> None:
 def test_a_file_that_runs_a_sweep_is_loaded_up_to_it(start: Start) -> None:
     runner = start(RANDOM + "spelrum.run({'players': {'mine': mine}})\nraise RuntimeError\n")
     assert runner.hello["name"] == "mine"
+    for call in ("spelrum.worker([mine])", "spelrum.connect('http://127.0.0.1:1')"):
+        assert start(RANDOM + call + "\nraise RuntimeError\n").hello["name"] == "mine"
     runner = start("spelrum.run({})\n" + RANDOM)
     assert "define players above it" in runner.hello["error"]
 
@@ -302,6 +304,12 @@ def test_the_decorator_refuses_what_is_no_player() -> None:
         spelrum.player()(type("Empty", (), {}))
     with pytest.raises(spelrum.Error, match="no name"):
         spelrum.player()(lambda state: "a1")
+    with pytest.raises(spelrum.Error, match="no game `conect-four`; did you mean `connect-four`?"):
+        spelrum.player("nim", "conect-four")
+    with pytest.raises(spelrum.Error, match="the games are .*othello"):
+        spelrum.player("go")
+    with pytest.raises(spelrum.Error, match="no game"):
+        spelrum.player(["nim"])  # type: ignore[arg-type]
     made = spelrum.player("nim", name="first")(lambda state: state)
     assert made(5) == 5 and repr(made) == "<Player first of nim>"
 

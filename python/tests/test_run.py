@@ -96,8 +96,35 @@ def test_errors_are_the_programs_own(program: str, tmp_path: Path) -> None:
         spelrum.run({"game": "nim"})
     with pytest.raises(spelrum.Error, match="player `a` is"):
         spelrum.run(sweep(players={"a": len}), db=tmp_path / "first.db")
+    with pytest.raises(spelrum.Error, match="(?s)depht.*`players.b`"):
+        spelrum.run(sweep(players={"a": {"algorithm": "random"}, "b": {"algorithm": "alpha-beta", "depht": "$depth"}}), db=tmp_path / "first.db")
     with pytest.raises(spelrum.Error, match="missing.db"):
         spelrum.load(tmp_path / "missing.db")
+
+
+def test_errors_name_what_was_written_in_python(program: str, tmp_path: Path) -> None:
+    """And no line of a file that the package wrote for it."""
+
+    def error(entry: dict[str, Any], game: str = "nim", **settings: Any) -> str:
+        mine = spelrum.player(game, name="mine", **settings)(choose)
+        with pytest.raises(spelrum.Error) as caught:
+            spelrum.run(sweep(game="nim", axes={}, players={"m": {"player": mine, **entry}, "r": {"algorithm": "random"}}), db=db)
+        assert "engines.toml" not in str(caught.value)
+        return str(caught.value)
+
+    db = tmp_path / "first.db"
+    for wrong in ({"min": "x"}, 3, {"low": 1}, {"min": 5, "max": 1}, {}):
+        message = error({}, options={"skill": wrong})
+        assert "`engines.mine`" in message and "`skill`" in message and "@spelrum.player" in message, message
+    assert "`engines.mine`: `options` must be a table" in error({}, options=["skill"])
+    message = error({"options": {"skil": 3}}, options={"skill": {"min": 1, "max": 3}})
+    assert "player `m`" in message and "did you mean `skill`" in message and "@spelrum.player" in message
+    assert error({}, game="chess") == "player `m` plays chess, and the sweep's game is nim"
+    assert not db.exists()
+
+
+def choose(state: spelrum.State) -> str:
+    return state.legal[0]
 
 
 def test_the_program_is_found(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,6 +168,47 @@ def test_ctrl_c_keeps_finished_games(program: str, tmp_path: Path) -> None:
     assert experiment.state == "running" and experiment.results.rows()[0]["games"] > 0
     done = subprocess.run(["ps", "-wweo", "args"], capture_output=True, text=True, check=False)
     assert str(tmp_path) not in done.stdout
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_the_program_ends_with_python(program: str, tmp_path: Path, sent: signal.Signals) -> None:
+    """However Python ends, also while a player of it is at the board; finished games are kept."""
+    (tmp_path / "mine.py").write_text(
+        f"""
+import os
+import spelrum
+
+@spelrum.player()
+def mine(state):
+    return state.legal[0]
+
+spelrum.run({{"name": "long", "game": "connect-four", "games": 100_000,
+             "players": {{"mine": mine, "a": {{"algorithm": "mcts", "nodes": 20_000}}}}}},
+            db={str(tmp_path / "long.db")!r}, slots=2, progress=lambda now: print(now.games_settled, flush=True))
+"""
+    )
+    child = subprocess.Popen(
+        [sys.executable, "mine.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(SOURCE), "SPELRUM": program},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert child.stdout is not None
+    while int(child.stdout.readline()) == 0:
+        pass
+    child.send_signal(sent)
+    child.communicate()
+    assert child.returncode == -sent
+    for _ in range(300):
+        done = subprocess.run(["ps", "-wweo", "args"], capture_output=True, text=True, check=False)
+        if str(tmp_path) not in done.stdout and "spelrum mine.py mine" not in done.stdout:
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail(f"still there: {done.stdout}")
+    experiment = spelrum.load(tmp_path / "long.db")
+    assert experiment.state == "running" and experiment.results.rows()[0]["games"] > 0
 
 
 @pytest.mark.parametrize("raised", [ValueError, KeyboardInterrupt])

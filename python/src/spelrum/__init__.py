@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from spelrum import adapters
     from spelrum.coordinator import Coordinator, RemoteExperiment, connect
     from spelrum.experiment import Experiment, Rows, load
-    from spelrum.runner import Progress, run
+    from spelrum.positions import Position
+    from spelrum.runner import Progress, run, worker
 
 __version__ = "0.1.0"
 
@@ -42,6 +43,7 @@ __all__ = [
     "Limits",
     "Move",
     "Player",
+    "Position",
     "Program",
     "Progress",
     "RemoteExperiment",
@@ -53,18 +55,21 @@ __all__ = [
     "main",
     "player",
     "run",
+    "worker",
 ]
 
 # Loaded when first used: a player's process needs none of it, and starts sooner.
 _LAZY = {
     "Coordinator": "coordinator",
     "Experiment": "experiment",
+    "Position": "positions",
     "Progress": "runner",
     "RemoteExperiment": "coordinator",
     "Rows": "experiment",
     "connect": "coordinator",
     "load": "experiment",
     "run": "runner",
+    "worker": "runner",
 }
 
 

@@ -13,7 +13,7 @@ from spelrum.lines import Connection
 
 
 def load(file: Path, name: str) -> players.Player:
-    """Loads a file as a module, up to its first call of ``run``, and finds the player.
+    """Loads a file as a module, up to its first call of ``run``, ``worker`` or ``connect``, and finds the player.
 
     The module's ``__name__`` is not ``__main__``, so that what stands under such an ``if`` is left out.
 

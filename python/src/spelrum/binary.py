@@ -24,9 +24,9 @@ def path() -> str:
         if shutil.which(named) is None:
             raise Error(f"SPELRUM names {named}, which is not a program")
         return named
-    # `PREFIX/lib/python3.X/site-packages/spelrum` and `PREFIX/bin/spelrum`.
-    here = Path(__file__).resolve()
-    folders = [parent / "bin" for parent in list(here.parents)[3:6]] + [Path(sys.executable).parent]
+    # `PREFIX/lib/python3.X/site-packages/spelrum` and `PREFIX/bin/spelrum`; by `pip install --target`, `PREFIX/spelrum`.
+    parents = list(Path(__file__).resolve().parents)
+    folders = [parent / "bin" for parent in [*parents[1:2], *parents[3:6]]] + [Path(sys.executable).parent]
     for folder in folders:
         program = folder / "spelrum"
         if program.is_file() and os.access(program, os.X_OK):
@@ -40,14 +40,23 @@ def path() -> str:
     return found
 
 
+def command(*arguments: str) -> list[str]:
+    """The command line of a program that the calling thread waits for. It ends as by SIGTERM when
+    this thread or process ends, however that ends: by SIGKILL too.
+
+    Raises:
+        Error: if there is no program.
+    """
+    return [path(), "--color", "never", "--ends-with", str(os.getpid()), *arguments]
+
+
 def call(*arguments: str) -> str:
     """Runs the program and returns what it prints.
 
     Raises:
         Error: if it fails, with its message and exit code.
     """
-    command = [path(), "--color", "never", *arguments]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    done = subprocess.run(command(*arguments), stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if done.returncode != 0:
         raise error(done.stderr.decode("utf-8", "replace"), done.returncode, arguments)
     return done.stdout.decode("utf-8", "replace")

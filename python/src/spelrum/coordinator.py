@@ -14,7 +14,7 @@ from typing import Any, Callable, Mapping, Optional, Union, cast
 from urllib.parse import quote, urlencode
 
 import spelrum
-from spelrum import toml
+from spelrum import players, toml
 from spelrum.errors import Error
 from spelrum.experiment import Row, Rows, results_statement
 from spelrum.runner import Progress, _read, with_engines
@@ -31,6 +31,7 @@ class Coordinator:
     def __init__(self, url: str, token: Optional[str], ca: Optional[Union[str, Path]]) -> None:
         self.url = url.rstrip("/")
         self._token = token
+        self._ca = ca
         handlers: list[Any] = [urllib.request.ProxyHandler({})]
         if self.url.startswith("https:"):
             import ssl
@@ -251,6 +252,7 @@ def connect(
     Raises:
         Error: if it is not reached within a minute, refuses the token, or is not a coordinator.
     """
+    players.stop_loading()
     url = url or os.environ.get("SPELRUM_COORDINATOR")
     if not url or "://" not in url:
         raise Error(f"give the coordinator's URL, such as http://127.0.0.1:7878, not {url!r}")

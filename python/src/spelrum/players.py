@@ -39,6 +39,9 @@ RESIGN = _Resign()
 Answer = Union[str, Move, _Resign]
 """What a player returns for a state."""
 
+GAMES = ("pentago", "tic-tac-toe", "nim", "connect-four", "chess", "othello")
+"""The games of the program, in its order."""
+
 # Each player that this process has defined, in order.
 _registry: list[Player] = []
 # The name of the player that this process plays as ("" for the only one), or None.
@@ -46,7 +49,7 @@ _playing: Optional[str] = None
 
 
 class Loaded(BaseException):
-    """The end of loading a player's file: it came to a call of ``run``."""
+    """The end of loading a player's file: it came to a call that is for the file as a script."""
 
 
 class Player:
@@ -158,11 +161,15 @@ def player(
         options: options that sweeps may set, as an engines file has them: ``{"skill": {"min": 1, "max": 9}}``.
 
     Raises:
-        Error: if a class has neither ``choose`` nor ``choose_batch``, or no name is given or found.
+        Error: if there is no such game, a class has neither ``choose`` nor ``choose_batch``, or no name
+            is given or found.
     """
     source = sys._getframe(1).f_code.co_filename
     if games and callable(games[0]):
         raise Error("write @spelrum.player() with parentheses, and the games inside, or none for any game")
+    for game in games:
+        if game not in GAMES:
+            raise Error(f"there is no game `{game}`; {_remedy(game)}")
 
     def decorate(target: Callable[..., Any]) -> Player:
         batched = isinstance(target, type) and hasattr(target, "choose_batch")
@@ -191,6 +198,13 @@ def player(
     return decorate
 
 
+def _remedy(game: Any) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(str(game).lower(), GAMES, 1)
+    return f"did you mean `{near[0]}`?" if near else f"the games are {', '.join(GAMES)}"
+
+
 def find(name: str) -> Player:
     """The player of this name, or the only one, if the name is empty.
 
@@ -205,7 +219,7 @@ def find(name: str) -> Player:
 
 
 def stop_loading() -> None:
-    """Ends the loading of a player's file that calls ``run``, since this process only plays.
+    """Ends the loading of a player's file that calls ``run``, ``worker`` or ``connect``, since this process only plays.
 
     Raises:
         Loaded: if the player that this process plays is defined.
@@ -216,7 +230,7 @@ def stop_loading() -> None:
     try:
         find(_playing)
     except Error as problem:
-        raise Error(f"spelrum.run comes before the player: define players above it, or in a file of their own ({problem})") from None
+        raise Error(f"spelrum.run, worker or connect comes before the player: define players above it, or in a file of their own ({problem})") from None
     raise Loaded
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,13 +12,16 @@ import tempfile
 import time
 import warnings
 from pathlib import Path
-from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, NamedTuple, Optional, Sequence, Union
 
-from spelrum import binary, players, toml
+from spelrum import binary, toml
 from spelrum.errors import Error
 from spelrum.experiment import Experiment
-from spelrum.players import Player, Program
+from spelrum.players import GAMES, Player, Program, stop_loading
 from spelrum.sources import Engine, engine_table
+
+if TYPE_CHECKING:
+    from spelrum.coordinator import Coordinator
 
 Sweep = Union[Mapping[str, Any], str, Path]
 """A sweep: a table, a file, or (with a line break) the text of one."""
@@ -25,6 +30,9 @@ Sweep = Union[Mapping[str, Any], str, Path]
 _SOME_FAILED = 7
 # Between two looks at the progress, in seconds.
 _LOOK = 1.0
+_ENGINES_FILE = "engines.toml"
+# What is kept of a worker's log for its error, in bytes.
+_LOG_MAX = 16_000
 
 
 class Progress(NamedTuple):
@@ -75,7 +83,7 @@ def run(
         Error: if the sweep is wrong, or the program fails; with its message.
         KeyboardInterrupt: after Ctrl-C, once the program has ended.
     """
-    players.stop_loading()
+    stop_loading()
     table, text, file = _read(sweep)
     database = Path(db if db is not None else _name(table, text, file) + ".db").expanduser().absolute()
     named: dict[str, Engine] = dict(engines) if isinstance(engines, Mapping) else {}
@@ -87,13 +95,14 @@ def run(
         raise Error("give the engines of that file by a table too: a run has one engines file")
     if named or file is None:
         folder.mkdir(parents=True, exist_ok=True)
+    written = []
     if named:
-        engines_file = folder / "engines.toml"
-        tables = {name: engine_table(engine, folder) for name, engine in named.items()}
-        engines_file.write_text(toml.dumps({"engines": tables}), encoding="utf-8")
+        engines_file = _write_engines(named, folder)
+        written.append(engines_file)
     if file is None:
         file = folder / "sweep.toml"
         file.write_text(text, encoding="utf-8")
+        written += [file] if table is not None else []
 
     command = ["run", str(file), "--db", str(database), "--json", "--quiet"]
     command += ["--slots", str(slots)] if slots is not None else []
@@ -111,7 +120,7 @@ def run(
     except ValueError:
         report = None
     if report is None or code not in (0, _SOME_FAILED):
-        raise binary.error(messages, code, command)
+        raise binary.error(_of_python(messages.rstrip(), written), code, command)
     experiment = Experiment(database, report["experiment_uuid"], report["experiment"])
     if messages.strip():
         warnings.warn(messages.strip(), stacklevel=2)
@@ -123,8 +132,10 @@ def with_engines(sweep: Mapping[str, Any], engines: dict[str, Engine]) -> dict[s
     """The sweep with players of Python as external engines, which are added to ``engines``.
 
     Raises:
-        Error: if two engines have the same name.
+        Error: if two engines have the same name, or a player does not play the sweep's game.
     """
+    game = sweep.get("game")
+    game = game.get("name") if isinstance(game, Mapping) else game
     described: dict[str, Any] = {}
     for name, entry in (sweep.get("players") or {}).items():
         settings = dict(entry) if isinstance(entry, Mapping) else {}
@@ -138,11 +149,138 @@ def with_engines(sweep: Mapping[str, Any], engines: dict[str, Engine]) -> dict[s
                 f"or a spelrum.Program"
             )
         engine_name = engine.name if isinstance(engine, Player) else name
-        if engines.setdefault(engine_name, engine) is not engine:
-            raise Error(f"two engines are named `{engine_name}`: give one another, @spelrum.player(..., name=…)")
+        _add(engines, engine_name, engine)
+        # Another text may be an axis.
+        if isinstance(engine, Player) and engine.games and game in GAMES and game not in engine.games:
+            raise Error(f"player `{name}` plays {', '.join(engine.games)}, and the sweep's game is {game}")
         protocol = "lines" if isinstance(engine, Player) else engine.protocol
         described[name] = {"algorithm": protocol, "engine": engine_name, **settings}
     return {**sweep, "players": described}
+
+
+def worker(
+    players: Iterable[Player] = (),
+    coordinator: Union[None, str, Coordinator] = None,
+    *,
+    token: Optional[str] = None,
+    ca: Optional[Union[str, Path]] = None,
+    slots: Optional[int] = None,
+    name: Optional[str] = None,
+    engines: Optional[Mapping[str, Engine]] = None,
+    exit_when_done: bool = False,
+    folder: Union[str, Path] = "worker.spelrum",
+    arguments: Sequence[str] = (),
+) -> None:
+    """Plays games for a coordinator on this machine, and offers it players of Python, until Ctrl-C.
+
+    Ctrl-C lets the games under way end, hands back the rest and returns; a second one ends at once. Sweeps
+    name the players as :meth:`spelrum.Coordinator.submit` does: ``algorithm = "lines"``, ``engine = "mine"``.
+
+    Args:
+        players: players that this machine can play beside those of the program.
+        coordinator: its URL, or what :func:`spelrum.connect` returned; else the environment variable
+            ``SPELRUM_COORDINATOR``.
+        token: else that of the connection, or ``SPELRUM_TOKEN``.
+        ca: a file of CA certificates (PEM), as for :func:`spelrum.connect`.
+        slots: how many games to play at once; else as many as there are cores.
+        name: the worker's name in results; else the host's.
+        engines: other external engines by the names that sweeps have for them.
+        exit_when_done: whether to return when there is nothing left to play.
+        folder: where the engines file and the source of a notebook's players are written.
+        arguments: other arguments for ``spelrum worker``, such as ``["--label", "gpu"]``.
+
+    Raises:
+        Error: if two engines have one name, or the program fails; with its message.
+        KeyboardInterrupt: after a second Ctrl-C, once the program has ended.
+    """
+    stop_loading()
+    named: dict[str, Engine] = dict(engines or {})
+    for player in players:
+        if not isinstance(player, Player):
+            raise Error(f"{player!r:.100} is not a player: put @spelrum.player() above it, or name it in `engines`")
+        _add(named, player.name, player)
+    environment = dict(os.environ)
+    if coordinator is not None and not isinstance(coordinator, str):
+        token, ca = token or coordinator._token, ca or coordinator._ca
+        coordinator = coordinator.url
+    for variable, value in (("SPELRUM_TOKEN", token), ("SPELRUM_CA", ca)):
+        if value is not None:
+            environment[variable] = str(value)
+    folder = Path(folder).expanduser().absolute()
+    command = ["worker"]
+    command += ["--coordinator", coordinator] if coordinator is not None else []
+    command += ["--slots", str(slots)] if slots is not None else []
+    command += ["--name", name] if name is not None else []
+    command += ["--exit-when-done"] if exit_when_done else []
+    written = []
+    if named:
+        folder.mkdir(parents=True, exist_ok=True)
+        written.append(_write_engines(named, folder))
+        command += ["--engines", str(written[0])]
+    _work([*command, *arguments], environment, written)
+
+
+def _work(command: Sequence[str], environment: Mapping[str, str], written: Sequence[Path]) -> None:
+    """Runs a worker to its end, and shows what it logs."""
+    child = subprocess.Popen(
+        binary.command(*command),
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert child.stderr is not None
+    interrupts = 0
+    log = b""
+    while True:
+        try:
+            data = os.read(child.stderr.fileno(), 1 << 16)
+            if not data:
+                code = child.wait()
+                break
+            log = (log + data)[-_LOG_MAX:]
+            print(data.decode("utf-8", "replace"), end="", file=sys.stderr, flush=True)
+        except KeyboardInterrupt:
+            interrupts += 1
+            child.send_signal(signal.SIGINT)
+        except BaseException:
+            child.terminate()
+            child.wait()
+            raise
+    child.stderr.close()
+    if interrupts > 1:
+        raise KeyboardInterrupt
+    if code != 0:
+        _, error, message = log.decode("utf-8", "replace").rpartition("error: ")
+        raise binary.error(_of_python((error + message).rstrip(), written), code, command)
+
+
+def _write_engines(named: Mapping[str, Engine], folder: Path) -> Path:
+    """Writes an engines file, and the sources of a notebook's players, into a folder."""
+    file = folder / _ENGINES_FILE
+    tables = {name: engine_table(engine, folder) for name, engine in named.items()}
+    file.write_text(toml.dumps({"engines": tables}), encoding="utf-8")
+    return file
+
+
+def _of_python(message: str, written: Sequence[Path]) -> str:
+    """A message about files that were written here from tables, with their keys in place of lines."""
+    for file in written:
+        for place, number in re.findall(rf"({re.escape(str(file))}:(\d+)(?::\d+)?)", message):
+            above = file.read_text(encoding="utf-8").splitlines()[: int(number)]
+            headers = [line[1:-1] for line in above if line.startswith("[")]
+            key = above[-1].partition(" = ")[0]
+            message = message.replace(place, f"`{'.'.join([*headers[-1:], key])}`")
+        if file.name == _ENGINES_FILE and "engines file" in message:
+            message += "\n(the engines file is written from @spelrum.player and spelrum.Program: change it there)"
+    return message
+
+
+def _add(engines: dict[str, Engine], name: str, engine: Engine) -> None:
+    """Adds an engine under its name, which no other has."""
+    if engines.setdefault(name, engine) is not engine:
+        raise Error(f"two engines are named `{name}`: give one another, @spelrum.player(..., name=…)")
 
 
 def _read(sweep: Sweep) -> tuple[Optional[Mapping[str, Any]], str, Optional[Path]]:
@@ -163,8 +301,6 @@ def _name(table: Optional[Mapping[str, Any]], text: str, file: Optional[Path]) -
     if table is not None:
         name = table.get("name")
     else:
-        import re
-
         # Keys without a header come first; a text that is no TOML is refused by the program.
         top = re.split(r"^\s*\[", text, maxsplit=1, flags=re.MULTILINE)[0]
         match = re.search(r"^\s*name\s*=\s*[\"']([^\"']+)[\"']", top, re.MULTILINE)
@@ -182,7 +318,7 @@ def _play(
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
         # A group of its own: Ctrl-C reaches the program once, from here, and not its engines.
         child = subprocess.Popen(
-            [binary.path(), "--color", "never", *command],
+            binary.command(*command),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=messages,
