@@ -17,6 +17,9 @@ pub const CAPABILITIES_MAX: usize = 500;
 /// Most bytes of all names and texts that a worker offers of one engine.
 pub const CAPABILITIES_BYTES_MAX: usize = 16 * 1_024;
 
+/// The remedy for an option that an engine refuses.
+const CHANGE_OPTIONS: &str = "change in the sweep what this player sets in `options`, or what its [find] or [tune] tries of them";
+
 /// Most options named in a sentence.
 const NAMED_MAX: usize = 4;
 
@@ -245,12 +248,11 @@ impl EngineRequest {
                         "{engine} has no option `{name}`; it has {}",
                         nearest_names(declared, name)
                     ),
-                    remedy: "change `options` of this player in the sweep",
+                    remedy: CHANGE_OPTIONS,
                 });
             };
             if let Some(problem) = option.problem_with(engine, value, "") {
-                let remedy = "change `options` of this player in the sweep";
-                return Some(Inability { problem, remedy });
+                return Some(Inability { problem, remedy: CHANGE_OPTIONS });
             }
         }
         let remedy = "change it in the sweep; the owner of the worker can allow it under the engine's `options` \

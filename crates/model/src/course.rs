@@ -20,7 +20,7 @@ pub use note::{
     Begun, Bounds, Confirmed, Ended, Estimate, Estimated, Note, Noted, Place, Setting,
     SettingsScore, Tried,
 };
-pub use parameter::{LedParameter, Unit};
+pub use parameter::{LedParameter, OPTIONS, Unit, option_named, parameter, set_parameter};
 pub use planned::{CoursePlan, Meeting, PlannedRun, RunSettings};
 pub use race::{Behind, RaceSettings, RaceStandings, Runner};
 pub use tune_settings::{Tunable, TuneMethod, TuneSettings, TunedParameter, part_of, usual_step};

@@ -316,7 +316,36 @@ impl Plan {
                 ..Demands::default()
             }
         };
-        foreseen.cells.iter().map(of_cell).filter(|cell| !cell.engines.is_empty()).collect()
+        let planned = foreseen.cells.iter().map(of_cell).filter(|cell| !cell.engines.is_empty());
+        planned.chain(self.demands_of_tried()).collect()
+    }
+
+    /// The demands on engines of the players at the ends of what a course tries, without their opponents.
+    fn demands_of_tried(&self) -> Vec<Demands> {
+        let demands = |(_, parameters, conditions): (&str, Parameters, usize)| {
+            let game = GameRequest::from_rules(&self.conditions[conditions].rules);
+            Some(Demands {
+                engines: vec![NeededEngine::from_parameters(&parameters)?],
+                requests: EngineRequest::from_parameters(&parameters, game).into_iter().collect(),
+                ..Demands::default()
+            })
+        };
+        self.externals_tried().into_iter().filter_map(demands).collect()
+    }
+
+    /// The external players at the ends of what a course tries, each with its name in the sweep and the number of its
+    /// conditions. Empty without a course.
+    #[must_use]
+    pub fn externals_tried(&self) -> Vec<(&str, Parameters, usize)> {
+        let runs = self.course.iter().flat_map(|course| &course.runs);
+        let met = runs.flat_map(|run| run.meetings.iter().map(move |meeting| (run, meeting)));
+        let external = met.filter(|(_, met)| met.cell.players[met.subject].is_external());
+        let tried = external.flat_map(|(run, Meeting { cell, subject })| {
+            let ends = run.settings.ends(&cell.players[*subject].parameters());
+            let name = &*cell.player_names[*subject];
+            ends.into_iter().map(move |player| (name, player, cell.conditions))
+        });
+        tried.collect()
     }
 
     fn all_cells(&self) -> impl Iterator<Item = &PlannedCell> {

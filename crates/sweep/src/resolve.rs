@@ -6,6 +6,7 @@ use spelrum_engine::{
     parameters_of,
 };
 use spelrum_model::builds::Builds;
+use spelrum_model::course::{OPTIONS, option_named, set_parameter};
 use spelrum_model::seeds::SEED_END;
 use spelrum_model::{OPENING_PLIES_MAX, OpeningsError, OpeningsRule};
 use spelrum_toml::{Entry, Fault, Node, Span, Table, Tree, did_you_mean};
@@ -308,6 +309,8 @@ pub(super) fn player(
     // An unknown algorithm's parameters are unknown, too: report the error in its name.
     let is_known = ALGORITHMS.contains(&algorithm) || EXTERNAL_ALGORITHMS.contains(&algorithm);
     let mut given = Parameters::new();
+    // Placeholders of options that a course decides: they belong in the player's `options`.
+    let mut decided = Vec::new();
     for PlayerEntry { key, value: node, .. } in entries {
         let is_whole = info(key).is_some_and(|info| {
             matches!(
@@ -315,7 +318,8 @@ pub(super) fn player(
                 ParameterKind::Nested | ParameterKind::Recipe(_) | ParameterKind::Integers { .. }
             )
         });
-        if *key == "options" && ALGORITHMS.contains(&algorithm) {
+        let option = option_named(key);
+        if (*key == OPTIONS || option.is_some()) && ALGORITHMS.contains(&algorithm) {
             return Err(Fault::at(
                 &node.place,
                 format!(
@@ -334,7 +338,14 @@ pub(super) fn player(
                 ),
             ));
         }
-        given.insert((*key).to_owned(), value(node)?);
+        if option.is_some() {
+            decided.push((key, value(node)?));
+        } else {
+            given.insert((*key).to_owned(), value(node)?);
+        }
+    }
+    for (key, value) in decided {
+        set_parameter(&mut given, key, value);
     }
     if let (Some(builds), Some(_), Some(Value::Text(engine)), None) =
         (builds, Protocol::named(algorithm), given.get("engine"), given.get("build"))
@@ -344,6 +355,11 @@ pub(super) fn player(
     }
     Player::from_parameters(rules, &given).map_err(|error| {
         let is_parameter = |key: &str| matches!(key, "algorithm" | "preset") || info(key).is_some();
+        let find = |key: &str| {
+            let is_option =
+                |entry: &&PlayerEntry<'_>| key == OPTIONS && option_named(entry.key).is_some();
+            find(key).or_else(|| entries.iter().find(is_option))
+        };
         let place = match error.place.as_deref().and_then(find) {
             Some(entry) if is_parameter(entry.key) => &entry.value.place,
             Some(entry) => entry.key_place,

@@ -11,6 +11,7 @@ use spelrum_engine::{
     ParameterKind, Rules, meaning_of, parameters_of, presets_of,
 };
 use spelrum_model::claims::CLAIMS_MAX;
+use spelrum_model::course::OPTIONS;
 
 use crate::adjudication::ADJUDICATION;
 use crate::claim_keys::{self, CLAIM};
@@ -338,6 +339,13 @@ fn tuned_parameters() -> Json {
         "type": "object",
         "minProperties": 1,
         "maxProperties": PARAMETERS_MAX,
+        "properties": {
+            OPTIONS: {
+                "description": "Options of the player's engine, by the engine's own names.",
+                "type": "object",
+                "additionalProperties": object(TUNED),
+            },
+        },
         "additionalProperties": object(TUNED),
     })
 }

@@ -23,6 +23,7 @@ mod forfeits;
 mod game_timeout;
 mod keys;
 mod merge;
+mod options;
 mod overrides;
 mod page;
 mod pairing;

@@ -6,6 +6,7 @@ use super::evolve_settings::EvolveSettings;
 use super::find_settings::FindSettings;
 use super::kind::CourseKind;
 use super::note::Setting;
+use super::parameter::set_parameter;
 use super::race::RaceSettings;
 use super::tune_settings::TuneSettings;
 use crate::plan::cell::PlannedCell;
@@ -92,12 +93,30 @@ impl RunSettings {
     pub fn dearest(&self, mut player: Parameters) -> Parameters {
         match self {
             Self::Find(FindSettings { parameter, .. }) => {
-                player.insert(parameter.key.clone(), parameter.value(parameter.high));
+                set_parameter(&mut player, &parameter.key, parameter.value(parameter.high));
                 player
             }
             Self::Tune(tune) => tune.dearest(),
             // All formulas take about the same time.
             Self::Evolve(_) | Self::Race(_) => player,
+        }
+    }
+
+    /// Its player, based on one from its meetings, at the ends of what the run tries: every value of a parameter lies
+    /// between two of these, or is a choice in one of them.
+    #[must_use]
+    pub fn ends(&self, player: &Parameters) -> Vec<Parameters> {
+        match self {
+            Self::Find(FindSettings { parameter, .. }) => {
+                let at = |number: f64| {
+                    let mut player = player.clone();
+                    set_parameter(&mut player, &parameter.key, parameter.value(number));
+                    player
+                };
+                vec![at(parameter.low), at(parameter.high)]
+            }
+            Self::Tune(tune) => tune.ends(),
+            Self::Evolve(_) | Self::Race(_) => vec![player.clone()],
         }
     }
 

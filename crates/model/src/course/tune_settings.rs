@@ -4,7 +4,7 @@ use spelrum_engine::{Parameters, Player, Rules, Value, memory_bytes_of};
 use spelrum_optimize::space::{Dimension, Level};
 
 use super::note::Setting;
-use super::parameter::{LedParameter, Unit};
+use super::parameter::{LedParameter, Unit, set_parameter};
 use crate::plan::cell::AxisValue;
 
 /// The settings of a `[tune]` run.
@@ -168,9 +168,10 @@ impl TuneSettings {
         levels: &[Level],
     ) -> Result<Parameters, (Parameters, spelrum_engine::KeyProblem)> {
         let mut given = self.player.clone();
-        given.extend(
-            self.parameters.iter().zip(levels).map(|(parameter, level)| parameter.value(*level)),
-        );
+        for (parameter, level) in self.parameters.iter().zip(levels) {
+            let (name, value) = parameter.value(*level);
+            set_parameter(&mut given, &name, value);
+        }
         let mut left = WITHOUT_EFFECT_MAX;
         loop {
             let error = match Player::from_parameters(&self.rules, &given) {
@@ -195,6 +196,20 @@ impl TuneSettings {
             value: parameter.shown(parameter.start),
         };
         self.parameters.iter().map(setting).collect()
+    }
+
+    /// The initial player, with each parameter by itself at its ends.
+    pub(super) fn ends(&self) -> Vec<Parameters> {
+        let start: Vec<Level> = self.parameters.iter().map(|parameter| parameter.start).collect();
+        let mut players = vec![self.player_with(&start)];
+        for (place, parameter) in self.parameters.iter().enumerate() {
+            players.extend(parameter.ends().into_iter().map(|end| {
+                let mut levels = start.clone();
+                levels[place] = end;
+                self.player_with(&levels)
+            }));
+        }
+        players
     }
 
     /// The player with most memory, or else with all numbers at their greatest.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use spelrum_engine::Parameters;
 use spelrum_model::course::{
     Begun, Ended, Meeting, Note, Noted, Place, PlannedRun, RUN, RaceSettings, RunSettings,
+    set_parameter,
 };
 use spelrum_model::{AxisValue, Plan, seeds};
 
@@ -137,7 +138,9 @@ impl Running {
             if self.is_whole {
                 player.clear();
             }
-            player.extend(parameters.iter().cloned());
+            for (name, value) in parameters {
+                set_parameter(player, name, value.clone());
+            }
         }
         // Games of different steps differ, even if they try the same settings.
         let seed = cell.definition.seed;

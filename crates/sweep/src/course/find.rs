@@ -1,7 +1,9 @@
 //! `find`: the value of a parameter at which two players are even.
 
 use spelrum_engine::{Parameters, Player, Rules, Value, parse_duration_us};
-use spelrum_model::course::{FindSettings, LedParameter, Unit};
+use spelrum_model::course::{
+    FindSettings, LedParameter, OPTIONS, Unit, option_named, parameter, set_parameter,
+};
 use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Tree};
 
 use super::super::keys::course::find::{FIND_AT_ONCE, FIND_LOGARITHMIC, FIND_STEPS};
@@ -16,7 +18,7 @@ impl Course<'_> {
     pub(super) fn stands_for(&self) -> Result<Vec<Entry>, Fault> {
         let parameter = self.required("parameter")?;
         Ok(vec![Entry {
-            key: self.text("parameter")?.to_owned(),
+            key: plain_name(self.text("parameter")?),
             key_place: parameter.place.clone(),
             value: self.required("from")?.clone(),
         }])
@@ -27,13 +29,19 @@ impl Course<'_> {
         let log = FIND_LOGARITHMIC.read(self.table)?;
         let [from, to] = [self.required("from")?, self.required("to")?];
         let place = &self.required("parameter")?.place;
-        let parameter = led(rules, player, (self.text("parameter")?, place), [from, to], log)?;
+        let name = plain_name(self.text("parameter")?);
+        let parameter = led(rules, player, (&name, place), [from, to], log)?;
         Ok(FindSettings {
             parameter,
             steps: FIND_STEPS.read(self.table)?,
             at_once: FIND_AT_ONCE.read(self.table)?,
         })
     }
+}
+
+/// A parameter's name as reports show it: an engine's option without the quotes that TOML needs.
+pub(super) fn plain_name(name: &str) -> String {
+    option_named(name).map_or_else(|| name.to_owned(), |option| format!("{OPTIONS}.{option}"))
 }
 
 /// A parameter with the bounds of the search, for a player that has one of them.
@@ -45,10 +53,19 @@ pub(super) fn led(
     log: bool,
 ) -> Result<LedParameter, Fault> {
     let microseconds = format!("{name}_us");
-    let (key, unit) = match (player.get(name), player.get(&microseconds)) {
+    let is_option = option_named(name).is_some();
+    let (key, unit) = match (parameter(player, name), player.get(&microseconds)) {
         (Some(Value::Integer(_)), _) => (name.to_owned(), Unit::Whole),
+        // Such an option has a `start`; the engine's own default is not known before it runs.
+        (None, _) if is_option => (name.to_owned(), Unit::Whole),
         (Some(Value::Number(_)), _) => (name.to_owned(), Unit::Real),
         (_, Some(Value::Integer(_))) => (microseconds, Unit::Microseconds),
+        (Some(value), _) if is_option => {
+            let problem = format!("`{name}` is {value}, which is not a whole number");
+            let remedy = "only an engine's options of whole numbers go from a least value to a greatest; [tune] takes \
+                          `choices` for others";
+            return Err(Fault::at(place, problem, remedy));
+        }
         _ => {
             let problem = format!("`{name}` is not a number or a duration");
             let remedy = "name a parameter such as \"move_time\", \"nodes\" or \"depth\"";
@@ -68,13 +85,13 @@ pub(super) fn led(
             "begin above 0, or write scale = \"linear\"",
         ));
     }
-    let parameter = LedParameter { name: name.to_owned(), key, unit, low, high, log };
+    let led = LedParameter { name: name.to_owned(), key, unit, low, high, log };
     // Values between two good ones are good.
     let mut with_end = player.clone();
-    with_end.insert(parameter.key.clone(), parameter.value(high));
+    set_parameter(&mut with_end, &led.key, led.value(high));
     Player::from_parameters(rules, &with_end)
         .map_err(|error| Fault::at(&ends[1].place, error.what, error.remedy))?;
-    Ok(parameter)
+    Ok(led)
 }
 
 /// A number of a parameter.

@@ -9,10 +9,10 @@ mod find;
 mod race;
 mod tune;
 
-use spelrum_engine::{Parameters, Rules};
+use spelrum_engine::{EXTERNAL_ALGORITHMS, Parameters, Rules, parameters_of};
 use spelrum_model::Task;
-use spelrum_model::course::{CourseKind, RunSettings};
-use spelrum_toml::{Entry, Fault, Node, Table};
+use spelrum_model::course::{CourseKind, OPTIONS, RunSettings, option_named};
+use spelrum_toml::{Entry, Fault, Node, Table, Tree};
 
 use super::axes::Axis;
 use super::key::{self, Keys};
@@ -117,8 +117,12 @@ pub(super) fn read(
         CourseKind::Evolve => vec![table.formula_that_stands_for_any()?],
     };
     let player = players.template(subject);
-    for Entry { key, .. } in &stands_for {
-        if let Some(assigned) = player.parameters.entries.iter().find(|entry| entry.key == *key) {
+    for Entry { key, key_place, .. } in &stands_for {
+        if is_no_parameter(&player.parameters, key) {
+            let problem = format!("`{key}` is not a parameter of `{}`", player.name);
+            return Err(Fault::at(key_place, problem, OPTION_REMEDY));
+        }
+        if let Some(assigned) = assigned(&player.parameters, key) {
             let problem = format!("`{key}` of `{}` is what `{name}` decides", player.name);
             return Err(Fault::at(&assigned.key_place, problem, "remove it from the player"));
         }
@@ -144,6 +148,27 @@ pub(super) fn read(
         swap_sides,
         cut_off_by,
     }))
+}
+
+/// The remedy where the name of an engine's option is not written as one.
+const OPTION_REMEDY: &str =
+    "an option of its engine is named with `options` before it, such as options.\"Skill Level\"";
+
+/// Whether the name is neither a parameter of a player that is external nor an option.
+fn is_no_parameter(parameters: &Table, name: &str) -> bool {
+    let algorithm = parameters.get("algorithm").and_then(|entry| entry.value.text("", "").ok());
+    algorithm.is_some_and(|algorithm| {
+        EXTERNAL_ALGORITHMS.contains(&algorithm)
+            && option_named(name).is_none()
+            && (name == OPTIONS || parameters_of(algorithm).iter().all(|known| known.name != name))
+    })
+}
+
+/// The entry of a player that sets a parameter or an engine's option.
+fn assigned<'p>(parameters: &'p Table, name: &str) -> Option<&'p Entry> {
+    let Some(option) = option_named(name) else { return parameters.get(name) };
+    let Tree::Table(options) = &parameters.get(OPTIONS)?.value.tree else { return None };
+    options.entries.iter().find(|entry| entry.key.eq_ignore_ascii_case(option))
 }
 
 /// The table of a course.

@@ -1,7 +1,9 @@
 //! `tune`: the best settings of a player.
 
 use spelrum_engine::{Parameters, Rules, Value};
-use spelrum_model::course::{Tunable, TuneMethod, TuneSettings, TunedParameter, part_of};
+use spelrum_model::course::{
+    OPTIONS, Tunable, TuneMethod, TuneSettings, TunedParameter, option_named, parameter, part_of,
+};
 use spelrum_optimize::cmaes::usual_population;
 use spelrum_optimize::space::Level;
 use spelrum_toml::{Entry, Fault, Node, Span, Table, Tree};
@@ -28,14 +30,14 @@ impl Course<'_> {
     ) -> Result<TuneSettings, Fault> {
         let node = self.required("parameters")?;
         let table = node.table("`parameters`", EXAMPLE)?;
-        if table.entries.is_empty() || table.entries.len() > PARAMETERS_MAX {
-            let problem = format!("`tune` decides {} parameters", table.entries.len());
+        let entries = tuned_entries(table)?;
+        if entries.is_empty() || entries.len() > PARAMETERS_MAX {
+            let problem = format!("`tune` decides {} parameters", entries.len());
             return Err(Fault::at(&node.place, problem, format!("name 1 to {PARAMETERS_MAX}")));
         }
-        let parameters = table
-            .entries
+        let parameters = entries
             .iter()
-            .map(|entry| parameter(rules, player, entry))
+            .map(|entry| tuned(rules, player, entry))
             .collect::<Result<Vec<_>, _>>()?;
 
         let method = match IS_SPSA.read(self.table)? {
@@ -53,7 +55,7 @@ impl Course<'_> {
             against_itself,
         };
         tune.check().map_err(|(place, error)| {
-            let entry = &table.entries[place];
+            let entry = &entries[place];
             let problem = format!("where `{}` is tried: {}", entry.key, error.what);
             Fault::at(&entry.key_place, problem, error.remedy)
         })?;
@@ -102,15 +104,55 @@ impl Course<'_> {
     }
 }
 
+/// The parameters to decide, with the engine's options among them: `options."Skill Level"` is a table within a table.
+fn tuned_entries(table: &Table) -> Result<Vec<Entry>, Fault> {
+    let mut entries = Vec::<Entry>::new();
+    for entry in &table.entries {
+        let (inner, above) = match &entry.value.tree {
+            Tree::Table(options) if entry.key == OPTIONS => (&*options.entries, "options."),
+            Tree::Table(_) | Tree::Scalar(_) | Tree::Array(_) => (std::slice::from_ref(entry), ""),
+        };
+        for entry in inner {
+            let key = find::plain_name(&format!("{above}{}", entry.key));
+            // Case does not matter to options.
+            let is_same = |other: &Entry| {
+                option_named(&key).is_some() && other.key.eq_ignore_ascii_case(&key)
+            };
+            if entries.iter().any(is_same) {
+                let problem = format!("`{key}` is there twice");
+                return Err(Fault::at(&entry.key_place, problem, "remove one of them"));
+            }
+            entries.push(Entry { key, ..entry.clone() });
+        }
+    }
+    Ok(entries)
+}
+
 /// A parameter that is decided.
-fn parameter(rules: &Rules, player: &Parameters, entry: &Entry) -> Result<TunedParameter, Fault> {
+fn tuned(rules: &Rules, player: &Parameters, entry: &Entry) -> Result<TunedParameter, Fault> {
     let name = &entry.key;
     let label = format!("`{name}` of `parameters`");
-    let example = format!("{name} = {{ from = 0, to = 8 }}");
+    let option = option_named(name);
+    let written = option.map_or_else(|| name.clone(), |option| format!("{OPTIONS}.\"{option}\""));
+    let example = format!("{written} = {{ from = 0, to = 8 }}");
     let table = entry.value.table(&label, &example)?;
     key::check(table, &label, TUNED)?;
     let [from, to] = ["from", "to"].map(|key| table.get(key).map(|entry| &entry.value));
-    match (from, to, player.get(name)) {
+    // An option of an engine may have no value in the player.
+    let start = option.and_then(|_| match &table.get("start")?.value.tree {
+        Tree::Scalar(scalar) => Some(value_of(scalar)),
+        Tree::Array(_) | Tree::Table(_) => None,
+    });
+    match (from, to, parameter(player, name).or(start.as_ref())) {
+        (.., None) if let Some(option) = option => Err(Fault::at(
+            &entry.key_place,
+            format!(
+                "the player does not set the option `{option}`, so that it has no value to begin with"
+            ),
+            format!(
+                "write {written} = 5 in the player, with the value that it begins with, or add `start` here"
+            ),
+        )),
         (Some(from), Some(to), _) if table.get("choices").is_none() => {
             numbers(rules, player, entry, table, [from, to])
         }
@@ -123,7 +165,12 @@ fn parameter(rules: &Rules, player: &Parameters, entry: &Entry) -> Result<TunedP
         (None, None, None) if !player.contains_key(&format!("{name}_us")) => Err(Fault::at(
             &entry.key_place,
             format!("the player does not have `{name}`"),
-            "name one of its parameters, and give the player a value of it to begin with",
+            match player.contains_key("engine") {
+                true => super::OPTION_REMEDY,
+                false => {
+                    "name one of its parameters, and give the player a value of it to begin with"
+                }
+            },
         )),
         _ => Err(Fault::at(
             &entry.key_place,
@@ -145,7 +192,7 @@ fn numbers(
     let led = find::led(rules, player, (name, &entry.key_place), ends, log)?;
     let (start, place) = match table.get("start") {
         Some(start) => (find::number(&start.value, name, led.unit)?, &start.value.place),
-        None => match player.get(&led.key) {
+        None => match parameter(player, &led.key) {
             Some(Value::Integer(integer)) => (*integer as f64, &entry.key_place),
             Some(Value::Number(number)) => (*number, &entry.key_place),
             Some(_) | None => (led.low, &entry.key_place),

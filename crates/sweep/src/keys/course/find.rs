@@ -39,7 +39,8 @@ pub(crate) const FIND: Keys = &[
         "parameter",
         "Parameter",
         "A number or a duration that makes the player stronger as it grows: `nodes`, `move_time`, `depth`, \
-         `simulations`, `generations`. The player itself does not set it.",
+         `simulations`, `generations`; or [an option of its engine](#options-of-engines), `options.Skill Level`. The \
+         player itself does not set it.",
         Text,
     )
     .required(),

@@ -82,8 +82,9 @@ pub(crate) const TUNE: Keys = &[
     &Key::new(
         "parameters",
         "Parameters",
-        "The parameters to tune, 1 to 32 of the player's, including those of its evaluation: `{ width = { \
-         from = 0, to = 8 }, order = { choices = [true, false] } }`.",
+        "The parameters to tune, 1 to 32 of the player's, including those of its evaluation and \
+         [options of its engine](#options-of-engines): `{ width = { from = 0, to = 8 }, order = { choices = [true, \
+         false] } }`.",
         Composite::TunedParameters,
     )
     .required(),
