@@ -24,6 +24,8 @@ pub(crate) struct Json<'a> {
     memory_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parallel: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batch: Option<u32>,
     quit_ms: Option<f64>,
     files: Option<&'a [String]>,
     breaches: &'a [String],
@@ -85,6 +87,7 @@ impl<'a> From<&'a Checked> for Json<'a> {
                 .repeats
                 .map(|repeats| JsonRepeats { same: repeats.same, positions: repeats.positions }),
             memory_bytes: checked.memory_bytes,
+            batch: checked.batch,
             parallel: Some(checked.parallel).filter(|parallel| *parallel > 1),
             quit_ms: checked.parting.as_ref().map(|parting| parting.took.as_secs_f64() * 1e3),
             files: checked.parting.as_ref().map(|parting| parting.files.as_slice()),

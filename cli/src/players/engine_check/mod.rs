@@ -1,5 +1,6 @@
 //! Starting an engine and trying its abilities: `spelrum engine check`.
 
+mod batch;
 mod board;
 mod folder;
 mod json;
@@ -40,6 +41,8 @@ pub(crate) struct Checked {
     parting: Option<Left>,
     /// The number of requests that it answers at the same time.
     parallel: u32,
+    /// The number that it answered at the same time, if it was tried.
+    batch: Option<u32>,
     /// Breaches of its protocol.
     breaches: Vec<String>,
     /// The first problem.
@@ -125,6 +128,7 @@ impl Checked {
             memory_bytes: None,
             parting: None,
             parallel: 1,
+            batch: None,
             breaches: Vec::new(),
             problem: None,
         }

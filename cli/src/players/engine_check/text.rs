@@ -69,7 +69,8 @@ fn write(checked: &Checked, out: &mut dyn Write) -> io::Result<()> {
         line("memory", format!("up to {} MiB", count(bytes.div_ceil(1 << 20))))?;
     }
     if checked.parallel > 1 {
-        line("parallel", format!("{} requests at the same time", checked.parallel))?;
+        let tried = checked.batch.map_or_else(String::new, |batch| format!("; {batch} answered"));
+        line("parallel", format!("{} requests at the same time{tried}", checked.parallel))?;
     }
     if let Some(left) = &checked.parting {
         let took = duration_us(left.took.as_secs_f64() * 1e6);

@@ -10,6 +10,7 @@ use spelrum_external::{
 use spelrum_model::capabilities::{CHESS960_OPTION, EngineRequest, GtpLimits};
 use spelrum_worker::capabilities;
 
+use super::batch::{BATCH_MAX, ask_at_once};
 use super::board::Board;
 use super::folder::Files;
 use super::{Checked, Kept, Left, Limit, Repeats, TriedLimit};
@@ -267,6 +268,7 @@ impl<'a> Trials<'a> {
                     }
                 }
                 self.try_repeating_under(&boards, &conditions);
+                self.try_batch(&boards, &conditions);
             }
         }
         if self.checked.games.is_empty()
@@ -337,17 +339,56 @@ impl<'a> Trials<'a> {
         self.try_repeating_under(boards, &conditions_of(limit));
     }
 
-    /// Asks about each position in two fresh games.
+    /// Asks about each position in two fresh games; over the protocol of lines in two processes, since a player that
+    /// ended is started again.
     fn try_repeating_under(&mut self, boards: &[Board], conditions: &Conditions) {
         (self.step)("the same positions again");
         let mut repeats = Repeats { same: 0, positions: 0 };
         for board in boards {
             let Some(first) = self.choose(board, conditions) else { return };
+            if self.spec.protocol == Protocol::Lines {
+                self.engine = None;
+            }
             let Some(second) = self.choose(board, conditions) else { return };
             repeats.positions += 1;
             repeats.same += usize::from(first.mv.eq_ignore_ascii_case(&second.mv));
         }
         self.checked.repeats = Some(repeats);
+    }
+
+    /// Asks about as many positions at the same time as it says it answers.
+    fn try_batch(&mut self, boards: &[Board], conditions: &Conditions) {
+        let parallel = self.engine.as_ref().map_or(1, Engine::parallel);
+        if self.is_over || parallel < 2 {
+            return;
+        }
+        self.checked.parallel = parallel;
+        let games = parallel.min(BATCH_MAX);
+        (self.step)(&format!("{games} requests at the same time"));
+        // Its process ends before the next begins.
+        self.engine = None;
+        let asked = (boards, games);
+        match ask_at_once(&self.spec, self.guard, asked, conditions, self.aborted) {
+            Ok(choices) => {
+                for (board, choice) in choices {
+                    self.note_move(board, &choice, board.is_legal(&choice.mv));
+                }
+                self.checked.batch = Some(games);
+            }
+            Err(failure) => {
+                if failure.kind != FailureKind::Aborted {
+                    self.checked.note(
+                        format!("asked {games} times at the same time, it failed: {}", failure.kind),
+                        "let it answer each request by its `id`, and not wait for more than there are, or leave out \
+                         `parallel`",
+                    );
+                }
+                self.is_over = true;
+                return;
+            }
+        }
+        // It is parted from later.
+        self.engine = self.start_for(conditions).ok();
     }
 
     /// The engine's legal move in a fresh game. Records a problem if the move is illegal.
