@@ -84,6 +84,111 @@ fn the_player_of_the_page_plays_as_the_page_says() {
     assert!(ran.stdout().contains("repeats   its moves in 3 of 3"), "{}", ran.stdout());
 }
 
+/// In an accuracy experiment a player chooses the moves that the player inside chooses.
+#[test]
+fn positions_are_asked_alone() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "engines.toml",
+        &format!(
+            "[engines.ours]\nprotocol = \"lines\"\ncommand = {SPELRUM:?}\n\
+             args = [\"engine\", \"lines\", \"--player\", \"minimax\", \"--set\", \"shuffle=false\"]\n"
+        ),
+    );
+    sandbox.write(
+        "sweep.toml",
+        "name = \"match\"\nkind = \"accuracy\"\ngame = \"tic-tac-toe\"\nseed = 5\n\
+         positions = { kind = \"random\", plies = [2, 4] }\nchoices = 24\n\
+         [reference]\nalgorithm = \"exact\"\n\
+         [players.inside]\nalgorithm = \"minimax\"\ndepth = 2\nshuffle = false\n\
+         [players.outside]\nalgorithm = \"lines\"\nengine = \"ours\"\ndepth = 2\n",
+    );
+    run(&sandbox, &[]).expect_exit(0);
+    let choices = "SELECT count(*) FROM games WHERE outcome IS NOT NULL";
+    assert_eq!(sandbox.sql("match.db", choices), "48");
+    let different = "SELECT count(*) FROM choices AS i JOIN choices AS o
+        ON i.player = 'inside' AND o.player = 'outside' AND i.number = o.number
+        WHERE i.move <> o.move";
+    assert_eq!(sandbox.sql("match.db", different), "0");
+}
+
+/// Eight games at once in one process are the games that are played one after the other.
+#[test]
+fn batched_games_are_the_same_games() {
+    let Some(_tools) = Tools::find(&["python3"]) else { return };
+    let sandbox = Sandbox::new();
+    let player = root().join("crates/external/examples/batches.py");
+    let original = std::fs::read_to_string(player).unwrap();
+    // It says in which process it was asked, and with how many others.
+    let player = original
+        .replace("import json\n", "import json\nimport os\n")
+        .replace("\"move\": move}", "\"move\": move, \"nodes\": os.getpid() * 100 + len(batch)}");
+    sandbox.write("batches.py", &player);
+    sandbox.write(
+        "sweep.toml",
+        "name = \"match\"\ngame = \"connect-four\"\nseed = 3\ngames = 32\n\
+         openings = { kind = \"random\", plies = 2 }\n\
+         players.mine = { algorithm = \"lines\", engine = \"mine\" }\n\
+         players.other = { algorithm = \"lines\", engine = \"mine\", options = { other = 1 } }\n",
+    );
+    let moves = "SELECT group_concat(it, ' ') FROM (SELECT g.number || ':' || m.ply || m.move AS it
+        FROM moves AS m JOIN games AS g ON g.game_id = m.game_id ORDER BY g.number, m.ply)";
+    let played = |parallel: u32, slots: &str| {
+        sandbox.write(
+            "engines.toml",
+            &format!(
+                "[engines.mine]\nprotocol = \"lines\"\ncommand = \"python3\"\n\
+                 args = [\"batches.py\", \"{parallel}\", \"0.001\"]\n\
+                 options.other = {{ min = 0, max = 9 }}\n"
+            ),
+        );
+        run(&sandbox, &["--slots", slots]).expect_exit(0);
+        assert_eq!(sandbox.sql("match.db", "SELECT count(*) FROM forfeited"), "0");
+        let processes = "SELECT count(DISTINCT nodes / 100) FROM moves";
+        let largest = "SELECT max(nodes % 100) FROM moves";
+        let [processes, largest] = [processes, largest]
+            .map(|query| sandbox.sql("match.db", query).parse::<u32>().unwrap());
+        (sandbox.sql("match.db", moves), processes, largest)
+    };
+    let (alone, _, largest) = played(1, "2");
+    assert_eq!(largest, 1);
+    let (together, processes, largest) = played(8, "8");
+    sandbox.write("batches.py", &original);
+    let checked = sandbox.run(&["engine", "check", "--engines", "engines.toml"]);
+    let checked = checked.expect_exit(0).stdout().to_owned();
+    assert!(checked.contains("parallel  8 requests at the same time; 8 answered"), "{checked}");
+    assert_eq!(together, alone);
+    assert_eq!(processes, 2, "one for each player's options");
+    assert!((2..=8).contains(&largest), "{largest}");
+}
+
+/// A player that says more than it does: it answers the first of the requests at hand.
+#[test]
+fn a_check_finds_requests_that_are_forgotten() {
+    let Some(_tools) = Tools::find(&["python3"]) else { return };
+    let sandbox = Sandbox::new();
+    let player = r#"import json, os, time
+while True:
+    time.sleep(0.2)
+    message = json.loads(os.read(0, 1 << 16).split(b"\n")[0] or b"null")
+    if not message:
+        break
+    if "spelrum" in message:
+        print('{"parallel": 4}', flush=True)
+    elif "legal" in message:
+        print(json.dumps({"id": message["id"], "move": message["legal"][0]}), flush=True)
+"#;
+    sandbox.write("mine.py", player);
+    sandbox.write(
+        "engines.toml",
+        "[engines.mine]\nprotocol = \"lines\"\ncommand = \"python3\"\nargs = [\"mine.py\"]\n\
+         move_timeout = \"2s\"\nstop_timeout = \"100ms\"\n",
+    );
+    let ran = sandbox.run(&["engine", "check", "--engines", "engines.toml"]);
+    let verdict = ran.expect_exit(3).stdout().lines().last().unwrap();
+    assert!(verdict.starts_with("mine: asked 4 times at the same time, it failed"), "{verdict}");
+}
+
 /// A script that answers with the lines of the page gets the lines of the page, `…` aside.
 #[test]
 fn the_transcript_of_the_page_is_true() {

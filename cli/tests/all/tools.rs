@@ -28,6 +28,8 @@ const NEED_PROGRAMS: &[&str] = &[
     "limits::too_few_open_files_are_told_with_how_to_have_more",
     "limits::too_few_threads_are_told_and_nothing_waits_for_ever",
     "limits::too_little_memory_is_told_and_nothing_waits_for_ever",
+    "lines::a_check_finds_requests_that_are_forgotten",
+    "lines::batched_games_are_the_same_games",
     "lines::the_player_of_the_page_plays_as_the_page_says",
     "lines::the_transcript_of_the_page_is_true",
     "memory::a_refused_allocation_ends_an_analysis_with_what_to_do",
