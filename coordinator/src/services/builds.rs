@@ -16,6 +16,7 @@ use spelrum_sweep::{SweepError, SweepText, plan_sweep};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
+use super::new_sweep::{check_rounds, check_tried};
 use super::{BUSY_RETRY_AFTER, reading_failed};
 use crate::dispatcher::{Dispatch, Submission};
 use spelrum_store::{Readers, StoredSweep};
@@ -54,6 +55,42 @@ impl Planner {
 
     /// Plans a sweep that is submitted under this UUID.
     pub(crate) async fn plan(
+        &self,
+        text: SweepText,
+        uuid: &str,
+        new_experiment: bool,
+    ) -> Result<Planned, Refusal> {
+        let planned = self.plan_with_builds(text, uuid, new_experiment).await?;
+        self.check_new(&planned.plan, uuid, new_experiment).await?;
+        Ok(planned)
+    }
+
+    /// Refuses a sweep that is new and could not come to an end, or would waste games. Stored ones play on as they are.
+    async fn check_new(
+        &self,
+        plan: &Plan,
+        uuid: &str,
+        new_experiment: bool,
+    ) -> Result<(), Refusal> {
+        if plan.course.is_none() {
+            return Ok(());
+        }
+        let name = (!new_experiment).then_some(plan.name.as_str());
+        let stored = self.readers.stored_sweep(uuid, name).await.map_err(reading_failed)?;
+        if stored.is_some() {
+            return Ok(());
+        }
+        check_rounds(plan)?;
+        let demands = plan.engine_demands();
+        if demands.is_empty() {
+            return Ok(());
+        }
+        let workers = self.dispatch.workers().await?.workers;
+        let here: Vec<_> = results::workers_here(&workers, self.heartbeat_interval).collect();
+        check_tried(plan, &demands, &here)
+    }
+
+    async fn plan_with_builds(
         &self,
         text: SweepText,
         uuid: &str,

@@ -1,6 +1,7 @@
 //! The workers' gRPC service: it checks messages, asks the dispatcher or the readers, and answers.
 
 mod builds;
+mod new_sweep;
 mod referee;
 mod work;
 

@@ -135,7 +135,9 @@ pub use games::{
     WholeGames,
 };
 pub use machine::{CpuQuota, Machine};
-pub use missing_engines::{MissingEngines, attention_of_engines, missing_engines};
+pub use missing_engines::{
+    MissingEngines, attention_of_engines, inability_of_all, missing_engines,
+};
 pub use openings::{MoverCounts, OpeningCursor, OpeningResults, OpeningSums, OpeningsPage};
 pub use outcome_lengths::{CellOutcomeLengths, GetOutcomeLengths, OutcomeLengths};
 pub use overview::{CellGames, Lengths, Overview, WorkerShare};

@@ -94,7 +94,7 @@ fn missing(wanted: &Wanted, here: &[&WorkerSummary]) -> Vec<Missing> {
     let needed = |worker: &&WorkerSummary| {
         memory_bytes.saturating_add(demands.unset_hash_bytes(&worker.engines))
     };
-    if let Some(inability) = inability(demands, here) {
+    if let Some(inability) = inability_of_all(demands, here) {
         return vec![Missing::Ability(inability)];
     }
     let mut able = here.iter().filter(|worker| demands.has_engines(&worker.engines)).peekable();
@@ -119,7 +119,8 @@ fn missing(wanted: &Wanted, here: &[&WorkerSummary]) -> Vec<Missing> {
 }
 
 /// Returns what the engines lack on the first worker that has all of them, if every worker's engines lack something.
-fn inability(demands: &Demands, here: &[&WorkerSummary]) -> Option<Inability> {
+#[must_use]
+pub fn inability_of_all(demands: &Demands, here: &[&WorkerSummary]) -> Option<Inability> {
     let mut has = here.iter().filter(|worker| can_play(&demands.engines, &worker.engines));
     let first = demands.inability(&has.next()?.engines)?;
     has.all(|worker| !demands.has_engines(&worker.engines)).then_some(first)
