@@ -147,6 +147,11 @@ impl Run {
             for remark in &sweep.remarks {
                 notices::notify(remark);
             }
+            if file.is_none()
+                && let Some(remark) = engines_file::unchecked(&sweep.plan)
+            {
+                notices::notify(&remark);
+            }
             let manner = Manner { new_experiment: self.new, preview: true };
             let previewed = preview::preview_file(&db, &mut sweep, file.as_ref(), manner).await?;
             preview::print_dry_run(&sweep, previewed.as_ref(), self.json, file.as_ref(), &[])?;
@@ -431,7 +436,7 @@ impl Run {
             notices::notify(&self.pause_text(&results.progress(&experiment).await?, db));
             return Ok(Exit::FailedGames);
         }
-        if let Some(warning) = forfeited(&results.progress(&experiment).await?) {
+        if let Some(warning) = forfeited(&results.progress(&experiment).await?, db) {
             notices::notify(&warning);
         }
         match interrupts.exit() {
@@ -475,7 +480,7 @@ impl Run {
 }
 
 /// Players with so many forfeits that they must be mentioned with the results.
-fn forfeited(seen: &results::Progress) -> Option<String> {
+fn forfeited(seen: &results::Progress, db: &Path) -> Option<String> {
     let notable: Vec<String> = seen
         .forfeits
         .iter()
@@ -483,7 +488,11 @@ fn forfeited(seen: &results::Progress) -> Option<String> {
         .map(|row| format!("{} forfeited {}", row.player, row.in_words()))
         .collect();
     (!notable.is_empty()).then(|| {
-        format!("warning: {}; see why: spelrum sql \"SELECT * FROM forfeited\"", notable.join("; "))
+        format!(
+            "warning: {}; see why: spelrum sql \"SELECT * FROM forfeited\" --db {}",
+            notable.join("; "),
+            db.display()
+        )
     })
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::Args;
 use serde::Serialize;
 use spelrum_answers as results;
-use spelrum_answers::{CoordinatorStatus, WhyExploratory};
+use spelrum_answers::{CoordinatorStatus, ExperimentSummary, WhyExploratory};
 use spelrum_model::ExperimentId;
 use spelrum_report::data::write_json;
 use spelrum_report::listing;
@@ -19,8 +19,8 @@ use crate::terminal;
 use crate::terminal::progress::about;
 
 const EXAMPLES: &str = "\
-It shows the cells' stop rules, how many of them have ended and how many games are still expected, and which claims are exploratory or no \
-longer in their sweep. Below the tables it lists what needs attention, each with a remedy: games that \
+It shows the cells' stop rules, how many of them have ended and how many games are still expected, which claims are exploratory or no \
+longer in their sweep, and how many rounds races have played and which players may still be first. Below the tables it lists what needs attention, each with a remedy: games that \
 failed or \
 were lost, results that contradict each other, workers that are silent or missing (one that \
 fell silent while it held games until it is back, or dismissed, or for an hour), experiments that \
@@ -31,6 +31,12 @@ Examples:
   spelrum status --coordinator http://127.0.0.1:7878
   spelrum status pentago-depth --coordinator http://127.0.0.1:7878 --json
   spelrum status --db results.db";
+
+/// Most races that are shown; also the most experiments that are asked for theirs.
+const RACES_MAX: usize = 50;
+
+/// Most players of a race that are named.
+const NAMED_MAX: usize = 8;
 
 /// Show progress, workers and problems
 #[derive(Args, Debug)]
@@ -55,6 +61,7 @@ struct Json<'a> {
     experiments_total: u64,
     stops: Vec<Stops<'a>>,
     claims: Vec<Claim<'a>>,
+    races: &'a [Race],
     workers: Option<Vec<listing::Worker<'a>>>,
     workers_total: Option<u64>,
     attention: Vec<Attention<'a>>,
@@ -83,6 +90,20 @@ struct Stops<'a> {
     games_expected: Option<results::ExpectedGames>,
 }
 
+/// The state of a race under way.
+#[derive(Debug, Serialize)]
+struct Race {
+    experiment: String,
+    run: u64,
+    /// Its place on the axes, such as `depth = 3`; empty without axes.
+    place: String,
+    rounds: u64,
+    rounds_max: u64,
+    /// The players that may still be first, in the order of the sweep.
+    left: Vec<String>,
+    players: u64,
+}
+
 #[derive(Serialize)]
 struct Attention<'a> {
     kind: &'a str,
@@ -106,17 +127,69 @@ impl Status {
     pub(crate) async fn run(self) -> Result<Exit> {
         let source = ResultsSource::open(&self.source).await?;
         let status = source.status(self.experiment.as_deref()).await?;
+        let races = races_under_way(&source, &status.experiments).await?;
         let mut out = terminal::stdout();
         if self.json {
-            write_json(&mut out, &json(&status))?;
+            write_json(&mut out, &json(&status, &races))?;
         } else {
-            text(&status, source.idle_note(&status.experiments).as_deref(), &mut out)?;
+            let idle = source.idle_note(&status.experiments);
+            text(&status, &races, idle.as_deref(), &mut out)?;
+            self.note_on_commands(&status.attention, &mut out)?;
         }
         Ok(Exit::Success)
     }
+
+    /// The remedies name commands without the database or coordinator that this command was given.
+    fn note_on_commands(
+        &self,
+        attention: &[results::Attention],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let has_command = attention.iter().any(|item| item.remedy.contains("spelrum "));
+        match &self.source.db {
+            Some(db) if has_command => {
+                writeln!(out, "give these commands --db {} also", db.display())
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
 }
 
-fn json(status: &results::Status) -> Json<'_> {
+/// The races of experiments that are not over.
+async fn races_under_way(
+    source: &ResultsSource,
+    experiments: &[ExperimentSummary],
+) -> Result<Vec<Race>> {
+    let open = experiments.iter().rev().filter(|experiment| !experiment.state.is_over());
+    let mut races = Vec::new();
+    for experiment in open.take(RACES_MAX) {
+        for run in source.runs(experiment).await? {
+            let Some(standings) = run.race else { continue };
+            let left = standings.players.iter().filter(|player| player.out_after.is_none());
+            let place: Vec<String> = run
+                .begun
+                .axes
+                .iter()
+                // What players vary is theirs, and not of the race.
+                .filter(|place| !place.axis.contains('.'))
+                .map(|place| format!("{}={}", place.axis, place.value.text))
+                .collect();
+            races.push(Race {
+                experiment: experiment.name.clone(),
+                run: run.run,
+                place: place.join(", "),
+                rounds: run.steps,
+                rounds_max: standings.rounds_max,
+                left: left.map(|player| player.player.clone()).collect(),
+                players: standings.players.len() as u64,
+            });
+        }
+    }
+    races.truncate(RACES_MAX);
+    Ok(races)
+}
+
+fn json<'a>(status: &'a results::Status, races: &'a [Race]) -> Json<'a> {
     let coordinator = status.coordinator.as_ref();
     Json {
         version: coordinator.map(|coordinator| &*coordinator.version),
@@ -146,6 +219,7 @@ fn json(status: &results::Status) -> Json<'_> {
                 in_sweep: row.claim.in_sweep,
             })
             .collect(),
+        races,
         workers: coordinator
             .map(|coordinator| coordinator.workers.iter().map(Into::into).collect()),
         workers_total: coordinator.map(|coordinator| coordinator.workers_total),
@@ -174,7 +248,12 @@ fn json(status: &results::Status) -> Json<'_> {
     }
 }
 
-fn text(status: &results::Status, idle: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+fn text(
+    status: &results::Status,
+    races: &[Race],
+    idle: Option<&str>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if let Some(coordinator) = &status.coordinator {
         writeln!(
             out,
@@ -196,6 +275,7 @@ fn text(status: &results::Status, idle: Option<&str>, out: &mut dyn Write) -> io
     }
     stops(status, out)?;
     claims(status, out)?;
+    race_lines(races, out)?;
     writeln!(out)?;
     // Only a coordinator knows its workers.
     if let Some(CoordinatorStatus { workers, workers_total, .. }) = &status.coordinator {
@@ -260,6 +340,31 @@ fn claims(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
         } else {
             writeln!(out, "  {name}: \"{text}\" stays: it was stated before the first game")?;
         }
+    }
+    Ok(())
+}
+
+/// The state of races.
+fn race_lines(races: &[Race], out: &mut dyn Write) -> io::Result<()> {
+    if !races.is_empty() {
+        writeln!(out, "\nraces:")?;
+    }
+    for Race { experiment, run, place, rounds, rounds_max, left, players } in races {
+        let place = match place.as_str() {
+            "" if *run == 0 => String::new(),
+            "" => format!(", run {run}"),
+            place => format!(", run {run} ({place})"),
+        };
+        let (rounds, most) = (count(*rounds), counted(*rounds_max, "round"));
+        let mut named = left.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+        if left.len() > NAMED_MAX {
+            named += &format!(" and {} more", count((left.len() - NAMED_MAX) as u64));
+        }
+        let (remaining, players) = (count(left.len() as u64), counted(*players, "player"));
+        writeln!(
+            out,
+            "  {experiment}{place}: {rounds} of at most {most} played; {remaining} of {players} may be first: {named}"
+        )?;
     }
     Ok(())
 }

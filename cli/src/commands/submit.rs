@@ -98,6 +98,9 @@ impl Submit {
             None
         };
         let Some(file) = file else {
+            if let Some(remark) = engines_file::unchecked(&sweep.plan) {
+                notices::notify(&remark);
+            }
             preview::print_dry_run(sweep, previewed.as_ref(), self.json, None, &[])?;
             return Ok(Exit::Success);
         };

@@ -142,8 +142,11 @@ pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<En
             .help(help))
     };
     let mut names = Vec::new();
-    for player in &plan.players {
-        let parameters = player.parameters();
+    let planned = plan.players.iter().map(|player| (None, player.parameters()));
+    let tried = plan.externals_tried().into_iter();
+    let tried = tried.map(|(name, parameters, _)| (Some(name), parameters));
+    // A placeholder of a course is no player of a cell, and has no name.
+    for (name, parameters) in tried.chain(planned) {
         let Some(need) = NeededEngine::from_parameters(&parameters) else { continue };
         let Some(file) = file else {
             return failed(
@@ -165,7 +168,9 @@ pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<En
         if let Err(OptionRefused { problem, remedy }) =
             spec.check_options(&engine_options(&parameters))
         {
-            return failed(format!("player `{}`: {problem}", name_of(plan, player)), &remedy);
+            let name =
+                name.map_or_else(|| name_of(plan, &PlannedPlayer::new(&parameters)), str::to_owned);
+            return failed(format!("player `{name}`: {problem}"), &remedy);
         }
         names.push(need.engine);
     }
@@ -173,6 +178,20 @@ pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<En
     let of_file =
         file.map(|file| file.iter().filter(|spec| is_needed(&spec.name)).cloned().collect());
     Ok(of_file.filter(|_| !names.is_empty()))
+}
+
+/// A remark on the engines that a sweep needs, and that a dry run without an engines file cannot check.
+pub(crate) fn unchecked(plan: &Plan) -> Option<String> {
+    let demands = plan.engine_demands();
+    let needed: BTreeSet<&str> =
+        demands.iter().flat_map(|demands| &demands.engines).map(|need| &*need.engine).collect();
+    let names = needed.into_iter().collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then(|| {
+        format!(
+            "note: not checked without an engines file: whether {names} can play this sweep, with its options and \
+             limits; give --engines FILE"
+        )
+    })
 }
 
 /// A player's name in its sweep: the first, if it has several.

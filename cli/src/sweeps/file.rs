@@ -10,7 +10,7 @@ use clap::Args;
 use miette::SourceSpan;
 use spelrum_engine::{BookFormat, decode_text_file};
 use spelrum_model::builds;
-use spelrum_model::{MergedPairing, Plan, PlannedCell, RepeatedGames, SkippedEntries};
+use spelrum_model::{MergedPairing, Plan, PlannedCell, RepeatedGames, SkippedEntries, Task};
 use spelrum_proto::limits::{
     NAME_BYTES_MAX, SWEEP_BYTES_MAX, SWEEP_FILE_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
 };
@@ -32,7 +32,7 @@ pub(crate) struct SweepArguments {
     /// Replace a value of the sweep: depth=1..3, time=10ms,20ms, games=20, players.ab.depth=3
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting)]
     settings: Vec<Assignment>,
-    /// Play a tenth of the games; without it later, the same experiment goes on. `run` refuses it, and --set, where
+    /// Play a tenth of the games, or make a tenth of the choices; without it later, the same experiment goes on. `run` refuses it, and --set, where
     /// they would change an experiment that is there
     #[arg(long)]
     quick: bool,
@@ -114,8 +114,11 @@ impl UnplannedSweep {
         let books = read_named_files(&mut text, &directory)?;
         let counts = read_books(&mut text, &books)?;
         let plan = plan_sweep(&text)?;
-        let of_plan =
-            [quickened_text(&quickened), merged_text(&plan.merged), out_of_reach_text(&plan)];
+        let of_plan = [
+            quickened_text(&quickened, plan.task()),
+            merged_text(&plan.merged),
+            out_of_reach_text(&plan),
+        ];
         let of_plan =
             of_plan.into_iter().chain([repeated_text(&plan), sampled_text(&plan, &counts)]);
         let of_plan = of_plan.chain([below_checkpoint_text(&plan), repeated_openings_text(&plan)]);
@@ -213,9 +216,10 @@ fn skipped_text(skipped: &SkippedEntries) -> String {
     )
 }
 
-fn quickened_text(quickened: &[(i64, i64)]) -> Option<String> {
+fn quickened_text(quickened: &[(i64, i64)], task: Task) -> Option<String> {
     let change = |&(before, after): &(i64, i64)| {
-        format!("{} games instead of {}", count(after.unsigned_abs()), count(before.unsigned_abs()))
+        let [before, after] = [before, after].map(i64::unsigned_abs);
+        format!("{} {} instead of {}", count(after), task.noun(after), count(before))
     };
     let (first, overrides) = quickened.split_first()?;
     let overrides = overrides.iter().map(|games| format!(", by an override {}", change(games)));
@@ -499,17 +503,21 @@ mod tests {
 
     #[test]
     fn what_quick_did_is_said() {
-        assert_eq!(quickened_text(&[]), None);
+        assert_eq!(quickened_text(&[], Task::Game), None);
         assert_eq!(
-            quickened_text(&[(1_000, 100)]).as_deref(),
+            quickened_text(&[(1_000, 100)], Task::Game).as_deref(),
             Some("quick: 100 games instead of 1,000 in each cell")
         );
         assert_eq!(
-            quickened_text(&[(100, 10), (400, 40)]).as_deref(),
+            quickened_text(&[(100, 10), (400, 40)], Task::Game).as_deref(),
             Some(
                 "quick: 10 games instead of 100 in each cell, \
                  by an override 40 games instead of 400"
             )
+        );
+        assert_eq!(
+            quickened_text(&[(5, 1)], Task::Choice).as_deref(),
+            Some("quick: 1 choice instead of 5 in each cell")
         );
     }
 }

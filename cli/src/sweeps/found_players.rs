@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use spelrum_answers::{CellsPage, Detail, ExperimentSummary, GamesFilter, RunResult, WholeGames};
 use spelrum_engine::{Parameters, Value};
 use spelrum_model::AxisValue;
-use spelrum_model::course::{Estimate, RUN};
+use spelrum_model::course::{Estimate, OPTIONS, RUN, option_named};
 use spelrum_report::text::count;
 use spelrum_sweep::SweepText;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value as Toml};
@@ -246,7 +246,24 @@ async fn parameters(
 /// The parameters with the decided values, in a sweep's notation.
 fn settled(parameters: Parameters, estimates: &[Estimate]) -> Vec<(String, Toml)> {
     let mut settled: Vec<(String, Toml)> = Vec::new();
-    for (key, value) in parameters {
+    for (key, mut value) in parameters {
+        if let (OPTIONS, Value::Table(options)) = (&*key, &mut value) {
+            for (name, value) in options {
+                let is_its = |estimate: &&Estimate| {
+                    option_named(&estimate.parameter)
+                        .is_some_and(|option| option.eq_ignore_ascii_case(name))
+                };
+                let found = estimates.iter().find(is_its).map(|estimate| &estimate.value);
+                match (&value, found) {
+                    (_, None) => {}
+                    (Value::Integer(_), Some(AxisValue { number: Some(number), .. })) => {
+                        *value = Value::Integer(*number as i64);
+                    }
+                    (Value::Bool(_), Some(found)) => *value = Value::Bool(found.text == "true"),
+                    (_, Some(found)) => *value = Value::Text(found.text.clone()),
+                }
+            }
+        }
         let short = key.strip_suffix("_us").unwrap_or(&key);
         let estimate = estimates
             .iter()
@@ -327,6 +344,15 @@ mod tests {
             ("mix".to_owned(), Value::Number(0.25)),
             ("move_time_us".to_owned(), Value::Integer(5)),
             ("nodes".to_owned(), Value::Integer(7)),
+            (
+                "options".to_owned(),
+                Value::Table(Parameters::from([
+                    ("Hash".to_owned(), Value::Integer(16)),
+                    ("Ponder".to_owned(), Value::Bool(false)),
+                    ("Skill Level".to_owned(), Value::Integer(0)),
+                    ("Style".to_owned(), Value::Text("Solid".to_owned())),
+                ])),
+            ),
             ("table".to_owned(), Value::Bool(false)),
         ]);
         let estimate = |parameter: &str, number: Option<f64>, text: &str| Estimate {
@@ -338,6 +364,9 @@ mod tests {
             estimate("formula", None, "(+ 1 2)"),
             estimate("move_time", Some(12_500.0), "12.5ms"),
             estimate("nodes", Some(300.0), "300"),
+            estimate("options.skill level", Some(13.0), "13"),
+            estimate("options.Ponder", Some(1.0), "true"),
+            estimate("options.Style", None, "Risky"),
             estimate("mix", Some(0.5), "0.5"),
             estimate("table", None, "true"),
         ];
@@ -351,6 +380,7 @@ mod tests {
             "mix = 0.5",
             "move_time = \"12.5ms\"",
             "nodes = 300",
+            "options = { Hash = 16, Ponder = true, \"Skill Level\" = 13, Style = \"Risky\" }",
             "table = true",
         ];
         assert_eq!(written, expected);

@@ -28,7 +28,7 @@ pub(crate) struct Assignment {
 pub(crate) struct Edits {
     /// The assignments, in this order.
     pub(crate) settings: Vec<Assignment>,
-    /// Whether to play a tenth of the games.
+    /// Whether to play a tenth of the games, or make a tenth of the choices.
     pub(crate) quick: bool,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Edits {
 pub(crate) struct Edited {
     /// The sweep; its name includes the changes.
     pub(crate) sweep: SweepText,
-    /// The effect of [`Edits::quick`]: games per cell before and after, first the sweep's own, then its overrides'.
+    /// The effect of [`Edits::quick`]: games or choices per cell before and after, first the sweep's own, then its overrides'.
     pub(crate) quickened: Vec<(i64, i64)>,
 }
 
@@ -278,17 +278,20 @@ fn is_measure(text: &str) -> bool {
     text.parse::<f64>().is_ok() || parse_duration_us(text).is_some()
 }
 
-/// Divides every number of games by ten.
+/// Divides every number of games, or of choices, by ten.
 fn quicken(document: &mut DocumentMut) -> Vec<(i64, i64)> {
     let mut changed = Vec::new();
     let swap_sides = document.get("swap_sides").and_then(Item::as_bool).unwrap_or(true);
     let mut quicken = |table: &mut dyn TableLike| {
-        if let Some(games) = table.get("games").and_then(Item::as_integer)
-            && games > 0
-        {
-            let fewer = tenth(games, swap_sides);
-            put(table, "games", fewer.into());
-            changed.push((games, fewer));
+        // Choices are made alone, and so not in pairs.
+        for (key, together) in [("games", if swap_sides { 2 } else { 1 }), ("choices", 1)] {
+            if let Some(number) = table.get(key).and_then(Item::as_integer)
+                && number > 0
+            {
+                let fewer = tenth(number, together);
+                put(table, key, fewer.into());
+                changed.push((number, fewer));
+            }
         }
     };
     quicken(document.as_table_mut());
@@ -307,9 +310,8 @@ fn quicken(document: &mut DocumentMut) -> Vec<(i64, i64)> {
 
 /// A tenth, rounded up to whole pairs, or to whole games if sides are fixed. These are the experiment's first games,
 /// so playing the rest later continues the same experiment.
-fn tenth(games: i64, swap_sides: bool) -> i64 {
-    let together = if swap_sides { 2 } else { 1 };
-    let tenths = games / (10 * together) + i64::from(games % (10 * together) > 0);
+fn tenth(number: i64, together: i64) -> i64 {
+    let tenths = number / (10 * together) + i64::from(number % (10 * together) > 0);
     together * tenths
 }
 

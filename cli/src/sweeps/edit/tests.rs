@@ -137,9 +137,9 @@ fn a_tenth_is_whole_pairs() {
     for (games, expected) in
         [(2, 2), (10, 2), (20, 2), (22, 4), (50, 6), (100, 10), (110, 12), (1_000, 100), (7, 2)]
     {
-        assert_eq!(tenth(games, true), expected, "{games}");
+        assert_eq!(tenth(games, 2), expected, "{games}");
     }
-    assert_eq!(tenth(i64::MAX, true) % 2, 0);
+    assert_eq!(tenth(i64::MAX, 2) % 2, 0);
 }
 
 #[test]
@@ -163,6 +163,12 @@ fn quick_plays_a_tenth_of_every_number_of_games() {
         edited_inline.sweep.text,
         "override = [{ where = { depth = 2 }, games = 4 }]\ngames = 2\n"
     );
+
+    // Choices are single, whatever the sides.
+    let choices = "kind = \"accuracy\"\nchoices = 305 # each\n";
+    let edited_choices = edited(choices, &[], true).unwrap();
+    assert_eq!(edited_choices.quickened, [(305, 31)]);
+    assert_eq!(edited_choices.sweep.text, "kind = \"accuracy\"\nchoices = 31 # each\n");
 
     // No valid number to divide: planning reports the error.
     for text in ["games = \"many\"\n", "games = -4\n", "override = 3\n"] {
