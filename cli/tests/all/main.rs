@@ -24,6 +24,7 @@ mod disk;
 mod endings;
 mod engine;
 mod engine_check;
+mod engine_options;
 mod evolve;
 mod exchange;
 mod exclude;

@@ -2,7 +2,7 @@
 //! they move to another database.
 
 use crate::courses::{assert_moves, assert_same_through_kills};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, wait_until};
 
 fn sweep(rounds: u32, games: u32) -> String {
     format!(
@@ -67,4 +67,31 @@ fn a_race_moves_to_another_database() {
     sandbox.write("sweep.toml", &sweep(6, 8));
     sandbox.run(&["run", "sweep.toml", "--db", "results.db"]).expect_exit(0);
     assert_moves(&sandbox, "best");
+}
+
+/// Stopped between two rounds, its state is in the database.
+#[test]
+fn status_says_how_far_a_race_is_and_who_may_be_first() {
+    let sandbox = Sandbox::new();
+    // Ever new rounds between players that are alike, beside one that is soon out.
+    let even = sweep(10_000, 10).replace("[5, 20, 200]", "[1, 200, 201]");
+    sandbox.write("sweep.toml", &even);
+    let mut run = sandbox.start(&["run", "sweep.toml", "--db", "results.db"]);
+    let status = || {
+        let ran = sandbox.run(&["status", "--db", "results.db", "--json"]);
+        serde_json::from_str::<serde_json::Value>(ran.stdout()).unwrap_or_default()
+    };
+    wait_until("a round is over", || status()["races"][0]["rounds"].as_u64() > Some(0));
+    run.kill();
+    let race = &status()["races"][0];
+    let rounds = race["rounds"].as_u64().unwrap();
+    assert!(rounds > 0 && race["rounds_max"] == 10_000 && race["players"] == 3, "{race}");
+    let ran = sandbox.run(&["status", "--db", "results.db"]);
+    ran.expect_exit(0);
+    let left = race["left"].as_array().unwrap();
+    let line = format!(
+        "\nraces:\n  best: {rounds} of at most 10,000 rounds played; {} of 3 players may be first: mcts(simulations=",
+        left.len()
+    );
+    assert!(ran.stdout().contains(&line), "{line}{}", ran.stdout());
 }

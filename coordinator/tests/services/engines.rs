@@ -4,7 +4,7 @@ use spelrum_answers::{Action, AttentionKind, WorkerSummary};
 use spelrum_proto::engines::offers;
 use spelrum_proto::limits::ENGINES_MAX;
 use spelrum_proto::{Reason, v1};
-use spelrum_test_support::{HandWorker, Served, Site, hello, quick_sweep, reason};
+use spelrum_test_support::{HandWorker, Served, Site, hello, quick_sweep, reason, submission};
 use uuid::Uuid;
 
 /// Two games that need "Fish 16".
@@ -220,6 +220,93 @@ async fn games_that_an_engine_cannot_play_are_not_leased_and_status_says_why() {
         assert_eq!(served.number("SELECT count(*) FROM games").await, 0);
         served.stop().await.unwrap();
     }
+}
+
+/// A worker's engine with an option from 0 to 20, as the engine and that machine's engines file report it.
+fn skilled() -> v1::OfferedEngine {
+    let mut able = able("Skill Level");
+    let capabilities = able.capabilities.as_mut().unwrap();
+    for option in capabilities.declared.iter_mut().chain(&mut capabilities.settable) {
+        *option = v1::EngineOption {
+            r#type: "spin".to_owned(),
+            default: "20".to_owned(),
+            max: 20,
+            ..option.clone()
+        };
+    }
+    able
+}
+
+/// A course would otherwise wait for good at the first value that no engine takes.
+#[tokio::test]
+async fn a_course_is_refused_if_no_worker_s_engine_takes_what_it_would_try() {
+    let sweep = |course: &str| {
+        SWEEP
+            .replace("fishing", "found")
+            .replace("seed = 1", "openings = { kind = \"random\", plies = 4 }")
+            + course
+    };
+    let find = |option: &str, to: i64| {
+        sweep(&format!(
+            "[find]\nplayer = \"fish\"\nparameter = \"options.{option}\"\nfrom = 0\nto = {to}\nscale = \"linear\"\n"
+        ))
+    };
+    let tune = |to: i64| {
+        sweep(&format!(
+            "[tune]\nplayer = \"fish\"\nsteps = 3\nparameters.options.\"Skill Level\" = {{ from = 0, to = {to}, start = 1 }}\n"
+        ))
+    };
+    let site = Site::new();
+    let served = site.serve().await;
+    let uuid = Uuid::new_v4().to_string();
+    let introduction = v1::HelloRequest { engines: vec![skilled()], ..hello(&uuid) };
+    let mut worker = HandWorker::introduced(&served, introduction).await;
+    for (sweep, problem) in [
+        (
+            find("Skill Level", 30),
+            "`find` tries: option `Skill Level` of fish is from 0 to 20, not 30",
+        ),
+        (tune(21), "`tune` tries: option `Skill Level` of fish is from 0 to 20, not 21"),
+        (find("Skil", 20), "`find` tries: fish has no option `Skil`; it has `Skill Level`"),
+    ] {
+        let refused = served.call(&submission(&sweep)).await.unwrap_err();
+        let shown = refused.to_string();
+        assert!(shown.contains(problem), "{shown}");
+        assert_eq!(served.number("SELECT count(*) FROM experiments").await, 0);
+    }
+    served.submit(&find("Skill Level", 20)).await;
+    let grant = worker.granted().await;
+    worker.give_back(&[grant.lease_id]).await.unwrap();
+    // What is stored is resubmitted whatever workers there are now.
+    let without = v1::HelloRequest { engines: vec![able("Ponder")], ..hello(&uuid) };
+    let _worker = worker.reconnect_as(&served, without).await;
+    served.submit(&find("Skill Level", 20)).await;
+    assert_eq!(served.number("SELECT count(*) FROM experiments").await, 1);
+    served.stop().await.unwrap();
+}
+
+/// Players that draw no random numbers would repeat a race's earlier rounds.
+#[tokio::test]
+async fn a_race_needs_openings_for_its_rounds() {
+    let race = |rounds: u32, shuffle: bool| {
+        format!(
+            "name = \"best\"\ngame = \"tic-tac-toe\"\nseed = 1\ngames = 2\nopenings = {{ kind = \"random\", plies = 2 }}\n\
+             [players.a]\nalgorithm = \"alpha-beta\"\ndepth = 1\nshuffle = {shuffle}\n\
+             [players.b]\nalgorithm = \"alpha-beta\"\ndepth = 3\nshuffle = {shuffle}\n\
+             [race]\nrounds = {rounds}\n"
+        )
+    };
+    let site = Site::new();
+    let served = site.serve().await;
+    let refused = served.call(&submission(&race(100, false))).await.unwrap_err().to_string();
+    assert!(
+        refused.contains("100 rounds are 100 pairs of games, there are 12 openings"),
+        "{refused}"
+    );
+    assert_eq!(served.number("SELECT count(*) FROM experiments").await, 0);
+    served.submit(&race(12, false)).await;
+    served.submit(&race(100, true).replace("best", "drawn")).await;
+    served.stop().await.unwrap();
 }
 
 /// Invariant 9: what engines report is bounded.
