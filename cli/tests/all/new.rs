@@ -140,7 +140,9 @@ fn new_player(sandbox: &Sandbox, language: &str, compiler: Option<&[&str]>) {
         let run = sandbox.run(&[&["run", "mine.toml", "--quick"], &engines[..]].concat());
         run.expect_exit(0);
         assert_eq!(sandbox.sql(db, "SELECT count(*) FROM forfeited"), "0");
-        sandbox.sql(db, "SELECT group_concat(move, ' ' ORDER BY game_id, ply) FROM moves")
+        let moves = "SELECT group_concat(played, ' ') FROM (SELECT m.move AS played FROM moves AS m \
+                     JOIN games AS g ON g.game_id = m.game_id ORDER BY g.cell_id, g.number, m.ply)";
+        sandbox.sql(db, moves)
     };
     assert_eq!(run("first.db"), run("second.db"));
 }
