@@ -6,6 +6,7 @@ mod offers;
 mod over_gtp;
 mod over_lines;
 mod over_uci;
+mod over_xboard;
 mod seat;
 
 use std::cell::Cell;

@@ -219,7 +219,7 @@ fn programs_that_cannot_be_run_are_told_in_a_sentence() {
             .to_owned(),
         "windows: DIR/./windows is a program for Windows; ".to_owned(),
         "windows-ends: the script DIR/./windows-ends has Windows line ends, ".to_owned(),
-        "xboard: it speaks the XBoard protocol, and Spelrum speaks UCI, GTP and lines; ".to_owned(),
+        "xboard: it speaks XBoard, and the engines file says UCI; write protocol = \"xboard\" there".to_owned(),
         format!("foreign: DIR/./foreign is a program for riscv64, and this machine is {arch}; "),
         "gtp: it speaks GTP, and the engines file says UCI; write protocol = \"gtp\" there".to_owned(),
         "uci: it speaks UCI, and the engines file says GTP; ".to_owned(),

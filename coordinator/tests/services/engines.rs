@@ -121,7 +121,7 @@ async fn engines_that_are_malformed_are_refused() {
     let bad = [
         vec![v1::OfferedEngine { engine: String::new(), ..offer("fish", "") }],
         vec![v1::OfferedEngine { engine: "a\nb".to_owned(), ..offer("fish", "") }],
-        vec![v1::OfferedEngine { protocol: "xboard".to_owned(), ..offer("fish", "") }],
+        vec![v1::OfferedEngine { protocol: "winboard".to_owned(), ..offer("fish", "") }],
         vec![v1::OfferedEngine { at_once: 0, ..offer("fish", "") }],
         vec![v1::OfferedEngine { identity: None, ..offer("fish", "") }],
         vec![offer("fish", &"x".repeat(1_000))],

@@ -16,7 +16,7 @@ const DOMAIN: &str = "spelrum engine build v1";
 /// # Errors
 /// If one of the files is missing or cannot be read.
 pub fn hash_build(spec: &EngineSpec) -> Result<[u8; 32], FailureKind> {
-    let EngineSpec { protocol, args, environment, set, gtp, .. } = spec;
+    let EngineSpec { protocol, args, environment, set, gtp, xboard, .. } = spec;
     let mut build = Build(Sha256::new());
     build.text(DOMAIN);
     build.text(protocol.name());
@@ -45,6 +45,10 @@ pub fn hash_build(spec: &EngineSpec) -> Result<[u8; 32], FailureKind> {
     let Dialect { setup, limits, .. } = gtp;
     build.texts(setup);
     build.texts(limits);
+    // Builds of engines with other protocols are as they were.
+    if !xboard.setup.is_empty() {
+        build.texts(&xboard.setup);
+    }
     Ok(build.0.finalize().into())
 }
 
@@ -76,6 +80,7 @@ mod tests {
     use super::*;
     use crate::protocol::Protocol;
     use crate::spec::tests::plain;
+    use crate::xboard;
 
     fn write(path: &Path, text: &str) {
         std::fs::write(path, text).unwrap();
@@ -105,6 +110,10 @@ mod tests {
             EngineSpec { args: vec!["ab".to_owned()], ..spec.clone() },
             EngineSpec { args: vec!["a".to_owned(), "b".to_owned()], ..spec.clone() },
             EngineSpec { environment: [("a".to_owned(), "b".to_owned())].into(), ..spec.clone() },
+            EngineSpec {
+                xboard: xboard::Dialect { setup: vec!["a".to_owned()], features: true },
+                ..spec.clone()
+            },
             EngineSpec { set: set("Skill", number(1)), ..spec.clone() },
             EngineSpec { set: set("Skill", number(2)), ..spec.clone() },
             EngineSpec { set: set("Skill", OptionValue::Text("1".to_owned())), ..spec.clone() },

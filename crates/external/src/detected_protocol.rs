@@ -8,27 +8,14 @@ use crate::process::{Aborted, Process};
 use crate::protocol::Protocol;
 use crate::spec::EngineSpec;
 
-/// A protocol of engines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DetectedProtocol {
-    /// The universal chess interface.
-    Uci,
-    /// The Go text protocol.
-    Gtp,
-    /// JSON objects in lines.
-    Lines,
-    /// The chess engine communication protocol, which Spelrum does not support.
-    Xboard,
-}
-
 /// The greetings of all protocols: foreign commands do an engine no harm.
 const GREETINGS: [&str; 5] =
     ["uci\n", "protocol_version\n", "xboard\n", "protover 2\n", "{\"spelrum\":1}\n"];
 
-impl DetectedProtocol {
-    /// Restarts the program, and tries which protocol it answers; `None` for none of these.
+impl Protocol {
+    /// Restarts a program, and tries which protocol it answers; `None` for none of these.
     #[must_use]
-    pub fn find(
+    pub fn detect(
         spec: &EngineSpec,
         guard: &Guard,
         within: Duration,
@@ -71,44 +58,17 @@ impl DetectedProtocol {
         (is_version || is_refusal).then_some(Self::Gtp)
     }
 
-    const fn title(self) -> &'static str {
-        match self {
-            Self::Uci => "UCI",
-            Self::Gtp => "GTP",
-            Self::Lines => "lines",
-            Self::Xboard => "XBoard",
-        }
-    }
-
     /// The diagnosis of a program with this protocol, used with another.
-    pub(crate) fn diagnosis(self, expected: Protocol) -> Option<Diagnosis> {
-        Some(match (self, expected) {
-            (Self::Uci, Protocol::Gtp) => Diagnosis::new(
-                "it speaks UCI, and the engines file says GTP",
-                "write protocol = \"uci\" there; over GTP, Spelrum plays Pentago and Othello alone",
-            ),
-            (Self::Gtp, Protocol::Uci) => Diagnosis::new(
-                "it speaks GTP, and the engines file says UCI",
-                "write protocol = \"gtp\" there",
-            ),
-            (Self::Uci | Self::Gtp, Protocol::Lines) => Diagnosis::new(
-                format!("it speaks {}, and the engines file says lines", self.title()),
-                format!("write protocol = \"{}\" there", self.title().to_lowercase()),
-            ),
-            (Self::Lines, Protocol::Uci | Protocol::Gtp) => Diagnosis::new(
-                format!(
-                    "it speaks the protocol of lines, and the engines file says {}",
-                    expected.title()
-                ),
-                "write protocol = \"lines\" there",
-            ),
-            (Self::Xboard, _) => Diagnosis::new(
-                "it speaks the XBoard protocol, and Spelrum speaks UCI, GTP and lines",
-                "start it in another mode by `args` if it has one, or through an adapter such as `wb2uci`",
-            ),
-            (Self::Uci, Protocol::Uci)
-            | (Self::Gtp, Protocol::Gtp)
-            | (Self::Lines, Protocol::Lines) => return None,
-        })
+    pub(crate) fn mismatch(self, expected: Self) -> Option<Diagnosis> {
+        let problem =
+            format!("it speaks {}, and the engines file says {}", self.title(), expected.title());
+        let remedy = match (self, expected) {
+            (Self::Uci, Self::Gtp) => {
+                "write protocol = \"uci\" there; over GTP, Spelrum plays Pentago and Othello alone"
+                    .to_owned()
+            }
+            _ => format!("write protocol = \"{}\" there", self.name()),
+        };
+        (self != expected).then_some(Diagnosis { problem, remedy })
     }
 }

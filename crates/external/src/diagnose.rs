@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use crate::breach::Breaches;
-use crate::detected_protocol::DetectedProtocol;
 use crate::diagnosis::Diagnosis;
 use crate::failure::{EngineFailure, Exit, FailureKind, Phase};
 use crate::program::unusable_file;
@@ -44,9 +43,9 @@ const REFUSES: &str = "leave it out of this game, or change its `options` or its
 impl EngineFailure {
     /// The diagnosis of an engine's failure. `detected` is the protocol that it answers, if it was probed.
     #[must_use]
-    pub fn diagnose(&self, spec: &EngineSpec, detected: Option<DetectedProtocol>) -> Diagnosis {
+    pub fn diagnose(&self, spec: &EngineSpec, detected: Option<Protocol>) -> Diagnosis {
         let spec = &spec.in_place(0);
-        if let Some(diagnosis) = detected.and_then(|detected| detected.diagnosis(spec.protocol)) {
+        if let Some(diagnosis) = detected.and_then(|detected| detected.mismatch(spec.protocol)) {
             return diagnosis;
         }
         let by_hand = || {
@@ -93,6 +92,11 @@ impl EngineFailure {
                         format!("{GREETS}, and {FLUSHES}; {}", by_hand())
                     }
                     _ if spec.protocol == Protocol::Lines => format!("{FLUSHES}; {}", by_hand()),
+                    ("protover 2", Phase::Start) => format!(
+                        "if it is of before 1999 and knows no `protover`, write xboard = {{ features = false }}; if it \
+                         needs arguments, write them as `args`; {}",
+                        by_hand()
+                    ),
                     ("uci" | "list_commands" | "protocol_version", Phase::Start) => {
                         format!("if it needs arguments, write them as `args`; {}", by_hand())
                     }
@@ -112,10 +116,15 @@ impl EngineFailure {
                 Diagnosis::new(&refused.problem, refused.remedy.as_str())
             }
             FailureKind::Refused { command, .. } => {
+                let of_setup = spec
+                    .xboard
+                    .setup
+                    .iter()
+                    .any(|line| line.split(' ').next() == Some(command.as_str()));
                 let remedy = if spec.protocol == Protocol::Lines {
                     REFUSES.to_owned()
-                } else if spec.gtp.setup.contains(command) {
-                    "change `gtp.setup` in the engines file".to_owned()
+                } else if spec.gtp.setup.contains(command) || of_setup {
+                    format!("change `{}.setup` in the engines file", spec.protocol.name())
                 } else {
                     format!("an engine for Spelrum must obey it; {}", by_hand())
                 };

@@ -5,6 +5,8 @@ mod bounds;
 mod over_gtp;
 mod over_lines;
 mod over_uci;
+mod over_xboard;
+mod settings;
 mod speaker;
 
 use std::collections::BTreeSet;
@@ -30,6 +32,7 @@ use crate::uci::{Declared, Kind};
 use over_gtp::OverGtp;
 use over_lines::OverLines;
 use over_uci::OverUci;
+use over_xboard::OverXboard;
 use speaker::Speaker;
 
 /// A running engine. It ends when this is dropped; [`Engine::close`] lets it end in good order.
@@ -73,6 +76,7 @@ fn converse(
         Protocol::Uci => Box::new(OverUci::start(process, spec, options, aborted)?),
         Protocol::Gtp => Box::new(OverGtp::start(process, spec, options, aborted)?),
         Protocol::Lines => Box::new(OverLines::start(process, spec, options, game, aborted)?),
+        Protocol::Xboard => Box::new(OverXboard::start(process, spec, options, aborted)?),
     })
 }
 
@@ -228,8 +232,8 @@ impl Engine {
         })
     }
 
-    /// Whether it can play such a game: GTP cannot withdraw a limit of an earlier one, and over the protocol of
-    /// lines a process belongs to one game.
+    /// Whether it can play such a game: GTP and XBoard cannot withdraw a limit of an earlier one, and over the
+    /// protocol of lines a process belongs to one game.
     #[must_use]
     pub fn suits(&self, conditions: &Conditions) -> bool {
         self.speaker.suits(&self.spec, conditions)
@@ -398,7 +402,7 @@ impl Engine {
     }
 }
 
-/// The UCI option for the size of a hash table, in MiB.
+/// The option for the size of a hash table, in MiB.
 const HASH_OPTION: &str = "Hash";
 
 /// Bytes of an engine's hash table, if its file or these options set the size.
@@ -406,7 +410,7 @@ pub(crate) fn hash_bytes(spec: &EngineSpec, options: &Options) -> Option<u64> {
     let mut set = spec.set.iter().chain(options);
     let hash = set.find(|(name, _)| name.eq_ignore_ascii_case(HASH_OPTION))?.1;
     match hash {
-        OptionValue::Number(mib) if spec.protocol == Protocol::Uci => Some(mebibytes(*mib)),
+        OptionValue::Number(mib) if spec.protocol.has_usual_options() => Some(mebibytes(*mib)),
         OptionValue::Number(_) | OptionValue::Flag(_) | OptionValue::Text(_) => None,
     }
 }

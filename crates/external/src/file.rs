@@ -1,6 +1,8 @@
 //! The engines file: the engines of this machine by name. It belongs to the worker, and nothing in it comes
 //! from the network.
 
+mod dialects;
+
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt;
@@ -9,7 +11,6 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Table, Tree, did_you_mean, line_and_column};
 
-use crate::gtp::Dialect;
 use crate::protocol::Protocol;
 use crate::spec::{AllowedOption, EngineSpec, OptionRule, OptionValue, Options, Patience};
 use crate::units::{self, NoAmount};
@@ -131,7 +132,7 @@ const EXAMPLE: &str =
     "[engines.stockfish] and below it protocol = \"uci\" and command = \"stockfish\"";
 
 /// The keys of an engine.
-const ENGINE: [&str; 16] = [
+const ENGINE: [&str; 17] = [
     "protocol",
     "command",
     "args",
@@ -148,6 +149,7 @@ const ENGINE: [&str; 16] = [
     "options",
     "set",
     "gtp",
+    "xboard",
 ];
 
 fn read_engines(text: &str, folder: &Path) -> Result<EngineFile, Fault> {
@@ -207,7 +209,8 @@ impl<'a> RawEngine<'a> {
             patience: self.patience()?,
             options: self.options()?,
             set: self.set()?,
-            gtp: self.dialect()?,
+            gtp: self.gtp()?,
+            xboard: self.xboard()?,
             logs: None,
         })
     }
@@ -279,8 +282,8 @@ impl<'a> RawEngine<'a> {
     }
 
     fn options(&self) -> Result<Vec<AllowedOption>, Fault> {
-        let is_uci = self.protocol == Protocol::Uci;
-        let mut options = if is_uci { EngineSpec::usual_options() } else { Vec::new() };
+        let has_usual = self.protocol.has_usual_options();
+        let mut options = if has_usual { EngineSpec::usual_options() } else { Vec::new() };
         let mut rules: Vec<&Entry> = self.entries("options")?.iter().collect();
         rules.sort_unstable_by_key(|entry| &entry.key);
         for entry in rules {
@@ -310,37 +313,6 @@ impl<'a> RawEngine<'a> {
             Ok((name, option_value(&entry.value)?))
         };
         set.iter().map(value).collect()
-    }
-
-    fn dialect(&self) -> Result<Dialect, Fault> {
-        let mut dialect = Dialect::default();
-        let Some(node) = self.table.value("gtp") else { return Ok(dialect) };
-        if self.protocol != Protocol::Gtp {
-            return Err(Fault::at(&node.place, "the engine does not speak GTP", "leave `gtp` out"));
-        }
-        let table = node.table("`gtp`", "gtp = { ids = false }")?;
-        table.check_keys("`gtp`", &["ids", "colours", "pass", "boardsize", "setup", "limits"])?;
-        for (field, key) in [
-            (&mut dialect.ids, "ids"),
-            (&mut dialect.pass, "pass"),
-            (&mut dialect.boardsize, "boardsize"),
-        ] {
-            if let Some(node) = table.value(key) {
-                *field = node.switch(&format!("`{key}`"), &format!("{key} = false"))?;
-            }
-        }
-        let commands = |key: &str| -> Result<Vec<String>, Fault> {
-            let lines = texts(table.value(key), &format!("`{key}`"))?;
-            lines.into_iter().map(|(node, text)| one_line("a command", text, &node.place)).collect()
-        };
-        (dialect.setup, dialect.limits) = (commands("setup")?, commands("limits")?);
-        if let Some(node) = table.value("colours") {
-            dialect.colours = commands("colours")?.try_into().map_err(|colours: Vec<_>| {
-                let problem = format!("`colours` has {} names, not 2", colours.len());
-                Fault::at(&node.place, problem, "write colours = [\"black\", \"white\"]")
-            })?;
-        }
-        Ok(dialect)
     }
 }
 
@@ -471,7 +443,7 @@ fn allowed(entry: &Entry, protocol: Protocol) -> Result<Option<AllowedOption>, F
             _ => return fault(format!("`{name}` has no list of values"), RULES),
         },
         ["button"]
-            if scalar("button") == Some(&Scalar::Bool(true)) && protocol == Protocol::Uci =>
+            if scalar("button") == Some(&Scalar::Bool(true)) && protocol.has_usual_options() =>
         {
             OptionRule::Press
         }
@@ -481,184 +453,4 @@ fn allowed(entry: &Entry, protocol: Protocol) -> Result<Option<AllowedOption>, F
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    fn parse(text: &str) -> Result<EngineFile, EngineFileError> {
-        EngineFile::parse(text, Path::new("/etc/spelrum/engines.toml"))
-    }
-
-    #[test]
-    fn a_file_says_all_there_is_to_say() {
-        let file = parse(
-            r#"
-[engines.stockfish]
-protocol = "uci"
-command = "/usr/games/stockfish"
-args = ["--quiet"]
-files = ["big.nnue", "/nets/small.nnue"]
-directory = "work"
-environment = { OMP_NUM_THREADS = "1" }
-memory = "2GiB"
-at_once = 2
-startup_timeout = "20s"
-ready_timeout = "90s"
-stop_timeout = "1s"
-move_timeout = "2m"
-quit_timeout = "3s"
-set = { OwnBook = false, Threads = 1, SyzygyPath = "/tb", "Move Overhead" = 10 }
-
-[engines.stockfish.options]
-hash = { min = 1, max = 64 }
-MultiPV = false
-"Skill Level" = { min = 0, max = 20 }
-EvalFile = { values = ["a.nnue", "b.nnue"] }
-"Clear Hash" = { button = true }
-
-[engines.edax]
-protocol = "gtp"
-command = "./edax"
-options.level = { min = 1, max = 30, command = "level {value}" }
-gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], limits = ["time -m {seconds}"] }
-"#,
-        )
-        .unwrap();
-        let stockfish = file.get("stockfish").unwrap();
-        let s = Duration::from_secs;
-        assert_eq!(stockfish.directory, Path::new("/etc/spelrum/work"));
-        let files = ["/etc/spelrum/big.nnue", "/nets/small.nnue"];
-        assert!(stockfish.files.iter().eq(files.map(Path::new)));
-        assert_eq!((stockfish.memory_bytes, stockfish.at_once), (Some(2 << 30), 2));
-        assert_eq!(
-            stockfish.patience,
-            Patience {
-                startup: s(20),
-                ready: s(90),
-                stop: s(1),
-                unbounded_move: s(120),
-                quit: s(3),
-            }
-        );
-        let names: Vec<_> = stockfish.options.iter().map(|option| option.name.as_str()).collect();
-        assert_eq!(names, ["Clear Hash", "EvalFile", "Skill Level", "hash"]);
-        assert_eq!(stockfish.set["OwnBook"], OptionValue::Flag(false));
-        assert_eq!(stockfish.set["Move Overhead"], OptionValue::Number(10));
-        let edax = file.get("edax").unwrap();
-        assert_eq!(edax.command, Path::new("/etc/spelrum/./edax"));
-        assert_eq!(edax.directory, Path::new("/etc/spelrum"));
-        assert_eq!(edax.options[0].command.as_deref(), Some("level {value}"));
-        assert!(!edax.gtp.ids && edax.gtp.boardsize);
-        assert_eq!(file.iter().count(), 2);
-        assert_eq!(parse("").unwrap(), EngineFile::default());
-    }
-
-    #[test]
-    fn what_has_no_meaning_is_refused_with_its_place() {
-        let uci = "[engines.sf]\nprotocol = \"uci\"\ncommand = \"/sf\"\n";
-        let gtp = "[engines.x]\nprotocol = \"gtp\"\ncommand = \"/x\"\n";
-        for (text, error) in [
-            ("[engines.sf]\ncommand = \"/sf\"".to_owned(), "1:1: `protocol` is missing"),
-            (
-                "[engines.sf]\nprotocol = \"xboard\"\ncommand = \"/sf\"".to_owned(),
-                "2:12: `protocol` cannot be \"xboard\"",
-            ),
-            (format!("{uci}comand = 3"), "4:1: unknown key `comand` in engine `sf`"),
-            (format!("{uci}at_once = 0"), "4:11: `at_once` is 0"),
-            (format!("{uci}stop_timeout = \"5\""), "4:16: `5` is not a duration"),
-            (format!("{uci}stop_timeout = \"0s\""), "4:16: `0s` is zero"),
-            (format!("{uci}stop_timeout = \"5: x\""), "4:16: `5: x` is not a duration"),
-            (format!("{uci}memory = \"5GB\""), "4:10: `5GB` is not an amount of memory"),
-            (format!("{uci}memory = \"0MiB\""), "4:10: `0MiB` is zero"),
-            (format!("{uci}options.A = 3"), "4:13: `A` has a value, not a rule"),
-            (
-                format!("{uci}options.A = {{ min = 3, max = 1 }}"),
-                "4:13: `A` has no bounds that leave a number",
-            ),
-            (format!("{uci}options.A = {{ values = [] }}"), "4:13: `A` has no list of values"),
-            (
-                format!("{uci}options.A = {{ any = true }}"),
-                "4:13: what `A` may be cannot be understood",
-            ),
-            (
-                format!("{uci}options.A = {{ values = [\"a\\nquit\"] }}"),
-                "4:25: the text of an option has several lines",
-            ),
-            (
-                format!("{uci}options.A = {{ min = 1, max = 2, command = \"x\" }}"),
-                "4:13: UCI has its own command to set an option",
-            ),
-            (format!("{uci}set.A = 1.5"), "4:9: an option cannot be a number with a fraction"),
-            (format!("{uci}gtp = {{ ids = false }}"), "4:7: the engine does not speak GTP"),
-            (
-                format!("{uci}environment = {{ \"A=B\" = \"\" }}"),
-                "4:17: `A=B` is not a valid variable name",
-            ),
-            (format!("{uci}args = [\"a\\u0000b\"]"), "4:9: the text contains a NUL byte"),
-            (format!("{gtp}set.A = 1"), "4:5: GTP has no options"),
-            (
-                format!("{gtp}options.level = {{ min = 1, max = 2 }}"),
-                "4:17: `level` has no command that sets it",
-            ),
-            (format!("{gtp}gtp.setup = [\"a\\nb\"]"), "4:14: a command has several lines"),
-            (
-                "[engines.\"a b\"]\nprotocol = \"uci\"\ncommand = \"/sf\"".to_owned(),
-                "1:10: `a b` is not a valid engine name",
-            ),
-            (
-                "[engines.sf]\nprotocol = \"uci\"\ncommand = \"\"".to_owned(),
-                "3:11: the command is empty",
-            ),
-            (
-                "[engines.sf]\nprotocol = \"uci\"\ncommand = \"no-such-engine\"".to_owned(),
-                "3:11: there is no program `no-such-engine` in the PATH",
-            ),
-            ("engine = 3".to_owned(), "1:1: unknown key `engine` in the engines file"),
-            ("[engines".to_owned(), "1:9: this is not TOML: unclosed table"),
-        ] {
-            let refusal = parse(&text).unwrap_err();
-            assert!(!refusal.remedy.is_empty());
-            let refusal = refusal.to_string();
-            let expected = format!("/etc/spelrum/engines.toml:{error}");
-            assert!(refusal.starts_with(&expected), "{text}\n{refusal}\n{expected}");
-        }
-    }
-
-    #[test]
-    fn a_program_is_looked_for_where_it_can_be_run() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let folder = tempfile::tempdir().unwrap();
-        let [first, second] = ["first", "second"].map(|name| folder.path().join(name));
-        for (place, mode) in [(&first, 0o644), (&second, 0o755)] {
-            std::fs::create_dir(place).unwrap();
-            std::fs::write(place.join("engine"), "").unwrap();
-            let mode = std::fs::Permissions::from_mode(mode);
-            std::fs::set_permissions(place.join("engine"), mode).unwrap();
-        }
-        let here = Path::new(".");
-        let path = std::env::join_paths([here, Path::new(""), &first, &second]).unwrap();
-        assert_eq!(in_path(&path, "engine"), Some(second.join("engine")));
-        // A program that runs from the tests' working directory, by a path relative to it.
-        let way = Path::new(&"../".repeat(64)).join(second.strip_prefix("/").unwrap());
-        assert!(way.join("engine").is_file());
-        assert_eq!(in_path(way.as_os_str(), "engine"), None);
-        assert_eq!(in_path(OsStr::new(""), "engine"), None);
-    }
-
-    #[test]
-    fn a_file_that_is_not_there_is_said() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("engines.toml");
-        let error = EngineFile::read(&path).unwrap_err();
-        assert!(error.to_string().contains("engines.toml: No such file"), "{error}");
-        let long = " ".repeat(2 << 20);
-        std::fs::write(&path, long).unwrap();
-        let error = EngineFile::read(&path).unwrap_err();
-        assert!(error.to_string().ends_with("which is too many for an engines file"), "{error}");
-        std::fs::write(&path, [0xff]).unwrap();
-        assert!(EngineFile::read(&path).is_err());
-        std::fs::write(&path, "").unwrap();
-        assert_eq!(EngineFile::read(&path), Ok(EngineFile::default()));
-    }
-}
+mod tests;

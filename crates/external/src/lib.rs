@@ -1,9 +1,9 @@
-//! External engines as players, over UCI, GTP and the protocol of lines.
+//! External engines as players, over UCI, GTP, XBoard and the protocol of lines.
 //!
 //! The crate is independent of sweeps and rules: positions and moves are texts of the engines' protocols. It
 //! has three parts.
 //!
-//! *Protocols.* [`uci`], [`gtp`] and [`lines`] are parsers, writers and state machines over lines, without a process or
+//! *Protocols.* [`uci`], [`gtp`], [`xboard`] and [`lines`] are parsers, writers and state machines over lines, without a process or
 //! a clock. They accept what real engines print: white space anywhere, either line end, lines of megabytes,
 //! debug output in between. Tolerable deviations from the protocol are each a [`Breach`], which is reported
 //! once for each kind.
@@ -74,10 +74,10 @@ mod spec;
 pub mod text;
 pub mod uci;
 mod units;
+pub mod xboard;
 
 pub use breach::{Breach, BreachKind, Breaches};
 pub use build::hash_build;
-pub use detected_protocol::DetectedProtocol;
 pub use diagnosis::Diagnosis;
 pub use engine::{CloseReport, Engine};
 pub use failure::{EngineFailure, Exit, FailureKind, Phase};

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::gtp::Dialect;
 use crate::spec::{EngineSpec, OptionValue, Options};
+use crate::{gtp, xboard};
 
 /// The placeholder for this number in engines files.
 const SLOT: &str = "{slot}";
@@ -51,7 +51,7 @@ impl Drop for Place {
 
 impl EngineSpec {
     /// The engine for this place: with the number in its directory, arguments, environment, `set` options and
-    /// `gtp.setup` commands wherever they contain `{slot}`.
+    /// `setup` commands wherever they contain `{slot}`.
     #[must_use]
     pub fn in_place(&self, number: u32) -> Self {
         let filled = |text: &String| text.replace(SLOT, &number.to_string());
@@ -65,7 +65,14 @@ impl EngineSpec {
             args: self.args.iter().map(filled).collect(),
             environment: environment.map(|(name, value)| (name.clone(), filled(value))).collect(),
             set: options_in_place(&self.set, number),
-            gtp: Dialect { setup: self.gtp.setup.iter().map(filled).collect(), ..self.gtp.clone() },
+            gtp: gtp::Dialect {
+                setup: self.gtp.setup.iter().map(filled).collect(),
+                ..self.gtp.clone()
+            },
+            xboard: xboard::Dialect {
+                setup: self.xboard.setup.iter().map(filled).collect(),
+                ..self.xboard.clone()
+            },
             ..self.clone()
         }
     }
@@ -111,7 +118,8 @@ mod tests {
             args: vec!["--log=log-{slot}.txt".to_owned()],
             environment: [("LEARN".to_owned(), "{slot}/learn".to_owned())].into(),
             set: [("Debug Log File".to_owned(), text("{slot}.log"))].into(),
-            gtp: Dialect { setup: vec!["log {slot}".to_owned()], ..Dialect::default() },
+            gtp: gtp::Dialect { setup: vec!["log {slot}".to_owned()], ..gtp::Dialect::default() },
+            xboard: xboard::Dialect { setup: vec!["book {slot}".to_owned()], features: true },
             ..plain("fish", Protocol::Uci, "/fish".into())
         };
         let placed = spec.in_place(12);
@@ -120,6 +128,7 @@ mod tests {
         assert_eq!(placed.environment["LEARN"], "12/learn");
         assert_eq!(placed.set["Debug Log File"], text("12.log"));
         assert_eq!(placed.gtp.setup, ["log 12"]);
+        assert_eq!(placed.xboard.setup, ["book 12"]);
         assert!(spec.has_directory_for_each_place() && !placed.has_directory_for_each_place());
     }
 }

@@ -9,11 +9,13 @@ pub enum Protocol {
     Gtp,
     /// JSON objects in lines, for every game: `docs/lines.md`.
     Lines,
+    /// The chess engine communication protocol, which XBoard speaks.
+    Xboard,
 }
 
 impl Protocol {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Uci, Self::Gtp, Self::Lines];
+    pub const ALL: [Self; 4] = [Self::Uci, Self::Gtp, Self::Lines, Self::Xboard];
 
     /// Its name in engines files and in the hashes of builds.
     #[must_use]
@@ -22,6 +24,7 @@ impl Protocol {
             Self::Uci => "uci",
             Self::Gtp => "gtp",
             Self::Lines => "lines",
+            Self::Xboard => "xboard",
         }
     }
 
@@ -37,13 +40,14 @@ impl Protocol {
             Self::Uci => "UCI",
             Self::Gtp => "GTP",
             Self::Lines => "the protocol of lines",
+            Self::Xboard => "XBoard",
         }
     }
 
     /// Whether a CR alone ends a line, and empty lines mean nothing.
     pub(crate) const fn ends_lines_at_cr(self) -> bool {
         match self {
-            Self::Uci => true,
+            Self::Uci | Self::Xboard => true,
             Self::Gtp | Self::Lines => false,
         }
     }
@@ -51,8 +55,16 @@ impl Protocol {
     /// Whether it has its own way to set options. Otherwise the engines file has a command for each.
     pub(crate) const fn has_options(self) -> bool {
         match self {
-            Self::Uci | Self::Lines => true,
+            Self::Uci | Self::Lines | Self::Xboard => true,
             Self::Gtp => false,
+        }
+    }
+
+    /// Whether engines declare the options `Hash` and `Threads` in one sense.
+    pub(crate) const fn has_usual_options(self) -> bool {
+        match self {
+            Self::Uci | Self::Xboard => true,
+            Self::Gtp | Self::Lines => false,
         }
     }
 
@@ -62,6 +74,7 @@ impl Protocol {
             Self::Uci => "uci",
             Self::Gtp => "name",
             Self::Lines => r#"{"spelrum":1}"#,
+            Self::Xboard => "xboard` and `protover 2",
         }
     }
 }

@@ -9,6 +9,7 @@ use spelrum_toml::nearest;
 
 use crate::gtp::Dialect;
 use crate::protocol::Protocol;
+use crate::xboard;
 
 /// An engine in the engines file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub struct EngineSpec {
     pub set: Options,
     /// Its dialect of GTP.
     pub gtp: Dialect,
+    /// Its dialect of the XBoard protocol.
+    pub xboard: xboard::Dialect,
     /// The folder for logs of its processes' conversations, if any.
     pub logs: Option<PathBuf>,
 }
@@ -284,6 +287,7 @@ pub(crate) mod tests {
             options: EngineSpec::usual_options(),
             set: Options::new(),
             gtp: Dialect::default(),
+            xboard: xboard::Dialect::default(),
             logs: None,
         }
     }

@@ -9,6 +9,7 @@ mod server;
 mod serving;
 mod tokens;
 
+pub(crate) use client::shown_moves;
 pub use client::{Answer, Client, Event, SearchInfo};
 pub use command::{Command, CommandError, Go, Start, whole_ms};
 pub use message::{BestMove, Bound, Info, Message, Score, ScoreValue, is_move};

@@ -217,6 +217,7 @@ impl EngineRequest {
                 let gtp = capabilities.gtp.as_ref();
                 gtp.and_then(|gtp| self.gtp_unmet(gtp, capabilities.is_cut)).or_else(option)
             }
+            Protocol::Xboard => self.no_chess960_over_xboard().or_else(option),
             Protocol::Lines => option(),
         }
     }
@@ -231,6 +232,13 @@ impl EngineRequest {
         (!knows).then(|| Inability {
             problem: format!("{} does not play Chess960", self.engine),
             remedy: "take another engine for this player, or leave chess960 out of the game's rules",
+        })
+    }
+
+    fn no_chess960_over_xboard(&self) -> Option<Inability> {
+        self.game.chess960.then(|| Inability {
+            problem: format!("{} speaks XBoard, over which Spelrum plays no Chess960", self.engine),
+            remedy: "take a UCI engine for this player, or leave chess960 out of the game's rules",
         })
     }
 

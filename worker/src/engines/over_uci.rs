@@ -8,7 +8,7 @@ use super::notation::{Notation, parse};
 /// The usual start position of chess, for which UCI has a word.
 const USUAL_START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct OverUci {
     pub(super) is_chess960: bool,
     pub(super) moves: Vec<String>,

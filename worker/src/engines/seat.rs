@@ -22,6 +22,7 @@ use super::notation::Notation;
 use super::over_gtp::OverGtp;
 use super::over_lines::{OverLines, game_setup};
 use super::over_uci::OverUci;
+use super::over_xboard::OverXboard;
 
 /// An engine that exceeds its time by this, or thinks this long without a time limit, is logged.
 const OVERDUE_AFTER: Duration = Duration::from_secs(10);
@@ -51,6 +52,7 @@ pub(super) const fn protocol(protocol: spelrum_external::Protocol) -> Protocol {
         spelrum_external::Protocol::Uci => Protocol::Uci,
         spelrum_external::Protocol::Gtp => Protocol::Gtp,
         spelrum_external::Protocol::Lines => Protocol::Lines,
+        spelrum_external::Protocol::Xboard => Protocol::Xboard,
     }
 }
 
@@ -63,6 +65,7 @@ fn notation(
 ) -> Box<dyn Notation> {
     match rules.protocol {
         Protocol::Uci => Box::new(OverUci { is_chess960: chess960, moves: Vec::new() }),
+        Protocol::Xboard => Box::new(OverXboard::default()),
         Protocol::Gtp => Box::new(OverGtp { board: gtp_board(game, rules), moves: Vec::new() }),
         Protocol::Lines => Box::new(OverLines::new(key)),
     }

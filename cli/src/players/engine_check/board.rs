@@ -41,13 +41,13 @@ pub(super) struct Board {
 
 impl Board {
     /// Positions of chess.
-    pub(super) fn chess(is_960: bool) -> Vec<Self> {
+    pub(super) fn chess(protocol: Protocol, is_960: bool) -> Vec<Self> {
         let given = Parameters::from([("chess960".to_owned(), Value::Bool(is_960))]);
         let Ok(rules) = Rules::from_parameters("chess", &given) else { return Vec::new() };
         let fens: &[&str] = if is_960 { &CHESS960 } else { &CHESS };
         let board = |fen: &&str| Self {
             rules: rules.clone(),
-            protocol: Protocol::Uci,
+            protocol,
             opening: (*fen).to_owned(),
             moves: Vec::new(),
             sent: Vec::new(),
@@ -142,7 +142,7 @@ impl Board {
             |mv: &str| replay_moves(&self.rules, &self.opening, moves().chain([mv])).is_ok();
         match self.protocol {
             Protocol::Lines => is_legal(text),
-            Protocol::Uci | Protocol::Gtp => {
+            Protocol::Uci | Protocol::Gtp | Protocol::Xboard => {
                 parse_engine_move(&self.rules, &self.opening, moves(), text, self.protocol)
                     .is_ok_and(|mv| is_legal(&mv))
             }
@@ -173,7 +173,8 @@ mod tests {
 
     #[test]
     fn all_positions_have_legal_moves() {
-        let mut boards = [Board::chess(false), Board::chess(true)].concat();
+        let mut boards =
+            [Board::chess(Protocol::Uci, false), Board::chess(Protocol::Uci, true)].concat();
         assert_eq!(boards.len(), 4);
         let games = Board::of_gtp_games();
         let names: Vec<_> = games.iter().map(|(name, size, _)| (*name, *size)).collect();
@@ -197,10 +198,13 @@ mod tests {
 
     #[test]
     fn castling_is_understood() {
-        let boards = Board::chess(false);
+        let boards = Board::chess(Protocol::Uci, false);
         assert!(boards[0].is_legal("e1g1") && boards[0].is_legal("e1h1"));
+        assert!(!boards[0].is_legal("O-O"));
+        let over_xboard = Board::chess(Protocol::Xboard, false);
+        assert!(["e1g1", "e1h1", "O-O", "Nxd7"].iter().all(|mv| over_xboard[0].is_legal(mv)));
         let from_b1 = "4k3/8/8/8/8/8/8/1K3R2 w F - 0 1".to_owned();
-        let board = Board { opening: from_b1, ..Board::chess(true).remove(0) };
+        let board = Board { opening: from_b1, ..Board::chess(Protocol::Uci, true).remove(0) };
         assert!(board.is_legal("b1f1") && !board.is_legal("b1g1"));
     }
 }

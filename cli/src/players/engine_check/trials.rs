@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use spelrum_engine::Rules;
 use spelrum_external::{
-    BreachKind, Choice, Conditions, DetectedProtocol, Diagnosis, Engine, EngineFailure, EngineSpec,
-    FailureKind, Guard, LEFT_BEHIND, Limits, Options, Phase, Protocol,
+    BreachKind, Choice, Conditions, Diagnosis, Engine, EngineFailure, EngineSpec, FailureKind,
+    Guard, LEFT_BEHIND, Limits, Options, Phase, Protocol,
 };
 use spelrum_model::capabilities::{CHESS960_OPTION, EngineRequest, GtpLimits};
 use spelrum_worker::capabilities;
@@ -19,7 +19,7 @@ use super::{Checked, Kept, Left, Limit, Repeats, TriedLimit};
 const NODES: u64 = 10_000;
 const DEPTH: u32 = 4;
 const MOVE_TIME_MS: u64 = 200;
-/// Used over GTP, where the protocol has whole seconds.
+/// Used over GTP and XBoard, which have whole seconds.
 const WHOLE_SECOND_MS: u64 = 1_000;
 /// Engines that count nodes check their limit at intervals; a report above this multiple means the limit was ignored.
 const NODES_TOLERANCE: u64 = 2;
@@ -69,7 +69,14 @@ impl<'a> Trials<'a> {
             self.checked.capabilities = capabilities(engine, self.aborted);
             self.check_requests();
             match self.spec.protocol {
-                Protocol::Uci => self.try_uci(),
+                Protocol::Uci => {
+                    let time = Limit::MoveTimeMs(MOVE_TIME_MS);
+                    self.try_chess(&[Limit::Depth(DEPTH), Limit::Nodes(NODES), time]);
+                }
+                Protocol::Xboard => {
+                    let time = Limit::MoveTimeMs(WHOLE_SECOND_MS);
+                    self.try_chess(&[Limit::Depth(DEPTH), time]);
+                }
                 Protocol::Gtp => self.try_gtp(),
                 Protocol::Lines => self.try_lines(),
             }
@@ -109,7 +116,7 @@ impl<'a> Trials<'a> {
             (self.step)("trying what it speaks");
         }
         let detected = is_mute
-            .then(|| DetectedProtocol::find(&self.spec, self.guard, SPEAKS_WITHIN, self.aborted))
+            .then(|| Protocol::detect(&self.spec, self.guard, SPEAKS_WITHIN, self.aborted))
             .flatten();
         let Diagnosis { problem, remedy } = failure.diagnose(&self.spec, detected);
         self.checked.note(problem, remedy);
@@ -136,10 +143,15 @@ impl<'a> Trials<'a> {
         })
     }
 
-    fn try_uci(&mut self) {
-        let boards = Board::chess(false);
+    fn try_chess(&mut self, limits: &[Limit]) {
+        let protocol = if self.spec.protocol == Protocol::Xboard {
+            spelrum_engine::Protocol::Xboard
+        } else {
+            spelrum_engine::Protocol::Uci
+        };
+        let boards = Board::chess(protocol, false);
         let Some(first) = boards.first() else { return };
-        for limit in [Limit::Depth(DEPTH), Limit::Nodes(NODES), Limit::MoveTimeMs(MOVE_TIME_MS)] {
+        for &limit in limits {
             if self.is_asked(limit) {
                 self.try_limit(first, limit);
             }
@@ -162,7 +174,7 @@ impl<'a> Trials<'a> {
             {
                 (self.step)("Chess960");
                 let conditions = Conditions { chess960: true, ..conditions_of(limit) };
-                let boards = Board::chess(true);
+                let boards = Board::chess(protocol, true);
                 let played = boards.iter().all(|board| self.choose(board, &conditions).is_some());
                 if played {
                     self.checked.games.push("Chess960".to_owned());
@@ -416,7 +428,7 @@ impl<'a> Trials<'a> {
         if self.is_over || !self.start(conditions) {
             return Ok(None);
         }
-        // Over GTP, limits stay in force once set: other limits need a restart.
+        // Over GTP and XBoard, limits stay in force once set: other limits need a restart.
         if self.engine.as_ref().is_some_and(|engine| !engine.suits(conditions)) {
             if let Some(engine) = self.engine.take() {
                 engine.close();

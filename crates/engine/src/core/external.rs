@@ -36,6 +36,8 @@ pub enum Protocol {
     Gtp,
     /// JSON objects in lines, in the notation of each game: `docs/lines.md`.
     Lines,
+    /// The chess engine communication protocol, which XBoard speaks.
+    Xboard,
 }
 
 impl Protocol {
@@ -43,7 +45,7 @@ impl Protocol {
     #[must_use]
     pub const fn is_of_every_game(self) -> bool {
         match self {
-            Self::Uci | Self::Gtp => false,
+            Self::Uci | Self::Gtp | Self::Xboard => false,
             Self::Lines => true,
         }
     }
@@ -62,8 +64,7 @@ pub struct GtpBoard {
 }
 
 /// The `algorithm`s of players that are external engines.
-pub const EXTERNAL_ALGORITHMS: &[&str] =
-    &[Protocol::Uci.name(), Protocol::Gtp.name(), Protocol::Lines.name()];
+pub const EXTERNAL_ALGORITHMS: &[&str] = &Protocol::NAMES;
 
 /// An external engine in a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -154,7 +155,7 @@ const PARAMETERS_OF_LINES: [ParameterInfo; 12] = {
     parameters
 };
 
-/// The limits of such a player's moves. Over UCI and GTP, at least one must be set.
+/// The limits of such a player's moves. Except over the protocol of lines, at least one must be set.
 const BOUNDED_BY: [&str; 4] = ["depth", "nodes", "move_time", "clock"];
 
 /// The tables of all protocols, in the form of algorithms.
@@ -181,9 +182,16 @@ pub(crate) const TABLES: &[AlgorithmInfo] = &[
         presets: &[],
         bounded_by: &[],
     },
+    AlgorithmInfo {
+        name: Protocol::Xboard.name(),
+        meaning: "An external engine that speaks the XBoard protocol (CECP), as many older chess engines do.",
+        parameters: &PARAMETERS,
+        presets: &[],
+        bounded_by: &[],
+    },
 ];
 
-/// The UCI option for the size of an engine's hash table, in MiB.
+/// The option for the size of an engine's hash table, in MiB, over UCI and XBoard.
 pub const HASH_OPTION: &str = "Hash";
 
 /// More than any machine has, and far below what a byte count holds.
@@ -197,11 +205,11 @@ pub fn hash_bytes(mib: i64) -> u64 {
 
 /// Bytes of an external engine's hash table, if its player sets the size; otherwise 0.
 pub(crate) fn memory_bytes(parameters: &Parameters) -> u64 {
-    let is_uci = matches!(
+    let has_hash = matches!(
         parameters.get("algorithm"),
-        Some(Value::Text(name)) if name == Protocol::Uci.name()
+        Some(Value::Text(name)) if [Protocol::Uci, Protocol::Xboard].map(Protocol::name).contains(&name.as_str())
     );
-    let Some(Value::Table(options)) = parameters.get("options").filter(|_| is_uci) else {
+    let Some(Value::Table(options)) = parameters.get("options").filter(|_| has_hash) else {
         return 0;
     };
     let hash = options.iter().find(|(name, _)| name.eq_ignore_ascii_case(HASH_OPTION));
@@ -245,6 +253,9 @@ impl ExternalRules {
                 format!("give at least one of `{}`", BOUNDED_BY.join("`, `")),
             ));
         }
+        if protocol == Protocol::Xboard {
+            check_xboard_limits(settings.limit("nodes"), move_time, clock.is_some())?;
+        }
         let reproducible = settings.switch("reproducible");
         if reproducible && (clock.is_some() || move_time.is_some()) {
             return Err(Problem::of_key(
@@ -282,6 +293,37 @@ impl ExternalRules {
     }
 }
 
+/// The `XBoard` protocol has commands for a depth, for whole seconds of a move, and for a clock.
+fn check_xboard_limits(
+    nodes: Option<u64>,
+    move_time_us: Option<u64>,
+    has_clock: bool,
+) -> Result<(), KeyProblem> {
+    let refuse = |key, problem: &str, remedy: &str| {
+        Err(Problem::of_key(key, problem.to_owned(), remedy.to_owned()))
+    };
+    if nodes.is_some() {
+        return refuse(
+            "nodes",
+            "the XBoard protocol has no command for a number of nodes",
+            "bound the player by `depth`, `move_time` or `clock`",
+        );
+    }
+    match move_time_us {
+        Some(_) if has_clock => refuse(
+            "move_time",
+            "the XBoard protocol has no command for a time for each move beside a clock",
+            "leave one of them out",
+        ),
+        Some(time) if !time.is_multiple_of(1_000_000) || time == 0 => refuse(
+            "move_time",
+            "the XBoard protocol has whole seconds for a move",
+            "write such as \"1s\", or a `clock` such as \"5s+50ms\", which engines get in hundredths of a second",
+        ),
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// A build is identified by the first digits of its hash.
 fn check_build(build: &str) -> Result<(), KeyProblem> {
     let is_digit = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
@@ -298,7 +340,7 @@ fn check_build(build: &str) -> Result<(), KeyProblem> {
     ))
 }
 
-/// Options are scalars: structured values have no form in either protocol.
+/// Options are scalars: structured values have no form in most protocols.
 fn check_options(options: &Parameters) -> Result<(), KeyProblem> {
     for (name, value) in options {
         let is_scalar = match value {

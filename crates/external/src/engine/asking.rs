@@ -45,6 +45,17 @@ impl Question<'_> {
             .map_err(|lost| self.failure(lost))
     }
 
+    /// Sends lines that no answer is awaited for.
+    pub(super) fn tell(
+        &self,
+        process: &mut Connection,
+        text: &str,
+        aborted: Aborted<'_>,
+    ) -> Result<(), FailureKind> {
+        let sent = process.send(text, Instant::now() + self.within, aborted);
+        sent.map(|_| ()).map_err(|lost| self.failure(lost))
+    }
+
     fn failure(&self, lost: Lost) -> FailureKind {
         match lost {
             Lost::Ended(exit) => FailureKind::Crash(exit),

@@ -9,10 +9,10 @@ use crate::failure::FailureKind;
 use crate::process::Aborted;
 use crate::situation::{Choice, Colour, Conditions, Situation, Start};
 use crate::spec::{EngineSpec, OptionValue, Options};
-use crate::text::shown;
-use crate::uci::{Answer, Client, Command, Declared, Event, Go, Kind, whole_ms};
+use crate::uci::{Answer, Client, Command, Declared, Event, Go, whole_ms};
 
 use super::asking::{Budget, Question, allowed, ask_move, position, read_stale, word};
+use super::settings::{Setting, at_start, settings};
 use super::speaker::Speaker;
 
 /// The option that turns Chess960 on.
@@ -54,7 +54,8 @@ impl Speaker for OverUci {
         let mut text = String::new();
         if conditions.chess960 != self.is_chess960 {
             let value = OptionValue::Flag(conditions.chess960);
-            text = self.settings([(&CHESS960.to_owned(), &value)].into_iter())?;
+            let name = CHESS960.to_owned();
+            text = set_option(&settings(self.client.options(), [(&name, &value)].into_iter())?);
             self.is_chess960 = conditions.chess960;
         }
         text.push_str("ucinewgame\n");
@@ -119,60 +120,9 @@ impl OverUci {
         question.ask(process, &text, aborted, |line| {
             client.take(line).filter(|event| *event == Event::Greeted)
         })?;
-        let is_set = |name: &str| {
-            spec.set.keys().chain(options.keys()).any(|key| key.eq_ignore_ascii_case(name))
-        };
-        let threads = player.unbounded_threads().filter(|name| !is_set(name));
-        let single_thread = threads.iter().map(|name| (name, &OptionValue::Number(1)));
-        let text = player.settings(spec.set.iter().chain(options).chain(single_thread))?;
+        let text = set_option(&at_start(player.client.options(), &spec.set, options)?);
         player.wait_until_ready(process, text, within, aborted)?;
         Ok(player)
-    }
-
-    /// The option for threads, if the engine's default is not one, the number of a slot.
-    fn unbounded_threads(&self) -> Option<String> {
-        let threads = self.client.option("Threads")?;
-        let Kind::Spin { default, min, max } = threads.kind else { return None };
-        (default != 1 && (min..=max).contains(&1)).then(|| threads.name.clone())
-    }
-
-    /// The options in order: threads first, since tables are divided among them, then the table's size, then
-    /// the others as declared by the engine.
-    fn settings<'o>(
-        &self,
-        options: impl Iterator<Item = (&'o String, &'o OptionValue)>,
-    ) -> Result<String, FailureKind> {
-        let mut settings = Vec::new();
-        for (name, value) in options {
-            let problem = |problem: String| {
-                // The engine took part in it.
-                let problem = shown(&problem, 2 * Breaches::SAID_BYTES_MAX);
-                FailureKind::Option { name: name.clone(), problem }
-            };
-            let place = self
-                .client
-                .options()
-                .iter()
-                .position(|option| option.name.eq_ignore_ascii_case(name))
-                .ok_or_else(|| problem("the engine has none of this name".to_owned()))?;
-            let declared = &self.client.options()[place];
-            let value = match (&declared.kind, value) {
-                (Kind::Button, OptionValue::Flag(true)) => None,
-                (_, value) => Some(value.to_string()),
-            };
-            if let Some(wrong) = declared.problem_with(value.as_deref()) {
-                return Err(problem(format!("the engine takes it otherwise: {wrong}")));
-            }
-            let rank = match declared.name.to_ascii_lowercase().as_str() {
-                "threads" => 0,
-                "hash" => 1,
-                _ => 2 + place,
-            };
-            settings.push((rank, Command::SetOption { name: declared.name.clone(), value }));
-        }
-        settings.sort_by_key(|(rank, _)| *rank);
-        let lines = settings.into_iter().map(|(_, command)| format!("{command}\n"));
-        Ok(lines.collect())
     }
 
     fn wait_until_ready(
@@ -190,6 +140,15 @@ impl OverUci {
             client.take(line).filter(|event| *event == Event::Ready).map(|_| ())
         })
     }
+}
+
+/// The commands that set options, each with its end.
+fn set_option(settings: &[Setting<'_>]) -> String {
+    let commands = settings.iter().map(|Setting { option, value }| Command::SetOption {
+        name: option.name.clone(),
+        value: value.clone(),
+    });
+    commands.map(|command| format!("{command}\n")).collect()
 }
 
 /// `position` and `go`, each with its end.

@@ -215,7 +215,7 @@ impl Client {
         };
         let ponder = best.ponder.map(str::to_ascii_lowercase);
         let mut report = std::mem::take(&mut self.search.report);
-        report.pv = report.pv.map(|pv| shown_line(&pv));
+        report.pv = report.pv.map(|pv| shown_moves(&pv));
         Answer { mv, ponder, report }
     }
 
@@ -277,7 +277,7 @@ const DECLARED_BYTES_MAX: usize = 256 * 1_024;
 const PV_BYTES_MAX: usize = 4 * 1_024;
 
 /// A line of moves truncated to whole moves.
-fn shown_line(pv: &str) -> String {
+pub(crate) fn shown_moves(pv: &str) -> String {
     let mut shown = shown(pv, PV_BYTES_MAX);
     if pv.len() > PV_BYTES_MAX {
         shown.truncate(shown.rfind(' ').unwrap_or(0));

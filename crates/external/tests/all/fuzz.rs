@@ -5,7 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use spelrum_external::text::{Assembler, LINE_BYTES_MAX, Line};
-use spelrum_external::{Breaches, gtp, uci};
+use spelrum_external::{Breaches, gtp, uci, xboard};
 
 /// Realistic greetings, declarations, searches and answers.
 const OVER_UCI: &str = "\
@@ -48,8 +48,37 @@ quit
 
 ";
 
+/// Realistic features, searches, answers and claims.
+const OVER_XBOARD: &str = "\
+HoiChess 0.22.0
+feature myname=\"HoiChess\" ping=1 setboard=1 time=1 colors=0 smp=1 option=\"verbose -spin 0 -9 9\"
+feature option=\"Style -combo Solid /// *Normal\" done=0
+tellics say hello
+feature done=1
+pong 1
+1 0 0 28 1. ... e5
+ 2.     14    0       38   d1d2  e8e7
+9 -9 60 1315073 17 900 4\t1. ... e5 2. Nf3 Bd6?
+move e7e5\r
+pong 2
+12. ... Nf6
+My move is : d7d5
+Error (unknown command): easy
+Illegal move: e2e4
+offer draw
+1/2-1/2 {Draw by repetition}
+resign
+";
+
 /// Texts with a meaning in one protocol or the other, and unexpected ones.
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 31] = [
+    "feature ",
+    "=\"",
+    "move ",
+    "pong ",
+    "Error (",
+    " -spin ",
+    "0-1 {",
     "bestmove ",
     "uciok\n",
     "readyok\n",
@@ -205,6 +234,37 @@ proptest! {
         prop_assert_eq!(client.take(&line(&format!("={id} C7"))), None);
         let heard = client.take(&line(""));
         prop_assert_eq!(heard, Some(gtp::Response { text: Ok("C7".to_owned()) }));
+    }
+
+    #[test]
+    fn a_clean_move_is_heard_behind_whatever_was_said_over_xboard(
+        (bytes, length) in changed(OVER_XBOARD),
+    ) {
+        let mut client = xboard::Client::default();
+        client.greet();
+        let mut lines = Assembler::default();
+        for piece in bytes.chunks(length).chain([&b"\n"[..]]) {
+            lines.take(piece, |line| {
+                match client.take(&line) {
+                    Some(xboard::Event::Greeted) => _ = client.ping(),
+                    Some(xboard::Event::Declared) | None => {}
+                    Some(xboard::Event::Claimed(text) | xboard::Event::Refused(text)) => {
+                        assert_short(&text);
+                        client.await_move_again();
+                    }
+                    Some(xboard::Event::Chosen(text)) => {
+                        assert_short(&text);
+                        client.begin_search();
+                    }
+                    Some(xboard::Event::Ready) => client.begin_search(),
+                }
+            });
+        }
+        assert_short(&client.features().name);
+        prop_assert!(client.take_replies().lines().all(|line| line.len() < 300));
+        client.begin_search();
+        let event = client.take(&line("move e2e4"));
+        prop_assert_eq!(event, Some(xboard::Event::Chosen("e2e4".to_owned())));
     }
 
     /// This project's own server, as other programs start it.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use spelrum_external::gtp::Dialect;
 use spelrum_external::{
     Choice, Colour, Conditions, Engine, EngineFailure, EngineSpec, FailureKind, Guard, Limits,
-    Options, Patience, Protocol, Situation, Start,
+    Options, Patience, Protocol, Situation, Start, xboard,
 };
 
 /// What these tests start: see `tests/program/program.rs`.
@@ -32,7 +32,7 @@ pub(crate) fn guard() -> Guard {
 
 /// A scripted engine with these arguments and generous timeouts.
 pub(crate) fn spec(protocol: &str, words: &[&str]) -> EngineSpec {
-    let kind = if protocol == "uci" { Protocol::Uci } else { Protocol::Gtp };
+    let kind = Protocol::named(protocol).expect("a protocol");
     EngineSpec {
         name: "scripted".to_owned(),
         protocol: kind,
@@ -53,6 +53,7 @@ pub(crate) fn spec(protocol: &str, words: &[&str]) -> EngineSpec {
         options: EngineSpec::usual_options(),
         set: Options::new(),
         gtp: Dialect { limits: vec!["level {depth}".to_owned()], ..Dialect::default() },
+        xboard: xboard::Dialect::default(),
         logs: None,
     }
 }

@@ -13,3 +13,4 @@ mod moves;
 mod placing;
 mod pool;
 mod startup;
+mod xboard;

@@ -5,6 +5,7 @@ mod gtp;
 mod hold;
 mod lines;
 mod uci;
+mod xboard;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Some("uci") => uci::run(&words),
         Some("gtp") => gtp::run(&words),
         Some("lines") => lines::run(&words),
+        Some("xboard") => xboard::run(&words),
         Some("hold") => hold::run(&words),
         Some("linger") => linger(),
         Some("parent") => {

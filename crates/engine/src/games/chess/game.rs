@@ -59,10 +59,16 @@ impl Game for Chess {
         ),
     ];
 
-    const PROTOCOLS: &'static [Protocol] = &[Protocol::Uci];
+    const PROTOCOLS: &'static [Protocol] = &[Protocol::Uci, Protocol::Xboard];
 
-    /// Some programs write castling onto the rook in ordinary chess too, as in Chess960.
-    fn parse_engine_move(&self, text: &str, _protocol: Protocol) -> Result<ChessMove, Problem> {
+    /// Some programs write castling onto the rook in ordinary chess too, as in Chess960. Over XBoard, they write squares
+    /// or algebraic notation.
+    fn parse_engine_move(&self, text: &str, protocol: Protocol) -> Result<ChessMove, Problem> {
+        if protocol == Protocol::Xboard {
+            // Some write squares in upper case; in algebraic notation a capital is a piece.
+            let lower = text.to_ascii_lowercase();
+            return self.read_san(text).or_else(|error| self.read_san(&lower).map_err(|_| error));
+        }
         let mv = self.parse_move(text)?;
         if self.is_legal(mv) || self.is_chess960 {
             return Ok(mv);
@@ -188,6 +194,24 @@ mod tests {
         assert_eq!(parsed(open, "e1a1"), "e1c1");
         assert_eq!(parsed(open, "e1g1"), "e1g1");
         assert_eq!(parsed(&open.replace('w', "b"), "e8h8"), "e8g8");
+        let by_xboard = |fen: &str, text: &str| {
+            let position = Chess::parse(&Chess::rules(), fen).unwrap();
+            position.parse_engine_move(text, Protocol::Xboard).map(|mv| mv.to_string()).ok()
+        };
+        for castling in ["O-O", "0-0", "e1g1", "e1h1", "O-O+", "E1G1"] {
+            assert_eq!(by_xboard(open, castling).as_deref(), Some("e1g1"), "{castling}");
+        }
+        let en_passant = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1";
+        for capture in ["exd6", "e5d6", "e5xd6"] {
+            assert_eq!(by_xboard(en_passant, capture).as_deref(), Some("e5d6"), "{capture}");
+        }
+        let promotion = "8/P3k3/8/8/8/8/8/4K3 w - - 0 1";
+        for text in ["a8=Q", "a8Q", "a7a8q", "a7a8Q", "A7A8Q", "a7a8=q"] {
+            assert_eq!(by_xboard(promotion, text).as_deref(), Some("a7a8q"), "{text}");
+        }
+        for text in ["a7a8", "Ke9", "", "@@@@", "a8=K", "resign"] {
+            assert_eq!(by_xboard(promotion, text), None, "{text}");
+        }
         // A rook's own move stays as written, as does castling without the right to it.
         assert_eq!(parsed("3k4/8/8/8/8/8/8/K3R3 w - - 0 1", "e1h1"), "e1h1");
         assert_eq!(parsed("r3k2r/8/8/8/8/8/8/R3K2R w - - 0 1", "e1h1"), "e1h1");
