@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Packs a wheel around a program that is built already: `pack.py BINARY FOLDER`.
 
-`pip wheel .` comes to the same by maturin, which compiles the program first.
+`pip wheel .` comes to the same by maturin, which compiles the program first: as a package alone, whose shared crates
+have other features than in the workspace, so that most of a release would be built a second time.
 """
 
 from __future__ import annotations
