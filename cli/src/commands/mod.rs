@@ -15,6 +15,7 @@ pub(crate) mod games;
 pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod man;
+pub(crate) mod match_engines;
 pub(crate) mod network;
 pub(crate) mod new;
 pub(crate) mod perft;
@@ -100,6 +101,7 @@ const FAMILIES: [(&str, &[&str]); 6] = [
         "Every day",
         &[
             "run",
+            "match",
             "new",
             "report",
             "sql",
@@ -168,6 +170,7 @@ fn families(command: &clap::Command) -> String {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Run),
+    Match(match_engines::Match),
     New(new::New),
     Report(report::Report),
     Sql(sql::Sql),
@@ -239,6 +242,7 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::Token(token) => token.run(),
         Command::Certificate(certificate) => certificate.run(),
         Command::Run(run) => on_runtime(run.run()),
+        Command::Match(of_engines) => on_runtime(of_engines.run()),
         Command::Report(report) => on_runtime(report.run()),
         Command::Sql(sql) => on_runtime(sql.run()),
         Command::Games(games) => on_runtime(games.run()),

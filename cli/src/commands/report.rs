@@ -150,7 +150,8 @@ pub(crate) struct Report {
         hide_possible_values = true
     )]
     table: Option<TableName>,
-    /// How to write it: text, markdown, latex, html (a page with plots), csv (one table) or json (everything)
+    /// How to write it: text, markdown, latex, html (a page with plots), csv (one table), match (as
+    /// match runners print it) or json (everything)
     #[arg(
         long,
         value_name = "FORMAT",
@@ -262,6 +263,7 @@ impl Report {
                     | ReportFormat::Latex
                     | ReportFormat::Html
                     | ReportFormat::Csv
+                    | ReportFormat::Match
                     | ReportFormat::Json => write(&mut file).await?,
                 }
                 new_file.finish()?;

@@ -1,6 +1,7 @@
 //! `spelrum run`: a whole sweep on one machine.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +39,7 @@ use crate::results::reports;
 use crate::sweeps::engine_builds;
 use crate::sweeps::file::{SweepArguments, SweepFile};
 use crate::sweeps::found_players::{self, Outcomes};
+use crate::sweeps::match_files::MatchFiles;
 use crate::sweeps::preview;
 use crate::terminal;
 use crate::terminal::interrupt::Interrupts;
@@ -107,6 +109,9 @@ pub(crate) struct Run {
     /// Print the end result as JSON, as spelrum report --json does; with --dry-run what it says
     #[arg(long)]
     json: bool,
+    /// The command of the match that this is, if it is one.
+    #[arg(skip)]
+    match_command: Option<String>,
 }
 
 /// This machine's resources for a sweep.
@@ -117,6 +122,22 @@ struct Prepared {
 }
 
 impl Run {
+    /// The same for a match of engines that this command began.
+    pub(crate) fn of_match(self, files: MatchFiles, command: String) -> Self {
+        let MatchFiles { sweep, engines, .. } = files;
+        Self {
+            sweep: self.sweep.with_text(sweep),
+            engines: self.engines.with_text(engines),
+            match_command: Some(command),
+            ..self
+        }
+    }
+
+    /// Whether it only shows what it would play.
+    pub(crate) fn is_dry(&self) -> bool {
+        self.dry_run
+    }
+
     /// Plays the sweep to its end, or to a Ctrl-C.
     pub(crate) async fn run(self) -> Result<Exit> {
         if self.listen.is_none()
@@ -429,6 +450,11 @@ impl Run {
         let out = &mut terminal::stdout();
         let style = TableStyle::default();
         reports::write_report(&results, &experiment, Shown::Usual, format, &style, out).await?;
+        if self.match_command.is_some() && !self.json {
+            writeln!(out)?;
+            let format = ReportFormat::Match;
+            reports::write_report(&results, &experiment, Shown::Usual, format, &style, out).await?;
+        }
         if !was_over && interrupts.exit().is_none() {
             self.on_finish.run(&experiment, experiment.state).await;
         }
@@ -473,6 +499,9 @@ impl Run {
 
     /// The command that continues.
     fn resume_command(&self, db: &Path) -> String {
+        if let Some(command) = &self.match_command {
+            return command.clone();
+        }
         let (sweep, engines) = (self.sweep.command_line(), self.engines.command_line());
         let on_finish = self.on_finish.command_line();
         format!("spelrum run {sweep} --db {}{engines}{on_finish}", db.display())

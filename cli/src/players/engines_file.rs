@@ -38,9 +38,17 @@ pub(crate) struct EnginesArguments {
     /// Log everything sent to and received from engines into files in this folder, one for each process
     #[arg(long, value_name = "DIR", requires = "engines")]
     engine_logs: Option<PathBuf>,
+    /// The text of an engines file in this folder, if none is read.
+    #[arg(skip)]
+    text: Option<String>,
 }
 
 impl EnginesArguments {
+    /// The same with this text for a file's.
+    pub(crate) fn with_text(self, text: String) -> Self {
+        Self { text: Some(text), ..self }
+    }
+
     /// The arguments for a shell, after a space; empty if there are none.
     pub(crate) fn command_line(&self) -> String {
         self.given().map(|(name, path)| format!(" {name} {}", path.display())).collect()
@@ -65,7 +73,10 @@ impl EnginesArguments {
                     .help("name a folder that this user may write to")
             })?;
         }
-        let file = self.engines.as_deref().map(read).transpose()?;
+        let file = match &self.text {
+            Some(text) => Some(parse(text)?),
+            None => self.engines.as_deref().map(read).transpose()?,
+        };
         Ok(file.map(|file| match &self.engine_logs {
             Some(folder) => file.with_logs(folder),
             None => file,
@@ -105,6 +116,14 @@ pub(crate) fn read(file: &Path) -> Result<EngineFile> {
         let remedy = remedy.clone();
         CliError::new(Exit::Input, "read the engines file").because(error).help(remedy)
     })
+}
+
+/// Reads the text of an engines file, as if it were in this folder.
+fn parse(text: &str) -> Result<EngineFile> {
+    let failed = || CliError::new(Exit::Input, "set up the engines");
+    let path = std::path::absolute("engines.toml").map_err(|error| failed().because(error))?;
+    EngineFile::parse(text, &path)
+        .map_err(|EngineFileError { problem, remedy, .. }| failed().because(problem).help(remedy))
 }
 
 /// Starts each engine once to identify it; engines that fail to start are reported and not offered. Skips the

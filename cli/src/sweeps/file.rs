@@ -36,6 +36,9 @@ pub(crate) struct SweepArguments {
     /// they would change an experiment that is there
     #[arg(long)]
     quick: bool,
+    /// The sweep's text, if it is not read from the file.
+    #[arg(skip)]
+    text: Option<String>,
 }
 
 fn setting(text: &str) -> std::result::Result<Assignment, String> {
@@ -45,7 +48,12 @@ fn setting(text: &str) -> std::result::Result<Assignment, String> {
 impl SweepArguments {
     /// A sweep file without changes.
     pub(crate) fn of_file(file: PathBuf) -> Self {
-        Self { file, settings: Vec::new(), quick: false }
+        Self { file, settings: Vec::new(), quick: false, text: None }
+    }
+
+    /// The same with this text for the file's.
+    pub(crate) fn with_text(self, text: String) -> Self {
+        Self { text: Some(text), ..self }
     }
 
     /// The flag that changes the file's settings, if any.
@@ -94,16 +102,18 @@ pub(crate) struct UnplannedSweep {
 impl UnplannedSweep {
     /// Reads and changes a sweep.
     pub(crate) fn read(arguments: &SweepArguments) -> Result<Self> {
-        let SweepArguments { file, settings, quick } = arguments;
+        let SweepArguments { file, settings, quick, text } = arguments;
         let edits = Edits { settings: settings.clone(), quick: *quick };
-        let Edited { sweep: text, quickened } =
-            edit_sweep(&text_without_builds(read_text(file)?), &edits).map_err(
-                |EditError { problem, remedy }| {
-                    CliError::new(Exit::Input, format!("change the sweep {}", file.display()))
-                        .because(problem)
-                        .help(remedy)
-                },
-            )?;
+        let sweep = match text {
+            Some(text) => SweepText::new(file.display().to_string(), text.clone()),
+            None => read_text(file)?,
+        };
+        let Edited { sweep: text, quickened } = edit_sweep(&text_without_builds(sweep), &edits)
+            .map_err(|EditError { problem, remedy }| {
+                CliError::new(Exit::Input, format!("change the sweep {}", file.display()))
+                    .because(problem)
+                    .help(remedy)
+            })?;
         let directory = file.parent().unwrap_or(Path::new("")).to_owned();
         Ok(Self { text, quickened, directory })
     }
@@ -407,6 +417,7 @@ mod tests {
                 file: "sweeps/nim.toml".into(),
                 settings: settings.iter().map(|text| setting(text).unwrap()).collect(),
                 quick: true,
+                text: None,
             };
             let line = arguments.command_line();
             assert_eq!(line, expected);

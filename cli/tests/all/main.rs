@@ -45,6 +45,7 @@ mod lines;
 mod list;
 mod logs;
 mod margins;
+mod matches;
 mod memory;
 mod migrations;
 mod missing_engines;

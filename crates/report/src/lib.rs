@@ -36,6 +36,7 @@ pub mod experiment;
 mod figures;
 pub mod games;
 pub mod listing;
+mod match_block;
 pub mod match_standing;
 pub mod networks;
 pub mod planned;

@@ -1,7 +1,7 @@
 //! Questions that an experiment cannot answer, rejected with a remedy.
 
 use spelrum_answers::ExperimentSummary;
-use spelrum_model::Role;
+use spelrum_model::{Role, Task};
 
 use super::formats::Shown;
 use crate::error::{Error, Kind, Result};
@@ -21,6 +21,28 @@ pub(super) fn reject_game_tables(experiment: &ExperimentSummary, shown: Shown) -
                 "leave the option out, or take --table accuracy, wins, plies, moves, depths or workers",
             )),
     }
+}
+
+/// Rejects what match runners do not print.
+///
+/// # Errors
+/// If the experiment has no games, or one of its tables is to be shown.
+pub(super) fn reject_other_than_matches(
+    experiment: &ExperimentSummary,
+    shown: Shown,
+) -> Result<()> {
+    let failed = Error::new(Kind::Input, format!("report {} as match runners do", experiment.name));
+    if experiment.task == Task::Choice {
+        return Err(failed
+            .because("it is of kind accuracy: its players only choose moves, so no game is won")
+            .help("leave --format match out"));
+    }
+    if shown != Shown::Usual {
+        return Err(failed
+            .because("that has scores of matches alone")
+            .help("leave the option for another table out, or take another --format"));
+    }
+    Ok(())
 }
 
 /// Rejects an axis that the experiment lacks.

@@ -17,6 +17,8 @@ pub enum ReportFormat {
     Html,
     /// One table, with all digits
     Csv,
+    /// The block that match runners print, for each match
+    Match,
     /// Everything
     Json,
 }

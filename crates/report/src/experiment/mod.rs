@@ -30,6 +30,7 @@ pub use crate::answers::{Answers, TableAnswer};
 use crate::data::write_csv;
 use crate::document::Part;
 use crate::error::{Error, Kind, Result};
+use crate::match_block;
 use crate::plot::{plot_files, write_plots};
 use crate::tables::accuracy;
 
@@ -64,6 +65,7 @@ pub fn write(
                 ReportFormat::Text
                 | ReportFormat::Html
                 | ReportFormat::Csv
+                | ReportFormat::Match
                 | ReportFormat::Json => document.write_text(&mut out)?,
             }
         }
@@ -91,6 +93,7 @@ pub fn write(
             }
             write_csv(&mut out, &rows.headings, &rows.rows)?;
         }
+        ReportFormat::Match => match_block::write(answers.require()?, &mut out)?,
         ReportFormat::Json => everything::write(answers, &mut out)?,
     }
     out.flush()?;

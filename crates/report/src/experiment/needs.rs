@@ -5,7 +5,7 @@ use std::any::TypeId;
 use spelrum_answers::{Comparisons, Detail, ExperimentSummary, Overview, Phases, Ratings, Report};
 use spelrum_model::Task;
 
-use super::checks::reject_game_tables;
+use super::checks::{reject_game_tables, reject_other_than_matches};
 use super::formats::{ReportFormat, Shown};
 use crate::answers::TableAnswer;
 use crate::error::Result;
@@ -56,6 +56,9 @@ impl Needs {
         if experiment.task == Task::Choice {
             reject_game_tables(experiment, shown)?;
         }
+        if format == ReportFormat::Match {
+            reject_other_than_matches(experiment, shown)?;
+        }
         let mut needs = match format {
             ReportFormat::Json => Self::for_everything(shown),
             ReportFormat::Text
@@ -63,6 +66,7 @@ impl Needs {
             | ReportFormat::Latex
             | ReportFormat::Html
             | ReportFormat::Csv => Self::for_shown(shown),
+            ReportFormat::Match => Self::for_pair(),
         };
         let is_whole = matches!(shown, Shown::Usual | Shown::WithDepths);
         let settled = experiment.games_settled;
@@ -79,7 +83,7 @@ impl Needs {
                 }
             }
             ReportFormat::Csv => needs.ratings = Need::No,
-            ReportFormat::Json => {}
+            ReportFormat::Match | ReportFormat::Json => {}
         }
         Ok(needs)
     }

@@ -10,6 +10,7 @@ use super::formats::{ReportFormat, Shown};
 use crate::data::{write_csv, write_json};
 use crate::document::LatexStyle;
 use crate::error::{Error, Kind, Result};
+use crate::match_block;
 use crate::tables::side_by_side::PairReport;
 
 /// Two experiments with their matching cells.
@@ -76,6 +77,11 @@ impl<'r> Pair<'r> {
             ReportFormat::Csv => {
                 let rows = report.json().cells.csv(&self.reports[0].experiment.name);
                 write_csv(&mut out, &rows.headings, &rows.rows)?;
+            }
+            ReportFormat::Match => {
+                for report in self.reports {
+                    match_block::write(report, &mut out)?;
+                }
             }
             ReportFormat::Json => write_json(&mut out, &report.json())?,
         }

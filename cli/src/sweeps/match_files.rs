@@ -1,0 +1,255 @@
+//! The sweep and the engines file of a match that was typed on the command line.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
+
+use super::match_words::{MatchWords, NO_CLOCK};
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+
+/// A match as files.
+#[derive(Debug)]
+pub(crate) struct MatchFiles {
+    /// The experiment's name.
+    pub(crate) name: String,
+    pub(crate) sweep: String,
+    pub(crate) engines: String,
+}
+
+impl MatchFiles {
+    /// Writes the files of a match.
+    ///
+    /// # Errors
+    /// If it lacks engines, a program, or a limit for an engine.
+    pub(crate) fn new(words: &MatchWords) -> Result<Self> {
+        let failed = |problem: String, remedy: &str| {
+            CliError::new(Exit::Usage, "set up the match").because(problem).help(remedy)
+        };
+        if words.engines.len() < 2 {
+            let given = if words.engines.is_empty() { "no engine is" } else { "one engine is" };
+            return Err(failed(
+                format!("{given} given"),
+                "name two or more: spelrum match ./new ./old --clock 8+0.08",
+            ));
+        }
+        let (mut programs, mut players) = (Table::new(), Table::new());
+        let mut names = Vec::new();
+        let mut taken = BTreeSet::new();
+        for engine in &words.engines {
+            let Some(command) = &engine.command else {
+                return Err(failed("an engine has no program".to_owned(), "write cmd=PROGRAM"));
+            };
+            let name = engine.name.clone().unwrap_or_else(|| stem(command));
+            let name = unused(&identifier(&name), &mut taken);
+            let mut limits = merged(&words.common.limits, &engine.limits);
+            if limits.get("clock").and_then(Value::as_str) == Some(NO_CLOCK) {
+                limits.remove("clock");
+            }
+            if !["clock", "move_time", "nodes", "depth"].iter().any(|key| limits.contains_key(key))
+            {
+                return Err(failed(
+                    format!("nothing says how long {name} may think"),
+                    "give --clock 8+0.08, --move-time, --nodes or --depth",
+                ));
+            }
+            let mut program = merged(&words.common.program, &engine.program);
+            program.get_or_insert("protocol", "uci");
+            let protocol = program.get("protocol").and_then(Value::as_str).unwrap_or("uci");
+            let mut player = InlineTable::from_iter([
+                ("algorithm", Value::from(protocol)),
+                ("engine", Value::from(name.as_str())),
+            ]);
+            player.extend(limits);
+            let mut entry = InlineTable::new();
+            entry.insert("command", place(command).into());
+            entry.extend(program);
+            let options = merged(&words.common.options, &engine.options);
+            if !options.is_empty() {
+                entry.insert("set", options.into());
+            }
+            programs.insert(&name, Item::Table(entry.into_table()));
+            players.insert(&name, Item::Table(player.into_table()));
+            names.push(name);
+        }
+        let name = match &words.name {
+            Some(name) => identifier(name),
+            None if names.len() == 2 => identifier(&names.join("-")),
+            None => "match".to_owned(),
+        };
+        let sweep = sweep(words, &name, &names, players);
+        let mut engines = DocumentMut::new();
+        engines.insert("engines", implicit(programs));
+        Ok(Self { name, sweep, engines: engines.to_string() })
+    }
+}
+
+fn sweep(words: &MatchWords, name: &str, names: &[String], players: Table) -> String {
+    let mut sweep = DocumentMut::new();
+    sweep.insert("name", toml_edit::value(name));
+    if words.chess960 {
+        let rules = [("name", Value::from("chess")), ("chess960", Value::from(true))];
+        sweep.insert("game", toml_edit::value(InlineTable::from_iter(rules)));
+    } else {
+        sweep.insert("game", toml_edit::value("chess"));
+    }
+    let games = i64::try_from(words.games()).unwrap_or(i64::MAX);
+    sweep.insert("games", toml_edit::value(games));
+    if words.no_swap {
+        sweep.insert("swap_sides", toml_edit::value(false));
+    }
+    let mut keys = words.sweep.clone();
+    keys.get_or_insert("seed", 1);
+    if !keys.contains_key("openings") {
+        let random = [("kind", Value::from("random")), ("plies", Value::from(4))];
+        keys.insert("openings", InlineTable::from_iter(random).into());
+    }
+    for (key, value) in keys {
+        sweep.insert(&key, toml_edit::value(value.decorated(" ", "")));
+    }
+    if words.is_gauntlet {
+        let seeds = usize::try_from(words.seeds.unwrap_or(1)).unwrap_or(usize::MAX);
+        let firsts: Array = names.iter().take(seeds.min(names.len() - 1)).collect();
+        let pairing = InlineTable::from_iter([("gauntlet", Value::Array(firsts))]);
+        sweep.insert("pairing", toml_edit::value(pairing));
+    }
+    if !words.adjudication.is_empty() {
+        sweep.insert("adjudication", Item::Table(words.adjudication.clone().into_table()));
+    }
+    sweep.insert("players", implicit(players));
+    sweep.to_string()
+}
+
+/// A table without a heading of its own.
+fn implicit(mut table: Table) -> Item {
+    table.set_implicit(true);
+    Item::Table(table)
+}
+
+/// What holds for all, but for what an engine says itself.
+fn merged(common: &InlineTable, own: &InlineTable) -> InlineTable {
+    let mut merged = common.clone();
+    for (key, value) in own {
+        merged.insert(key, value.clone());
+    }
+    merged
+}
+
+/// A program of this folder is named as such: engines files look other names up in the `PATH`.
+fn place(command: &str) -> String {
+    let is_here = !command.contains('/') && Path::new(command).is_file();
+    if is_here { format!("./{command}") } else { command.to_owned() }
+}
+
+fn stem(command: &str) -> String {
+    let stem = Path::new(command).file_stem();
+    stem.map_or_else(|| "engine".to_owned(), |stem| stem.to_string_lossy().into_owned())
+}
+
+/// The name with other characters than those of names replaced.
+fn identifier(name: &str) -> String {
+    const BYTES_MAX: usize = 48;
+    let is_fit = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    let fit = name.chars().map(|letter| if is_fit(letter) { letter } else { '-' });
+    let fit: String = fit.take(BYTES_MAX).collect();
+    let fit = fit.trim_matches(['-', '.']);
+    if fit.is_empty() { "engine".to_owned() } else { fit.to_owned() }
+}
+
+/// The name, or with a number behind it.
+fn unused(name: &str, taken: &mut BTreeSet<String>) -> String {
+    let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
+    let free = std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken.contains(name));
+    let free = free.unwrap_or_default();
+    taken.insert(free.clone());
+    free
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::MessageStyle;
+
+    fn files(line: &str) -> Result<MatchFiles> {
+        MatchFiles::new(&MatchWords::read(&shlex::split(line).unwrap())?)
+    }
+
+    fn shown(line: &str) -> String {
+        match files(line) {
+            Ok(MatchFiles { sweep, engines, .. }) => format!("$ {line}\n{sweep}---\n{engines}"),
+            Err(error) => format!("$ {line}\n{}", error.message(MessageStyle::Plain).unwrap()),
+        }
+    }
+
+    /// The same match in three spellings is the same pair of files.
+    #[test]
+    fn our_words_and_those_of_match_runners_say_the_same() {
+        let ours = "./new ./old --clock 8+0.08 --option Hash=16 --book UHO.epd order=random --games 4000 \
+                    --sprt 0,5 --resign movecount=3 score=600 --draw movenumber=34 movecount=8 score=20";
+        let fastchess = "-engine cmd=./new -engine cmd=./old -each tc=8+0.08 option.Hash=16 \
+                         -openings file=UHO.epd format=epd order=random -rounds 2000 -repeat -recover \
+                         -sprt elo0=0 elo1=5 -resign score=600 movecount=3 \
+                         -draw movenumber=34 movecount=8 score=20 -concurrency 2 -pgnout file=games.pgn";
+        let cutechess = "-engine cmd=./new proto=uci -engine cmd=./old proto=uci -each tc=0/8+0.08 \
+                         option.Hash=16 -openings file=UHO.epd order=random policy=round -games 2 \
+                         -rounds 2000 -repeat 2 -sprt elo0=0 elo1=5 -resign movecount=3 score=600 \
+                         -draw movenumber=34 movecount=8 score=20 -ratinginterval 10";
+        let [ours, fastchess, cutechess] =
+            [ours, fastchess, cutechess].map(|line| files(line).unwrap());
+        let texts = |files: &MatchFiles| {
+            let sorted = |text: &str| {
+                let mut lines: Vec<String> = text.lines().map(ToOwned::to_owned).collect();
+                lines.sort_unstable();
+                lines
+            };
+            // A rule's keys may be in another order.
+            let sorted_keys = |line: String| {
+                let mut letters: Vec<char> = line.chars().collect();
+                letters.sort_unstable();
+                letters
+            };
+            let sweep: Vec<_> = sorted(&files.sweep).into_iter().map(sorted_keys).collect();
+            (sweep, sorted(&files.engines))
+        };
+        assert_eq!(texts(&ours), texts(&fastchess));
+        assert_eq!(texts(&ours), texts(&cutechess));
+        insta::assert_snapshot!(format!("{}---\n{}", ours.sweep, ours.engines));
+    }
+
+    #[test]
+    fn every_spelling_has_its_files() {
+        let lines = [
+            "stockfish gnuchess --nodes 10000 --games 99",
+            "a b c --move-time 0.1 --tournament gauntlet --seeds 2 --variant fischerandom --rounds 3 --seed 7",
+            "--engine cmd=./x name='My Engine 2' option.Threads=2 option.Ponder=false option.Style=Solid \
+             --engine cmd=./x 'args=-u \"two words\"' tc=40/60+0.6 timemargin=20 dir=/tmp --each tc=10+0.1",
+            "-engine cmd=x proto=xboard arg=-a arg=-b -engine cmd=y tc=inf depth=5 -each st=1 -noswap -games 5 \
+             -maxmoves 100 -event 'a b/c'",
+        ];
+        insta::assert_snapshot!(lines.map(shown).join("\n"));
+    }
+
+    #[test]
+    fn what_cannot_be_played_is_refused_with_a_remedy() {
+        let lines = [
+            "./new --clock 8+0.08",
+            "./new ./old",
+            "./new ./old --cloc 8+0.08",
+            "./new ./old --clock",
+            "./new --clock 8+0.08 ./old",
+            "--engine cmd=./new nme=x",
+            "--engine name=new --engine name=old --nodes 5",
+            "--engine cmd=./new ponder=true",
+            "--engine cmd=./new proto=usi",
+            "./new ./old --sprt 0",
+            "./new ./old --sprt 0,5 model=bayesian",
+            "./new ./old --nodes many",
+            "./new ./old --book order=random",
+            "./new ./old --book a.epd start=5",
+            "./new ./old --tb /tables",
+            "./new ./old --games -3",
+        ];
+        insta::assert_snapshot!(lines.map(shown).join("\n"));
+    }
+}
