@@ -214,3 +214,23 @@ def test_open_spiels_players_meet_each_other(program: str, tmp_path: Path, game:
     assert row["games"] == 2
     [endings] = experiment.sql("SELECT sum(failure IS NOT NULL) AS failed FROM games").rows()
     assert endings == {"failed": 0}
+
+
+def test_the_page_on_players_runs(program: str, tmp_path: Path) -> None:
+    """The blocks of docs/players.md, as one file."""
+    page = (SOURCE.parent.parent / "docs/players.md").read_text()
+    blocks = [block.partition("```")[0] for block in page.split("```python\n")[1:]]
+    assert len(blocks) == 3
+    used = """
+table = {"name": "doors", "game": "tic-tac-toe", "games": 4, "players": {"model": model, "random": {"algorithm": "random"}}}
+table["openings"] = {"kind": "random", "plies": 2}
+print(spelrum.run(table).results.rows()[0]["games"])
+"""
+    # Players are defined before the first run.
+    first, *others = blocks
+    head, run, _ = first.partition("experiment = spelrum.run(")
+    (tmp_path / "page.py").write_text(head + "\n".join(others) + used + run + first[len(head + run) :])
+    environment = {**os.environ, "SPELRUM": str(Path(program).resolve()), "PYTHONPATH": os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    ran = subprocess.run([sys.executable, "page.py"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("4\n") and "Who is stronger" in ran.stdout, ran.stdout
