@@ -422,3 +422,12 @@ fn the_order_of_pages_stays() {
         insta::assert_snapshot!(format!("{name}_page"), texts.collect::<Vec<_>>().join("\n"));
     }
 }
+
+/// As match runners print it.
+#[test]
+fn every_match_stays_as_a_block() {
+    let blocks = all().into_iter().map(|(name, answers)| {
+        format!("## {name}\n{}", written(&answers, Shown::Usual, ReportFormat::Match))
+    });
+    insta::assert_snapshot!(blocks.collect::<Vec<_>>().join("\n"));
+}
