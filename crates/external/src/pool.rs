@@ -256,10 +256,10 @@ impl Reservation {
         let mut first = None;
         while may_be_shared && first.is_none() {
             first = First::claim(pool, &spec.name, build);
-            if first.is_some() {
-                break;
+            if first.is_none() {
+                pool.wait_for_room(aborted).map_err(failed)?;
             }
-            pool.wait_for_room(aborted).map_err(failed)?;
+            // After a claim too: the start before it may have ended just now.
             if let Some(engine) = self.share(&spec, &options, conditions, build, aborted)? {
                 return Ok(engine);
             }
@@ -413,7 +413,8 @@ impl Shared {
     ) -> Option<Engine> {
         let mut state = self.lock();
         let at = state.idle.iter().rposition(|engine| {
-            engine.spec().name == spec.name
+            !engine.is_shared()
+                && engine.spec().name == spec.name
                 && engine.options() == options
                 && engine.suits(conditions)
         })?;
@@ -546,24 +547,34 @@ impl DerefMut for LeasedEngine {
 impl Drop for LeasedEngine {
     fn drop(&mut self) {
         let pool = &self.room.pool;
-        let mut engine = self.engine.take();
+        let engine = self.engine.take();
         let mut hash_bytes = self.hash_bytes;
-        if let Some(number) = self.shared {
+        let (mut returned, mut ended) = (None, None);
+        if self.shared.is_some() {
             // Its seat first.
             drop(engine);
-            engine = pool.lock().end_shared_game(number);
-            let Some(engine) = &engine else {
-                pool.has_room.notify_all();
-                return;
-            };
-            hash_bytes = engine.hash_bytes();
+        } else {
+            returned = engine.and_then(|mut engine| engine.is_usable().then_some(engine));
         }
-        let engine = engine.and_then(|mut engine| engine.is_usable().then_some(engine));
         let leaving = {
             let mut state = pool.lock();
+            if let Some(number) = self.shared {
+                // Under one lock, so that no game finds the engine neither in use nor idle.
+                let Some(mut trunk) = state.end_shared_game(number) else {
+                    drop(state);
+                    pool.has_room.notify_all();
+                    return;
+                };
+                hash_bytes = trunk.hash_bytes();
+                if trunk.is_usable() {
+                    returned = Some(trunk);
+                } else {
+                    ended = Some(trunk);
+                }
+            }
             let (count, bytes) = state.in_use;
             state.in_use = (count.saturating_sub(1), bytes.saturating_sub(hash_bytes));
-            state.idle.extend(engine);
+            state.idle.extend(returned);
             let mut excess = state.idle.len().saturating_sub(pool.bounds.idle);
             state.dismiss(|_| {
                 let leaves = excess > 0;
@@ -571,6 +582,7 @@ impl Drop for LeasedEngine {
                 leaves
             })
         };
+        drop(ended);
         pool.close_dismissed(leaving);
     }
 }

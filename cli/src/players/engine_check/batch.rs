@@ -57,7 +57,7 @@ pub(super) fn ask_at_once<'a>(
             if aborted() {
                 is_aborted.store(true, Ordering::Relaxed);
             }
-            thread::sleep(SLICE);
+            thread::park_timeout(SLICE);
         }
         games
             .into_iter()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use spelrum_external::{
@@ -40,6 +40,7 @@ fn choose_with(
     word: &str,
     limit: Option<Duration>,
     board: usize,
+    aborted: &dyn Fn() -> bool,
 ) -> Result<Choice, EngineFailure> {
     let legal = ["a", "b"].map(str::to_owned);
     let board = "x".repeat(board);
@@ -47,11 +48,27 @@ fn choose_with(
     let position = AnyPosition { opening, position, legal: &legal, board: &board, seed: 5, rules };
     let (start, to_move) = (Start::Any(position), Colour::White);
     let limits = Limits { move_time: limit, ..Limits::default() };
-    engine.choose(&Situation { start, moves: &[], to_move, limits, clock: None }, &never)
+    engine.choose(&Situation { start, moves: &[], to_move, limits, clock: None }, aborted)
 }
 
 fn choose(engine: &mut LeasedEngine, word: &str) -> Result<Choice, EngineFailure> {
-    choose_with(engine, word, None, 10)
+    choose_with(engine, word, None, 10, &never)
+}
+
+/// The same, which counts how often it is asked whether it is wanted: after a few times its request is sent.
+fn choose_counted(
+    engine: &mut LeasedEngine,
+    asked: &AtomicU32,
+    is_unwanted: &AtomicBool,
+) -> Result<Choice, EngineFailure> {
+    choose_with(engine, "a", None, 10, &|| {
+        asked.fetch_add(1, Ordering::Relaxed);
+        is_unwanted.load(Ordering::Relaxed)
+    })
+}
+
+fn wait_until_sent(asked: &AtomicU32) {
+    wait_until("its request is sent", || asked.load(Ordering::Relaxed) >= 5);
 }
 
 /// Plays a game in each of these positions at the same time, of this many moves.
@@ -72,7 +89,7 @@ fn play(
                     begun.wait();
                     let limit = (*word == "forget").then_some(SHORT);
                     let choice = (0..moves)
-                        .map(|_| choose_with(&mut engine, word, limit, 10))
+                        .map(|_| choose_with(&mut engine, word, limit, 10, &never))
                         .collect::<Result<Vec<_>, _>>();
                     // No game ends before all have their answers.
                     begun.wait();
@@ -104,6 +121,25 @@ fn games_share_a_process() {
     }
     pool.close_idle();
     assert_eq!(processes(&mark).len(), 0);
+}
+
+/// A game that looks for a process just as the first start ends finds that one, and starts none.
+#[test]
+fn games_that_begin_together_start_one_process() {
+    for round in 0..30 {
+        let mark = mark(&format!("together-{round}"));
+        let pool = pool(&mark, &["parallel=8"]);
+        let begun = Barrier::new(8);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let _game = take(&pool, &game("g"));
+                    begun.wait();
+                });
+            }
+        });
+        assert_eq!(processes(&mark).len(), 2, "a guard and a player");
+    }
 }
 
 #[test]
@@ -153,10 +189,11 @@ fn a_crash_loses_the_games_that_it_holds_and_no_later_one() {
     let mut games: Vec<_> = (0..3).map(|_| take(&pool, &game("g"))).collect();
     let before = processes(&mark);
     let [first, second, third] = &mut games[..] else { panic!("there are three") };
+    let (asked, is_unwanted) = (AtomicU32::new(0), AtomicBool::new(false));
     let (first, second) = std::thread::scope(|scope| {
-        let first = scope.spawn(|| choose(first, "a"));
+        let first = scope.spawn(|| choose_counted(first, &asked, &is_unwanted));
         // Requests have numbers in the order in which they were sent.
-        std::thread::sleep(SHORT);
+        wait_until_sent(&asked);
         let second = scope.spawn(|| choose(second, "a"));
         (first.join().unwrap(), second.join().unwrap())
     });
@@ -180,7 +217,7 @@ fn requests_larger_than_a_pipe_arrive() {
             scope.spawn(|| {
                 let mut engine = take(&pool, &game("g"));
                 for _ in 0..5 {
-                    let choice = choose_with(&mut engine, "b", None, 300_000).unwrap();
+                    let choice = choose_with(&mut engine, "b", None, 300_000, &never).unwrap();
                     assert_eq!(choice.mv, "b");
                 }
             });
@@ -194,23 +231,20 @@ fn a_game_that_is_given_up_does_not_hold_up_the_others() {
     let mark = mark("leaves");
     let pool = pool(&mark, &["parallel=3", "batch=3"]);
     let mut games: Vec<_> = (0..3).map(|_| take(&pool, &game("g"))).collect();
-    let is_unwanted = AtomicBool::new(false);
+    let (is_unwanted, is_wanted) = (AtomicBool::new(false), AtomicBool::new(false));
+    let [of_reader, of_waiting] = [const { AtomicU32::new(0) }; 2];
     std::thread::scope(|scope| {
         let mut games = games.drain(..);
         let [mut reader, mut waiting, mut last] = [(); 3].map(|()| games.next().unwrap());
-        let is_unwanted = &is_unwanted;
-        let reader = scope.spawn(move || {
-            let legal = ["a".to_owned()];
-            let (opening, position, board, rules) = ("o", "a", "x", &OnlyA);
-            let position = AnyPosition { opening, position, legal: &legal, board, seed: 5, rules };
-            let (start, to_move) = (Start::Any(position), Colour::White);
-            let (limits, clock) = (Limits::default(), None);
-            let situation = Situation { start, moves: &[], to_move, limits, clock };
-            reader.choose(&situation, &|| is_unwanted.load(Ordering::Relaxed)).unwrap_err().kind
+        let (is_unwanted, is_wanted) = (&is_unwanted, &is_wanted);
+        let (of_reader, of_waiting) = (&of_reader, &of_waiting);
+        let reader = scope
+            .spawn(move || choose_counted(&mut reader, of_reader, is_unwanted).unwrap_err().kind);
+        wait_until_sent(of_reader);
+        let waiting = scope.spawn(move || {
+            choose_counted(&mut waiting, of_waiting, is_wanted).map(|choice| choice.mv)
         });
-        std::thread::sleep(SHORT);
-        let waiting = scope.spawn(move || choose(&mut waiting, "a").map(|choice| choice.mv));
-        std::thread::sleep(SHORT);
+        wait_until_sent(of_waiting);
         is_unwanted.store(true, Ordering::Relaxed);
         assert_eq!(reader.join().unwrap(), FailureKind::Aborted);
         // The player had its request, and answers the batch.
