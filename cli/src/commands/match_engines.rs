@@ -1,7 +1,7 @@
 //! `spelrum match`: a match of engines from one command.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::{Args, Parser};
 use spelrum_report::data::NewFile;
@@ -76,6 +76,7 @@ impl Match {
         if let Some(path) = &words.write {
             return write(path, &files);
         }
+        must_be_there(&words)?;
         if let Some(pgn) = &words.pgn {
             must_be_writable(pgn)?;
         }
@@ -136,8 +137,19 @@ fn write(path: &Path, files: &MatchFiles) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
+/// Programs that are named by a path, before a database is made.
+fn must_be_there(words: &MatchWords) -> Result<()> {
+    let commands = words.engines.iter().filter_map(|engine| engine.command.as_ref());
+    match commands.filter(|command| command.contains('/')).find(|path| !Path::new(path).is_file()) {
+        None => Ok(()),
+        Some(path) => Err(CliError::new(Exit::Input, "set up the match")
+            .because(format!("there is no program {path}"))
+            .help("build it, or correct its path")),
+    }
+}
+
 /// Before hours are spent.
-fn must_be_writable(pgn: &PathBuf) -> Result<()> {
+fn must_be_writable(pgn: &Path) -> Result<()> {
     let (_, file) = NewFile::create(pgn)?;
     drop(file);
     Ok(())

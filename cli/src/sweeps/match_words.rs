@@ -305,8 +305,11 @@ impl EngineWords {
             "st" => {
                 let seconds = decimal("the time of a move", value)?;
                 let us = (seconds * 1e6).round() as u64;
-                let time =
-                    if us % 1_000 == 0 { format!("{}ms", us / 1_000) } else { format!("{us}us") };
+                let time = if us.is_multiple_of(1_000) {
+                    format!("{}ms", us / 1_000)
+                } else {
+                    format!("{us}us")
+                };
                 self.limits.insert("move_time", time.into());
             }
             "nodes" => _ = self.limits.insert("nodes", number("`nodes`", value)?.into()),

@@ -95,10 +95,13 @@ fn a_match_can_be_written_as_a_sweep() {
 #[test]
 fn what_is_wrong_is_said_before_a_game() {
     let sandbox = Sandbox::new();
+    for program in ["new", "old"] {
+        sandbox.write(program, "");
+    }
     let mut said = String::new();
     for words in [
         &["match"][..],
-        &["match", "./new", "./old", "--clock", "8+0.08"],
+        &["match", "./new", "./none", "--clock", "8+0.08"],
         &["match", "no-such-engine", "./old", "--clock", "8+0.08"],
         &["match", "./new", "./old", "--clock", "8+0.08+3"],
         &["match", "./new", "./old", "--nodes", "5", "--pgn", "no/such/folder.pgn"],
@@ -111,5 +114,5 @@ fn what_is_wrong_is_said_before_a_game() {
     }
     let folder = sandbox.path("").display().to_string();
     assert_snapshot!(said.replace(folder.trim_end_matches('/'), "FOLDER"));
-    assert_eq!(std::fs::read_dir(sandbox.path("")).unwrap().count(), 0, "nothing is left");
+    assert_eq!(std::fs::read_dir(sandbox.path("")).unwrap().count(), 2, "nothing is left");
 }
