@@ -93,7 +93,9 @@ impl Match {
                 .because(problem)
                 .help("spelrum run --help describes this option")
         })?;
-        let again = shlex::try_join(self.words.iter().map(String::as_str)).unwrap_or_default();
+        // The same match again, and not another new one.
+        let again = self.words.iter().filter(|word| !matches!(word.as_str(), "--new" | "-new"));
+        let again = shlex::try_join(again.map(String::as_str)).unwrap_or_default();
         let name = files.name.clone();
         let run = line.run.of_match(files, format!("spelrum match {again}"));
         let is_dry = run.is_dry();
@@ -121,6 +123,16 @@ impl Match {
 /// Writes the sweep, and its engines file beside it.
 fn write(path: &Path, files: &MatchFiles) -> Result<Exit> {
     let engines = path.with_extension("engines.toml");
+    if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty()) {
+        return Err(CliError::new(Exit::Input, format!("write {}", path.display()))
+            .because("the programs and books of a sweep are found from its folder")
+            .help("name a file of this folder, and move it together with what it names"));
+    }
+    if let Some(there) = [path, &engines].into_iter().find(|path| path.exists()) {
+        return Err(CliError::new(Exit::Input, format!("write {}", path.display()))
+            .because(format!("{} exists already", there.display()))
+            .help("name another file, or remove this one"));
+    }
     for (path, text) in [(path, &files.sweep), (&engines, &files.engines)] {
         let failed = |error: std::io::Error| {
             CliError::new(Exit::Input, format!("write {}", path.display()))
@@ -150,6 +162,12 @@ fn must_be_there(words: &MatchWords) -> Result<()> {
 
 /// Before hours are spent.
 fn must_be_writable(pgn: &Path) -> Result<()> {
+    if pgn.is_file() && std::fs::metadata(pgn).is_ok_and(|file| file.len() > 0) {
+        notices::notify(&format!(
+            "note: {} is replaced at the end by all games of this match",
+            pgn.display()
+        ));
+    }
     let (_, file) = NewFile::create(pgn)?;
     drop(file);
     Ok(())

@@ -75,8 +75,7 @@ impl MatchFiles {
         }
         let name = match &words.name {
             Some(name) => identifier(name),
-            None if names.len() == 2 => identifier(&names.join("-")),
-            None => "match".to_owned(),
+            None => identifier(&names.join("-")),
         };
         let sweep = sweep(words, &name, &names, players);
         let mut engines = DocumentMut::new();

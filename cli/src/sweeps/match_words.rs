@@ -30,6 +30,8 @@ enum Use {
     NotNeeded(&'static str),
     /// Not possible; do this.
     Refused(&'static str),
+    /// The help.
+    Help,
 }
 
 struct OptionWord {
@@ -97,7 +99,7 @@ const OPTIONS: &[OptionWord] = &[
         "N",
         "games of two engines [default: 1000; with --sprt at most 20000]",
     ),
-    ours(&["rounds"], Takes::One, "N", "as often --games, which are then 2 by default"),
+    ours(&["rounds"], Takes::One, "N", "rounds, each of --games games [default of those: 2]"),
     ours(
         &["sprt"],
         Takes::OneAndPairs,
@@ -110,12 +112,17 @@ const OPTIONS: &[OptionWord] = &[
         "round-robin|gauntlet",
         "who meets, of three engines and more",
     ),
-    ours(&["seeds"], Takes::One, "N", "of a gauntlet, how many first engines meet the others"),
+    ours(
+        &["seeds"],
+        Takes::One,
+        "N",
+        "how many engines, from the first, meet all others in a gauntlet",
+    ),
     ours(&["resign"], Takes::Pairs, "movecount=N score=CP [twosided=true]", "end lost games early"),
     ours(&["draw"], Takes::Pairs, "movenumber=N movecount=N score=CP", "end drawn games early"),
     ours(&["max-moves", "maxmoves"], Takes::One, "N", "longer games are drawn"),
     ours(&["variant"], Takes::One, "standard|fischerandom", "chess or Chess960"),
-    ours(&["seed", "srand"], Takes::One, "N", "of openings and of who begins [default: 1]"),
+    ours(&["seed", "srand"], Takes::One, "N", "the seed that openings are drawn by [default: 1]"),
     ours(&["name", "event"], Takes::One, "NAME", "of the experiment [default: the engines' names]"),
     ours(&["pgn", "pgnout"], Takes::OneAndPairs, "FILE", "write all games there at the end"),
     ours(&["noswap"], Takes::Nothing, "", "the first engine has white in every game"),
@@ -150,6 +157,7 @@ const OPTIONS: &[OptionWord] = &[
         &["crc32", "site", "wait", "show-latency", "strict", "check-mate-pvs"],
         "it changes no game",
     ),
+    not_needed(&["quiet", "q"], "write it first: spelrum --quiet match"),
     not_needed(&["use-affinity", "force-concurrency"], "timed games get cores of their own"),
     not_needed(
         &["startup-ms", "ucinewgame-ms", "ping-ms"],
@@ -159,6 +167,13 @@ const OPTIONS: &[OptionWord] = &[
         &["tb", "tbpieces", "tbignore50", "tbadjudicate"],
         "Syzygy tables are not read yet: leave it out",
     ),
+    OptionWord {
+        names: &["help", "h"],
+        takes: Takes::Nothing,
+        values: "",
+        meaning: "",
+        becomes: Use::Help,
+    },
     refused(&["epdout"], "write it from the database: spelrum games --format jsonl"),
     refused(&["quick"], "write spelrum match ENGINE ENGINE --clock 10+0.1 --book FILE"),
     refused(&["reverse"], "it has no counterpart: leave it out"),
@@ -304,6 +319,12 @@ impl EngineWords {
             }
             "st" => {
                 let seconds = decimal("the time of a move", value)?;
+                if seconds <= 0.0 {
+                    return Err(wrong(
+                        format!("the time of a move is `{value}`"),
+                        "write seconds, such as 0.1",
+                    ));
+                }
                 let us = (seconds * 1e6).round() as u64;
                 let time = if us.is_multiple_of(1_000) {
                     format!("{}ms", us / 1_000)
@@ -323,7 +344,7 @@ impl EngineWords {
             "ponder" if value == "false" => {}
             "ponder" => {
                 return Err(wrong(
-                    "an engine is to think in its opponent's time",
+                    "pondering is not supported",
                     "leave `ponder` out: both sides of a game share a core here",
                 ));
             }
@@ -400,6 +421,9 @@ impl MatchWords {
         };
         let name = option.names[0];
         match option.becomes {
+            Use::Help => {
+                return Err(wrong("the help stands alone", "write spelrum match --help"));
+            }
             Use::Ours => {}
             Use::Passed => {
                 self.passed.push(format!("--{name}"));
@@ -410,7 +434,7 @@ impl MatchWords {
                 return Ok(());
             }
             Use::Refused(remedy) => {
-                return Err(wrong(format!("`{name}` cannot be had"), remedy));
+                return Err(wrong(format!("`{name}` is not supported"), remedy));
             }
         }
         let (word, pairs) = match (option.takes, values) {
@@ -588,7 +612,16 @@ impl MatchWords {
         let mut file = (!word.is_empty()).then_some(word);
         for word in pairs {
             let (key, value) = pair("pgn", word)?;
-            file = if key == "file" { Some(value) } else { file };
+            match key {
+                "file" => file = Some(value),
+                // What to write of moves: here it is all that is known.
+                "append" | "nodes" | "seldepth" | "nps" | "hashfull" | "tbhits" | "timeleft"
+                | "latency" | "min" | "notation" | "match_line" | "pv" => {}
+                _ => {
+                    let problem = format!("the PGN has no key `{key}`");
+                    return Err(wrong(problem, did_you_mean(key, "keys", ["file"])));
+                }
+            }
         }
         let file = file.ok_or_else(|| wrong("the PGN has no file", "write --pgn FILE"))?;
         self.pgn = Some(PathBuf::from(file));

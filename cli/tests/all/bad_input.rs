@@ -286,6 +286,9 @@ fn something_else_than_a_coordinator() {
             let mut request = [0; 24];
             let _client_may_be_gone = stream.read_exact(&mut request);
             let _client_may_be_gone = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+            // Unread bytes would make the close a reset, which may overtake the answer.
+            let _client_may_be_gone = stream.shutdown(std::net::Shutdown::Write);
+            let _client_may_be_gone = std::io::copy(&mut stream, &mut std::io::sink());
         }
     });
     assert_failure!(&sandbox, sandbox.run(&["list", "--coordinator", &url]), 5);

@@ -302,12 +302,17 @@ impl Process {
 
     /// Ends the engine if it is running, and returns how it ended.
     pub(crate) fn end(&mut self) -> Exit {
+        self.end_within(GUARD_PATIENCE)
+    }
+
+    /// The same with this patience for one that has closed its output and may be about to end.
+    pub(crate) fn end_within(&mut self, patience: Duration) -> Exit {
         if let Some(exit) = self.exit {
             return exit;
         }
         if !self.has_exited() && self.output.file.is_none() {
             // Its last descriptors are closed: it is about to end, and its status matters.
-            self.wait_for_exit(Instant::now() + GUARD_PATIENCE);
+            self.wait_for_exit(Instant::now() + patience);
         }
         if !self.has_exited() {
             // The hang-up that the guard waits for.

@@ -16,10 +16,13 @@ use crate::lines::id_in;
 use crate::process::{Aborted, Lost, OutputEnds, Process, Timed, slice_until};
 use crate::text::{Line, LineSource, Transcript};
 
-/// The most lines that wait for a game: more are dropped.
+/// The most lines that wait for a game: while there are as many, no more are read.
 const LINES_MAX: usize = 1_024;
 /// The most lines that are handed out before others get the lock.
 const LINES_AT_ONCE: usize = 256;
+/// The wait for a process that has closed its output and may be about to end: its games wait meanwhile, and so may all
+/// others.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// The wait before the next try to write to a full pipe.
 const FULL: Duration = Duration::from_millis(1);
 /// The most bytes of standard error added to the transcript of a game.
@@ -76,7 +79,7 @@ struct Place {
     stray: Option<String>,
 }
 
-/// The part of a message that tells whose it is.
+/// The `id` of a message.
 #[derive(Deserialize)]
 struct Identified {
     id: Option<Value>,
@@ -274,9 +277,14 @@ impl Seat {
             }
             state.reader = Some(self.number);
             let ends = Arc::clone(&state.ends);
-            let slice = if state.outgoing.is_empty() { slice } else { slice.min(FULL) };
-            drop(state);
-            ends.wait(slice);
+            if state.is_full() {
+                // Its game takes them; what is left in the pipe holds the process up.
+                drop(changed.wait_timeout(state, FULL).unwrap_or_else(PoisonError::into_inner));
+            } else {
+                let slice = if state.outgoing.is_empty() { slice } else { slice.min(FULL) };
+                drop(state);
+                ends.wait(slice);
+            }
             drop(ends);
             self.hub.lock().exchange();
         }
@@ -326,6 +334,9 @@ impl State {
         }
         self.write();
         for _ in 0..LINES_AT_ONCE {
+            if self.is_full() {
+                break;
+            }
             match self.process.poll_line() {
                 Ok(Some(timed)) => self.deliver(timed),
                 Ok(None) if !self.is_deaf => break,
@@ -365,6 +376,11 @@ impl State {
         }
     }
 
+    /// Whether a game has as many lines to read as may wait.
+    fn is_full(&self) -> bool {
+        self.seats.values().any(|place| place.lines.len() >= LINES_MAX)
+    }
+
     /// Hands a line to the game whose request it answers.
     fn deliver(&mut self, timed: Timed) {
         let text = timed.line.text.trim_start();
@@ -383,14 +399,14 @@ impl State {
         }
         if seat.is_none() && is_message && id.is_none() {
             place.stray.get_or_insert(timed.line.text);
-        } else if place.lines.len() < LINES_MAX {
+        } else {
             place.lines.push_back(timed);
             place.changed.notify_one();
         }
     }
 
     fn end(&mut self) {
-        let exit = self.process.end();
+        let exit = self.process.end_within(PATIENCE);
         self.exit.get_or_insert(exit);
         for place in self.seats.values() {
             place.changed.notify_one();

@@ -246,7 +246,8 @@ def _work(command: Sequence[str], environment: Mapping[str, str], written: Seque
             child.send_signal(signal.SIGINT)
         except BaseException:
             child.terminate()
-            child.wait()
+            # What it says while it ends must not fill the pipe.
+            child.communicate()
             raise
     child.stderr.close()
     if interrupts > 1:

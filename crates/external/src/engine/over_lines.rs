@@ -107,13 +107,14 @@ impl OverLines {
             }
         };
         loop {
-            let Timed { line, at } =
-                process.next_line(killed_at, aborted).map_err(|lost| failure(lost, process))?;
-            let event = self.client.take(&line);
-            process.reuse(line);
+            let next = process.next_line(killed_at, aborted);
+            // Also where nothing else came: it may be the reason.
             if let Some(stray) = process.take_stray() {
                 self.client.breaches().note(BreachKind::Garbled, &stray);
             }
+            let Timed { line, at } = next.map_err(|lost| failure(lost, process))?;
+            let event = self.client.take(&line);
+            process.reuse(line);
             if matches!(event, Some(Event::Answered(_))) {
                 process.settle();
             }

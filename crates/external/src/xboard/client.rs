@@ -18,6 +18,8 @@ const MEMORY_MIB_MAX: i64 = 1 << 20;
 const CORES_MAX: i64 = 1_024;
 /// The most bytes of an engine's options.
 const OPTIONS_BYTES_MAX: usize = 256 * 1_024;
+/// The most options of an engine.
+const OPTIONS_MAX: usize = 1_000;
 /// The most errors that are kept until they are looked at.
 const ERRORS_MAX: usize = 100;
 /// Replies to features that were not sent yet: an engine that declares features for ever gets no more.
@@ -61,10 +63,23 @@ pub struct Client {
     sent: String,
     /// Its last move.
     chosen: String,
+    /// The form of its first move.
+    form: Option<MoveForm>,
     report: SearchInfo,
     is_exact: bool,
     errors: Vec<String>,
     breaches: Breaches,
+}
+
+/// A form in which engines say their moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MoveForm {
+    /// `move e7e5`
+    Word,
+    /// `My move is: e7e5`
+    Sentence,
+    /// `1. ... e7e5`
+    Numbered,
 }
 
 /// The pending answer of the engine.
@@ -184,7 +199,6 @@ impl Client {
     pub fn begin_search(&mut self) {
         self.awaited = Awaited::Move;
         (self.report, self.is_exact) = (SearchInfo::default(), false);
-        self.chosen.clear();
         self.errors.clear();
     }
 
@@ -233,7 +247,7 @@ impl Client {
             "" => None,
             "feature" => self.take_features(rest),
             "pong" => self.take_pong(rest.trim(), text),
-            "move" => self.take_move(rest, text),
+            "move" => self.take_move(MoveForm::Word, rest, text),
             "resign" | "1-0" | "0-1" | "1/2-1/2" => {
                 // After its move or the end of the game it means nothing.
                 (self.awaited == Awaited::Move)
@@ -262,7 +276,8 @@ impl Client {
                 self.breaches.note(BreachKind::Interleaved, text);
             }
             let behind = text.get(place + MY_MOVE.len()..).unwrap_or_default();
-            return self.take_move(behind.trim_start_matches([' ', ':']), text);
+            let mv = behind.trim_start_matches([' ', ':']);
+            return self.take_move(MoveForm::Sentence, mv, text);
         }
         if lower.starts_with("illegal move") || lower.starts_with("invalid move") {
             return self.take_refusal(text);
@@ -281,7 +296,7 @@ impl Client {
         if !self.has_features
             && let Some(mv) = parse_numbered(text)
         {
-            return self.take_move(mv, text);
+            return self.take_move(MoveForm::Numbered, mv, text);
         }
         match Thinking::parse(text) {
             Some(thinking) if self.awaited.is_move() => self.take_thinking(&thinking),
@@ -335,7 +350,7 @@ impl Client {
 
     fn declare(&mut self, option: Declared, length: usize) {
         self.options_bytes = self.options_bytes.saturating_add(length);
-        if self.options_bytes <= OPTIONS_BYTES_MAX {
+        if self.options_bytes <= OPTIONS_BYTES_MAX && self.options.len() < OPTIONS_MAX {
             // The last word counts.
             self.options.retain(|other| !other.name.eq_ignore_ascii_case(&option.name));
             self.options.push(option);
@@ -359,7 +374,7 @@ impl Client {
         }
     }
 
-    fn take_move(&mut self, text: &str, line: &str) -> Option<Event> {
+    fn take_move(&mut self, form: MoveForm, text: &str, line: &str) -> Option<Event> {
         let mv = text.split_whitespace().next().unwrap_or_default();
         let mv = shown(mv, Breaches::SAID_BYTES_MAX);
         if !self.awaited.is_move() {
@@ -367,6 +382,11 @@ impl Client {
             if self.chosen.is_empty() || mv != self.chosen {
                 self.breaches.note(BreachKind::Unasked, line);
             }
+            return None;
+        }
+        // Without `ping` nothing else separates the second form of the last move from the next one.
+        let is_first_form = *self.form.get_or_insert(form) == form;
+        if !is_first_form && !self.features.ping && mv == self.chosen {
             return None;
         }
         self.awaited = Awaited::Nothing;

@@ -224,7 +224,7 @@ fn engines_from_before_the_features_play_too() {
     assert_eq!(ask(&mut engine, Start::Usual, &["e2e4", "e7e5"], None).unwrap().mv, "g1f3");
     assert_eq!(sent_after(&engine, "sd 1"), ["white", "go", "e7e5"]);
     assert_eq!(engine.take_breaches(), []);
-    // The first answer of a question is late for it; nothing tells when it is done.
+    // What it says of its last move in another form is no answer, whenever it comes.
     new_game(&mut engine).unwrap();
     assert_eq!(ask(&mut engine, Start::Usual, &["d2d4"], None).unwrap().mv, "e2e4");
 }
