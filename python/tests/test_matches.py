@@ -14,6 +14,8 @@ import pytest
 import spelrum
 
 SOURCE = Path(__file__).resolve().parent.parent / "src"
+# Where this package and the libraries beside it are.
+PATHS = os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])
 TOKEN = "spelrum_token_of_tests_0123456789abcdef"
 # What each game came to, and the hash of its moves.
 PLAYED = "SELECT number, player, score, termination, moves_hash FROM game_players WHERE side = 0 ORDER BY number"
@@ -172,7 +174,7 @@ def test_a_language_model_loses_no_sweep(program: str, tmp_path: Path) -> None:
         sys.executable,
         *("-m", "spelrum", "model.py"),
         directory=str(tmp_path),
-        environment={"PYTHONPATH": str(SOURCE)},
+        environment={"PYTHONPATH": PATHS},
     )
     player = {"player": model, "retries": 1}
     table = {
@@ -204,7 +206,7 @@ def test_open_spiels_players_meet_each_other(program: str, tmp_path: Path, game:
             sys.executable,
             *("-m", "spelrum", "spiel.py", name),
             directory=str(tmp_path),
-            environment={"PYTHONPATH": str(SOURCE)},
+            environment={"PYTHONPATH": PATHS},
         )
         for name in ("uniform", "searching")
     }
@@ -230,7 +232,7 @@ print(spelrum.run(table).results.rows()[0]["games"])
     first, *others = blocks
     head, run, _ = first.partition("experiment = spelrum.run(")
     (tmp_path / "page.py").write_text(head + "\n".join(others) + used + run + first[len(head + run) :])
-    environment = {**os.environ, "SPELRUM": str(Path(program).resolve()), "PYTHONPATH": os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    environment = {**os.environ, "SPELRUM": str(Path(program).resolve()), "PYTHONPATH": PATHS}
     ran = subprocess.run([sys.executable, "page.py"], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.startswith("4\n") and "Who is stronger" in ran.stdout, ran.stdout
