@@ -82,7 +82,12 @@ const fn refused(names: &'static [&'static str], remedy: &'static str) -> Option
 const OPTIONS: &[OptionWord] = &[
     ours(&["engine"], Takes::Pairs, "cmd=PROGRAM KEY=VALUE…", "an engine, with keys of its own"),
     ours(&["each"], Takes::Pairs, "KEY=VALUE…", "the same keys for all engines"),
-    ours(&["clock", "tc"], Takes::One, "8+0.08", "seconds for a game and for each move; 40/60+0.6"),
+    ours(
+        &["clock", "tc"],
+        Takes::One,
+        "8+0.08",
+        "seconds for a game and an increment for each move, or 40/60+0.6",
+    ),
     ours(&["move-time", "st"], Takes::One, "SECONDS", "time of each move"),
     ours(&["nodes"], Takes::One, "N", "nodes of each move"),
     ours(&["depth"], Takes::One, "N", "plies of each search"),
@@ -104,13 +109,13 @@ const OPTIONS: &[OptionWord] = &[
         &["sprt"],
         Takes::OneAndPairs,
         "ELO0,ELO1 [alpha=0.05] [beta=0.05] [model=normalized]",
-        "end once a sequential test has decided",
+        "end once an SPRT (sequential probability ratio test) has decided",
     ),
     ours(
         &["tournament"],
         Takes::One,
         "round-robin|gauntlet",
-        "who meets, of three engines and more",
+        "the pairing of three or more engines",
     ),
     ours(
         &["seeds"],
@@ -120,11 +125,21 @@ const OPTIONS: &[OptionWord] = &[
     ),
     ours(&["resign"], Takes::Pairs, "movecount=N score=CP [twosided=true]", "end lost games early"),
     ours(&["draw"], Takes::Pairs, "movenumber=N movecount=N score=CP", "end drawn games early"),
-    ours(&["max-moves", "maxmoves"], Takes::One, "N", "longer games are drawn"),
+    ours(&["max-moves", "maxmoves"], Takes::One, "N", "a game is drawn after this many moves"),
     ours(&["variant"], Takes::One, "standard|fischerandom", "chess or Chess960"),
     ours(&["seed", "srand"], Takes::One, "N", "the seed that openings are drawn by [default: 1]"),
-    ours(&["name", "event"], Takes::One, "NAME", "of the experiment [default: the engines' names]"),
-    ours(&["pgn", "pgnout"], Takes::OneAndPairs, "FILE", "write all games there at the end"),
+    ours(
+        &["name", "event"],
+        Takes::One,
+        "NAME",
+        "the experiment's name [default: the engines' names]",
+    ),
+    ours(
+        &["pgn", "pgnout"],
+        Takes::OneAndPairs,
+        "FILE",
+        "write all games to this file at the end; it replaces an existing one",
+    ),
     ours(&["noswap"], Takes::Nothing, "", "the first engine has white in every game"),
     ours(
         &["write"],
@@ -339,7 +354,7 @@ impl EngineWords {
                 let ms = number("`timemargin`, in milliseconds,", value)?;
                 self.limits.insert("margin", format!("{ms}ms").into());
             }
-            // Each engine is told that a game is new, and one that fails is started again.
+            // Every engine gets `ucinewgame` before each game, and a failed engine is restarted.
             "restart" | "trust" | "whitepov" | "stderr" => {}
             "ponder" if value == "false" => {}
             "ponder" => {

@@ -87,7 +87,7 @@ fn a_match_can_be_written_as_a_sweep() {
     let played = line(&["--games", "4", "--max-moves", "5", "--db", "match.db"]);
     sandbox.run(&strs(&played)).expect_exit(0);
     assert_eq!(sandbox.all_games("run.db"), sandbox.all_games("match.db"));
-    // A second time it does not replace what somebody may have changed.
+    // Existing files, which the user may have edited, are not replaced.
     let refused = sandbox.run(&strs(&written));
     refused.expect_exit(3);
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// The commands that set up a position in Forsyth-Edwards notation by `edit`, after `new` and `force`; `None` if they
-/// cannot express it: kings and rooks on their first squares always may castle, and nobody may capture en passant.
+/// cannot express it: kings and rooks on their first squares can always castle, and en passant is impossible.
 #[must_use]
 pub fn edit_commands(fen: &str) -> Option<String> {
     let mut fields = fen.split(' ');
