@@ -628,6 +628,24 @@ pub struct Move {
     /// context switches. Absent if unknown, and for external engines.
     #[prost(uint64, optional, tag = "14")]
     pub involuntary_switches: ::core::option::Option<u64>,
+    #[prost(message, optional, tag = "15")]
+    pub told: ::core::option::Option<Told>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Told {
+    #[prost(string, tag = "1")]
+    pub note: ::prost::alloc::string::String,
+    #[prost(message, repeated, tag = "2")]
+    pub distribution: ::prost::alloc::vec::Vec<Probability>,
+    #[prost(uint32, tag = "3")]
+    pub refused: u32,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Probability {
+    #[prost(string, tag = "1")]
+    pub r#move: ::prost::alloc::string::String,
+    #[prost(uint32, tag = "2")]
+    pub millionths: u32,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct FailedGame {

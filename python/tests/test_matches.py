@@ -193,6 +193,9 @@ def test_a_language_model_loses_no_sweep(program: str, tmp_path: Path) -> None:
     endings = {row["termination"]: row["games"] for row in experiment.sql(statement).rows()}
     assert sum(endings.values()) == 200 and 0 < endings["illegal_move"] < 20, endings
     assert set(endings) <= {"three_in_a_row", "full_board", "illegal_move"}
+    told = "SELECT sum(refused) AS refused, count(note) AS notes FROM move_notes"
+    [notes] = experiment.sql(told).rows()
+    assert notes["refused"] > 10 and notes["notes"] > 400, notes
     [forfeit, *_] = experiment.sql("SELECT message FROM forfeited").rows()
     assert "z9" in forfeit["message"] or "Let me think" in forfeit["message"], forfeit
 

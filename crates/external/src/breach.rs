@@ -24,6 +24,8 @@ pub enum BreachKind {
     WrongId,
     /// A move that was refused and asked for again.
     Refused,
+    /// Probabilities of moves that are none.
+    Distribution,
 }
 
 impl fmt::Display for BreachKind {
@@ -37,6 +39,7 @@ impl fmt::Display for BreachKind {
             Self::Unasked => "an unrequested answer",
             Self::WrongId => "an answer to another question",
             Self::Refused => "a move that was refused and asked for again",
+            Self::Distribution => "probabilities of moves that are not kept",
         })
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! `docs/lines.md` has the protocol. Unknown keys are ignored.
 
+mod distribution;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +11,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::breach::{BreachKind, Breaches};
-use crate::text::{LINE_BYTES_MAX, Line, shown, shown_lines, shown_move};
+use crate::text::{LINE_BYTES_MAX, Line, shown, shown_lines, shown_move, shown_text};
+
+pub use distribution::{DISTRIBUTION_MOVES_MAX, distribution};
 
 /// The version of the protocol.
 pub const VERSION: u32 = 1;
@@ -18,6 +22,8 @@ pub const VERSION: u32 = 1;
 const ERROR_BYTES_MAX: usize = 4 * 1_024;
 /// The most bytes kept of a principal variation.
 const PV_BYTES_MAX: usize = 4 * 1_024;
+/// The most bytes kept of a player's note on a move.
+pub const NOTE_BYTES_MAX: usize = 2_048;
 /// The greatest number that JSON, SQLite and pandas all hold exactly.
 const NUMBER_MAX: u64 = (1 << 53) - 1;
 
@@ -180,6 +186,10 @@ pub struct Report {
     pub pv: Option<String>,
     /// Time by its own clock.
     pub seconds: Option<f64>,
+    /// Its words on the move; empty if it has none.
+    pub note: String,
+    /// What it gives as the moves' probabilities.
+    pub distribution: Option<Value>,
 }
 
 /// What a player decided.
@@ -516,6 +526,10 @@ fn answer(message: &Map<String, Value>, text: &str) -> Answer {
             .get("seconds")
             .and_then(Value::as_f64)
             .filter(|seconds| (0.0..=1e9).contains(seconds)),
+        note: given(message, "note")
+            .map(|note| shown_text(&text_of(note), NOTE_BYTES_MAX))
+            .unwrap_or_default(),
+        distribution: given(message, "distribution").cloned(),
     };
     Answer { decision, report }
 }

@@ -1,5 +1,6 @@
 //! Requests to an engine, and its answers, independent of the game's rules.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
@@ -166,6 +167,14 @@ pub struct Choice {
     pub score: Option<Score>,
     /// The line with that score, truncated to 4 KiB.
     pub pv: Option<String>,
+    /// Its words on the move, in several lines, truncated to [`lines::NOTE_BYTES_MAX`](crate::lines::NOTE_BYTES_MAX);
+    /// empty if it
+    /// has none.
+    pub note: String,
+    /// The probability of each move that it gives one, in millionths.
+    pub distribution: BTreeMap<String, u32>,
+    /// Answers before it that were refused, and the engine asked again.
+    pub refused: u32,
     /// Time by its own clock.
     pub engine_time: Option<Duration>,
     /// The measured time, up to reading its answer: over UCI from the end of its input, over GTP from before

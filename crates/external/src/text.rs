@@ -184,6 +184,18 @@ pub fn shown_lines(text: &str, bytes_max: usize) -> String {
     shown
 }
 
+/// A foreign text of several lines, each as [`shown`], in at most this many bytes.
+#[must_use]
+pub fn shown_text(text: &str, bytes_max: usize) -> String {
+    let lines = text.trim().lines().map(|line| shown(line.trim_end(), bytes_max));
+    let mut shown = lines.collect::<Vec<_>>().join("\n");
+    if shown.len() > bytes_max {
+        shown.truncate(shown.floor_char_boundary(bytes_max - '…'.len_utf8()));
+        shown.push('…');
+    }
+    shown
+}
+
 /// The source of a line of a [`Transcript`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineSource {

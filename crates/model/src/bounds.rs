@@ -124,7 +124,7 @@ pub fn check_record(record: &GameRecord, players: [&Player; 2]) -> Result<(), Ir
 }
 
 fn check_move(record: &MoveRecord, player: &Player) -> Result<(), String> {
-    let MoveRecord { wall_us, cpu_us, involuntary_switches, search, .. } = record;
+    let MoveRecord { wall_us, cpu_us, involuntary_switches, search, told, .. } = record;
     let switches = involuntary_switches.unwrap_or(0);
     if switches > wall_us.saturating_add(SWITCHES_TOLERANCE) {
         return Err(format!("it was interrupted {switches} times in {wall_us} µs"));
@@ -140,6 +140,9 @@ fn check_move(record: &MoveRecord, player: &Player) -> Result<(), String> {
         return Err(format!(
             "its player says that it took {told_us} µs, and only external engines say so"
         ));
+    }
+    if told.is_some() {
+        return Err("its player says something of it, and only external engines do".to_owned());
     }
     let most = nodes_within(*wall_us);
     let limits = player.limits();
@@ -181,7 +184,9 @@ impl ScaledTime {
 mod tests {
     use proptest::prelude::*;
     use spelrum_engine::games::{Othello, TicTacToe};
-    use spelrum_engine::{EndedBy, Outcome, Parameters, SearchReport, Side, Termination, Value};
+    use spelrum_engine::{
+        EndedBy, Outcome, Parameters, SearchReport, Side, Termination, Told, Value,
+    };
 
     use super::*;
 
@@ -211,6 +216,7 @@ mod tests {
             wall_us,
             cpu_us,
             involuntary_switches: None,
+            told: None,
         }
     }
 
@@ -255,6 +261,9 @@ mod tests {
         let mut talking = fine.clone();
         talking.search.told_us = Some(1);
         assert!(of_one(talking).contains("external engines"));
+        let note = Told { note: "good".to_owned(), ..Told::default() };
+        let noting = MoveRecord { told: Some(Box::new(note)), ..fine.clone() };
+        assert!(of_one(noting).contains("only external engines"));
         // Small excesses of CPU time in many moves add up to too much.
         let greedy = game(vec![searched(1, 10, 20_000); 9], 90);
         assert!(problem(&greedy).contains("its moves took 180000 µs of CPU time"));

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use spelrum_answers::{CpuQuota, Machine};
 use spelrum_engine::games::pentago::BOTH_FIVE;
 use spelrum_engine::{
-    ENGINE_REVISION, EndedBy, GameRecord, MoveRecord, Outcome, SearchReport, Side,
+    ENGINE_REVISION, EndedBy, GameRecord, MoveRecord, Outcome, SearchReport, Side, Told,
 };
 use spelrum_model::engines::{EngineIdentity, Forfeit};
 use spelrum_model::speed::{ScaledTime, Scaling};
@@ -20,6 +20,11 @@ use spelrum_proto::limits::{
 };
 use spelrum_proto::work::{self, Grant, LeasedGames, ReportedWhat};
 use spelrum_proto::{Fault, WireError, game, v1};
+
+fn told() -> Told {
+    let distribution = [("a1".to_owned(), 900_000), ("c3 TL+".to_owned(), 100_000)];
+    Told { note: "why:\nit wins".to_owned(), distribution: distribution.into(), refused: 2 }
+}
 
 fn record() -> GameRecord {
     let mv = |mover, mv: &str, score, ended_by| MoveRecord {
@@ -39,6 +44,7 @@ fn record() -> GameRecord {
         wall_us: 1,
         cpu_us: 0,
         involuntary_switches: score.map(|_| NUMBER_MAX),
+        told: score.map(|_| Box::new(told())),
     };
     GameRecord {
         first_side: Side::Second,

@@ -25,7 +25,7 @@ class Move(NamedTuple):
     note: Optional[str] = None
     """A text that is kept with the move."""
     distribution: Optional[Mapping[str, float]] = None
-    """Probabilities of moves."""
+    """Probabilities of moves, or other weights of them."""
 
 
 class _Resign:

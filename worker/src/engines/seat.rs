@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use spelrum_engine::search::{WIN, WIN_MIN};
 use spelrum_engine::{
     Answer, ClockRule, EndedBy, ExternalPlayer, ExternalRules, Fault, GameRecord, GtpBoard, Host,
-    Outcome, Parameters, Player, Protocol, Rules, SearchReport, TextTurn, Value,
+    Outcome, Parameters, Player, Protocol, Rules, SearchReport, TextTurn, Told, Value,
 };
-use spelrum_external::lines::GameEnd;
+use spelrum_external::lines::{DISTRIBUTION_MOVES_MAX, GameEnd, NOTE_BYTES_MAX};
 use spelrum_external::uci::{Score, ScoreValue};
 use spelrum_external::{
     Breach, Choice, Clock, Colour, Conditions, EngineFailure, FailureKind, LeasedEngine, Limits,
@@ -27,6 +27,9 @@ use super::over_xboard::OverXboard;
 /// An engine that exceeds its time by this, or thinks this long without a time limit, is logged.
 const OVERDUE_AFTER: Duration = Duration::from_secs(10);
 
+/// The most bytes that an engine's notes and probabilities take in one game.
+const TOLD_BYTES_MAX: usize = 512 << 10;
+
 /// One side of one game, played by an external engine.
 pub(super) struct EngineSeat {
     engine: LeasedEngine,
@@ -42,6 +45,8 @@ pub(super) struct EngineSeat {
     chosen: String,
     took: Option<Duration>,
     used: Option<Duration>,
+    told: Option<Box<Told>>,
+    told_bytes: usize,
     /// The reason for which it had no move.
     failure: Option<EngineFailure>,
 }
@@ -145,6 +150,8 @@ impl EngineSeat {
             chosen: String::new(),
             took: None,
             used: None,
+            told: None,
+            told_bytes: 0,
             failure: None,
         }
     }
@@ -197,6 +204,21 @@ impl EngineSeat {
         let moves: Vec<String> = record.moves.iter().map(|record| record.mv.clone()).collect();
         let termination = record.termination.name();
         self.engine.end_game(&GameEnd { result, termination, moves: &moves });
+    }
+
+    /// What an engine told of its move, without its words where there is no room for them: a game's results are one
+    /// message.
+    fn keep(&mut self, choice: Choice) -> Option<Box<Told>> {
+        let Choice { note, distribution, refused, .. } = choice;
+        let bytes = note.len() + distribution.keys().map(|mv| mv.len() + 8).sum::<usize>();
+        let has_room = bytes <= TOLD_BYTES_MAX - self.told_bytes;
+        let told = if has_room {
+            self.told_bytes += bytes;
+            Told { note, distribution, refused }
+        } else {
+            Told { refused, ..Told::default() }
+        };
+        (told != Told::default()).then(|| Box::new(told))
     }
 
     /// Both clocks before a move, by the recorded times.
@@ -356,7 +378,9 @@ impl ExternalPlayer for EngineSeat {
                 let search = self.search_report(&choice);
                 self.chosen.clone_from(&choice.mv);
                 (self.took, self.used) = (Some(choice.wall), choice.cpu);
-                Ok(Answer { mv: self.notation.parse_move(turn, choice.mv)?, search })
+                let mv = self.notation.parse_move(turn, choice.mv.clone())?;
+                self.told = self.keep(choice);
+                Ok(Answer { mv, search })
             }
             Err(failure) => {
                 let fault = fault(&failure);
@@ -374,7 +398,16 @@ impl ExternalPlayer for EngineSeat {
     fn measured_cpu_time(&self) -> Option<Duration> {
         self.used
     }
+
+    fn told(&mut self) -> Option<Box<Told>> {
+        self.told.take()
+    }
 }
+
+const _: () = assert!(
+    NOTE_BYTES_MAX <= Told::NOTE_BYTES_MAX && DISTRIBUTION_MOVES_MAX <= Told::MOVES_MAX,
+    "results have room for all that engines tell"
+);
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,7 @@
 //! The record of a played game.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -103,6 +105,59 @@ pub struct MoveRecord {
     /// involuntary context switches. `None` where the system does not report them, and for an external
     /// engine.
     pub involuntary_switches: Option<u64>,
+    /// What an external player told of its move; `None` for a built-in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<Box<Told>>,
+}
+
+/// What an external player tells of its move beside its search, which nobody can verify.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Told {
+    /// A text in several lines; empty if there is none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    /// The probability of each move that has one, in millionths.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub distribution: BTreeMap<String, u32>,
+    /// Answers before the move that were refused, after which the player was asked again.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub refused: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+impl Told {
+    /// The most bytes of a note.
+    pub const NOTE_BYTES_MAX: usize = 2_048;
+    /// The most moves of a distribution.
+    pub const MOVES_MAX: usize = 64;
+    /// The most bytes of each.
+    const MOVE_BYTES_MAX: usize = 64;
+
+    /// What no player tells in a result, in words.
+    #[must_use]
+    pub fn problem(&self) -> Option<&'static str> {
+        let Self { note, distribution, refused } = self;
+        let is_plain = |text: &str| text.chars().all(|c| c == '\n' || !c.is_control());
+        let is_share = |(mv, &millionths): (&String, &u32)| {
+            !mv.is_empty()
+                && mv.len() <= Self::MOVE_BYTES_MAX
+                && is_plain(mv)
+                && millionths <= 1_000_000
+        };
+        if note.len() > Self::NOTE_BYTES_MAX || !is_plain(note) {
+            Some("the note on a move is too long, or has control characters")
+        } else if distribution.len() > Self::MOVES_MAX || !distribution.iter().all(is_share) {
+            Some("the probabilities of moves are too many, or are none")
+        } else if note.is_empty() && distribution.is_empty() && *refused == 0 {
+            Some("nothing is told of a move")
+        } else {
+            None
+        }
+    }
 }
 
 fn read_mover<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {

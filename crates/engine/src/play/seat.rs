@@ -13,7 +13,7 @@ use crate::core::termination::Termination;
 use crate::games::game::Game;
 use crate::play::notation::parse_legal_move;
 use crate::play::player::Player;
-use crate::play::records::{MoveRecord, SearchReport};
+use crate::play::records::{MoveRecord, SearchReport, Told};
 use crate::search::Search;
 
 /// One side of one game.
@@ -44,6 +44,11 @@ pub trait Seat<G: Game> {
 
     /// The processor time of its last move, for a seat that thinks elsewhere; `None` if it is not known.
     fn measured_cpu_time(&self) -> Option<Duration> {
+        None
+    }
+
+    /// What a seat that thinks elsewhere told of its last move.
+    fn told(&mut self) -> Option<Box<Told>> {
         None
     }
 }
@@ -213,6 +218,11 @@ pub trait ExternalPlayer {
     fn measured_cpu_time(&self) -> Option<Duration> {
         None
     }
+
+    /// As [`Seat::told`].
+    fn told(&mut self) -> Option<Box<Told>> {
+        None
+    }
 }
 
 /// The input of an [`ExternalPlayer`], in the game's notation.
@@ -256,5 +266,9 @@ impl<G: Game> Seat<G> for ExternalSeat<'_> {
 
     fn measured_cpu_time(&self) -> Option<Duration> {
         self.0.measured_cpu_time()
+    }
+
+    fn told(&mut self) -> Option<Box<Told>> {
+        self.0.told()
     }
 }

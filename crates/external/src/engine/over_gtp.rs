@@ -1,5 +1,6 @@
 //! An engine that speaks GTP.
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -159,6 +160,9 @@ impl Speaker for OverGtp {
             nodes: None,
             score: None,
             pv: None,
+            note: String::new(),
+            distribution: BTreeMap::new(),
+            refused: 0,
             engine_time: None,
             wall,
             cpu: None,

@@ -1,5 +1,6 @@
 //! A player that speaks the protocol of lines.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use crate::connection::Connection;
 use crate::failure::FailureKind;
 use crate::lines::{
     Answer, Client, Decision, Event, GameEnd, GameSetup, Introduction, Report, Request,
-    RequestClock, RequestLimits, Unreadable, side_name,
+    RequestClock, RequestLimits, Unreadable, distribution, side_name,
 };
 use crate::process::{Aborted, Lost, Timed};
 use crate::situation::{AnyPosition, Choice, Colour, Conditions, Situation, Start};
@@ -194,6 +195,9 @@ impl Speaker for OverLines {
         let mut refused: Option<String> = None;
         let mut asked = None;
         for tries_left in (0..=self.retries).rev() {
+            // A player that draws from the seed makes another move.
+            let seed = another_seed(position.seed, self.retries - tries_left);
+            let position = AnyPosition { seed, ..position };
             let request = request(situation, &position, self.match_number, refused.as_deref());
             let text = self.client.ask(&request);
             let until = asked.unwrap_or_else(Instant::now) + allowed;
@@ -207,7 +211,18 @@ impl Speaker for OverLines {
             let (answer, wall) = self.await_answer(process, &position, deadlines, aborted)?;
             let (failure, problem) = match answer.decision {
                 Decision::Move(mv) if position.legal.contains(&mv) => {
-                    return Ok(choice(mv, answer.report, wall));
+                    let mut report = answer.report;
+                    let weights = report.distribution.take();
+                    let mut choice = choice(mv, report, wall);
+                    choice.refused = self.retries - tries_left;
+                    match weights.map(|weights| distribution(&weights, position.legal)) {
+                        Some(Ok(distribution)) => choice.distribution = distribution,
+                        Some(Err(problem)) => {
+                            self.client.breaches().note(BreachKind::Distribution, &problem);
+                        }
+                        None => {}
+                    }
+                    return Ok(choice);
                 }
                 Decision::Move(mv) => {
                     let problem = format!("`{mv}` is not a legal move here");
@@ -259,6 +274,11 @@ fn json(value: &OptionValue) -> Value {
     }
 }
 
+/// The seed of another try, from that of the first: numbers that a multiplication spreads over 53 bits.
+fn another_seed(seed: u64, tries: u32) -> u64 {
+    seed.wrapping_add(u64::from(tries).wrapping_mul(0x9e37_79b9_7f4a_7c15)) & ((1 << 53) - 1)
+}
+
 fn request<'a>(
     situation: &'a Situation<'_>,
     position: &'a AnyPosition<'_>,
@@ -297,7 +317,7 @@ fn request<'a>(
 }
 
 fn choice(mv: String, report: Report, wall: Duration) -> Choice {
-    let Report { score, depth, nodes, pv, seconds } = report;
+    let Report { score, depth, nodes, pv, seconds, note, distribution: _ } = report;
     Choice {
         mv,
         ponder: None,
@@ -307,6 +327,9 @@ fn choice(mv: String, report: Report, wall: Duration) -> Choice {
         score: score
             .map(|score| Score { value: ScoreValue::Centipawns(score), bound: Bound::Exact }),
         pv,
+        note,
+        distribution: BTreeMap::new(),
+        refused: 0,
         engine_time: seconds.map(Duration::from_secs_f64),
         wall,
         cpu: None,

@@ -1,5 +1,6 @@
 //! An engine that speaks UCI.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -97,6 +98,9 @@ impl Speaker for OverUci {
             nodes: report.nodes,
             score: report.score,
             pv: report.pv,
+            note: String::new(),
+            distribution: BTreeMap::new(),
+            refused: 0,
             engine_time: report.time_ms.map(Duration::from_millis),
             wall,
             cpu: None,

@@ -1,5 +1,6 @@
 //! An engine that speaks CECP, the protocol of XBoard.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::breach::{BreachKind, Breaches};
@@ -165,6 +166,9 @@ impl Speaker for OverXboard {
             nodes: report.nodes,
             score: report.score,
             pv: report.pv,
+            note: String::new(),
+            distribution: BTreeMap::new(),
+            refused: 0,
             engine_time: report.time_ms.map(Duration::from_millis),
             wall,
             cpu: None,

@@ -185,6 +185,8 @@ fn reports_that_cannot_be_stored_are_left_out() {
         nodes: None,
         pv: Some("d e".to_owned()),
         seconds: None,
+        note: "hm".to_owned(),
+        distribution: Some(serde_json::json!({"d": 1})),
     };
     let decision = Decision::Move("d".to_owned());
     assert_eq!(event, Some(Event::Answered(Answer { decision, report })));

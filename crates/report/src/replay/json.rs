@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::Value;
-use spelrum_engine::{ENGINE_REVISION, EndedBy, Outcome};
+use spelrum_engine::{ENGINE_REVISION, EndedBy, Outcome, Told};
 use spelrum_model::engines::Forfeit;
 
 use super::tables::JudgedJson;
@@ -110,6 +110,8 @@ struct Move<'a> {
     ended_by: EndedBy,
     /// Time reported by an external engine.
     told_us: Option<u64>,
+    #[serde(flatten)]
+    told: Option<&'a Told>,
     /// Verdict of an exact table, if tables were used and have the position.
     #[serde(skip_serializing_if = "Option::is_none")]
     by_table: Option<JudgedJson>,
@@ -216,6 +218,7 @@ fn moves(replayed: &Replayed, plies: Plies) -> Vec<Move<'_>> {
         involuntary_switches: record.involuntary_switches,
         ended_by: record.search.ended_by,
         told_us: record.search.told_us,
+        told: record.told.as_deref(),
         by_table: by_tables.as_ref().and_then(|tables| tables.at(ply)).map(JudgedJson::from),
     });
     shown.collect()

@@ -1,14 +1,18 @@
 //! A replayed game for people.
 
+use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use serde_json::Value;
-use spelrum_engine::{EndedBy, MoveRecord, Outcome, ReplayedPosition, Side, replay_moves};
+use spelrum_engine::{EndedBy, MoveRecord, Outcome, ReplayedPosition, Side, Told, replay_moves};
 use spelrum_model::Difference;
 use spelrum_model::engines::Forfeit;
 
 use super::{Check, Compared, Plies, RecordedGame, Replayed};
-use crate::text::{count, duration_us, ended_by_text};
+use crate::text::{count, counted, duration_us, ended_by_text, percent};
+
+/// Moves whose probability is shown.
+const PROBABILITIES_SHOWN: usize = 6;
 
 /// Writes a game move by move: the board, the move and its cost, the board after it. Then the result, and whether the
 /// engine's replay is identical.
@@ -28,6 +32,7 @@ pub fn write_game(out: &mut dyn Write, replayed: &Replayed, plies: Plies) -> io:
     for (ply, record) in (0..).zip(moves).filter(|(ply, _)| plies.contains(*ply)) {
         writeln!(out)?;
         write_move(out, game, ply, record)?;
+        record.told.as_deref().map_or(Ok(()), |told| write_told(out, told))?;
         if let Some(judged) = by_tables.as_ref().and_then(|tables| tables.at(ply)) {
             writeln!(out, "  by the table: {}", judged.words())?;
         }
@@ -157,6 +162,27 @@ fn write_move(
         count_or_unknown(search.nodes),
         count_or_unknown(search.evaluations),
     )
+}
+
+/// Writes what an external engine told of its move: its probabilities, the greatest first, and its words.
+fn write_told(out: &mut dyn Write, Told { note, distribution, refused }: &Told) -> io::Result<()> {
+    if *refused > 0 {
+        writeln!(out, "  asked again after {}", counted(u64::from(*refused), "refused answer"))?;
+    }
+    if !distribution.is_empty() {
+        let mut moves: Vec<_> = distribution.iter().collect();
+        moves.sort_by_key(|(_, millionths)| Reverse(**millionths));
+        let left_out = moves.len().saturating_sub(PROBABILITIES_SHOWN);
+        let shown = moves.iter().take(PROBABILITIES_SHOWN);
+        let shown = shown
+            .map(|(mv, millionths)| format!("{mv} {}", percent(f64::from(**millionths) / 1e6)));
+        let mut words = shown.collect::<Vec<_>>().join(", ");
+        if left_out > 0 {
+            words.push_str(&format!(", and {} less probable", count(left_out as u64)));
+        }
+        writeln!(out, "  it gave {words}")?;
+    }
+    note.lines().try_for_each(|line| writeln!(out, "  | {line}"))
 }
 
 fn write_comparison(out: &mut dyn Write, check: &Check) -> io::Result<()> {

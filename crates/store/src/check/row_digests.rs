@@ -9,8 +9,8 @@ use twox_hash::XxHash3_64;
 
 /// The tables of a game's record. Each has the game's id in the column `game_id`, and is read in the order of that
 /// column without sorting.
-pub(crate) const GAME_TABLES: [&str; 6] =
-    ["games", "moves", "game_sides", "game_depths", "game_engines", "forfeits"];
+pub(crate) const GAME_TABLES: [&str; 7] =
+    ["games", "moves", "move_notes", "game_sides", "game_depths", "game_engines", "forfeits"];
 
 /// Columns of `games` outside the record: they follow from the record and from where the cell ends.
 const LEFT_OUT: [&str; 2] = ["counted", "not_counted_reason"];

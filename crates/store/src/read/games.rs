@@ -12,6 +12,7 @@ use sqlx::SqliteConnection;
 use crate::error::StoreError;
 use crate::read::engines::{engines_of, forfeit_of};
 use crate::read::readers::Readers;
+use crate::schema::encoding::told;
 use crate::schema::numbers::{count, integer};
 
 /// A game's row, with its players' names in the sweep.
@@ -460,9 +461,11 @@ async fn moves(
     game_id: i64,
 ) -> Result<Vec<MoveRecord>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT side, move, position_key, legal_moves, depth, nodes, evaluations,
-            full_tree_leaves, score, wall_us, cpu_us, ended_by, told_us, involuntary_switches
-        FROM moves WHERE game_id = ? ORDER BY ply"#,
+        r#"SELECT m.side, m.move, m.position_key, m.legal_moves, m.depth, m.nodes, m.evaluations,
+            m.full_tree_leaves, m.score, m.wall_us, m.cpu_us, m.ended_by, m.told_us, m.involuntary_switches,
+            n.note, n.distribution_json, n.refused AS "refused?: u32"
+        FROM moves AS m LEFT JOIN move_notes AS n ON n.game_id = m.game_id AND n.ply = m.ply
+        WHERE m.game_id = ? ORDER BY m.ply"#,
         game_id
     )
     .fetch_all(connection)
@@ -486,6 +489,8 @@ async fn moves(
             wall_us: row.wall_us,
             cpu_us: row.cpu_us,
             involuntary_switches: row.involuntary_switches,
+            told: told(row.note, row.distribution_json, row.refused)
+                .map_err(|error| unknown("distribution_json", error.to_string()))?,
         })
     });
     read.collect()

@@ -1,6 +1,7 @@
 //! Values as parameters of statements.
 
 use serde::Serialize;
+use spelrum_engine::Told;
 
 use crate::error::StoreError;
 
@@ -9,7 +10,24 @@ use crate::error::StoreError;
 /// `jsonb_each` and not `json_each`: a row then stays in SQLite's binary form while its columns are
 /// picked, instead of being written as text and parsed again (27,000 instead of 20,000 games/s).
 pub(crate) fn rows<T: Serialize>(rows: &[T]) -> Result<String, StoreError> {
-    serde_json::to_string(rows).map_err(|error| StoreError::Sql(sqlx::Error::Encode(error.into())))
+    json(rows)
+}
+
+/// A value as JSON.
+pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::Sql(sqlx::Error::Encode(error.into())))
+}
+
+/// What was told of a move, from its row of `move_notes` if it has one: `refused` is never NULL there.
+pub(crate) fn told(
+    note: Option<String>,
+    distribution_json: Option<String>,
+    refused: Option<u32>,
+) -> Result<Option<Box<Told>>, serde_json::Error> {
+    let Some(refused) = refused else { return Ok(None) };
+    let distribution = distribution_json.as_deref().map(serde_json::from_str).transpose()?;
+    let (note, distribution) = (note.unwrap_or_default(), distribution.unwrap_or_default());
+    Ok(Some(Box::new(Told { note, distribution, refused })))
 }
 
 /// Bytes in lower-case hexadecimal.

@@ -101,6 +101,7 @@ const TABLES: &[(&str, Rows)] = &[
         Rows::Where("valued_position_id IN (SELECT valued_position_id FROM main.valued_positions)"),
     ),
     ("moves", Rows::OfGames),
+    ("move_notes", Rows::OfGames),
     ("game_sides", Rows::OfGames),
     ("game_depths", Rows::OfGames),
     ("game_engines", Rows::OfGames),

@@ -86,12 +86,12 @@ pub(crate) async fn digest_games(
     insert(tx.connection(), &digest_rows(&digests)).await
 }
 
-/// The digests of games' rows in `moves` and `game_depths`.
+/// The digests of games' rows in `moves`, `move_notes` and `game_depths`.
 pub(crate) async fn digests_of_searches(
     tx: &mut Transaction<'_>,
     games: &[i64],
 ) -> Result<BTreeMap<i64, u64>, StoreError> {
-    digests_of_rows(tx.connection(), &["moves", "game_depths"], games).await
+    digests_of_rows(tx.connection(), &["moves", "move_notes", "game_depths"], games).await
 }
 
 /// Replaces a part of games' digests. Earlier changes on the disk can still be found afterwards.

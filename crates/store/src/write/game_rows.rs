@@ -3,8 +3,11 @@
 use std::sync::LazyLock;
 
 use serde::Serialize;
+use spelrum_engine::Told;
 use spelrum_model::PlayedGame;
 
+use crate::error::StoreError;
+use crate::schema::encoding::json;
 use crate::schema::numbers::{count, integer, scaled_columns};
 use crate::write::checked_games::Checked;
 use crate::write::insert::{Row, Statements, Values};
@@ -170,5 +173,36 @@ pub(crate) fn move_rows<'g>(id: i64, game: &Checked<'g>) -> impl Iterator<Item =
             mv.involuntary_switches.map(integer),
             search.told_us.map(integer),
         )
+    })
+}
+
+/// A row of `move_notes`.
+pub(crate) struct NoteRow<'g>(pub(crate) i64, usize, Option<&'g str>, Option<String>, u32);
+
+impl Row for NoteRow<'_> {
+    fn statements() -> &'static Statements {
+        static STATEMENTS: LazyLock<Statements> = LazyLock::new(|| {
+            Statements::new("move_notes", "game_id, ply, note, distribution_json, refused")
+        });
+        &STATEMENTS
+    }
+
+    fn add_to(&self, values: &mut Values) {
+        let Self(game, ply, note, distribution, refused) = self;
+        values.add(*game).add(count(*ply)).add(*note).add(distribution.as_deref()).add(*refused);
+    }
+}
+
+/// The rows of what was told of a game's moves.
+pub(crate) fn note_rows<'g>(
+    id: i64,
+    game: &Checked<'g>,
+) -> impl Iterator<Item = Result<NoteRow<'g>, StoreError>> {
+    let moves = game.played.record.moves.iter().enumerate();
+    let told = moves.filter_map(|(ply, mv)| Some((ply, mv.told.as_deref()?)));
+    told.map(move |(ply, Told { note, distribution, refused })| {
+        let note = Some(note.as_str()).filter(|note| !note.is_empty());
+        let distribution = (!distribution.is_empty()).then_some(distribution);
+        Ok(NoteRow(id, ply, note, distribution.map(json).transpose()?, *refused))
     })
 }

@@ -250,6 +250,9 @@ pub(crate) async fn remove_of_games(
         }
         Removing::Everything => None,
     };
+    sqlx::query!("DELETE FROM move_notes WHERE game_id IN (SELECT value FROM json_each(?))", games)
+        .execute(tx.connection())
+        .await?;
     sqlx::query!("DELETE FROM moves WHERE game_id IN (SELECT value FROM json_each(?))", games)
         .execute(tx.connection())
         .await?;

@@ -12,7 +12,7 @@ use crate::schema::numbers::integer;
 use crate::write::checked_games::{self, Checked};
 use crate::write::distinct_games::{self, Likeness};
 use crate::write::game_digests::{self, NewDigests};
-use crate::write::game_rows::{BEYOND_STOP, GameRow, MoveRow, move_rows};
+use crate::write::game_rows::{BEYOND_STOP, GameRow, MoveRow, NoteRow, move_rows, note_rows};
 use crate::write::insert::insert_digested;
 use crate::write::number_runs::runs;
 use crate::write::rollup_sums::{Searches, SideSums, side_depths};
@@ -197,11 +197,12 @@ async fn insert_moves(
     games: &[Checked<'_>],
     digests: &mut NewDigests,
 ) -> Result<(), StoreError> {
-    let list: Vec<MoveRow<'_>> = (first_id..)
-        .zip(games)
-        .filter(|(_, game)| game.cell.record_moves)
-        .flat_map(|(id, game)| move_rows(id, game))
-        .collect();
+    let with_moves = || (first_id..).zip(games).filter(|(_, game)| game.cell.record_moves);
+    let list: Vec<MoveRow<'_>> = with_moves().flat_map(|(id, game)| move_rows(id, game)).collect();
+    insert_digested(tx.connection(), &list, |row, digest| digests.add(row.0, digest)).await?;
+    let list: Vec<NoteRow<'_>> = with_moves()
+        .flat_map(|(id, game)| note_rows(id, game))
+        .collect::<Result<_, StoreError>>()?;
     insert_digested(tx.connection(), &list, |row, digest| digests.add(row.0, digest)).await
 }
 

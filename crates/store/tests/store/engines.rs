@@ -206,6 +206,7 @@ async fn engines_and_forfeits_stay_when_moves_go_and_go_with_their_games() {
 
     remove(&mut store, Removing::Moves).await;
     assert_eq!(store.integer("SELECT count(*) FROM moves").await, 0);
+    assert_eq!(store.integer("SELECT count(*) FROM move_notes").await, 0);
     let settled_game = settled(&store, cell, 1).await;
     assert_eq!(
         (settled_game.moves, settled_game.engines, settled_game.forfeit),

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use spelrum_answers::{CpuQuota, Machine};
 use spelrum_engine::network::{DistanceErrors, Epoch, Run, SideErrors, SquareErrors};
 use spelrum_engine::{
-    EndedBy, GameRecord, MoveRecord, Outcome, Parameters, SearchReport, Side, Termination, Value,
-    termination_named,
+    EndedBy, GameRecord, MoveRecord, Outcome, Parameters, SearchReport, Side, Termination, Told,
+    Value, termination_named,
 };
 use spelrum_model::claims::{Claim, ClaimedCell, Statement};
 use spelrum_model::engines::{EngineIdentity, Forfeit};
@@ -307,6 +307,12 @@ pub(crate) fn with_engines(
     for mv in &mut game.record.moves {
         let says = engines[usize::from(mv.mover)].filter(|_| mv.search.score.is_some());
         mv.search.told_us = says.map(|variety| u64::from(variety) + mv.wall_us);
+        mv.told = says.map(|variety| {
+            let note = if variety == 0 { "" } else { "\"why\":\nit wins" };
+            let millionths = 1_000_000 - u32::from(variety);
+            let distribution = [(mv.mv.clone(), millionths)].into();
+            Box::new(Told { note: note.to_owned(), distribution, refused: variety.into() })
+        });
     }
     game
 }
@@ -418,6 +424,7 @@ pub(crate) fn game(cell: CellId, number: u64, variety: u64) -> PlayedGame {
                     (false, _) => 90 + 37 * ply * (variety + 1),
                 },
                 involuntary_switches: (!variety.is_multiple_of(3)).then_some(ply * variety),
+                told: None,
             }
         })
         .collect();

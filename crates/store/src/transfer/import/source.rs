@@ -20,6 +20,7 @@ use crate::open::at_rest::AtRest;
 use crate::open::connection::BUSY_TIMEOUT;
 use crate::open::database::require_ours;
 use crate::query::queries::{immutable_uri, uri};
+use crate::schema::encoding::told;
 use crate::schema::file_fields::{
     NAME_BYTES_MAX, TEXT_BYTES_MAX, VALUE_BYTES_MAX, number, optional, shown, text,
 };
@@ -45,6 +46,26 @@ pub(super) struct Source {
 
 /// An object of the schema: its type, name and text.
 pub(super) type SchemaRow = (String, String, Option<String>);
+
+/// Where the moves of games are stored.
+struct StoredMoves {
+    tables: &'static str,
+    /// The column of the game's id.
+    key: &'static str,
+    /// The columns of the time, the note and the probabilities that a player told, and of its refused answers.
+    told: &'static str,
+}
+
+const SETTLED: StoredMoves = StoredMoves {
+    tables: "moves LEFT JOIN move_notes USING (game_id, ply)",
+    key: "game_id",
+    told: "told_us, note, distribution_json, refused",
+};
+const UNCOUNTED: StoredMoves = StoredMoves {
+    tables: "uncounted_moves",
+    key: "uncounted_game_id",
+    told: "NULL, NULL, NULL, NULL",
+};
 
 /// Tables and indexes: the part of a schema that decides what is read.
 pub(super) const SCHEMA: &str = "SELECT type, name, sql FROM sqlite_schema
@@ -367,7 +388,7 @@ impl Source {
             }
             games.push((id, game));
         }
-        self.with_searches(games, "moves", "game_id", "told_us")
+        self.with_searches(games, &SETTLED)
     }
 
     /// The values of the moves in a choice's position.
@@ -408,20 +429,18 @@ impl Source {
             },
         )?;
         let last = found.last().map(|(id, _)| *id);
-        Ok((self.with_searches(found, "uncounted_moves", "uncounted_game_id", "NULL")?, last))
+        Ok((self.with_searches(found, &UNCOUNTED)?, last))
     }
 
     fn with_searches(
         &self,
         found: Vec<(i64, SourceGame)>,
-        table: &str,
-        key: &str,
-        told_us: &str,
+        stored: &StoredMoves,
     ) -> Result<Vec<SourceGame>, ImportError> {
         let mut games = Vec::with_capacity(found.len());
         for (id, mut game) in found {
             if let SourceResult::Played(played) = &mut game.what {
-                let moves = self.moves(id, table, key, told_us)?;
+                let moves = self.moves(id, stored)?;
                 played.searches = if moves.is_empty() && played.plies > 0 {
                     self.sums(id)?
                 } else {
@@ -433,19 +452,14 @@ impl Source {
         Ok(games)
     }
 
-    fn moves(
-        &self,
-        game: i64,
-        table: &str,
-        key: &str,
-        told_us: &str,
-    ) -> Result<Vec<MoveRecord>, ImportError> {
+    fn moves(&self, game: i64, stored: &StoredMoves) -> Result<Vec<MoveRecord>, ImportError> {
+        let StoredMoves { tables, key, told: of_player } = stored;
         self.all(
             &format!(
                 "SELECT side, move, position_key, legal_moves, depth, nodes, evaluations,
-                    full_tree_leaves, score, wall_us, cpu_us, ended_by, {told_us},
-                    involuntary_switches
-                FROM {table} WHERE {key} = ? ORDER BY ply"
+                    full_tree_leaves, score, wall_us, cpu_us, ended_by,
+                    involuntary_switches, {of_player}
+                FROM {tables} WHERE {key} = ? ORDER BY ply"
             ),
             [game],
             |row| {
@@ -460,13 +474,15 @@ impl Source {
                         evaluations: number(row, 6)?,
                         full_tree_leaves: number(row, 7)?,
                         score: row.get(8)?,
-                        told_us: optional(row, 12)?,
+                        told_us: optional(row, 13)?,
                         ended_by: EndedBy::named(&row.get::<_, String>(11)?)
                             .ok_or(rusqlite::Error::InvalidQuery)?,
                     },
                     wall_us: number(row, 9)?,
                     cpu_us: number(row, 10)?,
-                    involuntary_switches: optional(row, 13)?,
+                    involuntary_switches: optional(row, 12)?,
+                    told: told(row.get(14)?, row.get(15)?, row.get(16)?)
+                        .map_err(|_| rusqlite::Error::InvalidQuery)?,
                 })
             },
         )
