@@ -225,11 +225,27 @@ fn the_transcript_of_the_page_is_true() {
     let heard = std::fs::read_to_string(sandbox.path("heard.txt")).unwrap();
     let heard: Vec<&str> = heard.lines().collect();
     assert_eq!(heard.len(), to_player.len(), "{heard:#?}");
+    assert_valid("to_player", heard.iter().copied());
+    assert_valid("from_player", answers.iter().map(String::as_str));
     for (heard, shown) in heard.iter().zip(&to_player) {
         let [heard, shown] = [heard, shown.as_str()].map(|line| {
             serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
         });
         assert_like(&heard, &shown);
+    }
+}
+
+/// Each message is one of the schema beside the page.
+fn assert_valid<'m>(kind: &str, messages: impl Iterator<Item = &'m str>) {
+    let schema = std::fs::read_to_string(root().join("docs/lines.schema.json")).unwrap();
+    let mut schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
+    schema["anyOf"] = serde_json::json!([{ "$ref": format!("#/$defs/{kind}") }]);
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    for message in messages {
+        let value = serde_json::from_str(message).unwrap();
+        assert!(schema.is_valid(&value), "{message}: {:?}", schema.iter_errors(&value).next());
+        let nothing = serde_json::json!({ "id": "one", "move": 7 });
+        assert!(!schema.is_valid(&nothing), "whatever it is, it is valid");
     }
 }
 
