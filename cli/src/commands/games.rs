@@ -1,5 +1,6 @@
 //! `spelrum games`: an experiment's games, for other programs and for people.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::PathBuf;
@@ -8,7 +9,7 @@ use clap::{Args, ValueEnum};
 use spelrum_answers::ExperimentSummary;
 use spelrum_engine::{GameInfo, Rules};
 use spelrum_report::data::{NewFile, RowsFormat, not_for_a_terminal};
-use spelrum_report::games::{Pgn, Rows, Text, WriteGames, WrittenGames};
+use spelrum_report::games::{Pgn, Positions, Rows, Text, WhichPositions, WriteGames, WrittenGames};
 use spelrum_report::text::count;
 
 use crate::arguments::SourceArguments;
@@ -25,7 +26,8 @@ By cell in the grid's order, then by number; those that count, unless --uncounte
 games is written as it is read.
 
 text is like chess's PGN: headers in brackets, then the moves in the game's notation and the result, 1-0 if \
-who moved first has won. pgn is chess's PGN itself, for chess alone. csv, jsonl and parquet have one row for each game, with its moves as one text. \
+who moved first has won. pgn is chess's PGN itself, for chess alone. csv, jsonl and parquet have one row for each game, with its moves as one text. positions has a line \
+for each position that was searched, POSITION | SCORE | RESULT, for those who train evaluations. \
 docs/export.md has all forms. Games whose moves are not stored say so.
 
 With --follow games come as they are settled, those that are there first, until the experiment is over; \
@@ -39,7 +41,8 @@ Examples:
   spelrum games pentago-depth --db pentago-depth.db --axis depth=3 --player genetic --searches
   spelrum games --db pentago-depth.db --format csv --output games.csv
   spelrum games pentago-depth --coordinator http://127.0.0.1:7878 --format jsonl
-  spelrum games chess-engines --db chess-engines.db --format pgn --searches --follow >>games.pgn";
+  spelrum games chess-engines --db chess-engines.db --format pgn --searches --follow >>games.pgn
+  spelrum games chess-engines --db chess-engines.db --format positions --quiet-positions --once --score-max 2000";
 
 /// Write an experiment's games as PGN, text, CSV or JSON lines
 #[derive(Args, Debug)]
@@ -52,11 +55,11 @@ pub(crate) struct Games {
     source: SourceArguments,
     #[cfg_attr(
         feature = "parquet",
-        doc = "How to write them: text, pgn (of chess), csv, jsonl (an object in each line) or parquet"
+        doc = "How to write them: text, pgn (of chess), csv, jsonl (an object in each line), parquet or positions"
     )]
     #[cfg_attr(
         not(feature = "parquet"),
-        doc = "How to write them: text, pgn (of chess), csv or jsonl (an object in each line)"
+        doc = "How to write them: text, pgn (of chess), csv, jsonl (an object in each line) or positions"
     )]
     #[arg(
         long,
@@ -87,6 +90,45 @@ pub(crate) struct Games {
     /// Also games that do not count, each with its reason, and those that failed
     #[arg(long)]
     uncounted: bool,
+    #[command(flatten)]
+    positions: PositionArguments,
+}
+
+/// Which positions are written.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "With --format positions")]
+struct PositionArguments {
+    /// Leave out the positions before this ply from the opening
+    #[arg(long, value_name = "PLY")]
+    from_ply: Option<u32>,
+    /// Leave out positions with greater scores, for either side; wins and losses that were found are always left out
+    #[arg(long, value_name = "SCORE")]
+    score_max: Option<u32>,
+    /// Only positions of chess that are not in check and whose move neither captures nor promotes
+    #[arg(long)]
+    quiet_positions: bool,
+    /// Each position once, up to symmetry
+    #[arg(long)]
+    once: bool,
+}
+
+impl PositionArguments {
+    /// Which positions the arguments ask for.
+    fn which(&self) -> WhichPositions {
+        let Self { from_ply, score_max, quiet_positions: only_quiet, once } = *self;
+        WhichPositions { from_ply: from_ply.unwrap_or(0), score_max, only_quiet, once }
+    }
+
+    /// The first of them that is given.
+    fn given(&self) -> Option<&'static str> {
+        let given = [
+            (self.from_ply.is_some(), "--from-ply"),
+            (self.score_max.is_some(), "--score-max"),
+            (self.quiet_positions, "--quiet-positions"),
+            (self.once, "--once"),
+        ];
+        given.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
+    }
 }
 
 /// How games are written.
@@ -103,35 +145,44 @@ enum Format {
     /// A Parquet file
     #[cfg_attr(not(feature = "parquet"), value(hide = true))]
     Parquet,
-}
-
-impl Format {
-    /// The writer for games in this format.
-    fn writer(
-        self,
-        experiment: &ExperimentSummary,
-        searches: bool,
-        out: impl Write + Send + 'static,
-    ) -> Box<dyn WriteGames> {
-        let is_its = |game: &&GameInfo| game.name == experiment.game;
-        let margins =
-            Rules::games().into_iter().find(is_its).is_some_and(|game| game.margin.is_some());
-        let rows = match self {
-            Self::Text => return Box::new(Text { out, searches }),
-            Self::Pgn => return Box::new(Pgn::new(out, searches)),
-            Self::Csv => RowsFormat::Csv,
-            Self::Jsonl => RowsFormat::Jsonl,
-            Self::Parquet => RowsFormat::Parquet,
-        };
-        Box::new(Rows::new(rows, searches, margins, out))
-    }
+    /// A position in each line
+    Positions,
 }
 
 impl Games {
+    /// The writer for games in the chosen format.
+    fn writer(
+        &self,
+        experiment: &ExperimentSummary,
+        out: impl Write + Send + 'static,
+    ) -> Box<dyn WriteGames> {
+        let searches = self.searches;
+        let is_its = |game: &&GameInfo| game.name == experiment.game;
+        let margins =
+            Rules::games().into_iter().find(is_its).is_some_and(|game| game.margin.is_some());
+        let rows = match self.format {
+            Format::Text => return Box::new(Text { out, searches }),
+            Format::Pgn => return Box::new(Pgn::new(out, searches)),
+            Format::Positions => {
+                let (which, seen) = (self.positions.which(), HashSet::new());
+                return Box::new(Positions { out, which, seen });
+            }
+            Format::Csv => RowsFormat::Csv,
+            Format::Jsonl => RowsFormat::Jsonl,
+            Format::Parquet => RowsFormat::Parquet,
+        };
+        Box::new(Rows::new(rows, searches, margins, out))
+    }
+
     /// Reads and writes.
     pub(crate) async fn run(self) -> Result<Exit> {
         if self.format == Format::Parquet && self.output.is_none() && io::stdout().is_terminal() {
             return Err(not_for_a_terminal().into());
+        }
+        if let Some(name) = self.positions.given().filter(|_| self.format != Format::Positions) {
+            return Err(CliError::new(Exit::Input, "write games")
+                .because(format!("{name} chooses positions, and whole games are written"))
+                .help("add --format positions"));
         }
         if self.follow {
             return self.follow().await;
@@ -179,7 +230,7 @@ impl Games {
         let (source, experiment) =
             ResultsSource::open_experiment(&self.source, self.experiment.as_deref()).await?;
         let (wanted, mut written) = (self.wanted(), WrittenGames::default());
-        let mut writer = self.format.writer(&experiment, self.searches, BufWriter::new(out));
+        let mut writer = self.writer(&experiment, BufWriter::new(out));
         let interrupts = Interrupts::listen(|| {})?;
         let exit = tokio::select! {
             followed = follow_games(&source, &experiment, &wanted, &mut *writer, &mut written) => {
@@ -196,7 +247,7 @@ impl Games {
         let (source, experiment) =
             ResultsSource::open_experiment(&self.source, self.experiment.as_deref()).await?;
         let wanted = self.wanted();
-        let mut writer = self.format.writer(&experiment, self.searches, out);
+        let mut writer = self.writer(&experiment, out);
         write_games(&source, &experiment, &wanted, &mut *writer).await
     }
 }

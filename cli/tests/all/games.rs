@@ -229,6 +229,90 @@ fn pgn_is_read_again() {
     }
 }
 
+/// Positions for training are those of the moves in the database, with white's scores and results. Which of them are
+/// quiet is found here by counting pieces, and from the signs of check in PGN.
+#[test]
+fn positions_are_written_for_training() {
+    let sandbox = played(CHESS);
+    let rules = Rules::from_name("chess").unwrap();
+    let json = sandbox.run(&["games", "--db", "x.db", "--format", "jsonl", "--searches"]);
+    let pgn = sandbox.run(&["games", "--db", "x.db", "--format", "pgn"]);
+    let (mut all, mut quiet) = (Vec::new(), Vec::new());
+    let texts: Vec<String> =
+        pgn.stdout().split("[Event ").skip(1).map(|game| game.replace('\n', " ")).collect();
+    for (row, text) in json.stdout().lines().zip(&texts) {
+        let row: Value = serde_json::from_str(row).unwrap();
+        let words = |key: &str| row[key].as_str().unwrap().split(' ').map(ToOwned::to_owned);
+        let moves: Vec<String> = words("moves").collect();
+        let opening = row["opening"].as_str().unwrap();
+        let positions = replay_moves(&rules, opening, moves.iter().map(String::as_str)).unwrap();
+        // The moves behind the tags, without their numbers and the result.
+        let movetext = text.rsplit(']').next().unwrap().split_whitespace();
+        let is_move = |word: &&str| word.starts_with(char::is_alphabetic);
+        let san: Vec<&str> = movetext.filter(is_move).collect();
+        assert_eq!(san.len(), moves.len());
+        let result = match text.split("[Result \"").nth(1).unwrap().split('"').next().unwrap() {
+            "1-0" => "1.0",
+            "0-1" => "0.0",
+            _ => "0.5",
+        };
+        for (ply, (score, ended_by)) in words("scores").zip(words("ended_by")).enumerate() {
+            let fen = &positions[ply].position;
+            let Ok(score) = score.parse::<i32>() else { continue };
+            if ended_by == "only_move" || score.abs() > 900_000 {
+                continue;
+            }
+            let is_white = positions[ply].to_move == Side::First;
+            let line = format!("{fen} | {} | {result}", if is_white { score } else { -score });
+            let pieces = |fen: &str| fen.split(' ').next().unwrap().to_lowercase();
+            let count = |fen: &str, what: fn(char) -> bool| {
+                pieces(fen).chars().filter(|c| what(*c)).count()
+            };
+            let after = &positions[ply + 1].position;
+            let changes = [|c: char| c.is_alphabetic(), |c| c == 'p']
+                .iter()
+                .any(|what| count(fen, *what) != count(after, *what));
+            let is_check = ply > 0 && san[ply - 1].ends_with(['+', '#']);
+            if !changes && !is_check && ply >= 10 && score.abs() <= 300 {
+                quiet.push(line.clone());
+            }
+            all.push(line);
+        }
+    }
+    assert!(quiet.len() > 5 && all.len() > quiet.len() + 10, "{} {}", all.len(), quiet.len());
+    let written = |more: &[&str]| -> Vec<String> {
+        let ran =
+            sandbox.run(&[&["games", "--db", "x.db", "--format", "positions"], more].concat());
+        ran.expect_exit(0).stdout().lines().map(ToOwned::to_owned).collect()
+    };
+    assert_eq!(written(&[]), all);
+    let filters = ["--quiet-positions", "--from-ply", "10", "--score-max", "300"];
+    assert_eq!(written(&filters), quiet);
+    let once = written(&["--once"]);
+    assert!(once.len() <= all.len() && once.iter().all(|line| all.contains(line)));
+    let distinct: std::collections::BTreeSet<&str> =
+        all.iter().map(|line| line.rsplitn(5, ' ').last().unwrap()).collect();
+    assert!(once.len() <= distinct.len(), "positions that differ in nothing but clocks come once");
+    let ran = sandbox.run(&["games", "--db", "x.db", "--once"]);
+    assert!(ran.expect_exit(3).stderr().contains("add --format positions"), "{}", ran.stderr());
+}
+
+#[test]
+fn quiet_positions_are_of_chess() {
+    let sandbox = played(&tic_tac_toe("small", 2));
+    let positions = ["games", "--db", "x.db", "--format", "positions"];
+    assert!(sandbox.run(&positions).expect_exit(0).stdout().lines().all(|line| {
+        let fields: Vec<&str> = line.split(" | ").collect();
+        fields.len() == 3 && fields[0].len() == 9 && ["1.0", "0.5", "0.0"].contains(&fields[2])
+    }));
+    let ran = sandbox.run(&[&positions[..], &["--quiet-positions"]].concat());
+    assert!(
+        ran.expect_exit(3).stderr().contains("leave --quiet-positions out"),
+        "{}",
+        ran.stderr()
+    );
+}
+
 /// Each game once, as soon as it is settled, through a coordinator that is killed in between.
 #[test]
 fn games_are_followed_while_they_are_played() {

@@ -1,7 +1,8 @@
-//! Games with their moves, in sequence: as text, as PGN and as rows.
+//! Games with their moves, in sequence: as text, as PGN, as rows and as positions.
 
 mod names;
 mod pgn;
+mod positions;
 mod rows;
 mod text;
 
@@ -13,6 +14,7 @@ use spelrum_model::CellDefinition;
 use spelrum_model::builds::without_build;
 
 pub use pgn::Pgn;
+pub use positions::{Positions, WhichPositions};
 pub use rows::Rows;
 pub use text::Text;
 

@@ -1,0 +1,103 @@
+//! Positions of games with their scores and results, a line each, as trainers of evaluations read them.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+use spelrum_engine::games::Chess;
+use spelrum_engine::search::WIN_MIN;
+use spelrum_engine::{EndedBy, Game as _, Outcome, Side, replay_moves, written_moves};
+
+use super::{GameView, WriteGames};
+use crate::error::{Error, Kind, Result};
+
+/// Which positions are written, of those whose search gave a score that is no win or loss.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WhichPositions {
+    /// Those before this ply from the opening are left out.
+    pub from_ply: u32,
+    /// Those with scores beyond it, or below its negative, are left out.
+    pub score_max: Option<u32>,
+    /// Only those of chess without a check, where the move played neither captures nor promotes.
+    pub only_quiet: bool,
+    /// Each position once, up to the game's symmetries: where it comes first.
+    pub once: bool,
+}
+
+/// Writes `POSITION | SCORE | RESULT`, both for the side that moves first from the start of the game.
+pub struct Positions<W> {
+    /// Output.
+    pub out: W,
+    /// Which are written.
+    pub which: WhichPositions,
+    /// The keys of those written, if each is written once.
+    pub seen: HashSet<u64>,
+}
+
+impl<W: Write> Positions<W> {
+    fn write_game(&mut self, game: &GameView<'_>) -> io::Result<()> {
+        let (Some(played), Some(moves)) = (game.played(), &game.whole.game.moves) else {
+            return Ok(());
+        };
+        // The position at a fault says nothing of the result.
+        if played.end.termination.is_forfeit() {
+            return Ok(());
+        }
+        let rules = &game.definition.rules;
+        let texts = || moves.iter().map(|record| record.mv.as_str());
+        let positions = replay_moves(rules, &played.opening, texts()).map_err(io::Error::other)?;
+        let written = if self.which.only_quiet {
+            written_moves(rules, &played.opening, texts()).map_err(io::Error::other)?
+        } else {
+            Vec::new()
+        };
+        let result = match (played.end.outcome, played.end.first_side) {
+            (Outcome::Draw, _) => "0.5",
+            (Outcome::Win, Side::First) | (Outcome::Loss, Side::Second) => "1.0",
+            (Outcome::Loss, Side::First) | (Outcome::Win, Side::Second) => "0.0",
+        };
+        for (ply, record) in (0_u32..).zip(moves).skip(self.which.from_ply as usize) {
+            let position = &positions[ply as usize];
+            let Some(score) = record.search.score else { continue };
+            let most = self.which.score_max.unwrap_or(u32::MAX).min(WIN_MIN.unsigned_abs() - 1);
+            if score.unsigned_abs() > most || record.search.ended_by == EndedBy::OnlyMove {
+                continue;
+            }
+            if self.which.only_quiet {
+                let chess = Chess::parse(rules, &position.position).map_err(io::Error::other)?;
+                if chess.is_check() || written[ply as usize].contains(['x', '=']) {
+                    continue;
+                }
+            }
+            if self.which.once && !self.seen.insert(record.position_key) {
+                continue;
+            }
+            let score = if position.to_move == Side::First { score } else { -score };
+            writeln!(self.out, "{} | {score} | {result}", position.position)?;
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> WriteGames for Positions<W> {
+    fn begin(&mut self, _: &[String]) -> Result<()> {
+        Ok(())
+    }
+
+    fn write(&mut self, game: &GameView<'_>) -> Result<()> {
+        let name = game.definition.rules.name();
+        if self.which.only_quiet && name != Chess::NAME {
+            return Err(Error::new(Kind::Input, "choose quiet positions")
+                .because(format!("they are of {name}, and captures and checks are of chess"))
+                .help("leave --quiet-positions out"));
+        }
+        Ok(self.write_game(game)?)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(self.out.flush()?)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.flush()
+    }
+}
