@@ -1,13 +1,15 @@
 //! Games of chess in Portable Game Notation (Edwards 1994, "Portable Game Notation Specification"), readable by every
 //! chess program.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use serde_json::Value;
 use spelrum_answers::date_time;
 use spelrum_answers::{Played, places_text};
 use spelrum_engine::games::Chess;
 use spelrum_engine::search::{WIN, WIN_MIN};
-use spelrum_engine::{Game as _, MoveRecord, Outcome, Side, Termination, written_moves};
+use spelrum_engine::{ClockRule, Game as _, MoveRecord, Outcome, Side, Termination, written_moves};
 
 use super::names::Names;
 use super::{GameView, WriteGames, write_wrapped};
@@ -123,6 +125,7 @@ fn tags(game: &GameView<'_>, result: &str, names: &mut Names) -> Vec<(&'static s
     let parameters = by_color(white_moves_first, game.parameters());
     let [white, black] =
         [0, 1].map(|side| names.name(players[side], &parameters[side], game.axes, &game.cell.axes));
+    let clocks = parameters.each_ref().map(|parameters| clock(parameters));
     let [white_parameters, black_parameters] = parameters;
     let unknown = || "?".to_owned();
     let date = |us| date_time(us).chars().take("2026-11-23".len()).collect::<String>();
@@ -147,6 +150,20 @@ fn tags(game: &GameView<'_>, result: &str, names: &mut Names) -> Vec<(&'static s
             tags.extend([("SetUp", "1".to_owned()), ("FEN", played.opening.clone())]);
         }
         tags.push(("PlyCount", played.end.plies.to_string()));
+    }
+    match clocks {
+        [Some(white), Some(black)] if white == black => {
+            tags.push(("TimeControl", time_control(white)));
+        }
+        [white, black] => {
+            tags.extend(white.map(|clock| ("WhiteTimeControl", time_control(clock))));
+            tags.extend(black.map(|clock| ("BlackTimeControl", time_control(clock))));
+        }
+    }
+    if let (Some(started_us), Some(wall_us)) = (game.whole.started_unix_us, summary.wall_us) {
+        let ended_us = started_us.saturating_add_unsigned(wall_us);
+        tags.push(("GameStartTime", date_time(started_us)));
+        tags.push(("GameEndTime", date_time(ended_us)));
     }
     if let Some(sheet) = &sheet {
         tags.extend([
@@ -185,6 +202,23 @@ fn tags(game: &GameView<'_>, result: &str, names: &mut Names) -> Vec<(&'static s
     tags
 }
 
+/// The clock of a player with these parameters, if it has one.
+fn clock(parameters: &str) -> Option<ClockRule> {
+    let parameters: Value = serde_json::from_str(parameters).ok()?;
+    ClockRule::parse(parameters.get("clock")?.as_str()?)
+}
+
+/// A clock in seconds, as in the tag: `40/60+0.6`.
+fn time_control(clock: ClockRule) -> String {
+    let seconds = |us: u64| us as f64 / 1e6;
+    let moves = clock.moves.map(|moves| format!("{moves}/")).unwrap_or_default();
+    let increment = match clock.increment_us {
+        0 => String::new(),
+        us => format!("+{}", seconds(us)),
+    };
+    format!("{moves}{}{increment}", seconds(clock.time_us))
+}
+
 /// Orders values of the two sides by colour.
 fn by_color<T>(white_moves_first: bool, [first, second]: [T; 2]) -> [T; 2] {
     if white_moves_first { [first, second] } else { [second, first] }
@@ -219,7 +253,8 @@ fn movetext(
     let mut words = Vec::with_capacity(2 * moves.len());
     // After a comment black's move has its number too.
     let mut is_interrupted = true;
-    for (san, record) in written.into_iter().zip(moves) {
+    let clocks = game.parameters().map(|parameters| clock(&parameters));
+    for (ply, (san, record)) in written.into_iter().zip(moves).enumerate() {
         if is_white {
             words.push(format!("{number}."));
         } else if is_interrupted {
@@ -227,7 +262,11 @@ fn movetext(
         }
         words.push(san);
         if searches {
-            words.push(comment(record));
+            let left = clocks[usize::from(record.mover.min(1))].map(|clock| {
+                let own = moves[..=ply].iter().filter(|earlier| earlier.mover == record.mover);
+                clock.left(own.map(|own| own.wall_us)).time_us
+            });
+            words.push(comment(record, is_white, left));
         }
         is_interrupted = searches;
         number += u64::from(!is_white);
@@ -237,12 +276,26 @@ fn movetext(
 }
 
 /// Formats a move's search as match runners do: the mover's score in pawns, if there is one, with the depth; the
-/// time; and nodes.
-fn comment(record: &MoveRecord) -> String {
+/// time; and nodes. Then White's score, and the time left on the mover's clock, as board programs read them.
+fn comment(record: &MoveRecord, is_white: bool, left_us: Option<u64>) -> String {
     let search = &record.search;
-    let score_text = search.score.map(|value| format!("{}/{} ", score(value), search.depth));
-    let seconds = record.wall_us as f64 / 1e6;
-    format!("{{{}{seconds:.3}s, n={}}}", score_text.unwrap_or_default(), search.nodes)
+    let mut words = search.score.map(|value| format!("{}/{} ", score(value), search.depth));
+    let words = words.get_or_insert_default();
+    let _ = write!(words, "{:.3}s, n={}", record.wall_us as f64 / 1e6, search.nodes);
+    if let Some(value) = search.score {
+        let value = score(if is_white { value } else { -value });
+        let value = match value.split_once('M') {
+            Some((sign, moves)) => format!("#{}{moves}", sign.trim_start_matches('+')),
+            None => value.trim_start_matches('+').to_owned(),
+        };
+        let _ = write!(words, " [%eval {value},{}]", search.depth);
+    }
+    if let Some(us) = left_us {
+        let seconds = us / 1_000_000;
+        let (hours, minutes, tenths) = (seconds / 3_600, seconds / 60 % 60, us / 100_000 % 10);
+        let _ = write!(words, " [%clk {hours}:{minutes:02}:{:02}.{tenths}]", seconds % 60);
+    }
+    format!("{{{words}}}")
 }
 
 /// Formats a score in pawns, or as moves to mate.
@@ -258,6 +311,8 @@ fn score(score: i32) -> String {
 
 #[cfg(test)]
 mod tests {
+    use spelrum_engine::SearchReport;
+
     use super::*;
 
     #[test]
@@ -269,6 +324,39 @@ mod tests {
     fn scores_are_in_pawns_or_moves_to_mate() {
         let scores = [0, 5, -125, WIN - 1, WIN - 2, WIN - 3, -(WIN - 4)].map(score);
         assert_eq!(scores, ["+0.00", "+0.05", "-1.25", "+M1", "+M1", "+M2", "-M2"]);
+    }
+
+    #[test]
+    fn comments_are_read_by_board_programs() {
+        let search =
+            SearchReport { depth: 12, nodes: 7, score: Some(-35), ..SearchReport::UNKNOWN };
+        let record = MoveRecord {
+            mover: 1,
+            mv: "e2e4".to_owned(),
+            position_key: 0,
+            legal_moves: 20,
+            search,
+            wall_us: 102_400,
+            cpu_us: 0,
+            involuntary_switches: None,
+            told: None,
+        };
+        let black = comment(&record, false, Some(3_661_290_000));
+        assert_eq!(black, "{-0.35/12 0.102s, n=7 [%eval 0.35,12] [%clk 1:01:01.2]}");
+        let mate = SearchReport { score: Some(-(WIN - 4)), ..search };
+        let mated = comment(&MoveRecord { search: mate, ..record.clone() }, true, None);
+        assert_eq!(mated, "{-M2/12 0.102s, n=7 [%eval #-2,12]}");
+        let none = SearchReport { score: None, ..search };
+        assert_eq!(comment(&MoveRecord { search: none, ..record }, true, None), "{0.102s, n=7}");
+    }
+
+    #[test]
+    fn time_controls_are_in_seconds() {
+        let written = ["40/1m+600ms", "10s+100ms", "2m"]
+            .map(|text| time_control(ClockRule::parse(text).unwrap()));
+        assert_eq!(written, ["40/60+0.6", "10+0.1", "120"]);
+        assert_eq!(clock("{\"clock\":\"8s\"}").map(time_control).as_deref(), Some("8"));
+        assert_eq!(clock("{\"depth\":3}"), None);
     }
 
     #[test]
