@@ -10,8 +10,9 @@ use super::games::Games;
 use super::run::Run;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::sweeps::match_files::MatchFiles;
-use crate::sweeps::match_words::{MatchWords, options_help};
+use crate::sweeps::match_files::{Folders, MatchFiles};
+use crate::sweeps::match_options::options_help;
+use crate::sweeps::match_words::{MatchWords, Remark};
 use crate::terminal::notices;
 
 const HELP: &str = "\
@@ -69,14 +70,14 @@ impl Match {
     /// Plays.
     pub(crate) async fn run(self) -> Result<Exit> {
         let words = MatchWords::read(&self.words)?;
-        let files = MatchFiles::new(&words)?;
-        for note in &words.notes {
-            notices::notify(note);
+        let files = MatchFiles::new(&words, &Folders::default())?;
+        for Remark { problem, remedy, .. } in &words.notes {
+            notices::notify(&format!("note: {problem}: {remedy}"));
         }
         if let Some(path) = &words.write {
             return write(path, &files);
         }
-        must_be_there(&words)?;
+        must_be_there(&files)?;
         if let Some(pgn) = &words.pgn {
             must_be_writable(pgn)?;
         }
@@ -150,9 +151,13 @@ fn write(path: &Path, files: &MatchFiles) -> Result<Exit> {
 }
 
 /// Programs that are named by a path, before a database is made.
-fn must_be_there(words: &MatchWords) -> Result<()> {
-    let commands = words.engines.iter().filter_map(|engine| engine.command.as_ref());
-    match commands.filter(|command| command.contains('/')).find(|path| !Path::new(path).is_file()) {
+fn must_be_there(files: &MatchFiles) -> Result<()> {
+    match files
+        .commands
+        .iter()
+        .filter(|command| command.contains('/'))
+        .find(|path| !Path::new(path).is_file())
+    {
         None => Ok(()),
         Some(path) => Err(CliError::new(Exit::Input, "set up the match")
             .because(format!("there is no program {path}"))

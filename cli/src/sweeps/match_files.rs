@@ -1,11 +1,11 @@
 //! The sweep and the engines file of a match that was typed on the command line.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
-use super::match_words::{MatchWords, NO_CLOCK};
+use super::match_words::{EngineWords, MatchWords, NO_CLOCK};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 
@@ -16,6 +16,62 @@ pub(crate) struct MatchFiles {
     pub(crate) name: String,
     pub(crate) sweep: String,
     pub(crate) engines: String,
+    /// The names in the engines file, and their programs.
+    pub(crate) names: Vec<String>,
+    pub(crate) commands: Vec<String>,
+}
+
+/// The folders from which relative paths lead: those of a command line, of the engines file and of the sweep that are
+/// made of it. All are this folder unless they differ; then all are absolute.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Folders {
+    pub(crate) words: PathBuf,
+    pub(crate) engines: PathBuf,
+    pub(crate) sweep: PathBuf,
+}
+
+/// An engine of a match, as an engines file has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) name: String,
+    pub(crate) entry: InlineTable,
+}
+
+/// The engines of a match in their order, none where an engine has no program.
+pub(crate) fn programs(words: &MatchWords, folders: &Folders) -> Vec<Option<Program>> {
+    let mut taken = BTreeSet::new();
+    let mut program = |engine: &EngineWords| {
+        let command = engine.command.as_ref().filter(|command| !command.is_empty())?;
+        let name = engine.name.clone().unwrap_or_else(|| stem(command));
+        let name = unused(&identifier(&name), &mut taken);
+        let mut keys = merged(&words.common.program, &engine.program);
+        let directory = keys.get("directory").and_then(Value::as_str).map(str::to_owned);
+        let mut entry = InlineTable::new();
+        entry.insert("command", folders.command(command, directory.as_deref()).into());
+        if let Some(directory) = directory {
+            let directory = rebased(&directory, &folders.words, &folders.engines);
+            keys.insert("directory", directory.into());
+        }
+        keys.get_or_insert("protocol", engine.protocol(&words.common));
+        entry.extend(keys);
+        let options = merged(&words.common.options, &engine.options);
+        if !options.is_empty() {
+            entry.insert("set", options.into());
+        }
+        Some(Program { name, entry })
+    };
+    words.engines.iter().map(&mut program).collect()
+}
+
+/// The text of an engines file.
+pub(crate) fn engines_text<'p>(programs: impl IntoIterator<Item = &'p Program>) -> String {
+    let mut tables = Table::new();
+    for Program { name, entry } in programs {
+        tables.insert(name, Item::Table(entry.clone().into_table()));
+    }
+    let mut engines = DocumentMut::new();
+    engines.insert("engines", implicit(tables));
+    engines.to_string()
 }
 
 impl MatchFiles {
@@ -23,7 +79,7 @@ impl MatchFiles {
     ///
     /// # Errors
     /// If it lacks engines, a program, or a limit for an engine.
-    pub(crate) fn new(words: &MatchWords) -> Result<Self> {
+    pub(crate) fn new(words: &MatchWords, folders: &Folders) -> Result<Self> {
         let failed = |problem: String, remedy: &str| {
             CliError::new(Exit::Usage, "set up the match").because(problem).help(remedy)
         };
@@ -34,15 +90,12 @@ impl MatchFiles {
                 "name two or more: spelrum match ./new ./old --clock 8+0.08",
             ));
         }
-        let (mut programs, mut players) = (Table::new(), Table::new());
-        let mut names = Vec::new();
-        let mut taken = BTreeSet::new();
-        for engine in &words.engines {
-            let Some(command) = &engine.command else {
-                return Err(failed("an engine has no program".to_owned(), "write cmd=PROGRAM"));
-            };
-            let name = engine.name.clone().unwrap_or_else(|| stem(command));
-            let name = unused(&identifier(&name), &mut taken);
+        let Some(programs) = programs(words, folders).into_iter().collect::<Option<Vec<_>>>()
+        else {
+            return Err(failed("an engine has no program".to_owned(), "write cmd=PROGRAM"));
+        };
+        let mut players = Table::new();
+        for (engine, Program { name, entry }) in words.engines.iter().zip(&programs) {
             let mut limits = merged(&words.common.limits, &engine.limits);
             if limits.get("clock").and_then(Value::as_str) == Some(NO_CLOCK) {
                 limits.remove("clock");
@@ -54,37 +107,37 @@ impl MatchFiles {
                     "give --clock 8+0.08, --move-time, --nodes or --depth",
                 ));
             }
-            let mut program = merged(&words.common.program, &engine.program);
-            program.get_or_insert("protocol", "uci");
-            let protocol = program.get("protocol").and_then(Value::as_str).unwrap_or("uci");
+            let protocol = entry.get("protocol").and_then(Value::as_str).unwrap_or("uci");
             let mut player = InlineTable::from_iter([
                 ("algorithm", Value::from(protocol)),
                 ("engine", Value::from(name.as_str())),
             ]);
             player.extend(limits);
-            let mut entry = InlineTable::new();
-            entry.insert("command", place(command).into());
-            entry.extend(program);
-            let options = merged(&words.common.options, &engine.options);
-            if !options.is_empty() {
-                entry.insert("set", options.into());
-            }
-            programs.insert(&name, Item::Table(entry.into_table()));
-            players.insert(&name, Item::Table(player.into_table()));
-            names.push(name);
+            players.insert(name, Item::Table(player.into_table()));
         }
+        let names: Vec<String> = programs.iter().map(|program| program.name.clone()).collect();
         let name = match &words.name {
             Some(name) => identifier(name),
             None => identifier(&names.join("-")),
         };
-        let sweep = sweep(words, &name, &names, players);
-        let mut engines = DocumentMut::new();
-        engines.insert("engines", implicit(programs));
-        Ok(Self { name, sweep, engines: engines.to_string() })
+        let command = |program: &Program| Some(program.entry.get("command")?.as_str()?.to_owned());
+        Ok(Self {
+            sweep: sweep(words, &name, &names, players, folders),
+            name,
+            engines: engines_text(&programs),
+            names,
+            commands: programs.iter().filter_map(command).collect(),
+        })
     }
 }
 
-fn sweep(words: &MatchWords, name: &str, names: &[String], players: Table) -> String {
+fn sweep(
+    words: &MatchWords,
+    name: &str,
+    names: &[String],
+    players: Table,
+    folders: &Folders,
+) -> String {
     let mut sweep = DocumentMut::new();
     sweep.insert("name", toml_edit::value(name));
     if words.chess960 {
@@ -103,6 +156,12 @@ fn sweep(words: &MatchWords, name: &str, names: &[String], players: Table) -> St
     if !keys.contains_key("openings") {
         let random = [("kind", Value::from("random")), ("plies", Value::from(4))];
         keys.insert("openings", InlineTable::from_iter(random).into());
+    }
+    let book = keys.get_mut("openings").and_then(Value::as_inline_table_mut);
+    if let Some(file) = book.and_then(|book| book.get_mut("file"))
+        && let Some(path) = file.as_str()
+    {
+        *file = rebased(path, &folders.words, &folders.sweep).into();
     }
     for (key, value) in keys {
         sweep.insert(&key, toml_edit::value(value.decorated(" ", "")));
@@ -135,10 +194,30 @@ fn merged(common: &InlineTable, own: &InlineTable) -> InlineTable {
     merged
 }
 
-/// A program of this folder is named as such: engines files look other names up in the `PATH`.
-fn place(command: &str) -> String {
-    let is_here = !command.contains('/') && Path::new(command).is_file();
-    if is_here { format!("./{command}") } else { command.to_owned() }
+impl Folders {
+    /// A program's path, or its name if it is looked up in the `PATH`. A program that is in the engine's directory is
+    /// meant first, as match runners do.
+    fn command(&self, command: &str, directory: Option<&str>) -> String {
+        let is_file = |path: &Path| self.words.join(path).is_file();
+        let in_directory = directory.map(|directory| Path::new(directory).join(command));
+        let path = match in_directory.filter(|path| is_file(path)) {
+            Some(path) => path.components().collect::<PathBuf>().display().to_string(),
+            None if command.contains('/') || is_file(Path::new(command)) => command.to_owned(),
+            None => return command.to_owned(),
+        };
+        let path = rebased(&path, &self.words, &self.engines);
+        if path.contains('/') { path } else { format!("./{path}") }
+    }
+}
+
+/// A path that leads from one folder, as it leads from another.
+fn rebased(path: &str, from: &Path, to: &Path) -> String {
+    if from == to {
+        return path.to_owned();
+    }
+    let path = from.join(path);
+    let path: PathBuf = path.strip_prefix(to).unwrap_or(&path).components().collect();
+    path.display().to_string()
 }
 
 fn stem(command: &str) -> String {
@@ -171,7 +250,7 @@ mod tests {
     use crate::error::MessageStyle;
 
     fn files(line: &str) -> Result<MatchFiles> {
-        MatchFiles::new(&MatchWords::read(&shlex::split(line).unwrap())?)
+        MatchFiles::new(&MatchWords::read(&shlex::split(line).unwrap())?, &Folders::default())
     }
 
     fn shown(line: &str) -> String {
@@ -225,6 +304,8 @@ mod tests {
              --engine cmd=./x 'args=-u \"two words\"' tc=40/60+0.6 timemargin=20 dir=/tmp --each tc=10+0.1",
             "-engine cmd=x proto=xboard arg=-a arg=-b -engine cmd=y tc=inf depth=5 -each st=1 -noswap -games 5 \
              -maxmoves 100 -event 'a b/c'",
+            "-engine cmd=x proto=xboard 'initstr=book off\\neasy' trust -engine cmd=y restart=on debug \
+             'initstr=setoption name Own Book value false' -each nodes=9 -resultformat wide",
         ];
         insta::assert_snapshot!(lines.map(shown).join("\n"));
     }
@@ -240,6 +321,11 @@ mod tests {
             "--engine cmd=./new nme=x",
             "--engine name=new --engine name=old --nodes 5",
             "--engine cmd=./new ponder=true",
+            "--engine cmd=./new ponder",
+            "--engine cmd=./new whitepov",
+            "--engine cmd=./new initstr=xyz",
+            "--engine conf=Sloppy",
+            "--engine cmd=./new book=a.bin",
             "--engine cmd=./new proto=usi",
             "./new ./old --sprt 0",
             "./new ./old --sprt 0,5 model=bayesian",

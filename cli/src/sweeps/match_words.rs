@@ -1,213 +1,13 @@
 //! The command line of a match, as authors of engines type it: in our words, or in those of fastchess and cutechess.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use spelrum_toml::did_you_mean;
 use toml_edit::{Array, InlineTable, Value};
 
-use crate::error::{CliError, Result};
+use super::match_options::{OPTIONS, Takes, Use};
+use crate::error::CliError;
 use crate::exit::Exit;
-
-/// What an option takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Takes {
-    Nothing,
-    One,
-    /// `KEY=VALUE`, any number of times.
-    Pairs,
-    /// One word, and then `KEY=VALUE`.
-    OneAndPairs,
-}
-
-/// What becomes of an option.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Use {
-    /// It says what is played.
-    Ours,
-    /// It goes to `spelrum run` as it is.
-    Passed,
-    /// Not needed here, for this reason.
-    NotNeeded(&'static str),
-    /// Not possible; do this.
-    Refused(&'static str),
-    /// The help.
-    Help,
-}
-
-struct OptionWord {
-    /// Its names: ours first.
-    names: &'static [&'static str],
-    takes: Takes,
-    /// Its values in the help.
-    values: &'static str,
-    /// Its meaning in the help; not shown if empty.
-    meaning: &'static str,
-    becomes: Use,
-}
-
-const fn ours(
-    names: &'static [&'static str],
-    takes: Takes,
-    values: &'static str,
-    meaning: &'static str,
-) -> OptionWord {
-    OptionWord { names, takes, values, meaning, becomes: Use::Ours }
-}
-
-const fn passed(name: &'static [&'static str], takes: Takes, meaning: &'static str) -> OptionWord {
-    let values = if matches!(takes, Takes::One) { "VALUE" } else { "" };
-    OptionWord { names: name, takes, values, meaning, becomes: Use::Passed }
-}
-
-const fn not_needed(names: &'static [&'static str], why: &'static str) -> OptionWord {
-    OptionWord {
-        names,
-        takes: Takes::OneAndPairs,
-        values: "",
-        meaning: "",
-        becomes: Use::NotNeeded(why),
-    }
-}
-
-const fn refused(names: &'static [&'static str], remedy: &'static str) -> OptionWord {
-    OptionWord {
-        names,
-        takes: Takes::OneAndPairs,
-        values: "",
-        meaning: "",
-        becomes: Use::Refused(remedy),
-    }
-}
-
-const OPTIONS: &[OptionWord] = &[
-    ours(&["engine"], Takes::Pairs, "cmd=PROGRAM KEY=VALUE…", "an engine, with keys of its own"),
-    ours(&["each"], Takes::Pairs, "KEY=VALUE…", "the same keys for all engines"),
-    ours(
-        &["clock", "tc"],
-        Takes::One,
-        "8+0.08",
-        "seconds for a game and an increment for each move, or 40/60+0.6",
-    ),
-    ours(&["move-time", "st"], Takes::One, "SECONDS", "time of each move"),
-    ours(&["nodes"], Takes::One, "N", "nodes of each move"),
-    ours(&["depth"], Takes::One, "N", "plies of each search"),
-    ours(&["option"], Takes::Pairs, "NAME=VALUE…", "options of all engines: Hash=16"),
-    ours(
-        &["book", "openings"],
-        Takes::OneAndPairs,
-        "FILE [order=random] [plies=N] [count=N]",
-        "openings from an EPD or PGN file, also .gz or .zip; without it, four random plies",
-    ),
-    ours(
-        &["games"],
-        Takes::One,
-        "N",
-        "games of two engines [default: 1000; with --sprt at most 20000]",
-    ),
-    ours(&["rounds"], Takes::One, "N", "rounds, each of --games games [default of those: 2]"),
-    ours(
-        &["sprt"],
-        Takes::OneAndPairs,
-        "ELO0,ELO1 [alpha=0.05] [beta=0.05] [model=normalized]",
-        "end once an SPRT (sequential probability ratio test) has decided",
-    ),
-    ours(
-        &["tournament"],
-        Takes::One,
-        "round-robin|gauntlet",
-        "the pairing of three or more engines",
-    ),
-    ours(
-        &["seeds"],
-        Takes::One,
-        "N",
-        "how many engines, from the first, meet all others in a gauntlet",
-    ),
-    ours(&["resign"], Takes::Pairs, "movecount=N score=CP [twosided=true]", "end lost games early"),
-    ours(&["draw"], Takes::Pairs, "movenumber=N movecount=N score=CP", "end drawn games early"),
-    ours(&["max-moves", "maxmoves"], Takes::One, "N", "a game is drawn after this many moves"),
-    ours(&["variant"], Takes::One, "standard|fischerandom", "chess or Chess960"),
-    ours(&["seed", "srand"], Takes::One, "N", "the seed that openings are drawn by [default: 1]"),
-    ours(
-        &["name", "event"],
-        Takes::One,
-        "NAME",
-        "the experiment's name [default: the engines' names]",
-    ),
-    ours(
-        &["pgn", "pgnout"],
-        Takes::OneAndPairs,
-        "FILE",
-        "write all games to this file at the end; it replaces an existing one",
-    ),
-    ours(&["noswap"], Takes::Nothing, "", "the first engine has white in every game"),
-    ours(
-        &["write"],
-        Takes::One,
-        "SWEEP",
-        "write the sweep and its engines file instead of playing",
-    ),
-    passed(&["db"], Takes::One, "the database [default: the name with .db]"),
-    passed(&["slots", "concurrency"], Takes::One, "games at once [default: the number of cores]"),
-    passed(&["new"], Takes::Nothing, "begin anew beside a match of this name"),
-    passed(&["yes"], Takes::Nothing, "do not ask before cells are dropped"),
-    passed(&["dry-run"], Takes::Nothing, "only show what would be played"),
-    passed(&["json"], Takes::Nothing, "the result as JSON"),
-    passed(&["memory"], Takes::One, ""),
-    passed(&["quiet-slots"], Takes::One, ""),
-    passed(&["listen"], Takes::One, "let workers of other machines join (spelrum run --help)"),
-    passed(&["tls-cert"], Takes::One, ""),
-    passed(&["tls-key"], Takes::One, ""),
-    passed(&["accept-loss"], Takes::Nothing, ""),
-    passed(&["on-finish"], Takes::One, ""),
-    not_needed(&["repeat"], "the two games of an opening are always played with sides swapped"),
-    not_needed(&["recover"], "an engine that fails loses its game, and is started again"),
-    not_needed(
-        &["ratinginterval", "scoreinterval", "report", "output"],
-        "`spelrum watch` shows the standing",
-    ),
-    not_needed(&["autosaveinterval", "config"], "each game is in the database at once"),
-    not_needed(&["log", "debug"], "the last lines of an engine are kept with each lost game"),
-    not_needed(
-        &["crc32", "site", "wait", "show-latency", "strict", "check-mate-pvs"],
-        "it changes no game",
-    ),
-    not_needed(&["quiet", "q"], "write it first: spelrum --quiet match"),
-    not_needed(&["use-affinity", "force-concurrency"], "timed games get cores of their own"),
-    not_needed(
-        &["startup-ms", "ucinewgame-ms", "ping-ms"],
-        "the usual times are longer; an engines file has them",
-    ),
-    refused(
-        &["tb", "tbpieces", "tbignore50", "tbadjudicate"],
-        "Syzygy tables are not read yet: leave it out",
-    ),
-    OptionWord {
-        names: &["help", "h"],
-        takes: Takes::Nothing,
-        values: "",
-        meaning: "",
-        becomes: Use::Help,
-    },
-    refused(&["epdout"], "write it from the database: spelrum games --format jsonl"),
-    refused(&["quick"], "write spelrum match ENGINE ENGINE --clock 10+0.1 --book FILE"),
-    refused(&["reverse"], "it has no counterpart: leave it out"),
-];
-
-/// The options for the help, a line each.
-pub(crate) fn options_help() -> String {
-    let shown = OPTIONS.iter().filter(|option| !option.meaning.is_empty());
-    let lines = shown.map(|option| {
-        let names =
-            option.names.iter().enumerate().map(|(place, name)| {
-                if place == 0 { format!("--{name}") } else { format!("-{name}") }
-            });
-        let names = names.collect::<Vec<_>>().join(", ");
-        let words = format!("{names} {}", option.values);
-        format!("  {}\n          {}\n", words.trim_end(), option.meaning)
-    });
-    lines.collect()
-}
 
 /// An engine on the command line, or what holds for all of them.
 #[derive(Clone, Debug, Default)]
@@ -241,9 +41,29 @@ pub(crate) struct MatchWords {
     pub(crate) write: Option<PathBuf>,
     /// Words for `spelrum run`.
     pub(crate) passed: Vec<String>,
-    /// Options that are not needed, and why.
-    pub(crate) notes: Vec<String>,
+    /// Words that are not needed, and why.
+    pub(crate) notes: Vec<Remark>,
+    /// Words that cannot be taken, and what to do instead.
+    pub(crate) faults: Vec<Remark>,
 }
+
+/// Something to say about words of the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Remark {
+    /// The engine that the words belong to, by its name, or else by its program; none if they are about the match.
+    pub(crate) engine: Option<String>,
+    pub(crate) problem: String,
+    /// What to do instead, or the reason.
+    pub(crate) remedy: String,
+}
+
+impl From<Remark> for CliError {
+    fn from(Remark { problem, remedy, .. }: Remark) -> Self {
+        Self::new(Exit::Usage, "read the match").because(problem).help(remedy)
+    }
+}
+
+type Result<T> = std::result::Result<T, Remark>;
 
 /// The clock of an engine that has none, whatever all others have.
 pub(crate) const NO_CLOCK: &str = "inf";
@@ -252,9 +72,8 @@ pub(crate) const NO_CLOCK: &str = "inf";
 const GAMES: u64 = 1_000;
 const GAMES_OF_TEST: u64 = 20_000;
 
-fn wrong(problem: impl Into<String>, remedy: impl Into<String>) -> CliError {
-    let remedy: String = remedy.into();
-    CliError::new(Exit::Usage, "read the match").because(problem.into()).help(remedy)
+fn wrong(problem: impl Into<String>, remedy: impl Into<String>) -> Remark {
+    Remark { engine: None, problem: problem.into(), remedy: remedy.into() }
 }
 
 fn number(what: &str, text: &str) -> Result<i64> {
@@ -280,9 +99,10 @@ fn choice<'a>(what: &str, text: &str, of: &[(&str, &'a str)]) -> Result<&'a str>
 const YES_OR_NO: [(&str, &str); 2] = [("true", "true"), ("false", "false")];
 
 impl EngineWords {
-    /// Takes `KEY=VALUE`.
-    fn take(&mut self, word: &str) -> Result<()> {
-        const KEYS: [&str; 14] = [
+    /// Takes `KEY=VALUE`, or a key that needs no value. Returns the reason if it is not needed.
+    fn take(&mut self, word: &str) -> Result<Option<&'static str>> {
+        const ALONE: [&str; 4] = ["ponder", "whitepov", "trust", "debug"];
+        const KEYS: [&str; 15] = [
             "cmd",
             "name",
             "dir",
@@ -296,17 +116,19 @@ impl EngineWords {
             "plies",
             "timemargin",
             "restart",
+            "initstr",
             "option.",
         ];
-        let (key, value) = pair("an engine", word)?;
+        let (key, value) =
+            if ALONE.contains(&word) { (word, "true") } else { pair("an engine", word)? };
         if let Some(option) = key.strip_prefix("option.") {
             self.options.insert(option, option_value(value));
-            return Ok(());
+            return Ok(None);
         }
         match key {
             "cmd" => self.command = Some(value.to_owned()),
             "name" => self.name = Some(value.to_owned()),
-            "dir" => _ = self.program.insert("directory", absolute(value)?.into()),
+            "dir" => _ = self.program.insert("directory", value.into()),
             "args" => {
                 let words = shlex::split(value).ok_or_else(|| {
                     wrong(format!("the arguments `{value}` have a quote without an end"), "end it")
@@ -354,13 +176,51 @@ impl EngineWords {
                 let ms = number("`timemargin`, in milliseconds,", value)?;
                 self.limits.insert("margin", format!("{ms}ms").into());
             }
-            // Every engine gets `ucinewgame` before each game, and a failed engine is restarted.
-            "restart" | "trust" | "whitepov" | "stderr" => {}
-            "ponder" if value == "false" => {}
+            "initstr" => {
+                for line in value.replace("\\n", "\n").lines() {
+                    self.take_initial_line(line);
+                }
+            }
+            "restart" | "ponder" | "whitepov" if matches!(value, "false" | "off" | "auto") => {}
+            "restart" => {
+                return Ok(Some(
+                    "one process plays several games, and is notified of each new one",
+                ));
+            }
+            "trust" => return Ok(Some("the rules decide games; claims of engines are ignored")),
+            "stderr" | "debug" => {
+                return Ok(Some(
+                    "an engine's last lines are stored with each game it loses; spelrum run --engine-logs DIR logs everything",
+                ));
+            }
             "ponder" => {
                 return Err(wrong(
                     "pondering is not supported",
                     "leave `ponder` out: both sides of a game share a core here",
+                ));
+            }
+            "whitepov" => {
+                return Err(wrong(
+                    "scores from White's point of view are not supported",
+                    "leave `whitepov` out, and end no game by such an engine's scores: no --resign, no --draw",
+                ));
+            }
+            "book" | "bookdepth" => {
+                return Err(wrong(
+                    "books of Polyglot are not read",
+                    "give all engines the openings of an EPD or PGN file: --book FILE",
+                ));
+            }
+            "tscale" => {
+                return Err(wrong(
+                    "`tscale` is not supported",
+                    "write `startup_timeout` and the other times into an engines file",
+                ));
+            }
+            "conf" => {
+                return Err(wrong(
+                    format!("`{value}` is an engine of cutechess's own file"),
+                    "write its command: cmd=PROGRAM; spelrum import-engines engines.json shows it",
                 ));
             }
             _ => {
@@ -370,7 +230,34 @@ impl EngineWords {
                 ));
             }
         }
-        Ok(())
+        Ok(None)
+    }
+
+    /// Takes a line that the engine is sent at its start: an option of UCI, or a command of XBoard.
+    fn take_initial_line(&mut self, line: &str) {
+        let option =
+            line.strip_prefix("setoption name ").and_then(|rest| rest.split_once(" value "));
+        if let Some((name, value)) = option {
+            self.options.insert(name.trim(), option_value(value.trim()));
+            return;
+        }
+        let none = InlineTable::from_iter([("setup", Array::new())]);
+        let setup = self.program.get_or_insert("xboard", none);
+        let setup = setup.as_inline_table_mut().and_then(|table| table.get_mut("setup"));
+        if let Some(setup) = setup.and_then(Value::as_array_mut) {
+            setup.push(line);
+        }
+    }
+
+    /// The engine's name, or else its program.
+    pub(crate) fn label(&self) -> Option<String> {
+        self.name.clone().or_else(|| self.command.clone())
+    }
+
+    /// The engine's protocol, unless what holds for all engines says another.
+    pub(crate) fn protocol(&self, common: &Self) -> String {
+        let said = |words: &Self| words.program.get("protocol")?.as_str().map(str::to_owned);
+        said(self).or_else(|| said(common)).unwrap_or_else(|| "uci".to_owned())
     }
 }
 
@@ -382,12 +269,6 @@ fn option_value(text: &str) -> Value {
         (_, Ok(number)) => number.into(),
         _ => text.into(),
     }
-}
-
-fn absolute(path: &str) -> Result<String> {
-    let path = std::path::absolute(Path::new(path));
-    path.map(|path| path.display().to_string())
-        .map_err(|error| wrong(error.to_string(), "name a folder that is there"))
 }
 
 fn pair<'a>(of: &str, word: &'a str) -> Result<(&'a str, &'a str)> {
@@ -403,6 +284,12 @@ impl MatchWords {
     /// # Errors
     /// If an option or a key is unknown, or has a value without a meaning.
     pub(crate) fn read(words: &[String]) -> Result<Self> {
+        let mut read = Self::gather(words);
+        if read.faults.is_empty() { Ok(read) } else { Err(read.faults.swap_remove(0)) }
+    }
+
+    /// Reads all words that have a meaning here; the others are its faults.
+    pub(crate) fn gather(words: &[String]) -> Self {
         let mut read = Self::default();
         let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
         for word in words {
@@ -422,9 +309,45 @@ impl MatchWords {
             }
         }
         for (name, values) in groups {
-            read.take(name, &values)?;
+            if let Err(fault) = read.take(name, &values) {
+                read.faults.push(fault);
+            }
         }
-        Ok(read)
+        let Self { engines, common, faults, .. } = &mut read;
+        for engine in engines.iter_mut().filter(|engine| engine.protocol(common) != "xboard") {
+            if engine.program.remove("xboard").is_some() {
+                let fault = wrong(
+                    "lines sent at the start are for XBoard alone",
+                    "set options of a UCI engine by option.NAME=VALUE",
+                );
+                faults.push(Remark { engine: engine.label(), ..fault });
+            }
+        }
+        read
+    }
+
+    /// Takes words of an engine.
+    fn take_keys(&mut self, mut engine: EngineWords, words: &[&str]) -> EngineWords {
+        let taken: Vec<_> = words.iter().map(|word| (*word, engine.take(word))).collect();
+        let label = engine.label().or_else(|| Some("each engine".to_owned()));
+        for (word, taken) in taken {
+            let engine = label.clone();
+            match taken {
+                Ok(None) => {}
+                Ok(Some(why)) => {
+                    let key = word.split_once('=').map_or(word, |(key, _)| key);
+                    let note = wrong(format!("{key} is not needed"), why);
+                    self.notes.push(Remark { engine, ..note });
+                }
+                Err(fault) => self.faults.push(Remark { engine, ..fault }),
+            }
+        }
+        engine
+    }
+
+    fn take_common(&mut self, words: &[&str]) {
+        let common = std::mem::take(&mut self.common);
+        self.common = self.take_keys(common, words);
     }
 
     fn take(&mut self, name: &str, values: &[&str]) -> Result<()> {
@@ -434,6 +357,7 @@ impl MatchWords {
             let problem = format!("there is no option `{name}`");
             return Err(wrong(problem, format!("{remedy} (spelrum match --help has all of them)")));
         };
+        let typed = name;
         let name = option.names[0];
         match option.becomes {
             Use::Help => {
@@ -445,7 +369,7 @@ impl MatchWords {
                 self.passed.extend(values.iter().map(ToString::to_string));
             }
             Use::NotNeeded(why) => {
-                self.notes.push(format!("note: {name} is not needed: {why}"));
+                self.notes.push(wrong(format!("{typed} is not needed"), why));
                 return Ok(());
             }
             Use::Refused(remedy) => {
@@ -468,17 +392,18 @@ impl MatchWords {
         };
         match name {
             "engine" => {
-                let mut engine = EngineWords::default();
-                pairs.iter().try_for_each(|word| engine.take(word))?;
+                let engine = self.take_keys(EngineWords::default(), pairs);
                 self.engines.push(engine);
             }
-            "each" => pairs.iter().try_for_each(|word| self.common.take(word))?,
+            "each" => self.take_common(pairs),
             "option" => {
-                pairs.iter().try_for_each(|word| self.common.take(&format!("option.{word}")))?;
+                let words: Vec<String> =
+                    pairs.iter().map(|word| format!("option.{word}")).collect();
+                self.take_common(&words.iter().map(String::as_str).collect::<Vec<_>>());
             }
-            "clock" => self.common.take(&format!("tc={word}"))?,
-            "move-time" => self.common.take(&format!("st={word}"))?,
-            "nodes" | "depth" => self.common.take(&format!("{name}={word}"))?,
+            "clock" => self.take_common(&[&format!("tc={word}")]),
+            "move-time" => self.take_common(&[&format!("st={word}")]),
+            "nodes" | "depth" => self.take_common(&[&format!("{name}={word}")]),
             "book" => self.take_book(word, pairs)?,
             "games" => self.games = Some(number("`games`", word)?.unsigned_abs()),
             "rounds" => self.rounds = Some(number("`rounds`", word)?.unsigned_abs()),
@@ -531,7 +456,7 @@ impl MatchWords {
                 ("start", "1") | ("format" | "policy", _) => {}
                 ("start", _) => {
                     let problem = "openings are to begin within the book";
-                    return Err(wrong(problem, "leave `start` out, and cut the book"));
+                    self.faults.push(wrong(problem, "leave `start` out, and cut the book"));
                 }
                 (key, _) => {
                     let keys = ["file", "order", "plies", "count", "format", "policy"];

@@ -6,5 +6,6 @@ pub(crate) mod engine_builds;
 pub(crate) mod file;
 pub(crate) mod found_players;
 pub(crate) mod match_files;
+pub(crate) mod match_options;
 pub(crate) mod match_words;
 pub(crate) mod preview;
