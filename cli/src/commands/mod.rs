@@ -13,6 +13,7 @@ pub(crate) mod exclude;
 pub(crate) mod export;
 pub(crate) mod games;
 pub(crate) mod import;
+pub(crate) mod import_engines;
 pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod match_engines;
@@ -121,7 +122,17 @@ const FAMILIES: [(&str, &[&str]); 6] = [
     ("Cluster", &["token", "certificate", "speed"]),
     (
         "Games and engines",
-        &["play", "analyze", "solve", "engine", "table", "network", "perft", "tree"],
+        &[
+            "play",
+            "analyze",
+            "solve",
+            "engine",
+            "import-engines",
+            "table",
+            "network",
+            "perft",
+            "tree",
+        ],
     ),
     ("Setup", &["config", "schema", "completions", "man"]),
 ];
@@ -205,6 +216,7 @@ pub(crate) enum Command {
     Config(config::Config),
     Analyze(analyze::Analyze),
     Engine(engine::Engine),
+    ImportEngines(import_engines::ImportEngines),
     Solve(solve::Solve),
     Table(table::Table),
     Network(network::Network),
@@ -230,6 +242,7 @@ fn run_here(command: Command) -> Result<Exit> {
     match command {
         Command::Analyze(analyze) => analyze.run(),
         Command::Engine(engine) => engine.run(),
+        Command::ImportEngines(import) => import.run(),
         Command::Perft(perft) => perft.run(),
         Command::Speed(speed) => speed.run(),
         Command::Tree(tree) => tree.run(),

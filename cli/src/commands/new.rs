@@ -258,7 +258,8 @@ fn experiment_name(file: &Path) -> Result<&str> {
     Ok(name)
 }
 
-fn not_written(file: &Path, error: std::io::Error) -> CliError {
+/// The failure to write a file, which `--force` may overwrite.
+pub(super) fn not_written(file: &Path, error: std::io::Error) -> CliError {
     let failed = CliError::new(Exit::Input, format!("write {}", file.display()));
     if error.kind() == ErrorKind::AlreadyExists {
         failed
@@ -269,7 +270,8 @@ fn not_written(file: &Path, error: std::io::Error) -> CliError {
     }
 }
 
-fn write_file(path: &Path, text: &str, overwrite: bool) -> std::io::Result<()> {
+/// Writes a file that must not exist yet unless it is to be overwritten.
+pub(super) fn write_file(path: &Path, text: &str, overwrite: bool) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
     if overwrite {
         options.create(true).truncate(true);

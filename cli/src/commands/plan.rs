@@ -42,7 +42,7 @@ Examples:
   spelrum plan sweeps/pentago-depth.toml --set games=2000 --drawn 0.3
   spelrum plan sweeps/pentago-study-time.toml --like pentago-depth --db pentago-depth.db --json";
 
-/// Show what a sweep will show: widths of intervals, power, and how many games it needs
+/// Show what a sweep will show: interval widths, power, and how many games it needs
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Plan {

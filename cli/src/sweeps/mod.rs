@@ -5,6 +5,7 @@ mod edit;
 pub(crate) mod engine_builds;
 pub(crate) mod file;
 pub(crate) mod found_players;
+pub(crate) mod imports;
 pub(crate) mod match_files;
 pub(crate) mod match_options;
 pub(crate) mod match_words;

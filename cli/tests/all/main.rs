@@ -36,6 +36,7 @@ mod forfeits;
 mod games;
 mod growth;
 mod help;
+mod import_engines;
 mod interrupt;
 mod json;
 mod labels;

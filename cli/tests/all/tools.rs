@@ -24,6 +24,7 @@ const NEED_PROGRAMS: &[&str] = &[
     "disk::a_full_disk_is_waited_for",
     "external_engines::an_engine_that_stops_starting_fails_no_game",
     "external_engines::misbehaviour_is_a_forfeit_with_a_name",
+    "import_engines::an_imported_engine_plays",
     "interrupt::nohup_keeps_a_run_alive_when_the_terminal_closes",
     "limits::too_few_open_files_are_told_with_how_to_have_more",
     "limits::too_few_threads_are_told_and_nothing_waits_for_ever",
