@@ -42,6 +42,14 @@ fn a_match_is_played_from_one_command() {
     assert_eq!(lines[0], "Results of new vs old:");
     assert!(lines[3].starts_with("Games: 12, Wins: "), "{block}");
     assert!(lines[4].starts_with("Ptnml(0-2): ["), "{block}");
+    let even = |draws: u8| -> f64 {
+        let pairs = "SELECT sum(score) AS points, sum(score = 0.5) AS draws FROM game_players \
+                     WHERE side = 0 GROUP BY pair";
+        let count = format!("SELECT count(*) FROM ({pairs}) WHERE points = 1 AND draws = {draws}");
+        sandbox.sql("new-old.db", &count).parse().unwrap()
+    };
+    let ratio = format!("], WL/DD Ratio: {:.2}", even(0) / even(2));
+    assert!(lines[4].ends_with(&ratio), "{block}{ratio}");
     let pgn = std::fs::read_to_string(sandbox.path("games.pgn")).unwrap();
     assert_eq!(pgn.matches("[Result ").count(), 12);
     let report = sandbox.run(&["report", "--db", "new-old.db", "--format", "match"]);

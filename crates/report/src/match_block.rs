@@ -45,7 +45,10 @@ fn block(axes: &[String], cell: &CellResult) -> Option<String> {
             let ratio = (ahead + won) as f64 / (lost + behind) as f64;
             [
                 format!("{:.2} %, PairsRatio: {ratio:.2}", percent(even, pairs.pairs())),
-                format!("Ptnml(0-2): [{lost}, {behind}, {even}, {ahead}, {won}]\n"),
+                format!(
+                    "Ptnml(0-2): [{lost}, {behind}, {even}, {ahead}, {won}]{}\n",
+                    even_pairs(cell, &pairs.0).unwrap_or_default()
+                ),
             ]
         }
         Tally::Games(_) => [format!("{:.2} %", percent(*draws, *games)), String::new()],
@@ -63,6 +66,18 @@ fn block(axes: &[String], cell: &CellResult) -> Option<String> {
         100.0 * points / *games as f64,
         test(cell).unwrap_or_default(),
     ))
+}
+
+/// How the even pairs came about: a win and a loss, or two draws. The counts of pairs do not have it, but the number of
+/// wins does, as soon as all games are in pairs.
+fn even_pairs(CellResult { wins, games, .. }: &CellResult, pairs: &[u64; 5]) -> Option<String> {
+    let [_, _, even, ahead, won] = pairs;
+    if *games != 2 * pairs.iter().sum::<u64>() {
+        return None;
+    }
+    let decided = wins.checked_sub(2 * won + ahead)?;
+    let drawn = even.checked_sub(decided)?;
+    Some(format!(", WL/DD Ratio: {:.2}", decided as f64 / drawn as f64))
 }
 
 /// The line of its SPRT.
