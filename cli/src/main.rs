@@ -8,7 +8,7 @@
 //! | [`commands`] | each command: its arguments, help and steps |
 //! | [`config`] | the config file, the environment, tokens and trust |
 //! | [`terminal`] | output, progress, prompts, notices, logs, signals, panics |
-//! | [`players`] | built-in players, external engines, UCI, GTP, XBoard and lines |
+//! | [`players`] | built-in players, external engines, UCI, UGI, GTP, XBoard and lines |
 //! | [`sweeps`] | sweep files, their edits and their preview |
 //! | [`local`] | the embedded coordinator and worker, and this machine |
 //! | [`remote`] | a coordinator elsewhere |

@@ -103,7 +103,7 @@ pub struct OfferedEngine {
     /// Its name in sweeps.
     #[prost(string, tag = "1")]
     pub engine: ::prost::alloc::string::String,
-    /// "uci", "gtp", "lines" or "xboard".
+    /// "uci", "gtp", "lines", "xboard" or "ugi".
     #[prost(string, tag = "2")]
     pub protocol: ::prost::alloc::string::String,
     /// The number that may run at once.

@@ -6,6 +6,7 @@ mod offers;
 mod over_gtp;
 mod over_lines;
 mod over_uci;
+mod over_ugi;
 mod over_xboard;
 mod seat;
 
@@ -317,7 +318,7 @@ impl Engines {
     fn explain(&self, failure: &EngineFailure) -> String {
         match self.0.pool.engines().get(&failure.engine) {
             Some(spec) => {
-                let Diagnosis { problem, remedy } = failure.diagnose(spec, None);
+                let Diagnosis { problem, remedy } = failure.diagnose(spec);
                 format!("{}: {problem}; {remedy}", failure.engine)
             }
             None => failure.to_string(),

@@ -1,13 +1,14 @@
 //! `spelrum engine`: built-in players as engines.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::thread::JoinHandle;
 
 use clap::{Args, Subcommand, ValueEnum};
-use spelrum_engine::games::{Othello, Pentago};
+use spelrum_engine::games::{Chess, Othello, Pentago};
 use spelrum_engine::search::STACK_BYTES;
-use spelrum_engine::{Game, Rules};
+use spelrum_engine::{Game, Rules, with_game};
 use spelrum_external::text::Assembler;
-use spelrum_external::uci::{Server, serve};
+use spelrum_external::uci::{Server, Words, serve};
 
 use super::engine_check::{self, EngineCheck};
 use crate::error::{CliError, Result};
@@ -15,6 +16,7 @@ use crate::exit::Exit;
 use crate::players::built_in::{PlayerArguments, key_of_seed};
 use crate::players::gtp::{GtpPlayer, Reply};
 use crate::players::lines::LinesPlayer;
+use crate::players::position::{games_by_name, rules};
 use crate::players::rules::RulesServer;
 use crate::players::uci::UciPlayer;
 use crate::terminal::panic;
@@ -27,6 +29,7 @@ receives `stop`. Searches deepen step by step unless --set iterative=false.
 Examples:
   spelrum engine uci --player alpha-beta
   spelrum engine uci --player mcts --set move_time=1s
+  spelrum engine ugi --game othello --player alpha-beta
   spelrum engine gtp --player alpha-beta --depth 4
   spelrum engine lines --player alpha-beta --depth 4
   fastchess -engine cmd=spelrum args=\"engine uci --player minimax --depth 3\" name=minimax ...";
@@ -44,6 +47,9 @@ enum Protocol {
     /// Play chess over the universal chess interface, for GUIs and match runners
     #[command(after_help = EXAMPLES)]
     Uci(PlayerArguments),
+    /// Play any game over the universal game interface (UGI)
+    #[command(after_help = UGI_EXAMPLES)]
+    Ugi(UgiArguments),
     /// Play Pentago or Othello over the Go text protocol; `help` lists what it knows
     #[command(after_help = GTP_EXAMPLES)]
     Gtp(GtpArguments),
@@ -68,6 +74,14 @@ Examples:
   spelrum engine gtp --player alpha-beta --depth 4
   spelrum engine gtp --game othello --player alpha-beta --depth 6
   spelrum engine gtp --player mcts --set move_time=1s --win-after-rotation";
+
+const UGI_EXAMPLES: &str = "\
+The frame is that of UCI, as in `spelrum engine uci`; the times are p1time, p2time, p1inc and p2inc, and positions and \
+moves are in the notation of the game. The rules are those of the command line: UGI does not send them.
+
+Examples:
+  spelrum engine ugi --game othello --player alpha-beta
+  spelrum engine ugi --game nim --rule heaps=[1,2,3] --player mcts --set move_time=1s";
 
 const LINES_EXAMPLES: &str = "\
 The game and its rules come with the first line. Limits of a request replace those of the player; random numbers \
@@ -97,6 +111,17 @@ struct LinesArguments {
 }
 
 #[derive(Args, Debug)]
+struct UgiArguments {
+    #[command(flatten)]
+    player: PlayerArguments,
+    #[arg(long, value_name = "GAME", help = format!("What is played: {}", games_by_name()))]
+    game: String,
+    /// One of the game's rules, such as `win_before_rotation=false` or `heaps=[1,3,5]`
+    #[arg(long = "rule", value_name = "KEY=VALUE")]
+    rules: Vec<String>,
+}
+
+#[derive(Args, Debug)]
 struct GtpArguments {
     #[command(flatten)]
     player: PlayerArguments,
@@ -121,7 +146,12 @@ impl Engine {
         match self.protocol {
             Protocol::Uci(arguments) => {
                 panic::exit_on_any();
-                uci(&arguments)
+                uci::<Chess>(Words::uci(), Rules::usual::<Chess>(), &arguments)
+            }
+            Protocol::Ugi(UgiArguments { player, game, rules: given }) => {
+                panic::exit_on_any();
+                let rules = rules(&game, &given)?;
+                with_game!(&rules, G => uci::<G>(Words::ugi(), rules.clone(), &player))
             }
             Protocol::Gtp(arguments) => {
                 panic::exit_on_any();
@@ -146,14 +176,19 @@ impl Engine {
     }
 }
 
-fn uci(arguments: &PlayerArguments) -> Result<Exit> {
-    let mut player = UciPlayer::new(&arguments.given()?, key_of_seed(arguments.seed))
-        .map_err(|error| arguments.not_made(error))?;
+/// Serves a player in the frame of UCI, on a thread with the stack that searches need.
+fn uci<G: Game>(words: Words, rules: Rules, arguments: &PlayerArguments) -> Result<Exit> {
+    let (given, key) = (arguments.given()?, key_of_seed(arguments.seed));
+    let made = move || UciPlayer::<G>::new(rules.clone(), &given, key);
+    // Errors are reported before serving begins; the player is built again on its own thread.
+    let options = made().map_err(|error| arguments.not_made(error))?.options();
     let name = format!("Spelrum {} {}", env!("CARGO_PKG_VERSION"), arguments.algorithm());
-    let server = Server::new(name, "the Spelrum maintainers".to_owned(), player.options());
-    serve(server, &mut player, BufReader::new(io::stdin()), io::stdout())
-        .map_err(|error| CliError::new(Exit::Internal, "read commands").because(error))?;
-    Ok(Exit::Success)
+    let server = Server::new(words, name, "the Spelrum maintainers".to_owned(), options);
+    let served = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || match made() {
+        Ok(mut player) => serve(server, &mut player, BufReader::new(io::stdin()), io::stdout()),
+        Err(_) => Ok(()),
+    });
+    join(served)
 }
 
 fn gtp(arguments: &GtpArguments) -> Result<Exit> {
@@ -233,8 +268,13 @@ fn serve_on_thread<F: FnMut(&str) -> Reply>(
             }
         }
     });
+    join(playing)
+}
+
+/// Waits for the end of a thread that serves a player.
+fn join(serving: io::Result<JoinHandle<io::Result<()>>>) -> Result<Exit> {
     let failed = |error: io::Error| CliError::new(Exit::Internal, "read commands").because(error);
-    match playing.map_err(failed)?.join() {
+    match serving.map_err(failed)?.join() {
         Ok(outcome) => outcome.map_err(failed)?,
         Err(panic) => std::panic::resume_unwind(panic),
     }

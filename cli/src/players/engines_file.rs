@@ -276,7 +276,7 @@ pub(crate) fn report_inabilities(plan: &Plan, found: &Engines) {
 fn diagnosed(file: &EngineFile, failure: &EngineFailure) -> (String, String) {
     match file.get(&failure.engine) {
         Some(spec) => {
-            let Diagnosis { problem, remedy } = failure.diagnose(spec, None);
+            let Diagnosis { problem, remedy } = failure.diagnose(spec);
             (problem, remedy)
         }
         None => (failure.to_string(), "correct the engines file".to_owned()),

@@ -21,7 +21,7 @@ pub(crate) struct PositionArguments {
 }
 
 /// "pentago, tic-tac-toe or nim".
-fn games_by_name() -> String {
+pub(crate) fn games_by_name() -> String {
     let names: Vec<&str> = Rules::games().iter().map(|game| game.name).collect();
     match names.as_slice() {
         [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
@@ -29,23 +29,27 @@ fn games_by_name() -> String {
     }
 }
 
+/// The rules of a game, with those of the command line, such as `win_before_rotation=false`.
+pub(crate) fn rules(game: &str, rules: &[String]) -> Result<Rules> {
+    let mut given = Parameters::new();
+    for rule in rules {
+        let (key, value) = rule.split_once('=').ok_or_else(|| {
+            CliError::new(Exit::Input, format!("read the rule {rule}"))
+                .because("it has no `=`")
+                .help("write it like --rule win_before_rotation=false")
+        })?;
+        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::Text(value.to_owned()));
+        given.insert(key.trim().to_owned(), value);
+    }
+    Rules::from_parameters(game, &given).map_err(|error| {
+        CliError::new(Exit::Input, "read the game").because(error.what).help(error.remedy)
+    })
+}
+
 impl PositionArguments {
     /// The game's rules.
     pub(crate) fn rules(&self) -> Result<Rules> {
-        let failed = || CliError::new(Exit::Input, "read the game");
-        let mut given = Parameters::new();
-        for rule in &self.rules {
-            let (key, value) = rule.split_once('=').ok_or_else(|| {
-                CliError::new(Exit::Input, format!("read the rule {rule}"))
-                    .because("it has no `=`")
-                    .help("write it like --rule win_before_rotation=false")
-            })?;
-            let value =
-                serde_json::from_str(value).unwrap_or_else(|_| Value::Text(value.to_owned()));
-            given.insert(key.trim().to_owned(), value);
-        }
-        Rules::from_parameters(&self.game, &given)
-            .map_err(|error| failed().because(error.what).help(error.remedy))
+        rules(&self.game, &self.rules)
     }
 
     /// The position, in the rules' game.

@@ -1,4 +1,4 @@
-//! A built-in player as a UCI chess engine.
+//! A built-in player as a UCI chess engine, or as an engine of any game in the same frame (UGI).
 //!
 //! The player's parameters limit a search, which ends by itself. The controller's time limits and `stop` reach the
 //! search through the only thing it reads meanwhile: the clock of its [`Host`], which jumps far ahead once the time is
@@ -7,12 +7,11 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use spelrum_engine::games::Chess;
 use spelrum_engine::search::{WIN, WIN_MIN};
 use spelrum_engine::{
-    Answer, Before, EvaluationInfo, Game as _, Host, KeyProblem, Line, ParameterDefault,
-    ParameterInfo, ParameterKind, Parameters, Player, Position as _, Problem, Rules, Seat, Side,
-    Turn, Value, parameters_of, parse_legal_move, seat_of,
+    Answer, Before, EvaluationInfo, Game, Host, KeyProblem, Line, ParameterDefault, ParameterInfo,
+    ParameterKind, Parameters, Player, Position, Problem, Rules, Seat, Side, Turn, Value,
+    parameters_of, parse_legal_move, seat_of,
 };
 use spelrum_external::uci::{
     Bound, Chosen, Declared, Go, Info, Kind, Score, ScoreValue, Setting, Signals, Start,
@@ -20,8 +19,9 @@ use spelrum_external::uci::{
 
 use crate::local::clock::Clock;
 
-/// The UCI option for the rules of Chess960.
+/// The UCI option for the rules of Chess960, and the rule that it sets.
 const CHESS960: &str = "UCI_Chess960";
+const CHESS960_RULE: &str = "chess960";
 /// A sweep's word for a limit that is off.
 const UNLIMITED: &str = "unlimited";
 /// The limit that the game clock replaces.
@@ -36,14 +36,14 @@ const MOVES_TO_GO: u32 = 30;
 const OVERHEAD: Duration = Duration::from_millis(20);
 
 /// A player and its game.
-pub(crate) struct UciPlayer {
+pub(crate) struct UciPlayer<G: Game> {
     rules: Rules,
     /// The parameters set by options.
     parameters: Parameters,
     key: [u8; 32],
     /// The seat at the board, with the parameters of its last move. Kept with everything it has learnt while these
     /// stay the same.
-    seat: Option<(Parameters, Box<dyn Seat<Chess>>)>,
+    seat: Option<(Parameters, Box<dyn Seat<G>>)>,
 }
 
 fn infos(rules: &Rules, parameters: &Parameters) -> impl Iterator<Item = &'static ParameterInfo> {
@@ -101,11 +101,10 @@ fn in_us(name: &str) -> String {
     format!("{name}_us")
 }
 
-impl UciPlayer {
+impl<G: Game> UciPlayer<G> {
     /// A player without a game, with a sweep's parameters; a search limit is not required yet. Its random numbers
     /// restart with each game.
-    pub(crate) fn new(given: &Parameters, key: [u8; 32]) -> Result<Self, KeyProblem> {
-        let rules = Rules::usual::<Chess>();
+    pub(crate) fn new(rules: Rules, given: &Parameters, key: [u8; 32]) -> Result<Self, KeyProblem> {
         let mut given = given.clone();
         // A search that runs out of time has a move only with iterative deepening.
         if infos(&rules, &given).any(|info| info.name == ITERATIVE) {
@@ -120,8 +119,12 @@ impl UciPlayer {
         let declared = infos(&self.rules, &self.parameters).filter_map(|info| {
             Some(Declared { name: info.name.to_owned(), kind: kind(info, &self.parameters)? })
         });
-        let chess960 = Declared { name: CHESS960.to_owned(), kind: Kind::Check { default: false } };
-        declared.chain([chess960]).collect()
+        let chess960 = self.rules.values().find(|(info, _)| info.name == CHESS960_RULE);
+        let chess960 = chess960.map(|(_, value)| Declared {
+            name: CHESS960.to_owned(),
+            kind: Kind::Check { default: *value == Value::Bool(true) },
+        });
+        declared.chain(chess960).collect()
     }
 
     fn set_parameter(&self, setting: &Setting) -> Result<Parameters, String> {
@@ -165,7 +168,7 @@ impl UciPlayer {
     }
 
     /// The seat for the next move: the last one, if its parameters are the same.
-    fn seat(&mut self, go: &Go) -> Result<&mut dyn Seat<Chess>, String> {
+    fn seat(&mut self, go: &Go) -> Result<&mut dyn Seat<G>, String> {
         let parameters = bounded(&self.rules, &self.parameters, go);
         let is_same = self.seat.as_ref().is_some_and(|(last, _)| *last == parameters);
         if !is_same {
@@ -224,12 +227,15 @@ fn bounded(rules: &Rules, parameters: &Parameters, go: &Go) -> Parameters {
     bounded
 }
 
-impl spelrum_external::uci::Player for UciPlayer {
+impl<G: Game> spelrum_external::uci::Player for UciPlayer<G> {
     fn set(&mut self, setting: &Setting) -> Result<(), String> {
         if setting.name == CHESS960 {
             let is_on = Value::Bool(setting.value.as_deref() == Some("true"));
-            self.rules = Rules::new::<Chess>(&[("chess960".to_owned(), is_on)].into())
-                .map_err(|error| error.what)?;
+            let rules = self.rules.values();
+            let mut rules: Parameters =
+                rules.map(|(info, value)| (info.name.to_owned(), value.clone())).collect();
+            rules.insert(CHESS960_RULE.to_owned(), is_on);
+            self.rules = Rules::new::<G>(&rules).map_err(|error| error.what)?;
         } else {
             self.parameters = self.set_parameter(setting)?;
         }
@@ -280,15 +286,15 @@ impl spelrum_external::uci::Player for UciPlayer {
     }
 }
 
-type Reached = (String, Chess, Vec<Before<<Chess as spelrum_engine::Position>::Move>>);
+type Reached<G> = (String, G, Vec<Before<<G as Position>::Move>>);
 
-impl UciPlayer {
+impl<G: Game> UciPlayer<G> {
     /// The position to move in, with the start of the game and the moves since.
-    fn position(&self, start: &Start, moves: &[String]) -> Result<Reached, String> {
+    fn position(&self, start: &Start, moves: &[String]) -> Result<Reached<G>, String> {
         let wrong = |error: Problem| format!("{}; {}", error.what, error.remedy);
         let mut position = match start {
-            Start::Usual => Chess::start(&self.rules).map_err(|error| error.what)?,
-            Start::Fen(fen) => Chess::parse(&self.rules, fen).map_err(wrong)?,
+            Start::Usual => G::start(&self.rules).map_err(|error| error.what)?,
+            Start::Fen(position) => G::parse(&self.rules, position).map_err(wrong)?,
         };
         let opening = position.to_string();
         let mut before = Vec::with_capacity(moves.len());

@@ -507,7 +507,7 @@ fn sweeps_are_checked() {
         ·               ╰── here
      11 │ engine = "x"
         ╰────
-      help: write algorithm = "lines"
+      help: write algorithm = "lines" or "ugi"
 
     exit code 3
     error: failed to read the sweep sweep.toml

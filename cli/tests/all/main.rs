@@ -85,6 +85,7 @@ mod tools;
 mod trees;
 mod tune;
 mod uci;
+mod ugi;
 mod verify;
 mod watch;
 mod web_servers;

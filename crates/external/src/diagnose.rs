@@ -41,20 +41,17 @@ const REFUSES: &str = "leave it out of this game, or change its `options` or its
      game answers the start line without `error`";
 
 impl EngineFailure {
-    /// The diagnosis of an engine's failure. `detected` is the protocol that it answers, if it was probed.
+    /// The diagnosis of an engine's failure, unless [it speaks another protocol](crate::diagnose_protocol).
     #[must_use]
-    pub fn diagnose(&self, spec: &EngineSpec, detected: Option<Protocol>) -> Diagnosis {
+    pub fn diagnose(&self, spec: &EngineSpec) -> Diagnosis {
         let spec = &spec.in_place(0);
-        if let Some(diagnosis) = detected.and_then(|detected| detected.mismatch(spec.protocol)) {
-            return diagnosis;
-        }
         let by_hand = || {
             let words =
                 std::iter::once(spec.command.display().to_string()).chain(spec.args.clone());
             format!(
                 "run it by hand in {} and type `{}`: {}",
                 spec.directory.display(),
-                spec.protocol.greeting(),
+                spec.greeting(),
                 words.collect::<Vec<_>>().join(" ")
             )
         };
@@ -97,6 +94,15 @@ impl EngineFailure {
                          needs arguments, write them as `args`; {}",
                         by_hand()
                     ),
+                    (asked, Phase::Start)
+                        if spec.protocol == Protocol::Ugi && asked == spec.ugi.hello =>
+                    {
+                        format!(
+                            "if it is greeted by another word, write such as ugi = {{ hello = \"tei\" }}; if it needs \
+                             arguments, write them as `args`; {}",
+                            by_hand()
+                        )
+                    }
                     ("uci" | "list_commands" | "protocol_version", Phase::Start) => {
                         format!("if it needs arguments, write them as `args`; {}", by_hand())
                     }

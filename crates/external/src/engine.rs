@@ -73,7 +73,7 @@ fn converse(
 ) -> Result<Box<dyn Speaker>, FailureKind> {
     let game = conditions.game.clone();
     Ok(match spec.protocol {
-        Protocol::Uci => Box::new(OverUci::start(process, spec, options, aborted)?),
+        Protocol::Uci | Protocol::Ugi => Box::new(OverUci::start(process, spec, options, aborted)?),
         Protocol::Gtp => Box::new(OverGtp::start(process, spec, options, aborted)?),
         Protocol::Lines => Box::new(OverLines::start(process, spec, options, game, aborted)?),
         Protocol::Xboard => Box::new(OverXboard::start(process, spec, options, aborted)?),

@@ -103,7 +103,7 @@ pub enum FailureKind {
         /// The command sent to it.
         asked: String,
         /// The expected answer.
-        awaited: &'static str,
+        awaited: String,
         /// The wait.
         within: Duration,
     },
@@ -279,7 +279,11 @@ mod tests {
                 "the system has no room for its process now: too many files",
             ),
             (
-                FailureKind::NoAnswer { asked: "uci".into(), awaited: "uciok", within: ms(10_000) },
+                FailureKind::NoAnswer {
+                    asked: "uci".into(),
+                    awaited: "uciok".into(),
+                    within: ms(10_000),
+                },
                 "no `uciok` within 10 s after `uci`",
             ),
             (

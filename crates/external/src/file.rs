@@ -132,7 +132,7 @@ const EXAMPLE: &str =
     "[engines.stockfish] and below it protocol = \"uci\" and command = \"stockfish\"";
 
 /// The keys of an engine.
-const ENGINE: [&str; 17] = [
+const ENGINE: [&str; 18] = [
     "protocol",
     "command",
     "args",
@@ -150,6 +150,7 @@ const ENGINE: [&str; 17] = [
     "set",
     "gtp",
     "xboard",
+    "ugi",
 ];
 
 fn read_engines(text: &str, folder: &Path) -> Result<EngineFile, Fault> {
@@ -211,6 +212,7 @@ impl<'a> RawEngine<'a> {
             set: self.set()?,
             gtp: self.gtp()?,
             xboard: self.xboard()?,
+            ugi: self.ugi()?,
             logs: None,
         })
     }

@@ -17,9 +17,9 @@ use crate::failure::{FailureKind, is_exhaustion};
 /// An engine's reported identity, in at most 200 bytes each and without control characters, and its hashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// `id name` over UCI, `name` and `version` over GTP; empty if not reported.
+    /// `id name` over UCI and UGI, `name` and `version` over GTP; empty if not reported.
     pub name: String,
-    /// `id author` over UCI; empty if not reported.
+    /// `id author` over UCI and UGI; empty if not reported.
     pub author: String,
     /// The SHA-256 of its program; for a script that starts another program, the script's.
     pub sha256: [u8; 32],

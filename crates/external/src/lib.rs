@@ -1,4 +1,4 @@
-//! External engines as players, over UCI, GTP, XBoard and the protocol of lines.
+//! External engines as players, over UCI, UGI, GTP, XBoard and the protocol of lines.
 //!
 //! The crate is independent of sweeps and rules: positions and moves are texts of the engines' protocols. It
 //! has three parts.
@@ -78,6 +78,7 @@ pub mod xboard;
 
 pub use breach::{Breach, BreachKind, Breaches};
 pub use build::hash_build;
+pub use detected_protocol::diagnose_protocol;
 pub use diagnosis::Diagnosis;
 pub use engine::{CloseReport, Engine};
 pub use failure::{EngineFailure, Exit, FailureKind, Phase};

@@ -8,14 +8,14 @@ use crate::protocol::Protocol;
 use crate::spec::{EngineSpec, OptionValue, Options};
 
 impl EngineSpec {
-    /// The number of its threads with these options, if known: an engine that speaks UCI is set to one unless
+    /// The number of its threads with these options, if known: an engine that speaks UCI or UGI is set to one unless
     /// its file or a sweep says otherwise.
     #[must_use]
     pub fn threads(&self, options: &Options) -> Option<u32> {
         let mut set = self.set.iter().chain(options);
         let threads = set.find(|(name, _)| name.eq_ignore_ascii_case("Threads"));
         match threads.map(|(_, value)| value) {
-            _ if self.protocol != Protocol::Uci => None,
+            _ if !matches!(self.protocol, Protocol::Uci | Protocol::Ugi) => None,
             None => Some(1),
             Some(OptionValue::Number(threads)) => u32::try_from(*threads).ok(),
             Some(OptionValue::Text(threads)) => threads.parse().ok(),

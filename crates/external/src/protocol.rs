@@ -11,11 +11,13 @@ pub enum Protocol {
     Lines,
     /// The chess engine communication protocol, which XBoard speaks.
     Xboard,
+    /// The universal game interface: the frame of UCI for every game, in words that engines files can replace.
+    Ugi,
 }
 
 impl Protocol {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Uci, Self::Gtp, Self::Lines, Self::Xboard];
+    pub const ALL: [Self; 5] = [Self::Uci, Self::Gtp, Self::Lines, Self::Xboard, Self::Ugi];
 
     /// Its name in engines files and in the hashes of builds.
     #[must_use]
@@ -25,6 +27,7 @@ impl Protocol {
             Self::Gtp => "gtp",
             Self::Lines => "lines",
             Self::Xboard => "xboard",
+            Self::Ugi => "ugi",
         }
     }
 
@@ -41,13 +44,14 @@ impl Protocol {
             Self::Gtp => "GTP",
             Self::Lines => "the protocol of lines",
             Self::Xboard => "XBoard",
+            Self::Ugi => "UGI",
         }
     }
 
     /// Whether a CR alone ends a line, and empty lines mean nothing.
     pub(crate) const fn ends_lines_at_cr(self) -> bool {
         match self {
-            Self::Uci | Self::Xboard => true,
+            Self::Uci | Self::Xboard | Self::Ugi => true,
             Self::Gtp | Self::Lines => false,
         }
     }
@@ -55,7 +59,7 @@ impl Protocol {
     /// Whether it has its own way to set options. Otherwise the engines file has a command for each.
     pub(crate) const fn has_options(self) -> bool {
         match self {
-            Self::Uci | Self::Lines | Self::Xboard => true,
+            Self::Uci | Self::Lines | Self::Xboard | Self::Ugi => true,
             Self::Gtp => false,
         }
     }
@@ -63,18 +67,8 @@ impl Protocol {
     /// Whether engines declare the options `Hash` and `Threads` in one sense.
     pub(crate) const fn has_usual_options(self) -> bool {
         match self {
-            Self::Uci | Self::Xboard => true,
+            Self::Uci | Self::Xboard | Self::Ugi => true,
             Self::Gtp | Self::Lines => false,
-        }
-    }
-
-    /// A line for people to type, which an engine answers.
-    pub(crate) const fn greeting(self) -> &'static str {
-        match self {
-            Self::Uci => "uci",
-            Self::Gtp => "name",
-            Self::Lines => r#"{"spelrum":1}"#,
-            Self::Xboard => "xboard` and `protover 2",
         }
     }
 }

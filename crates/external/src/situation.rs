@@ -31,9 +31,9 @@ impl Colour {
 /// The first position of a game.
 #[derive(Clone, Copy, Debug)]
 pub enum Start<'a> {
-    /// Chess, in the usual position.
+    /// The usual position of chess, or over UGI of the engine's game.
     Usual,
-    /// Chess, in this position, in Forsyth-Edwards notation.
+    /// This position: of chess in Forsyth-Edwards notation, over UGI in the notation of any game.
     Fen(&'a str),
     /// Another game with a known board size in GTP, in its only first position. Sides take turns,
     /// and pass if they cannot move.
@@ -153,7 +153,7 @@ pub struct Situation<'a> {
 /// A move that an engine chose; its legality is not checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The move: over UCI in lower case, over GTP as written, in at most 200 bytes.
+    /// The move: over UCI in lower case, over GTP and UGI as written, in at most 200 bytes.
     pub mv: String,
     /// The answer that it expects.
     pub ponder: Option<String>,

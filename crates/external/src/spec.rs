@@ -9,6 +9,7 @@ use spelrum_toml::nearest;
 
 use crate::gtp::Dialect;
 use crate::protocol::Protocol;
+use crate::uci::Words;
 use crate::xboard;
 
 /// An engine in the engines file.
@@ -42,6 +43,8 @@ pub struct EngineSpec {
     pub gtp: Dialect,
     /// Its dialect of the XBoard protocol.
     pub xboard: xboard::Dialect,
+    /// Its words of UGI.
+    pub ugi: Words,
     /// The folder for logs of its processes' conversations, if any.
     pub logs: Option<PathBuf>,
 }
@@ -135,6 +138,21 @@ pub struct OptionRefused {
 }
 
 impl EngineSpec {
+    /// The words of UCI's frame that it is addressed in.
+    pub(crate) fn words(&self) -> Words {
+        if self.protocol == Protocol::Ugi { self.ugi.clone() } else { Words::uci() }
+    }
+
+    /// A line for people to type, which it answers.
+    pub(crate) fn greeting(&self) -> String {
+        match self.protocol {
+            Protocol::Uci | Protocol::Ugi => self.words().hello,
+            Protocol::Gtp => "name".to_owned(),
+            Protocol::Lines => r#"{"spelrum":1}"#.to_owned(),
+            Protocol::Xboard => "xboard` and `protover 2".to_owned(),
+        }
+    }
+
     /// The options open by default, which affect only memory or output: the table in MiB, one thread, since
     /// every slot has one, and analysis lines. Engines with more threads by default are set to one.
     #[must_use]
@@ -288,6 +306,7 @@ pub(crate) mod tests {
             set: Options::new(),
             gtp: Dialect::default(),
             xboard: xboard::Dialect::default(),
+            ugi: Words::ugi(),
             logs: None,
         }
     }

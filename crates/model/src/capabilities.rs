@@ -212,7 +212,7 @@ impl EngineRequest {
         let option =
             || self.options.iter().find_map(|option| self.option_unmet(capabilities, option));
         match self.protocol {
-            Protocol::Uci => self.chess960_unmet(capabilities).or_else(option),
+            Protocol::Uci | Protocol::Ugi => self.chess960_unmet(capabilities).or_else(option),
             Protocol::Gtp => {
                 let gtp = capabilities.gtp.as_ref();
                 gtp.and_then(|gtp| self.gtp_unmet(gtp, capabilities.is_cut)).or_else(option)

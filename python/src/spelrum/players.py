@@ -117,12 +117,12 @@ class Player:
 
 
 class Program:
-    """An external engine as a player: a program that speaks lines, UCI, GTP or XBoard.
+    """An external engine as a player: a program that speaks lines, UCI, UGI, GTP or XBoard.
 
     Args:
         command: the program: a path, or a name that is looked up in ``PATH``.
         arguments: its arguments.
-        protocol: ``"lines"``, ``"uci"``, ``"gtp"`` or ``"xboard"``.
+        protocol: ``"lines"``, ``"uci"``, ``"ugi"``, ``"gtp"`` or ``"xboard"``.
         settings: any other key of an engines file, such as ``files``, ``memory`` or ``environment``.
     """
 

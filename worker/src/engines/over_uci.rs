@@ -8,22 +8,34 @@ use super::notation::{Notation, parse};
 /// The usual start position of chess, for which UCI has a word.
 const USUAL_START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct OverUci {
-    pub(super) is_chess960: bool,
-    pub(super) moves: Vec<String>,
+    /// The first position for which the protocol has a word.
+    usual: Option<String>,
+    moves: Vec<String>,
+}
+
+impl OverUci {
+    pub(super) fn new(is_chess960: bool) -> Self {
+        Self::with_usual((!is_chess960).then(|| USUAL_START.to_owned()))
+    }
+
+    /// In another game, with the first position for which its protocol has a word.
+    pub(super) const fn with_usual(usual: Option<String>) -> Self {
+        Self { usual, moves: Vec::new() }
+    }
 }
 
 impl Notation for OverUci {
     fn follow(&mut self, turn: &TextTurn<'_>) -> Result<(), String> {
-        // Chess is written as in UCI.
+        // Moves are written as the game writes them; chess writes them as UCI does.
         let count = self.moves.len();
         self.moves.extend(turn.moves.iter().skip(count).map(|record| record.mv.clone()));
         Ok(())
     }
 
     fn position<'a>(&'a self, turn: &TextTurn<'a>) -> (Start<'a>, &'a [String]) {
-        let is_usual = turn.opening == USUAL_START && !self.is_chess960;
+        let is_usual = self.usual.as_deref() == Some(turn.opening);
         let start = if is_usual { Start::Usual } else { Start::Fen(turn.opening) };
         (start, &self.moves)
     }

@@ -7,8 +7,14 @@ use spelrum_external::uci::is_move;
 use super::notation::{Notation, parse};
 use super::over_uci::OverUci;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct OverXboard(OverUci);
+
+impl OverXboard {
+    pub(super) fn new() -> Self {
+        Self(OverUci::new(false))
+    }
+}
 
 impl Notation for OverXboard {
     fn follow(&mut self, turn: &TextTurn<'_>) -> Result<(), String> {

@@ -22,6 +22,7 @@ use super::notation::Notation;
 use super::over_gtp::OverGtp;
 use super::over_lines::{OverLines, game_setup};
 use super::over_uci::OverUci;
+use super::over_ugi::OverUgi;
 use super::over_xboard::OverXboard;
 
 /// An engine that exceeds its time by this, or thinks this long without a time limit, is logged.
@@ -58,6 +59,7 @@ pub(super) const fn protocol(protocol: spelrum_external::Protocol) -> Protocol {
         spelrum_external::Protocol::Gtp => Protocol::Gtp,
         spelrum_external::Protocol::Lines => Protocol::Lines,
         spelrum_external::Protocol::Xboard => Protocol::Xboard,
+        spelrum_external::Protocol::Ugi => Protocol::Ugi,
     }
 }
 
@@ -69,8 +71,9 @@ fn notation(
     key: [u8; 32],
 ) -> Box<dyn Notation> {
     match rules.protocol {
-        Protocol::Uci => Box::new(OverUci { is_chess960: chess960, moves: Vec::new() }),
-        Protocol::Xboard => Box::new(OverXboard::default()),
+        Protocol::Uci => Box::new(OverUci::new(chess960)),
+        Protocol::Ugi => Box::new(OverUgi::new(game)),
+        Protocol::Xboard => Box::new(OverXboard::new()),
         Protocol::Gtp => Box::new(OverGtp { board: gtp_board(game, rules), moves: Vec::new() }),
         Protocol::Lines => Box::new(OverLines::new(key)),
     }

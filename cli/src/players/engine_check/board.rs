@@ -85,13 +85,13 @@ impl Board {
         Some(Self { rules, protocol, opening, moves, sent, to_move, at_board })
     }
 
-    /// Positions of any game, for the protocol of lines: after a few plies, each the first legal move.
-    pub(super) fn of_any_game(rules: &Rules) -> Vec<Self> {
-        let boards = PLIES.into_iter().filter_map(|plies| Self::in_lines(rules, plies));
+    /// Positions of any game, for a protocol of every game: after a few plies, each the first legal move.
+    pub(super) fn of_any_game(rules: &Rules, protocol: Protocol) -> Vec<Self> {
+        let boards = PLIES.into_iter().filter_map(|plies| Self::of_game(rules, protocol, plies));
         boards.collect()
     }
 
-    fn in_lines(rules: &Rules, plies: usize) -> Option<Self> {
+    fn of_game(rules: &Rules, protocol: Protocol, plies: usize) -> Option<Self> {
         let opening = start_position(rules)?;
         let mut game = TextGame::new(rules, &opening).ok()?;
         let mut moves = Vec::new();
@@ -105,8 +105,8 @@ impl Board {
         }
         let is_first = game.to_move() == Side::First;
         let to_move = if is_first { Colour::White } else { Colour::Black };
-        let (rules, protocol, sent) = (rules.clone(), Protocol::Lines, moves.clone());
-        let at_board = Some(AtBoard::new(game));
+        let (rules, sent) = (rules.clone(), moves.clone());
+        let at_board = (protocol == Protocol::Lines).then(|| AtBoard::new(game));
         Some(Self { rules, protocol, opening, moves, sent, to_move, at_board })
     }
 
@@ -125,6 +125,8 @@ impl Board {
     pub(super) fn situation(&self, limits: spelrum_external::Limits) -> Situation<'_> {
         let start = match (&self.at_board, self.size()) {
             (Some(at_board), _) => Start::Any(at_board.for_request(&self.opening, SEED)),
+            // Over UGI, sweeps send both.
+            (None, None) if self.protocol == Protocol::Ugi && self.moves.is_empty() => Start::Usual,
             (None, None) => Start::Fen(&self.opening),
             (None, Some(size)) => {
                 let is_even = self.moves.len().is_multiple_of(2);
@@ -141,7 +143,7 @@ impl Board {
         let is_legal =
             |mv: &str| replay_moves(&self.rules, &self.opening, moves().chain([mv])).is_ok();
         match self.protocol {
-            Protocol::Lines => is_legal(text),
+            Protocol::Lines | Protocol::Ugi => is_legal(text),
             Protocol::Uci | Protocol::Gtp | Protocol::Xboard => {
                 parse_engine_move(&self.rules, &self.opening, moves(), text, self.protocol)
                     .is_ok_and(|mv| is_legal(&mv))
@@ -169,6 +171,8 @@ fn position_after(rules: &Rules, opening: &str, moves: &[String]) -> Result<Stri
 
 #[cfg(test)]
 mod tests {
+    use spelrum_external::Limits;
+
     use super::*;
 
     #[test]
@@ -182,14 +186,20 @@ mod tests {
         boards.extend(games.into_iter().flat_map(|(_, _, boards)| boards));
         assert_eq!(boards.len(), 10);
         for game in Rules::games() {
-            let in_lines = Board::of_any_game(&Rules::from_name(game.name).unwrap());
+            let rules = Rules::from_name(game.name).unwrap();
+            let [in_lines, over_ugi] = [Protocol::Lines, Protocol::Ugi]
+                .map(|protocol| Board::of_any_game(&rules, protocol));
             assert!(in_lines.len() >= 2 && in_lines[0].setup().is_some(), "{}", game.name);
-            boards.extend(in_lines);
+            assert!(over_ugi.len() >= 2 && over_ugi[0].setup().is_none(), "{}", game.name);
+            let starts = over_ugi.iter().map(|board| board.situation(Limits::default()).start);
+            let usual: Vec<_> = starts.map(|start| matches!(start, Start::Usual)).collect();
+            assert!(usual[0] && !usual[1], "{}", game.name);
+            boards.extend(in_lines.into_iter().chain(over_ugi));
         }
         for board in boards {
             let moves = legal_moves(&board.rules, &board.shown()).unwrap();
             assert!(!moves.is_empty(), "{}", board.shown());
-            if board.protocol == Protocol::Lines {
+            if board.protocol.is_of_every_game() {
                 assert!(moves.iter().all(|mv| board.is_legal(mv)), "{}", board.shown());
             }
             assert!(!board.is_legal("a1a1"), "{}", board.shown());

@@ -109,10 +109,14 @@ fn limit_text(TriedLimit { limit, reported, kept }: &TriedLimit, protocol: Proto
     let asked = format!("{}{unit} asked", count(limit.asked()));
     let reported = match (reported, protocol) {
         (None, Protocol::Gtp) => "which GTP does not report".to_owned(),
-        (None, Protocol::Uci | Protocol::Lines | Protocol::Xboard) if *kept == Kept::No => {
+        (None, Protocol::Uci | Protocol::Ugi | Protocol::Lines | Protocol::Xboard)
+            if *kept == Kept::No =>
+        {
             "not answered in time".to_owned()
         }
-        (None, Protocol::Uci | Protocol::Lines | Protocol::Xboard) => "not reported".to_owned(),
+        (None, Protocol::Uci | Protocol::Ugi | Protocol::Lines | Protocol::Xboard) => {
+            "not reported".to_owned()
+        }
         (Some(took), _) if !unit.is_empty() => format!("{} ms taken", count(*took)),
         (Some(reported), _) => format!("{} reported", count(*reported)),
     };

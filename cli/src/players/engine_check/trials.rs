@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use spelrum_engine::Rules;
 use spelrum_external::{
     BreachKind, Choice, Conditions, Diagnosis, Engine, EngineFailure, EngineSpec, FailureKind,
-    Guard, LEFT_BEHIND, Limits, Options, Phase, Protocol,
+    Guard, LEFT_BEHIND, Limits, Options, Phase, Protocol, diagnose_protocol,
 };
 use spelrum_model::capabilities::{CHESS960_OPTION, EngineRequest, GtpLimits};
 use spelrum_worker::capabilities;
@@ -79,6 +79,7 @@ impl<'a> Trials<'a> {
                 }
                 Protocol::Gtp => self.try_gtp(),
                 Protocol::Lines => self.try_lines(),
+                Protocol::Ugi => self.try_ugi(),
             }
         }
         self.part(&files);
@@ -115,10 +116,10 @@ impl<'a> Trials<'a> {
         if is_mute {
             (self.step)("trying what it speaks");
         }
-        let detected = is_mute
-            .then(|| Protocol::detect(&self.spec, self.guard, SPEAKS_WITHIN, self.aborted))
+        let another = is_mute
+            .then(|| diagnose_protocol(&self.spec, self.guard, SPEAKS_WITHIN, self.aborted))
             .flatten();
-        let Diagnosis { problem, remedy } = failure.diagnose(&self.spec, detected);
+        let Diagnosis { problem, remedy } = another.unwrap_or_else(|| failure.diagnose(&self.spec));
         self.checked.note(problem, remedy);
     }
 
@@ -188,13 +189,8 @@ impl<'a> Trials<'a> {
             self.checked.capabilities.gtp.as_ref().map(|gtp| gtp.limits).unwrap_or_default();
         let limits: Vec<Limit> =
             gtp_limits(supported).filter(|limit| self.is_asked(*limit)).collect();
-        let wanted: Vec<&str> = self
-            .requests
-            .unwrap_or_default()
-            .iter()
-            .map(|request| request.game.name.as_str())
-            .collect();
-        let mut wrong = None;
+        let wanted = self.wanted_games();
+        let mut wrong = String::new();
         for (game, size, boards) in Board::of_gtp_games() {
             if !wanted.is_empty() && !wanted.contains(&game) {
                 continue;
@@ -207,22 +203,7 @@ impl<'a> Trials<'a> {
             let conditions =
                 limits.first().map_or_else(Conditions::default, |limit| conditions_of(*limit));
             let conditions = Conditions { board_size: Some(size), ..conditions };
-            let is_played = boards.iter().all(|board| match self.answer(board, &conditions) {
-                Ok(Some(choice)) if board.is_legal(&choice.mv) => true,
-                Ok(Some(choice)) => {
-                    wrong =
-                        Some(format!("in {game} it answered `{}`, which is not legal", choice.mv));
-                    false
-                }
-                Ok(None) => false,
-                Err(failure) => {
-                    wrong = Some(format!("in {game}: {}", failure.kind));
-                    self.is_over |= failure.kind == FailureKind::Aborted;
-                    false
-                }
-            });
-            if is_played {
-                self.checked.games.push(game.to_owned());
+            if self.plays(game, &boards, &conditions, &mut wrong) {
                 for limit in limits.clone() {
                     self.try_limit(&boards[0], limit);
                 }
@@ -230,7 +211,6 @@ impl<'a> Trials<'a> {
             }
         }
         if self.checked.games.is_empty() && !self.is_over {
-            let wrong = wrong.map_or_else(String::new, |problem| format!("; {problem}"));
             self.checked.note(
                 format!(
                     "it plays neither Pentago nor Othello, which Spelrum plays over GTP{wrong}"
@@ -240,17 +220,82 @@ impl<'a> Trials<'a> {
         }
     }
 
+    /// Tries the games that a sweep wants, or all, of which an engine over UGI plays some: nothing in the protocol says
+    /// which.
+    fn try_ugi(&mut self) {
+        let limits = [Limit::Depth(DEPTH), Limit::Nodes(NODES), Limit::MoveTimeMs(MOVE_TIME_MS)];
+        let limits: Vec<Limit> = limits.into_iter().filter(|limit| self.is_asked(*limit)).collect();
+        let Some(conditions) = limits.first().map(|limit| conditions_of(*limit)) else { return };
+        let wanted = self.wanted_games();
+        let mut wrong = String::new();
+        for game in Rules::games() {
+            if !wanted.is_empty() && !wanted.contains(&game.name) {
+                continue;
+            }
+            let Ok(rules) = Rules::from_name(game.name) else { continue };
+            let boards = Board::of_any_game(&rules, spelrum_engine::Protocol::Ugi);
+            (self.step)(game.name);
+            if self.plays(game.name, &boards, &conditions, &mut wrong)
+                && self.checked.limits.is_empty()
+            {
+                for limit in limits.clone() {
+                    self.try_limit(&boards[0], limit);
+                }
+                self.try_repeating_under(&boards, &conditions);
+            }
+        }
+        if self.checked.games.is_empty() && !self.is_over {
+            let games = if wanted.is_empty() { "any game" } else { &wanted.join(" or ") };
+            self.checked.note(
+                format!("it does not play {games} over UGI as Spelrum writes it{wrong}"),
+                "take another engine, or correct its `args` and its `ugi` in the engines file",
+            );
+        }
+    }
+
+    /// The games of the sweep that the engine is checked for; none without one.
+    fn wanted_games(&self) -> Vec<&'a str> {
+        let requests = self.requests.unwrap_or_default();
+        requests.iter().map(|request| request.game.name.as_str()).collect()
+    }
+
+    /// Whether the engine answers each of these positions by a legal move. If not, the reason is kept in `wrong`.
+    fn plays(
+        &mut self,
+        game: &str,
+        boards: &[Board],
+        conditions: &Conditions,
+        wrong: &mut String,
+    ) -> bool {
+        let is_played = boards.iter().all(|board| match self.answer(board, conditions) {
+            Ok(Some(choice)) if board.is_legal(&choice.mv) => true,
+            Ok(Some(choice)) => {
+                *wrong = format!("; in {game} it answered `{}`, which is not legal", choice.mv);
+                false
+            }
+            Ok(None) => false,
+            Err(failure) => {
+                *wrong = format!("; in {game}: {}", failure.kind);
+                self.is_over |= failure.kind == FailureKind::Aborted;
+                false
+            }
+        });
+        if is_played {
+            self.checked.games.push(game.to_owned());
+        }
+        is_played
+    }
+
     /// Tries each game in a process of its own. A player may refuse games, but not all of them.
     fn try_lines(&mut self) {
-        let requests = self.requests.unwrap_or_default();
-        let wanted: Vec<&str> = requests.iter().map(|request| request.game.name.as_str()).collect();
+        let wanted = self.wanted_games();
         let mut refusal = None;
         for game in Rules::games() {
             if self.is_over || !wanted.is_empty() && !wanted.contains(&game.name) {
                 continue;
             }
             let Ok(rules) = Rules::from_name(game.name) else { continue };
-            let boards = Board::of_any_game(&rules);
+            let boards = Board::of_any_game(&rules, spelrum_engine::Protocol::Lines);
             let Some(first) = boards.first() else { continue };
             (self.step)(game.name);
             let game_setup = first.setup();

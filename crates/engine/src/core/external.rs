@@ -38,6 +38,8 @@ pub enum Protocol {
     Lines,
     /// The chess engine communication protocol, which XBoard speaks.
     Xboard,
+    /// The universal game interface: UCI's frame, in the notation of each game.
+    Ugi,
 }
 
 impl Protocol {
@@ -46,7 +48,7 @@ impl Protocol {
     pub const fn is_of_every_game(self) -> bool {
         match self {
             Self::Uci | Self::Gtp | Self::Xboard => false,
-            Self::Lines => true,
+            Self::Lines | Self::Ugi => true,
         }
     }
 }
@@ -189,9 +191,17 @@ pub(crate) const TABLES: &[AlgorithmInfo] = &[
         presets: &[],
         bounded_by: &[],
     },
+    AlgorithmInfo {
+        name: Protocol::Ugi.name(),
+        meaning: "An external engine, in any game, that speaks the universal game interface (UGI), or the same in other \
+                  words, such as TEI.",
+        parameters: &PARAMETERS,
+        presets: &[],
+        bounded_by: &[],
+    },
 ];
 
-/// The option for the size of an engine's hash table, in MiB, over UCI and XBoard.
+/// The option for the size of an engine's hash table, in MiB, over UCI, UGI and XBoard.
 pub const HASH_OPTION: &str = "Hash";
 
 /// More than any machine has, and far below what a byte count holds.
@@ -207,7 +217,8 @@ pub fn hash_bytes(mib: i64) -> u64 {
 pub(crate) fn memory_bytes(parameters: &Parameters) -> u64 {
     let has_hash = matches!(
         parameters.get("algorithm"),
-        Some(Value::Text(name)) if [Protocol::Uci, Protocol::Xboard].map(Protocol::name).contains(&name.as_str())
+        Some(Value::Text(name))
+            if [Protocol::Uci, Protocol::Ugi, Protocol::Xboard].map(Protocol::name).contains(&name.as_str())
     );
     let Some(Value::Table(options)) = parameters.get("options").filter(|_| has_hash) else {
         return 0;

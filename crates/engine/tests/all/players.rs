@@ -86,10 +86,10 @@ fn what_a_player_depends_on() {
 
 #[test]
 fn errors_name_the_key_and_the_remedy() {
-    assert_snapshot!(error(&PENTAGO, r#"{"depth": 3}"#), @r#"`algorithm` is missing; write "random", "minimax", "alpha-beta", "genetic-minimax", "mcts", "exact", "table", "ajedrecista", "uci", "gtp", "lines" or "xboard""#);
+    assert_snapshot!(error(&PENTAGO, r#"{"depth": 3}"#), @r#"`algorithm` is missing; write "random", "minimax", "alpha-beta", "genetic-minimax", "mcts", "exact", "table", "ajedrecista", "uci", "gtp", "lines", "xboard" or "ugi""#);
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "alphabeta", "depth": 3}"#), @r#"there is no algorithm "alphabeta"; did you mean "alpha-beta"?"#);
-    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "stockfish"}"#), @r#"there is no algorithm "stockfish"; write "random", "minimax", "alpha-beta", "genetic-minimax", "mcts", "exact", "table", "ajedrecista", "uci", "gtp", "lines" or "xboard""#);
-    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": 3}"#), @r#"there is no algorithm 3; write "random", "minimax", "alpha-beta", "genetic-minimax", "mcts", "exact", "table", "ajedrecista", "uci", "gtp", "lines" or "xboard""#);
+    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "stockfish"}"#), @r#"there is no algorithm "stockfish"; write "random", "minimax", "alpha-beta", "genetic-minimax", "mcts", "exact", "table", "ajedrecista", "uci", "gtp", "lines", "xboard" or "ugi""#);
+    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": 3}"#), @r#"there is no algorithm 3; write "random", "minimax", "alpha-beta", "genetic-minimax", "mcts", "exact", "table", "ajedrecista", "uci", "gtp", "lines", "xboard" or "ugi""#);
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "random", "depth": 3}"#), @"`random` has no parameter `depth`; it takes none");
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "alpha-beta", "dept": 3}"#), @"`alpha-beta` has no parameter `dept`; did you mean `depth`?");
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "alpha-beta"}"#), @"nothing bounds the search of `alpha-beta`; limit at least one of `depth`, `nodes`, `evaluations`, `move_time`");

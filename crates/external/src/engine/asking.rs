@@ -13,7 +13,7 @@ use crate::text::{Line, shown};
 /// A question, and the time limit of its answer.
 pub(super) struct Question<'a> {
     pub(super) asked: &'a str,
-    pub(super) awaited: &'static str,
+    pub(super) awaited: &'a str,
     pub(super) within: Duration,
 }
 
@@ -62,7 +62,7 @@ impl Question<'_> {
             Lost::Aborted => FailureKind::Aborted,
             Lost::TimedOut => FailureKind::NoAnswer {
                 asked: self.asked.to_owned(),
-                awaited: self.awaited,
+                awaited: self.awaited.to_owned(),
                 within: self.within,
             },
         }

@@ -65,8 +65,8 @@ impl OverLines {
             .map(|(name, value)| (name.clone(), json(value)))
             .collect();
         let text = client.start(game.as_deref(), &options);
-        let asked = spec.protocol.greeting();
-        let question = Question { asked, awaited: "{}", within: spec.patience.startup };
+        let asked = spec.greeting();
+        let question = Question { asked: &asked, awaited: "{}", within: spec.patience.startup };
         let event = question.ask(process, &text, aborted, |line| client.take(line))?;
         let introduction = match event {
             Event::Started(introduction) => introduction,

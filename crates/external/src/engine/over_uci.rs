@@ -1,7 +1,6 @@
-//! An engine that speaks UCI.
+//! An engine that speaks UCI, or UGI in the words of its dialect.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use crate::breach::{BreachKind, Breaches};
@@ -10,7 +9,7 @@ use crate::failure::FailureKind;
 use crate::process::Aborted;
 use crate::situation::{Choice, Colour, Conditions, Situation, Start};
 use crate::spec::{EngineSpec, OptionValue, Options};
-use crate::uci::{Answer, Client, Command, Declared, Event, Go, whole_ms};
+use crate::uci::{Answer, Client, Command, Declared, Event, Go, Words, whole_ms};
 
 use super::asking::{Budget, Question, allowed, ask_move, position, read_stale, word};
 use super::settings::{Setting, at_start, settings};
@@ -56,10 +55,12 @@ impl Speaker for OverUci {
         if conditions.chess960 != self.is_chess960 {
             let value = OptionValue::Flag(conditions.chess960);
             let name = CHESS960.to_owned();
-            text = set_option(&settings(self.client.options(), [(&name, &value)].into_iter())?);
+            let settings = settings(self.client.options(), [(&name, &value)].into_iter())?;
+            text = set_option(&settings, self.client.words());
             self.is_chess960 = conditions.chess960;
         }
-        text.push_str("ucinewgame\n");
+        text.push_str(&Command::NewGame.to_line(self.client.words()));
+        text.push('\n');
         self.wait_until_ready(process, text, spec.patience.ready, aborted)
     }
 
@@ -73,7 +74,7 @@ impl Speaker for OverUci {
         read_stale(process, |line| {
             self.client.take(line);
         });
-        let text = search_commands(situation)?;
+        let text = search_commands(situation, self.client.words())?;
         // An engine that answered more than once may do so again, after the next question.
         if self.client.breaches().get(BreachKind::Unasked).is_some() {
             self.wait_until_ready(process, String::new(), spec.patience.ready, aborted)?;
@@ -116,15 +117,17 @@ impl OverUci {
         options: &Options,
         aborted: Aborted<'_>,
     ) -> Result<Self, FailureKind> {
-        let mut player = Self::default();
+        let words = spec.words();
         let within = spec.patience.startup;
-        let question = Question { asked: "uci", awaited: "uciok", within };
+        let question = Question { asked: &words.hello, awaited: &words.ok(), within };
+        let mut player = Self { client: Client::new(words.clone()), ..Self::default() };
         let text = format!("{}\n", player.client.greet());
         let client = &mut player.client;
         question.ask(process, &text, aborted, |line| {
             client.take(line).filter(|event| *event == Event::Greeted)
         })?;
-        let text = set_option(&at_start(player.client.options(), &spec.set, options)?);
+        let settings = at_start(player.client.options(), &spec.set, options)?;
+        let text = set_option(&settings, &words);
         player.wait_until_ready(process, text, within, aborted)?;
         Ok(player)
     }
@@ -147,19 +150,19 @@ impl OverUci {
 }
 
 /// The commands that set options, each with its end.
-fn set_option(settings: &[Setting<'_>]) -> String {
+fn set_option(settings: &[Setting<'_>], words: &Words) -> String {
     let commands = settings.iter().map(|Setting { option, value }| Command::SetOption {
         name: option.name.clone(),
         value: value.clone(),
     });
-    commands.map(|command| format!("{command}\n")).collect()
+    commands.map(|command| command.to_line(words) + "\n").collect()
 }
 
 /// `position` and `go`, each with its end.
-fn search_commands(situation: &Situation<'_>) -> Result<String, FailureKind> {
+fn search_commands(situation: &Situation<'_>, words: &Words) -> Result<String, FailureKind> {
     let mut text = match situation.start {
         Start::Usual => "position startpos".to_owned(),
-        Start::Fen(fen) => format!("position fen {}", position(fen)?),
+        Start::Fen(fen) => format!("position {} {}", words.position, position(fen)?),
         Start::Board { .. } | Start::Any(_) => {
             let problem = "UCI supports chess positions only";
             return Err(FailureKind::Unsupported(problem.to_owned()));
@@ -194,9 +197,7 @@ fn search_commands(situation: &Situation<'_>) -> Result<String, FailureKind> {
         let problem = "a move without any limit";
         return Err(FailureKind::Unsupported(problem.to_owned()));
     }
-    // Writing to a string cannot fail.
-    let _ = write!(text, "\n{go}\n");
-    Ok(text)
+    Ok(format!("{text}\n{}\n", go.to_line(words)))
 }
 
 #[cfg(test)]
@@ -205,10 +206,20 @@ mod tests {
     use crate::situation::{Clock, Limits, Remaining};
 
     fn question(start: Start<'_>, moves: &[&str], limits: Limits, clock: Option<Clock>) -> String {
+        question_in(&Words::uci(), start, moves, limits, clock)
+    }
+
+    fn question_in(
+        words: &Words,
+        start: Start<'_>,
+        moves: &[&str],
+        limits: Limits,
+        clock: Option<Clock>,
+    ) -> String {
         let moves: Vec<_> = moves.iter().map(ToString::to_string).collect();
         let to_move = Colour::White;
         let situation = Situation { start, moves: &moves, to_move, limits, clock };
-        search_commands(&situation).unwrap_or_else(|failure| failure.to_string())
+        search_commands(&situation, words).unwrap_or_else(|failure| failure.to_string())
     }
 
     #[test]
@@ -233,6 +244,12 @@ mod tests {
             question(Start::Usual, &["e2e4"], Limits::default(), Some(clock)),
             "position startpos moves e2e4\n\
              go wtime 10000 btime 1 winc 100 binc 50 movestogo 40\n"
+        );
+        let words = Words { position: "sfen".to_owned(), ..Words::ugi() };
+        assert_eq!(
+            question_in(&words, Start::Fen("3,4,5/w"), &["a1"], depth, Some(clock)),
+            "position sfen 3,4,5/w moves a1\n\
+             go p1time 10000 p2time 1 p1inc 100 p2inc 50 movestogo 40 depth 3\n"
         );
         assert_eq!(
             question(Start::Usual, &[], Limits::default(), None),

@@ -261,7 +261,7 @@ impl OverXboard {
                 Err(Lost::TimedOut) => {
                     let awaited =
                         if self.client.has_features() { "feature done=1" } else { "feature" };
-                    let asked = "protover 2".to_owned();
+                    let [asked, awaited] = ["protover 2", awaited].map(str::to_owned);
                     return Err(FailureKind::NoAnswer { asked, awaited, within });
                 }
                 Err(Lost::Ended(exit)) => return Err(FailureKind::Crash(exit)),

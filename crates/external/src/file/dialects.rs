@@ -1,9 +1,12 @@
 //! The deviations of engines from their protocols, in the engines file.
 
-use spelrum_toml::{Fault, Node, Table};
+use std::collections::BTreeSet;
+
+use spelrum_toml::{Fault, Node, Span, Table};
 
 use crate::gtp;
 use crate::protocol::Protocol;
+use crate::uci::Words;
 use crate::xboard;
 
 use super::{RawEngine, one_line, texts};
@@ -48,6 +51,45 @@ impl<'a> RawEngine<'a> {
         Ok(dialect)
     }
 
+    /// Its words of UGI.
+    pub(super) fn ugi(&self) -> Result<Words, Fault> {
+        let mut words = Words::ugi();
+        let Some(node) = self.table.value("ugi") else { return Ok(words) };
+        let table = self.dialect(node, Protocol::Ugi, "ugi = { hello = \"tei\" }")?;
+        table.check_keys("`ugi`", &["hello", "position", "clocks", "increments"])?;
+        for (field, key) in [(&mut words.hello, "hello"), (&mut words.position, "position")] {
+            if let Some(node) = table.value(key) {
+                let text = node.text(&format!("`{key}`"), &format!("{key} = \"{field}\""))?;
+                *field = one_word(key, text, &node.place)?;
+            }
+        }
+        if let Some(node) = table.value("clocks") {
+            words.clocks = two_words(node, "clocks", "time")?;
+        }
+        if let Some(node) = table.value("increments") {
+            words.increments = two_words(node, "increments", "inc")?;
+        } else {
+            for (increment, clock) in words.increments.iter_mut().zip(&words.clocks) {
+                let side = clock.strip_suffix("time").ok_or_else(|| {
+                    let problem = format!("no word for an increment follows from `{clock}`");
+                    Fault::at(&node.place, problem, "write increments = [\"winc\", \"binc\"] too")
+                })?;
+                *increment = format!("{side}inc");
+            }
+        }
+        let times: BTreeSet<&String> = words.clocks.iter().chain(&words.increments).collect();
+        if times.len() < 4 {
+            let times = [&words.clocks[..], &words.increments].concat().join("`, `");
+            let problem = format!("two of the words `{times}` are the same");
+            return Err(Fault::at(
+                &node.place,
+                problem,
+                "give each side its own words for time and increment",
+            ));
+        }
+        Ok(words)
+    }
+
     /// The table of a protocol's dialect.
     fn dialect(
         &self,
@@ -62,6 +104,33 @@ impl<'a> RawEngine<'a> {
         }
         node.table(&format!("`{key}`"), example)
     }
+}
+
+/// A word of a protocol in UCI's frame, other than those that all of them have.
+fn one_word(key: &str, text: &str, place: &Span) -> Result<String, Fault> {
+    let is_word = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+    let problem = if !is_word {
+        format!("`{key}` has \"{text}\", which is not one word")
+    } else if Words::is_of_frame(text) {
+        format!("`{key}` has \"{text}\", which means something else in this protocol")
+    } else {
+        return Ok(text.to_owned());
+    };
+    Err(Fault::at(place, problem, "write the word that the engine expects, without blanks"))
+}
+
+/// The words of the first side and of the second.
+fn two_words(node: &Node, key: &str, end: &str) -> Result<[String; 2], Fault> {
+    let example = format!("{key} = [\"w{end}\", \"b{end}\"], the side first that moves first");
+    let words = texts(Some(node), &format!("`{key}`"))?;
+    let words: Vec<_> = words
+        .into_iter()
+        .map(|(node, text)| one_word(key, text, &node.place))
+        .collect::<Result<_, _>>()?;
+    words.try_into().map_err(|words: Vec<_>| {
+        let problem = format!("`{key}` has {} words, not 2", words.len());
+        Fault::at(&node.place, problem, format!("write {example}"))
+    })
 }
 
 fn commands(table: &Table, key: &str) -> Result<Vec<String>, Fault> {

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use super::*;
+use crate::uci::{MoveForm, Words};
 use crate::xboard;
 
 fn parse(text: &str) -> Result<EngineFile, EngineFileError> {
@@ -46,6 +47,20 @@ command = "./phalanx"
 set.Book = false
 options.Clear = { button = true }
 xboard = { features = false, setup = ["book off"] }
+
+[engines.tiltak]
+protocol = "ugi"
+command = "./tiltak"
+ugi = { hello = "tei", position = "tps", clocks = ["wtime", "btime"] }
+
+[engines.lishogi]
+protocol = "ugi"
+command = "./lishogi"
+ugi = { clocks = ["b", "w"], increments = ["binc", "winc"] }
+
+[engines.plain]
+protocol = "ugi"
+command = "./plain"
 "#,
     )
     .unwrap();
@@ -73,7 +88,16 @@ xboard = { features = false, setup = ["book off"] }
     assert_eq!(phalanx.xboard, dialect);
     let names: Vec<_> = phalanx.options.iter().map(|option| option.name.as_str()).collect();
     assert_eq!(names, ["Hash", "Threads", "MultiPV", "Clear"]);
-    assert_eq!(file.iter().count(), 3);
+    let tiltak = file.get("tiltak").unwrap();
+    let names: Vec<_> = tiltak.options.iter().map(|option| option.name.as_str()).collect();
+    assert_eq!(names, ["Hash", "Threads", "MultiPV"]);
+    let Words { hello, position, clocks, increments, moves } = &tiltak.ugi;
+    assert_eq!((hello.as_str(), position.as_str(), *moves), ("tei", "tps", MoveForm::Word));
+    assert_eq!([clocks, increments], [&["wtime", "btime"], &["winc", "binc"]]);
+    let lishogi = &file.get("lishogi").unwrap().ugi;
+    assert_eq!([&lishogi.clocks, &lishogi.increments], [&["b", "w"], &["binc", "winc"]]);
+    assert_eq!(file.get("plain").unwrap().ugi, Words::ugi());
+    assert_eq!(file.iter().count(), 6);
     assert_eq!(parse("").unwrap(), EngineFile::default());
 }
 
@@ -81,6 +105,7 @@ xboard = { features = false, setup = ["book off"] }
 fn what_has_no_meaning_is_refused_with_its_place() {
     let uci = "[engines.sf]\nprotocol = \"uci\"\ncommand = \"/sf\"\n";
     let xboard = "[engines.x]\nprotocol = \"xboard\"\ncommand = \"/x\"\n";
+    let ugi = "[engines.x]\nprotocol = \"ugi\"\ncommand = \"/x\"\n";
     let gtp = "[engines.x]\nprotocol = \"gtp\"\ncommand = \"/x\"\n";
     for (text, error) in [
         ("[engines.sf]\ncommand = \"/sf\"".to_owned(), "1:1: `protocol` is missing"),
@@ -128,6 +153,37 @@ fn what_has_no_meaning_is_refused_with_its_place() {
             "4:19: `features` must be a switch, not a whole number",
         ),
         (format!("{xboard}xboard.setup = [\"a\\nb\"]"), "4:17: a command has several lines"),
+        (format!("{uci}ugi.hello = \"tei\""), "4:1: the engine does not speak UGI"),
+        (format!("{ugi}ugi = \"tei\""), "4:7: `ugi` must be a table, not a text"),
+        (format!("{ugi}ugi.helo = \"tei\""), "4:5: unknown key `helo` in `ugi`"),
+        (format!("{ugi}ugi.hello = 3"), "4:13: `hello` must be a text, not a whole number"),
+        (
+            format!("{ugi}ugi.hello = \"tei now\""),
+            "4:13: `hello` has \"tei now\", which is not one word",
+        ),
+        (format!("{ugi}ugi.hello = \"\""), "4:13: `hello` has \"\", which is not one word"),
+        (format!("{ugi}ugi.hello = \"é\""), "4:13: `hello` has \"é\", which is not one word"),
+        (
+            format!("{ugi}ugi.position = \"startpos\""),
+            "4:16: `position` has \"startpos\", which means something else in this protocol",
+        ),
+        (format!("{ugi}ugi.clocks = [\"wtime\"]"), "4:14: `clocks` has 1 words, not 2"),
+        (
+            format!("{ugi}ugi.clocks = [\"wtime\", \"nodes\"]"),
+            "4:24: `clocks` has \"nodes\", which means something else in this protocol",
+        ),
+        (
+            format!("{ugi}ugi.clocks = [\"mine\", \"yours\"]"),
+            "4:1: no word for an increment follows from `mine`",
+        ),
+        (
+            format!("{ugi}ugi.clocks = [\"time\", \"time\"]"),
+            "4:1: two of the words `time`, `time`, `inc`, `inc` are the same",
+        ),
+        (
+            format!("{ugi}ugi.increments = [\"p1time\", \"binc\"]"),
+            "4:1: two of the words `p1time`, `p2time`, `p1time`, `binc` are the same",
+        ),
         (format!("{gtp}set.A = 1"), "4:5: GTP has no options"),
         (
             format!("{gtp}options.level = {{ min = 1, max = 2 }}"),

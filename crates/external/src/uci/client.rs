@@ -3,13 +3,15 @@
 use crate::breach::{BreachKind, Breaches};
 use crate::text::{Line, shown};
 
-use super::message::{BestMove, Bound, Info, Message, Score, is_move};
+use super::message::{BestMove, Bound, Info, Message, Score};
 use super::option::Declared;
 use super::tokens::Tokens;
+use super::words::{MoveForm, Words};
 
 /// The runner's side of one engine's conversation.
 #[derive(Debug, Default)]
 pub struct Client {
+    words: Words,
     waits_for: WaitsFor,
     name: String,
     author: String,
@@ -44,7 +46,7 @@ pub enum Event {
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The move in lower case; otherwise the engine's text in its place.
+    /// The move, over UCI in lower case; otherwise the engine's text in its place.
     pub mv: Result<String, String>,
     /// The answer that the engine expects.
     pub ponder: Option<String>,
@@ -82,10 +84,22 @@ struct Search {
 }
 
 impl Client {
+    /// A conversation about to begin in these words.
+    #[must_use]
+    pub fn new(words: Words) -> Self {
+        Self { words, ..Self::default() }
+    }
+
+    /// The words of the conversation.
+    #[must_use]
+    pub const fn words(&self) -> &Words {
+        &self.words
+    }
+
     /// Begins the conversation.
-    pub fn greet(&mut self) -> &'static str {
+    pub fn greet(&mut self) -> &str {
         self.waits_for = WaitsFor::UciOk;
-        "uci"
+        &self.words.hello
     }
 
     /// Asks whether all earlier commands are done.
@@ -135,18 +149,20 @@ impl Client {
         if line.is_cut {
             self.breaches.note(BreachKind::LongLine, text);
         }
-        let message = Message::parse(text);
+        let message = Message::parse(text, &self.words);
         let may_hide_another = match &message {
-            None => true,
+            // Where any word may be a move, text that only mentions an answer would look like one.
+            None => self.words.moves == MoveForm::Chess || self.waits_for != WaitsFor::BestMove,
             Some(Message::Info(info)) => info.string.is_none(),
             Some(_) => false,
         };
         if may_hide_another && let Some((before, behind)) = self.split_interleaved(text) {
             self.breaches.note(BreachKind::Interleaved, text);
-            if let Some(info @ Message::Info(_)) = Message::parse(before) {
+            if let Some(info @ Message::Info(_)) = Message::parse(before, &self.words) {
                 self.handle_message(info, text);
             }
-            return self.handle_message(Message::parse(behind)?, text);
+            let message = Message::parse(behind, &self.words)?;
+            return self.handle_message(message, text);
         }
         if let Some(message) = message {
             return self.handle_message(message, text);
@@ -171,7 +187,7 @@ impl Client {
                 Some(Event::Chosen(self.answer(&best, line)))
             }
             Message::ReadyOk => self.end_waiting(WaitsFor::ReadyOk, line).map(|()| Event::Ready),
-            Message::UciOk => self.end_waiting(WaitsFor::UciOk, line).map(|()| Event::Greeted),
+            Message::UciOk(_) => self.end_waiting(WaitsFor::UciOk, line).map(|()| Event::Greeted),
             Message::Name(name) => {
                 self.name = shown(name, Breaches::SAID_BYTES_MAX);
                 None
@@ -203,8 +219,8 @@ impl Client {
     }
 
     fn answer(&mut self, best: &BestMove<'_>, line: &str) -> Answer {
-        let mv = if is_move(best.mv) {
-            let mv = best.mv.to_ascii_lowercase();
+        let mv = if self.words.is_move(best.mv) {
+            let mv = self.written(best.mv);
             if mv != best.mv {
                 self.breaches.note(BreachKind::UpperCase, line);
             }
@@ -213,19 +229,31 @@ impl Client {
             let text = if best.mv.is_empty() { line.trim_ascii() } else { best.mv };
             Err(shown(text, Breaches::SAID_BYTES_MAX))
         };
-        let ponder = best.ponder.map(str::to_ascii_lowercase);
+        let ponder = best.ponder.filter(|mv| self.words.is_move(mv)).map(|mv| self.written(mv));
         let mut report = std::mem::take(&mut self.search.report);
         report.pv = report.pv.map(|pv| shown_moves(&pv));
         Answer { mv, ponder, report }
+    }
+
+    /// A move as its protocol writes it.
+    fn written(&self, mv: &str) -> String {
+        match self.words.moves {
+            MoveForm::Chess => mv.to_ascii_lowercase(),
+            MoveForm::Word => mv.to_owned(),
+        }
     }
 
     /// Looks for the awaited message after other text: threads that print at once, or an unfinished line. It
     /// must extend to the end of the line: otherwise the text only mentions it. Returns the text before it, and
     /// the message.
     fn split_interleaved<'t>(&self, line: &'t str) -> Option<(&'t str, &'t str)> {
+        let ok;
         let awaited = match self.waits_for {
             WaitsFor::Nothing => return None,
-            WaitsFor::UciOk => "uciok",
+            WaitsFor::UciOk => {
+                ok = self.words.ok();
+                ok.as_str()
+            }
             WaitsFor::ReadyOk => "readyok",
             WaitsFor::BestMove => "bestmove",
         };
@@ -245,7 +273,9 @@ impl Client {
 
     /// Whether these are the last words of the awaited message.
     fn ends_with(&self, mut words: Tokens<'_>) -> bool {
-        if self.waits_for == WaitsFor::BestMove && !words.next().is_some_and(is_move) {
+        if self.waits_for == WaitsFor::BestMove
+            && !words.next().is_some_and(|mv| self.words.is_move(mv))
+        {
             return false;
         }
         match words.next() {

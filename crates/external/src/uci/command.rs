@@ -1,11 +1,12 @@
 //! Commands to engines over UCI.
 
-use std::fmt;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::tokens::Tokens;
+use super::words::Words;
 
-/// A command to an engine.
+/// A command to an engine, named by UCI's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// `uci`: introduce yourself.
@@ -40,12 +41,12 @@ pub enum Command {
     Quit,
 }
 
-/// The first position of a game of chess.
+/// The first position of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// In the usual position.
+    /// In the game's usual position.
     Usual,
-    /// In this one, in Forsyth-Edwards notation.
+    /// In this one: of chess in Forsyth-Edwards notation, of another game in its own.
     Fen(String),
 }
 
@@ -56,9 +57,10 @@ pub struct Go {
     pub search_moves: Vec<String>,
     /// Search on the opponent's time, until `ponderhit` or `stop`.
     pub ponder: bool,
-    /// White's time for the game, or up to the next time control, in milliseconds.
+    /// The time of White, in other games of the first side, for the game or up to the next time control, in
+    /// milliseconds.
     pub white_time_ms: Option<u64>,
-    /// Black's.
+    /// That of Black, or of the second side.
     pub black_time_ms: Option<u64>,
     /// White's increment for each move, in milliseconds.
     pub white_increment_ms: Option<u64>,
@@ -78,22 +80,6 @@ pub struct Go {
     pub infinite: bool,
 }
 
-/// The words of `go`, which end a list of moves.
-const GO_WORDS: [&str; 12] = [
-    "searchmoves",
-    "ponder",
-    "wtime",
-    "btime",
-    "winc",
-    "binc",
-    "movestogo",
-    "depth",
-    "nodes",
-    "mate",
-    "movetime",
-    "infinite",
-];
-
 /// Why a command is not understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
@@ -106,29 +92,29 @@ pub enum CommandError {
         /// The command.
         command: &'static str,
         /// The correct form.
-        needs: &'static str,
+        needs: String,
     },
 }
 
 impl Command {
-    /// Parses a line; `None` if it is empty.
+    /// Parses a line in a protocol's words; `None` if it is empty.
     ///
     /// # Errors
     /// If it is not a command, or is incomplete.
-    pub fn parse(line: &str) -> Option<Result<Self, CommandError>> {
-        let mut words = Tokens::new(line);
-        Some(Ok(match words.next()? {
-            "uci" => Self::Uci,
-            "debug" => match words.next() {
+    pub fn parse(line: &str, words: &Words) -> Option<Result<Self, CommandError>> {
+        let mut tokens = Tokens::new(line);
+        Some(Ok(match tokens.next()? {
+            word if word == words.hello => Self::Uci,
+            word if words.is_new_game(word) => Self::NewGame,
+            "debug" => match tokens.next() {
                 Some("on") => Self::Debug(true),
                 Some("off") => Self::Debug(false),
                 _ => return Some(malformed("debug", "`on` or `off`")),
             },
             "isready" => Self::IsReady,
-            "setoption" => return Some(set_option(words)),
-            "ucinewgame" => Self::NewGame,
-            "position" => return Some(position(words)),
-            "go" => return Some(go(words).map(Self::Go)),
+            "setoption" => return Some(set_option(tokens)),
+            "position" => return Some(position(tokens, words)),
+            "go" => return Some(go(tokens, words).map(Self::Go)),
             "stop" => Self::Stop,
             "ponderhit" => Self::PonderHit,
             "quit" => Self::Quit,
@@ -137,47 +123,49 @@ impl Command {
     }
 }
 
-fn malformed<T>(command: &'static str, needs: &'static str) -> Result<T, CommandError> {
-    Err(CommandError::Malformed { command, needs })
+fn malformed<T>(command: &'static str, needs: &str) -> Result<T, CommandError> {
+    Err(CommandError::Malformed { command, needs: needs.to_owned() })
 }
 
-fn set_option(mut words: Tokens<'_>) -> Result<Command, CommandError> {
-    if words.next() != Some("name") {
+fn set_option(mut tokens: Tokens<'_>) -> Result<Command, CommandError> {
+    if tokens.next() != Some("name") {
         return malformed("setoption", "`name` and the name of an option");
     }
-    let name = words.until(|word| word == "value").to_owned();
+    let name = tokens.until(|word| word == "value").to_owned();
     if name.is_empty() {
         return malformed("setoption", "`name` and the name of an option");
     }
-    let value = words.next().map(|_| words.rest().to_owned());
+    let value = tokens.next().map(|_| tokens.rest().to_owned());
     Ok(Command::SetOption { name, value })
 }
 
-fn position(mut words: Tokens<'_>) -> Result<Command, CommandError> {
-    let start = match words.next() {
+fn position(mut tokens: Tokens<'_>, words: &Words) -> Result<Command, CommandError> {
+    let start = match tokens.next() {
         Some("startpos") => Start::Usual,
-        Some("fen") => match words.until(|word| word == "moves") {
-            "" => return malformed("position", "a position after `fen`"),
-            fen => Start::Fen(fen.to_owned()),
+        Some(word) if word == words.position => match tokens.until(|word| word == "moves") {
+            "" => return malformed("position", &format!("a position after `{word}`")),
+            position => Start::Fen(position.to_owned()),
         },
-        _ => return malformed("position", "`startpos` or `fen`"),
+        _ => return malformed("position", &format!("`startpos` or `{}`", words.position)),
     };
-    let moves = match words.next() {
+    let moves = match tokens.next() {
         None => Vec::new(),
-        Some("moves") => words.map(ToOwned::to_owned).collect(),
+        Some("moves") => tokens.map(ToOwned::to_owned).collect(),
         Some(_) => return malformed("position", "`moves` before moves"),
     };
     Ok(Command::Position { start, moves })
 }
 
-fn go(mut words: Tokens<'_>) -> Result<Go, CommandError> {
+fn go(mut tokens: Tokens<'_>, words: &Words) -> Result<Go, CommandError> {
+    let Words { clocks, increments, .. } = words;
     let mut go = Go::default();
-    while let Some(word) = words.next() {
+    while let Some(word) = tokens.next() {
         // Some runners send negative times.
         let is_read = match word {
             "searchmoves" => {
-                let moves = Tokens::new(words.until(|word| GO_WORDS.contains(&word)));
-                go.search_moves = moves.map(ToOwned::to_owned).collect();
+                let is_time = |word: &str| clocks.iter().chain(increments).any(|time| time == word);
+                let moves = tokens.until(|word| Words::is_of_frame(word) || is_time(word));
+                go.search_moves = Tokens::new(moves).map(ToOwned::to_owned).collect();
                 true
             }
             "ponder" => {
@@ -188,15 +176,15 @@ fn go(mut words: Tokens<'_>) -> Result<Go, CommandError> {
                 go.infinite = true;
                 true
             }
-            "wtime" => milliseconds(&mut go.white_time_ms, &mut words),
-            "btime" => milliseconds(&mut go.black_time_ms, &mut words),
-            "winc" => milliseconds(&mut go.white_increment_ms, &mut words),
-            "binc" => milliseconds(&mut go.black_increment_ms, &mut words),
-            "movetime" => milliseconds(&mut go.move_time_ms, &mut words),
-            "movestogo" => number(&mut go.moves_to_go, &mut words),
-            "depth" => number(&mut go.depth, &mut words),
-            "nodes" => number(&mut go.nodes, &mut words),
-            "mate" => number(&mut go.mate, &mut words),
+            word if word == clocks[0] => milliseconds(&mut go.white_time_ms, &mut tokens),
+            word if word == clocks[1] => milliseconds(&mut go.black_time_ms, &mut tokens),
+            word if word == increments[0] => milliseconds(&mut go.white_increment_ms, &mut tokens),
+            word if word == increments[1] => milliseconds(&mut go.black_increment_ms, &mut tokens),
+            "movetime" => milliseconds(&mut go.move_time_ms, &mut tokens),
+            "movestogo" => number(&mut go.moves_to_go, &mut tokens),
+            "depth" => number(&mut go.depth, &mut tokens),
+            "nodes" => number(&mut go.nodes, &mut tokens),
+            "mate" => number(&mut go.mate, &mut tokens),
             _ => true,
         };
         if !is_read {
@@ -206,54 +194,61 @@ fn go(mut words: Tokens<'_>) -> Result<Go, CommandError> {
     Ok(go)
 }
 
-fn milliseconds(field: &mut Option<u64>, words: &mut Tokens<'_>) -> bool {
-    *field = words.number::<i64>().map(|ms| u64::try_from(ms).unwrap_or(0));
+fn milliseconds(field: &mut Option<u64>, tokens: &mut Tokens<'_>) -> bool {
+    *field = tokens.number::<i64>().map(|ms| u64::try_from(ms).unwrap_or(0));
     field.is_some()
 }
 
-fn number<T: std::str::FromStr>(field: &mut Option<T>, words: &mut Tokens<'_>) -> bool {
-    *field = words.number();
+fn number<T: std::str::FromStr>(field: &mut Option<T>, tokens: &mut Tokens<'_>) -> bool {
+    *field = tokens.number();
     field.is_some()
 }
 
-impl fmt::Display for Command {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Command {
+    /// The line of it in a protocol's words, without its end.
+    #[must_use]
+    pub fn to_line(&self, words: &Words) -> String {
         match self {
-            Self::Uci => f.write_str("uci"),
-            Self::Debug(is_on) => write!(f, "debug {}", if *is_on { "on" } else { "off" }),
-            Self::IsReady => f.write_str("isready"),
-            Self::SetOption { name, value: None } => write!(f, "setoption name {name}"),
+            Self::Uci => words.hello.clone(),
+            Self::Debug(is_on) => format!("debug {}", if *is_on { "on" } else { "off" }),
+            Self::IsReady => "isready".to_owned(),
+            Self::SetOption { name, value: None } => format!("setoption name {name}"),
             // An empty text is a value too: the word must be present.
             Self::SetOption { name, value: Some(value) } => {
-                write!(f, "setoption name {name} value {value}")
+                format!("setoption name {name} value {value}")
             }
-            Self::NewGame => f.write_str("ucinewgame"),
+            Self::NewGame => words.new_game(),
             Self::Position { start, moves } => {
-                match start {
-                    Start::Usual => f.write_str("position startpos")?,
-                    Start::Fen(fen) => write!(f, "position fen {fen}")?,
-                }
+                let mut line = match start {
+                    Start::Usual => "position startpos".to_owned(),
+                    Start::Fen(position) => format!("position {} {position}", words.position),
+                };
                 if !moves.is_empty() {
-                    f.write_str(" moves")?;
+                    line.push_str(" moves ");
+                    line.push_str(&moves.join(" "));
                 }
-                moves.iter().try_for_each(|mv| write!(f, " {mv}"))
+                line
             }
-            Self::Go(go) => write!(f, "{go}"),
-            Self::Stop => f.write_str("stop"),
-            Self::PonderHit => f.write_str("ponderhit"),
-            Self::Quit => f.write_str("quit"),
+            Self::Go(go) => go.to_line(words),
+            Self::Stop => "stop".to_owned(),
+            Self::PonderHit => "ponderhit".to_owned(),
+            Self::Quit => "quit".to_owned(),
         }
     }
 }
 
-impl fmt::Display for Go {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.ponder { "go ponder" } else { "go" })?;
+impl Go {
+    /// The line of it in a protocol's words, without its end.
+    #[must_use]
+    pub fn to_line(&self, words: &Words) -> String {
+        let Words { clocks: [white_time, black_time], increments, .. } = words;
+        let [white_increment, black_increment] = increments;
+        let mut line = (if self.ponder { "go ponder" } else { "go" }).to_owned();
         for (name, value) in [
-            ("wtime", self.white_time_ms),
-            ("btime", self.black_time_ms),
-            ("winc", self.white_increment_ms),
-            ("binc", self.black_increment_ms),
+            (white_time.as_str(), self.white_time_ms),
+            (black_time, self.black_time_ms),
+            (white_increment, self.white_increment_ms),
+            (black_increment, self.black_increment_ms),
             ("movestogo", self.moves_to_go.map(u64::from)),
             ("depth", self.depth.map(u64::from)),
             ("nodes", self.nodes),
@@ -261,17 +256,19 @@ impl fmt::Display for Go {
             ("movetime", self.move_time_ms),
         ] {
             if let Some(value) = value {
-                write!(f, " {name} {value}")?;
+                // Writing to a string cannot fail.
+                let _ = write!(line, " {name} {value}");
             }
         }
         if self.infinite {
-            f.write_str(" infinite")?;
+            line.push_str(" infinite");
         }
         if !self.search_moves.is_empty() {
             // Last, since some engines take every word after it for a move.
-            f.write_str(" searchmoves")?;
+            line.push_str(" searchmoves ");
+            line.push_str(&self.search_moves.join(" "));
         }
-        self.search_moves.iter().try_for_each(|mv| write!(f, " {mv}"))
+        line
     }
 }
 

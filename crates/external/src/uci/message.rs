@@ -7,6 +7,7 @@ use std::fmt;
 
 use super::option::Declared;
 use super::tokens::Tokens;
+use super::words::{Words, is_move};
 
 /// A message of an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +18,8 @@ pub enum Message<'a> {
     Author(&'a str),
     /// `option`: an option.
     Option(Declared),
-    /// `uciok`: the introduction is complete.
-    UciOk,
+    /// `uciok`, or the same word of another protocol: the introduction is complete.
+    UciOk(&'a str),
     /// `readyok`: all commands are done, or a search runs.
     ReadyOk,
     /// `info`: progress of a search.
@@ -93,7 +94,7 @@ pub enum Bound {
 pub struct BestMove<'a> {
     /// As written: a move, a word for none, or empty.
     pub mv: &'a str,
-    /// The answer that it expects.
+    /// The answer that it expects, as written.
     pub ponder: Option<&'a str>,
 }
 
@@ -119,9 +120,9 @@ const INFO_WORDS: [&str; 17] = [
 ];
 
 impl<'a> Message<'a> {
-    /// Parses a line; `None` if it is not a message.
+    /// Parses a line in a protocol's words; `None` if it is not a message.
     #[must_use]
-    pub fn parse(line: &'a str) -> Option<Self> {
+    pub fn parse(line: &'a str, protocol: &Words) -> Option<Self> {
         let mut words = Tokens::new(line);
         Some(match words.next()? {
             "id" => match words.next()? {
@@ -130,7 +131,7 @@ impl<'a> Message<'a> {
                 _ => return None,
             },
             "option" => Self::Option(Declared::parse(words.rest())?),
-            "uciok" => Self::UciOk,
+            word if protocol.is_ok(word) => Self::UciOk(word),
             "readyok" => Self::ReadyOk,
             "info" => Self::Info(Info::parse(words)),
             "bestmove" => Self::BestMove(BestMove::parse(words)),
@@ -209,21 +210,7 @@ impl<'a> BestMove<'a> {
     fn parse(mut words: Tokens<'a>) -> Self {
         let mv = words.next().unwrap_or_default();
         let ponder = words.next().filter(|word| *word == "ponder").and_then(|_| words.next());
-        Self { mv, ponder: ponder.filter(|mv| is_move(mv)) }
-    }
-}
-
-/// Whether a word looks like a UCI move: two squares, and perhaps a promotion; also in upper case, against
-/// the protocol.
-#[must_use]
-pub fn is_move(word: &str) -> bool {
-    let is_square = |file: u8, rank: u8| {
-        matches!(file.to_ascii_lowercase(), b'a'..=b'h') && matches!(rank, b'1'..=b'8')
-    };
-    match *word.as_bytes() {
-        [a, b, c, d] => is_square(a, b) && is_square(c, d),
-        [a, b, c, d, piece] => is_square(a, b) && is_square(c, d) && piece.is_ascii_alphabetic(),
-        _ => false,
+        Self { mv, ponder }
     }
 }
 
@@ -233,7 +220,7 @@ impl fmt::Display for Message<'_> {
             Self::Name(name) => write!(f, "id name {name}"),
             Self::Author(author) => write!(f, "id author {author}"),
             Self::Option(declared) => write!(f, "option {declared}"),
-            Self::UciOk => f.write_str("uciok"),
+            Self::UciOk(word) => f.write_str(word),
             Self::ReadyOk => f.write_str("readyok"),
             Self::Info(info) => write!(f, "info{info}"),
             Self::BestMove(best) => write!(f, "{best}"),

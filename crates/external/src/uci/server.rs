@@ -1,7 +1,7 @@
 //! The engine's side of a UCI conversation, as a state machine: for players offered to other
 //! programs.
 //!
-//! It is independent of the rules of chess. Lines go in; lines to send and actions to carry out
+//! It is independent of the rules of games. Lines go in; lines to send and actions to carry out
 //! come out. One search runs at a time; the caller reports its end.
 
 use std::fmt;
@@ -9,6 +9,7 @@ use std::fmt;
 use super::command::{Command, CommandError, Go, Start};
 use super::message::{BestMove, Info, Message};
 use super::option::{Declared, Kind};
+use super::words::Words;
 
 /// An action to carry out, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +56,7 @@ pub enum Refused {
     Command(#[from] CommandError),
     /// A search runs.
     #[error("`{0}` has to wait for the end of the search; send `stop` first")]
-    Searching(&'static str),
+    Searching(String),
     /// There is no such option.
     #[error("there is no option `{0}`")]
     NoOption(String),
@@ -72,6 +73,7 @@ pub enum Refused {
 /// The engine's side of one conversation.
 #[derive(Debug)]
 pub struct Server {
+    words: Words,
     name: String,
     author: String,
     options: Vec<Declared>,
@@ -94,16 +96,16 @@ enum Searching {
 }
 
 impl Server {
-    /// A conversation about to begin.
+    /// A conversation about to begin in these words.
     #[must_use]
-    pub fn new(name: String, author: String, options: Vec<Declared>) -> Self {
+    pub fn new(words: Words, name: String, author: String, options: Vec<Declared>) -> Self {
         let (start, moves) = (Start::Usual, Vec::new());
-        Self { name, author, options, start, moves, search: Searching::No }
+        Self { words, name, author, options, start, moves, search: Searching::No }
     }
 
     /// Takes a line from the engine's user.
     pub fn take(&mut self, line: &str) -> Vec<Action> {
-        let Some(command) = Command::parse(line) else { return Vec::new() };
+        let Some(command) = Command::parse(line, &self.words) else { return Vec::new() };
         let obeyed = command.map_err(Refused::from).and_then(|command| self.obey(command));
         obeyed.unwrap_or_else(|refused| vec![say_info(&refused)])
     }
@@ -143,7 +145,7 @@ impl Server {
                 vec![Action::Set(self.setting(&name, value)?)]
             }
             Command::NewGame => {
-                self.wait_for_end("ucinewgame")?;
+                self.wait_for_end(&self.words.new_game())?;
                 vec![Action::NewGame]
             }
             Command::Position { start, moves } => {
@@ -169,7 +171,7 @@ impl Server {
             vec![Message::Name(&self.name).to_string(), Message::Author(&self.author).to_string()];
         lines
             .extend(self.options.iter().cloned().map(|option| Message::Option(option).to_string()));
-        lines.push(Message::UciOk.to_string());
+        lines.push(self.words.ok());
         lines.into_iter().map(Action::Say).collect()
     }
 
@@ -188,8 +190,11 @@ impl Server {
         }
     }
 
-    fn wait_for_end(&self, command: &'static str) -> Result<(), Refused> {
-        if self.search == Searching::No { Ok(()) } else { Err(Refused::Searching(command)) }
+    fn wait_for_end(&self, command: &str) -> Result<(), Refused> {
+        if self.search == Searching::No {
+            return Ok(());
+        }
+        Err(Refused::Searching(command.to_owned()))
     }
 
     fn let_answer(&mut self, action: Action) -> Vec<Action> {

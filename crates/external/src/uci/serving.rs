@@ -210,7 +210,7 @@ fn carry_out<W: Write>(job: Job, player: &mut dyn Player, desk: &Mutex<Desk<W>>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::uci::Declared;
+    use crate::uci::{Declared, Words};
 
     /// Plays `a1a2`, when its position demands: at once, once it is stopped, or never.
     #[derive(Default)]
@@ -241,7 +241,7 @@ mod tests {
             signals: &Signals,
             say: &mut dyn FnMut(&Info<'_>),
         ) -> Result<Chosen, String> {
-            self.done.push(format!("{start:?} {moves:?} {go}"));
+            self.done.push(format!("{start:?} {moves:?} {}", go.to_line(&Words::uci())));
             say(&Info { depth: Some(1), ..Info::default() });
             while go.infinite && !signals.is_stopped() {
                 std::thread::yield_now();
@@ -260,7 +260,7 @@ mod tests {
     /// Sends lines, each after the output that it waits for, and returns all output and all actions.
     fn served(conversation: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
         let option = Declared::parse("name Hash type spin default 16 min 1 max 64").unwrap();
-        let server = Server::new("Us".to_owned(), "we".to_owned(), vec![option]);
+        let server = Server::new(Words::uci(), "Us".to_owned(), "we".to_owned(), vec![option]);
         let (input, mut to_engine) = io::pipe().unwrap();
         let (from_engine, output) = io::pipe().unwrap();
         let mut fake = Fake::default();

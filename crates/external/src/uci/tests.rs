@@ -11,6 +11,18 @@ fn line(text: &str) -> Line {
     Line { text: text.to_owned(), is_cut: false }
 }
 
+/// The words of Tak programs.
+fn tei() -> Words {
+    let [clocks, increments] = [["wtime", "btime"], ["winc", "binc"]];
+    Words {
+        hello: "tei".to_owned(),
+        position: "tps".to_owned(),
+        clocks: clocks.map(str::to_owned),
+        increments: increments.map(str::to_owned),
+        moves: MoveForm::Word,
+    }
+}
+
 fn searching() -> Client {
     let mut client = Client::default();
     client.begin_search();
@@ -204,6 +216,90 @@ fn best_moves_are_heard_however_they_are_said() {
     }
 }
 
+/// Over UGI a move is any word, in its own case, except one that stands for none.
+#[test]
+fn moves_of_other_games_are_words() {
+    for (text, mv, ponder) in [
+        ("bestmove d3", Ok("d3"), None),
+        (" bestmove\tA1-2r  ponder b2-1l\r", Ok("A1-2r"), Some("b2-1l")),
+        ("bestmove pass ponder (none)", Ok("pass"), None),
+        ("bestmove d3 with a reason", Ok("d3"), None),
+        ("info depth 3 score cp 5 pv d3 c5 bestmove d3", Ok("d3"), None),
+        ("bestmove (none)", Err("(none)"), None),
+        ("bestmove None", Err("None"), None),
+        ("bestmove resign", Err("resign"), None),
+        ("bestmove é", Err("é"), None),
+        ("bestmove", Err("bestmove"), None),
+    ] {
+        let mut client = Client::new(Words::ugi());
+        client.begin_search();
+        for junk in ["I look for a bestmove now", "info string bestmove d3", "bestmoves d3"] {
+            assert_eq!(client.take(&line(junk)), None, "{junk}");
+        }
+        let answer = chosen(&mut client, text);
+        let chosen = answer.mv.as_deref().map_err(String::as_str);
+        assert_eq!((chosen, answer.ponder.as_deref()), (mv, ponder), "{text}");
+    }
+}
+
+#[test]
+fn a_greeting_has_the_words_of_its_protocol() {
+    for (words, hello, ok) in
+        [(Words::uci(), "uci", "uciok"), (Words::ugi(), "ugi", "ugiok"), (tei(), "tei", "teiok")]
+    {
+        let mut client = Client::new(words.clone());
+        assert_eq!(client.greet(), hello);
+        for other in ["uciok", "ugiok", "teiok", "ok", "readyok"] {
+            let event = client.take(&line(other));
+            assert_eq!(event.is_some(), other == ok, "{other}");
+            client.greet();
+        }
+        assert_eq!(client.take(&line(&format!("log: ready {ok}"))), Some(Event::Greeted));
+        assert_eq!(words.new_game(), format!("{hello}newgame"));
+    }
+}
+
+#[test]
+fn commands_have_the_words_of_their_protocol() {
+    let go = Go {
+        white_time_ms: Some(1),
+        black_time_ms: Some(2),
+        white_increment_ms: Some(3),
+        black_increment_ms: Some(4),
+        moves_to_go: Some(5),
+        ..Go::default()
+    };
+    let (start, moves) = (Start::Fen("x5/x5 1 1".to_owned()), vec!["a1".to_owned()]);
+    let position = Command::Position { start, moves };
+    let lines = |words: &Words| {
+        [Command::Uci, Command::NewGame, position.clone(), Command::Go(go.clone())]
+            .map(|command| command.to_line(words))
+    };
+    assert_eq!(
+        lines(&Words::ugi()),
+        [
+            "ugi",
+            "uginewgame",
+            "position fen x5/x5 1 1 moves a1",
+            "go p1time 1 p2time 2 p1inc 3 p2inc 4 movestogo 5",
+        ]
+    );
+    assert_eq!(
+        lines(&tei()),
+        [
+            "tei",
+            "teinewgame",
+            "position tps x5/x5 1 1 moves a1",
+            "go wtime 1 btime 2 winc 3 binc 4 movestogo 5",
+        ]
+    );
+    let parsed =
+        |text: &str| Command::parse(text, &tei()).unwrap().map_err(|error| error.to_string());
+    assert_eq!(parsed("uci"), Err("there is no command `uci`".to_owned()));
+    assert_eq!(parsed("position fen x"), Err("`position` needs `startpos` or `tps`".to_owned()));
+    assert_eq!(parsed("go p1time 5"), Ok(Command::Go(Go::default())));
+}
+
 #[test]
 fn breaches_are_noted_once_for_each_kind() {
     let mut client = searching();
@@ -239,8 +335,9 @@ fn breaches_are_noted_once_for_each_kind() {
 
 #[test]
 fn commands_are_read_with_what_was_wrong() {
-    let problem = |text: &str| Command::parse(text).unwrap().unwrap_err().to_string();
-    assert_eq!(Command::parse("  \t"), None);
+    let problem =
+        |text: &str| Command::parse(text, &Words::uci()).unwrap().unwrap_err().to_string();
+    assert_eq!(Command::parse("  \t", &Words::uci()), None);
     assert_eq!(problem("joho debug on"), "there is no command `joho`");
     assert_eq!(problem("debug"), "`debug` needs `on` or `off`");
     assert_eq!(problem("setoption Hash"), "`setoption` needs `name` and the name of an option");
@@ -253,7 +350,8 @@ fn commands_are_read_with_what_was_wrong() {
     assert_eq!(problem("position startpos e2e4"), "`position` needs `moves` before moves");
     assert_eq!(problem("go depth"), "`go` needs a whole number after each limit");
     let go = Go { white_time_ms: Some(0), depth: Some(3), ..Go::default() };
-    assert_eq!(Command::parse("go wtime -5 depth 3 perft"), Some(Ok(Command::Go(go))));
+    let parsed = Command::parse("go wtime -5 depth 3 perft", &Words::uci());
+    assert_eq!(parsed, Some(Ok(Command::Go(go))));
     assert_eq!(whole_ms(Duration::from_micros(1_999)), 1);
 }
 
@@ -261,7 +359,8 @@ fn commands_are_read_with_what_was_wrong() {
 fn served(lines: &[&str]) -> Vec<String> {
     let options = ["name Hash type spin default 16 min 1 max 64", "name Clear type button"];
     let options = options.iter().map(|text| Declared::parse(text).unwrap()).collect();
-    let mut server = Server::new("Us 1".to_owned(), "we".to_owned(), options);
+    let words = Words::uci();
+    let mut server = Server::new(words.clone(), "Us 1".to_owned(), "we".to_owned(), options);
     let mut done = Vec::new();
     for text in lines {
         let actions = match *text {
@@ -274,7 +373,8 @@ fn served(lines: &[&str]) -> Vec<String> {
             Action::SayReady => "* SayReady".to_owned(),
             Action::Set(Setting { name, value }) => format!("* {name} = {value:?}"),
             Action::Search { start, moves, go } => {
-                format!("* {} / {go}", Command::Position { start, moves })
+                let position = Command::Position { start, moves }.to_line(&words);
+                format!("* {position} / {}", go.to_line(&words))
             }
             Action::NewGame | Action::Stop | Action::PonderHit | Action::Quit => {
                 format!("* {action:?}")
@@ -443,18 +543,22 @@ fn commands() -> impl Strategy<Value = Command> {
     ]
 }
 
+fn words() -> impl Strategy<Value = Words> {
+    prop_oneof![Just(Words::uci()), Just(Words::ugi()), Just(tei())]
+}
+
 proptest! {
     #[test]
-    fn commands_are_read_as_they_are_written(command in commands()) {
-        let text = command.to_string();
-        prop_assert_eq!(Command::parse(&text), Some(Ok(command)), "{}", text);
+    fn commands_are_read_as_they_are_written(command in commands(), words in words()) {
+        let text = command.to_line(&words);
+        prop_assert_eq!(Command::parse(&text, &words), Some(Ok(command)), "{}", text);
     }
 
     #[test]
     fn options_are_read_as_they_are_written(name in free_text(), kind in kind()) {
         let declared = Declared { name, kind };
         let text = Message::Option(declared.clone()).to_string();
-        prop_assert_eq!(Message::parse(&text), Some(Message::Option(declared)), "{}", text);
+        prop_assert_eq!(Message::parse(&text, &Words::uci()), Some(Message::Option(declared)), "{}", text);
     }
 
     #[test]
@@ -481,7 +585,7 @@ proptest! {
             is_garbled: false,
         };
         let text = Message::Info(info).to_string();
-        prop_assert_eq!(Message::parse(&text), Some(Message::Info(info)), "{}", text);
+        prop_assert_eq!(Message::parse(&text, &Words::uci()), Some(Message::Info(info)), "{}", text);
     }
 
     #[test]
@@ -491,7 +595,7 @@ proptest! {
     ) {
         let best = BestMove { mv: &mv, ponder: ponder.as_deref() };
         let text = best.to_string();
-        prop_assert_eq!(Message::parse(&text), Some(Message::BestMove(best)), "{}", text);
+        prop_assert_eq!(Message::parse(&text, &Words::uci()), Some(Message::BestMove(best)), "{}", text);
     }
 
     #[test]
@@ -506,15 +610,16 @@ proptest! {
             0..12,
         ),
         phase in 0..4,
+        words in words(),
     ) {
-        let mut client = Client::default();
+        let mut client = Client::new(words.clone());
         match phase {
             0 => { client.greet(); }
             1 => { client.ask_ready(); }
             2 => client.begin_search(),
             _ => {}
         }
-        let mut server = Server::new(String::new(), String::new(), Vec::new());
+        let mut server = Server::new(words, String::new(), String::new(), Vec::new());
         for text in &lines {
             client.take(&line(text));
             for action in server.take(text) {

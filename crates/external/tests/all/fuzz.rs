@@ -203,7 +203,7 @@ proptest! {
         assert_short(client.author());
         for option in client.options() {
             let text = uci::Message::Option(option.clone()).to_string();
-            prop_assert!(uci::Message::parse(&text).is_some(), "{text}");
+            prop_assert!(uci::Message::parse(&text, &uci::Words::uci()).is_some(), "{text}");
         }
         client.begin_search();
         match client.take(&line("bestmove e2e4")) {
@@ -280,7 +280,8 @@ proptest! {
     ) {
         let mut input = words.join("\n").into_bytes();
         mutations.iter().for_each(|mutation| mutation.apply(&mut input));
-        let mut server = uci::Server::new("a".to_owned(), "b".to_owned(), Vec::new());
+        let words = uci::Words::uci();
+        let mut server = uci::Server::new(words, "a".to_owned(), "b".to_owned(), Vec::new());
         let mut lines = Assembler::default();
         for piece in input.chunks(length).chain([&b"\n"[..]]) {
             lines.take(piece, |line| {

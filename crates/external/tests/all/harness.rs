@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use spelrum_external::gtp::Dialect;
 use spelrum_external::{
     Choice, Colour, Conditions, Engine, EngineFailure, EngineSpec, FailureKind, Guard, Limits,
-    Options, Patience, Protocol, Situation, Start, xboard,
+    Options, Patience, Protocol, Situation, Start, uci, xboard,
 };
 
 /// What these tests start: see `tests/program/program.rs`.
@@ -54,6 +54,7 @@ pub(crate) fn spec(protocol: &str, words: &[&str]) -> EngineSpec {
         set: Options::new(),
         gtp: Dialect { limits: vec!["level {depth}".to_owned()], ..Dialect::default() },
         xboard: xboard::Dialect::default(),
+        ugi: uci::Words::ugi(),
         logs: None,
     }
 }

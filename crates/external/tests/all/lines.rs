@@ -160,7 +160,7 @@ fn failures_are_told_apart() {
     let FailureKind::Raised(traceback) = kind(&["raises"]) else { panic!("it raises") };
     assert!(traceback.ends_with(" ⏎ ZeroDivisionError"), "{traceback}");
     let failure = started(&lines(&["dies-at-start"]), &game("g")).unwrap_err();
-    assert!(failure.diagnose(&lines(&[]), None).problem.contains("numpy"), "{failure:?}");
+    assert!(failure.diagnose(&lines(&[])).problem.contains("numpy"), "{failure:?}");
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn a_player_that_does_not_flush_is_guessed() {
     let spec = EngineSpec { patience, ..lines(&["does-not-flush"]) };
     let failure = started(&spec, &game("g")).unwrap_err();
     assert!(matches!(failure.kind, FailureKind::NoAnswer { .. }), "{failure:?}");
-    let remedy = failure.diagnose(&spec, None).remedy;
+    let remedy = failure.diagnose(&spec).remedy;
     assert!(remedy.contains("flush"), "{remedy}");
 }
 
@@ -227,7 +227,7 @@ fn a_greeting_that_is_wrong_is_not_taken_for_silence() {
     let diagnosed = |behaviour: &str, conditions: &Conditions| {
         let spec = EngineSpec { patience, ..lines(&[behaviour]) };
         let failure = started(&spec, conditions).unwrap_err();
-        let diagnosis = failure.diagnose(&spec, None);
+        let diagnosis = failure.diagnose(&spec);
         [diagnosis.problem, diagnosis.remedy]
     };
     let [problem, remedy] = diagnosed("greets-badly", &game("g"));

@@ -13,4 +13,5 @@ mod moves;
 mod placing;
 mod pool;
 mod startup;
+mod ugi;
 mod xboard;

@@ -73,7 +73,7 @@ fn an_engine_that_does_not_greet_is_given_up() {
         let asked = "uci".to_owned();
         assert_eq!(
             failure.kind,
-            FailureKind::NoAnswer { asked, awaited: "uciok", within },
+            FailureKind::NoAnswer { asked, awaited: "uciok".to_owned(), within },
             "{word}"
         );
         assert!(failure.transcript.starts_with("> uci\n"), "{}", failure.transcript);
@@ -85,8 +85,8 @@ fn an_engine_that_never_is_ready_is_given_up() {
     let mut unready = spec("uci", &["unready-for-games"]);
     unready.patience.ready = SHORT;
     let failure = new_game(&mut start(&unready).unwrap()).unwrap_err();
-    let (asked, within) = ("isready".to_owned(), SHORT);
-    assert_eq!(failure.kind, FailureKind::NoAnswer { asked, awaited: "readyok", within });
+    let [asked, awaited] = ["isready", "readyok"].map(str::to_owned);
+    assert_eq!(failure.kind, FailureKind::NoAnswer { asked, awaited, within: SHORT });
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     }
     let words: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
     match role.to_str() {
-        Some("uci") => uci::run(&words),
+        Some(hello @ ("uci" | "ugi")) => uci::run(hello, &words),
         Some("gtp") => gtp::run(&words),
         Some("lines") => lines::run(&words),
         Some("xboard") => xboard::run(&words),

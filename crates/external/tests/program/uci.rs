@@ -1,4 +1,5 @@
-//! An engine that speaks UCI, with misbehaviour chosen by its arguments.
+//! An engine that speaks UCI or UGI, with misbehaviour chosen by its arguments. `hello=` gives it another greeting,
+//! `answers=` another answer.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::process::ExitCode;
@@ -24,6 +25,7 @@ const BURNT: Duration = Duration::from_millis(200);
 const LATE: Duration = Duration::from_secs(1);
 
 struct Engine<'a> {
+    hello: &'a str,
     words: &'a [String],
     games: u32,
     moves: u32,
@@ -31,8 +33,9 @@ struct Engine<'a> {
     owes: bool,
 }
 
-pub(crate) fn run(words: &[String]) -> ExitCode {
-    let mut engine = Engine { words, games: 0, moves: 0, owes: false };
+pub(crate) fn run(hello: &str, words: &[String]) -> ExitCode {
+    let hello = words.iter().find_map(|word| word.strip_prefix("hello=")).unwrap_or(hello);
+    let mut engine = Engine { hello, words, games: 0, moves: 0, owes: false };
     if engine.does("dies-at-start") {
         let _ = writeln!(io::stderr(), "fatal: there is no net");
         return ExitCode::from(3);
@@ -73,8 +76,9 @@ impl Engine<'_> {
         if word == "isready" && std::mem::take(&mut self.owes) {
             self.say("bestmove h2h4");
         }
+        let of_hello = word.strip_prefix(self.hello);
         match word {
-            "uci" => self.introduce(),
+            _ if of_hello == Some("") => self.introduce(),
             "isready" if self.does("unready-for-games") && self.games > 0 => {}
             "isready" => {
                 if self.does("slow-readyok") {
@@ -85,7 +89,7 @@ impl Engine<'_> {
                     crate::linger();
                 }
             }
-            "ucinewgame" => {
+            _ if of_hello == Some("newgame") => {
                 self.games += 1;
                 if self.does("burns-for-games") {
                     crate::burn(BURNT, 1);
@@ -149,7 +153,8 @@ impl Engine<'_> {
             });
         }
         if !self.does("no-uciok") {
-            self.say("uciok");
+            let hello = if self.does("says-uciok") { "uci" } else { self.hello };
+            self.say(&format!("{hello}ok"));
         }
     }
 
@@ -220,6 +225,8 @@ impl Engine<'_> {
         ];
         let answer = answers.iter().find(|(word, _)| self.does(word));
         let answer = answer.map_or("bestmove e2e4 ponder e7e5", |(_, answer)| answer);
+        let own = self.words.iter().find_map(|word| word.strip_prefix("answers="));
+        let answer = own.unwrap_or(answer);
         // A second search has another answer, to distinguish it from leftovers of the first.
         if self.moves == 2 {
             self.say("bestmove g1f3");
