@@ -47,7 +47,7 @@ mod tests {
             match OverUgi::new(rules).position(&turn).0 {
                 Start::Usual => "startpos".to_owned(),
                 Start::Fen(position) => position.to_owned(),
-                start => panic!("{start:?}"),
+                start @ (Start::Board { .. } | Start::Any(_)) => panic!("{start:?}"),
             }
         };
         for (game, usual) in [
