@@ -589,7 +589,7 @@ pub struct MoveValue {
     #[prost(sint64, tag = "2")]
     pub value: i64,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Move {
     /// 0: the player who moved first from the opening; 1: the other.
     #[prost(uint32, tag = "1")]
@@ -628,15 +628,18 @@ pub struct Move {
     /// context switches. Absent if unknown, and for external engines.
     #[prost(uint64, optional, tag = "14")]
     pub involuntary_switches: ::core::option::Option<u64>,
+    /// What an external engine told of the move.
     #[prost(message, optional, tag = "15")]
     pub told: ::core::option::Option<Told>,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Told {
+    /// Of several lines, or empty.
     #[prost(string, tag = "1")]
     pub note: ::prost::alloc::string::String,
     #[prost(message, repeated, tag = "2")]
     pub distribution: ::prost::alloc::vec::Vec<Probability>,
+    /// Answers before it that were refused, after which the player was asked again.
     #[prost(uint32, tag = "3")]
     pub refused: u32,
 }
@@ -644,6 +647,7 @@ pub struct Told {
 pub struct Probability {
     #[prost(string, tag = "1")]
     pub r#move: ::prost::alloc::string::String,
+    /// Of the probability 1.
     #[prost(uint32, tag = "2")]
     pub millionths: u32,
 }
