@@ -630,10 +630,10 @@ pub struct Move {
     pub involuntary_switches: ::core::option::Option<u64>,
     /// What an external engine told of the move.
     #[prost(message, optional, tag = "15")]
-    pub told: ::core::option::Option<Told>,
+    pub remarks: ::core::option::Option<Remarks>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
-pub struct Told {
+pub struct Remarks {
     /// Of several lines, or empty.
     #[prost(string, tag = "1")]
     pub note: ::prost::alloc::string::String,

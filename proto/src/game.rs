@@ -1,7 +1,7 @@
 //! Played games: the engine's record with its identity, and [`v1::Game`].
 
 use spelrum_engine::{
-    GameRecord, MoveRecord, MoveValue, Outcome, SearchReport, Side, Termination, Told,
+    GameRecord, MoveRecord, MoveValue, Outcome, Remarks, SearchReport, Side, Termination,
     termination_named,
 };
 use spelrum_model::engines::EngineIdentity;
@@ -68,18 +68,18 @@ pub(crate) fn move_to_wire(record: MoveRecord) -> v1::Move {
         ended_by: record.search.ended_by.name().to_owned(),
         told_us: record.search.told_us,
         involuntary_switches: record.involuntary_switches,
-        told: record.told.map(|told| told_to_wire(*told)),
+        remarks: record.remarks.map(|remarks| remarks_to_wire(*remarks)),
     }
 }
 
-fn told_to_wire(Told { note, distribution, refused }: Told) -> v1::Told {
+fn remarks_to_wire(Remarks { note, distribution, refused }: Remarks) -> v1::Remarks {
     let probability = |(mv, millionths)| v1::Probability { r#move: mv, millionths };
-    v1::Told { note, distribution: distribution.into_iter().map(probability).collect(), refused }
+    v1::Remarks { note, distribution: distribution.into_iter().map(probability).collect(), refused }
 }
 
-fn told_from_wire(v1::Told { note, distribution, refused }: v1::Told) -> Told {
+fn remarks_from_wire(v1::Remarks { note, distribution, refused }: v1::Remarks) -> Remarks {
     let probability = |v1::Probability { r#move: mv, millionths }| (mv, millionths);
-    Told { note, distribution: distribution.into_iter().map(probability).collect(), refused }
+    Remarks { note, distribution: distribution.into_iter().map(probability).collect(), refused }
 }
 
 /// Checks a reported game and returns its id. Afterwards [`from_wire`] cannot fail on it.
@@ -197,10 +197,10 @@ pub(crate) fn check_move(mv: &v1::Move) -> Result<(), WireError> {
     number("cpu_us", mv.cpu_us)?;
     number("told_us", mv.told_us.unwrap_or(0))?;
     number("involuntary_switches", mv.involuntary_switches.unwrap_or(0))?;
-    if let Some(told) = &mv.told {
-        at_most("told.distribution", told.distribution.len(), Told::MOVES_MAX)?;
-        if told_from_wire(told.clone()).problem().is_some() {
-            return Err(WireError::new("told", Fault::NotPlainText));
+    if let Some(remarks) = &mv.remarks {
+        at_most("remarks.distribution", remarks.distribution.len(), Remarks::MOVES_MAX)?;
+        if remarks_from_wire(remarks.clone()).problem().is_some() {
+            return Err(WireError::new("remarks", Fault::NotPlainText));
         }
     }
     ended_by(mv).map(drop)
@@ -225,7 +225,7 @@ pub(crate) fn move_from_wire(mv: v1::Move) -> Result<MoveRecord, WireError> {
         wall_us: mv.wall_us,
         cpu_us: mv.cpu_us,
         involuntary_switches: mv.involuntary_switches,
-        told: mv.told.map(|told| Box::new(told_from_wire(told))),
+        remarks: mv.remarks.map(|remarks| Box::new(remarks_from_wire(remarks))),
     })
 }
 

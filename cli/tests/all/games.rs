@@ -273,7 +273,7 @@ fn positions_are_written_for_training() {
                 .iter()
                 .any(|what| count(fen, *what) != count(after, *what));
             let is_check = ply > 0 && san[ply - 1].ends_with(['+', '#']);
-            if !changes && !is_check && ply >= 10 && score.abs() <= 300 {
+            if !changes && !is_check && ply >= 2 && score.abs() <= 600 {
                 quiet.push(line.clone());
             }
             all.push(line);
@@ -286,7 +286,7 @@ fn positions_are_written_for_training() {
         ran.expect_exit(0).stdout().lines().map(ToOwned::to_owned).collect()
     };
     assert_eq!(written(&[]), all);
-    let filters = ["--quiet-positions", "--from-ply", "10", "--score-max", "300"];
+    let filters = ["--quiet-positions", "--from-ply", "2", "--score-max", "600"];
     assert_eq!(written(&filters), quiet);
     let once = written(&["--once"]);
     assert!(once.len() <= all.len() && once.iter().all(|line| all.contains(line)));

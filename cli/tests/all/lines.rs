@@ -347,18 +347,19 @@ fn what_a_player_tells_of_its_moves_is_kept() {
     let seeds = std::fs::read_to_string(sandbox.path("seeds.txt")).unwrap();
     let distinct: BTreeSet<&str> = seeds.lines().collect();
     assert_eq!(distinct.len(), seeds.lines().count(), "each try has a seed of its own");
-    let notes = "SELECT count(DISTINCT note) || ' ' || min(refused) || ' ' || max(note)
+    let notes = "SELECT count(DISTINCT note) || ' ' || min(refused) || ' ' || max(note) \
         FROM move_notes JOIN moves USING (game_id, ply)";
-    let flat = format!("SELECT replace(({notes}), char(10), '/')");
+    let flat = format!("SELECT replace(({notes}), char(10), '/') AS notes");
     assert_eq!(sandbox.sql("match.db", &flat), "1 1 it is/first [31m");
-    let other = "SELECT count(*) FROM move_notes AS n JOIN moves AS m USING (game_id, ply)
+    let other =
+        "SELECT count(*) AS others FROM move_notes AS n JOIN moves AS m USING (game_id, ply)
         WHERE m.move <> 'c3' AND n.distribution_json ->> m.move <> 750000";
     assert_eq!(sandbox.sql("match.db", other), "0", "all that are kept are three to one");
     let ran = sandbox.run(&["replay", "1", "--db", "match.db", "--no-check"]);
     let replay = ran.expect_exit(0).stdout();
     assert!(replay.contains("  asked again after 1 refused answer\n"), "{replay}");
     assert!(replay.contains("75.0%, c3 25.0%\n  | it is\n  | first [31m\n"), "{replay}");
-    let copied = "SELECT count(*) || ' ' || sum(refused) || ' ' || sum(length(distribution_json)) FROM move_notes";
+    let copied = "SELECT count(*) || ' ' || sum(refused) || ' ' || sum(length(distribution_json)) AS sums FROM move_notes";
     let before = sandbox.sql("match.db", copied);
     sandbox.run(&["import", "match.db", "--db", "copy.db"]);
     assert_eq!(sandbox.sql("copy.db", copied), before);

@@ -124,7 +124,7 @@ pub fn check_record(record: &GameRecord, players: [&Player; 2]) -> Result<(), Ir
 }
 
 fn check_move(record: &MoveRecord, player: &Player) -> Result<(), String> {
-    let MoveRecord { wall_us, cpu_us, involuntary_switches, search, told, .. } = record;
+    let MoveRecord { wall_us, cpu_us, involuntary_switches, search, remarks, .. } = record;
     let switches = involuntary_switches.unwrap_or(0);
     if switches > wall_us.saturating_add(SWITCHES_TOLERANCE) {
         return Err(format!("it was interrupted {switches} times in {wall_us} µs"));
@@ -141,7 +141,7 @@ fn check_move(record: &MoveRecord, player: &Player) -> Result<(), String> {
             "its player says that it took {told_us} µs, and only external engines say so"
         ));
     }
-    if told.is_some() {
+    if remarks.is_some() {
         return Err("its player says something of it, and only external engines do".to_owned());
     }
     let most = nodes_within(*wall_us);
@@ -185,7 +185,7 @@ mod tests {
     use proptest::prelude::*;
     use spelrum_engine::games::{Othello, TicTacToe};
     use spelrum_engine::{
-        EndedBy, Outcome, Parameters, SearchReport, Side, Termination, Told, Value,
+        EndedBy, Outcome, Parameters, Remarks, SearchReport, Side, Termination, Value,
     };
 
     use super::*;
@@ -216,7 +216,7 @@ mod tests {
             wall_us,
             cpu_us,
             involuntary_switches: None,
-            told: None,
+            remarks: None,
         }
     }
 
@@ -261,8 +261,8 @@ mod tests {
         let mut talking = fine.clone();
         talking.search.told_us = Some(1);
         assert!(of_one(talking).contains("external engines"));
-        let note = Told { note: "good".to_owned(), ..Told::default() };
-        let noting = MoveRecord { told: Some(Box::new(note)), ..fine.clone() };
+        let note = Remarks { note: "good".to_owned(), ..Remarks::default() };
+        let noting = MoveRecord { remarks: Some(Box::new(note)), ..fine.clone() };
         assert!(of_one(noting).contains("only external engines"));
         // Small excesses of CPU time in many moves add up to too much.
         let greedy = game(vec![searched(1, 10, 20_000); 9], 90);

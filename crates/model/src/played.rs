@@ -1,6 +1,6 @@
 //! A played game, as a worker reports it and the store keeps it.
 
-use spelrum_engine::{ENGINE_REVISION, GameRecord, MARGIN_MAX, MoveRecord, MoveValue, Told};
+use spelrum_engine::{ENGINE_REVISION, GameRecord, MARGIN_MAX, MoveRecord, MoveValue, Remarks};
 
 use crate::engines::{ENGINE_NAME_BYTES_MAX, EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit};
 use crate::game::DerivedGame;
@@ -144,7 +144,7 @@ fn check_move(mv: &MoveRecord) -> Result<(), String> {
         return Err(format!("a move has mover {}", mv.mover));
     }
     text("a move", &mv.mv, MOVE_BYTES_MAX)?;
-    if let Some(problem) = mv.told.as_deref().and_then(Told::problem) {
+    if let Some(problem) = mv.remarks.as_deref().and_then(Remarks::problem) {
         return Err(problem.to_owned());
     }
     number("a move's position_key", mv.position_key)?;

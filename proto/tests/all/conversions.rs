@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use spelrum_answers::{CpuQuota, Machine};
 use spelrum_engine::games::pentago::BOTH_FIVE;
 use spelrum_engine::{
-    ENGINE_REVISION, EndedBy, GameRecord, MoveRecord, Outcome, SearchReport, Side, Told,
+    ENGINE_REVISION, EndedBy, GameRecord, MoveRecord, Outcome, Remarks, SearchReport, Side,
 };
 use spelrum_model::engines::{EngineIdentity, Forfeit};
 use spelrum_model::speed::{ScaledTime, Scaling};
@@ -21,9 +21,9 @@ use spelrum_proto::limits::{
 use spelrum_proto::work::{self, Grant, LeasedGames, ReportedWhat};
 use spelrum_proto::{Fault, WireError, game, v1};
 
-fn told() -> Told {
+fn remarks() -> Remarks {
     let distribution = [("a1".to_owned(), 900_000), ("c3 TL+".to_owned(), 100_000)];
-    Told { note: "why:\nit wins".to_owned(), distribution: distribution.into(), refused: 2 }
+    Remarks { note: "why:\nit wins".to_owned(), distribution: distribution.into(), refused: 2 }
 }
 
 fn record() -> GameRecord {
@@ -44,7 +44,7 @@ fn record() -> GameRecord {
         wall_us: 1,
         cpu_us: 0,
         involuntary_switches: score.map(|_| NUMBER_MAX),
-        told: score.map(|_| Box::new(told())),
+        remarks: score.map(|_| Box::new(remarks())),
     };
     GameRecord {
         first_side: Side::Second,

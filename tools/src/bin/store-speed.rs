@@ -542,7 +542,7 @@ fn game(cell: CellId, number: u64) -> PlayedGame {
                 wall_us: random(3),
                 cpu_us: random(3),
                 involuntary_switches: Some(0),
-                told: None,
+                remarks: None,
             }
         })
         .collect();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use spelrum_engine::search::{WIN, WIN_MIN};
 use spelrum_engine::{
     Answer, ClockRule, EndedBy, ExternalPlayer, ExternalRules, Fault, GameRecord, GtpBoard, Host,
-    Outcome, Parameters, Player, Protocol, Rules, SearchReport, TextTurn, Told, Value,
+    Outcome, Parameters, Player, Protocol, Remarks, Rules, SearchReport, TextTurn, Value,
 };
 use spelrum_external::lines::{DISTRIBUTION_MOVES_MAX, GameEnd, NOTE_BYTES_MAX};
 use spelrum_external::uci::{Score, ScoreValue};
@@ -29,7 +29,7 @@ use super::over_xboard::OverXboard;
 const OVERDUE_AFTER: Duration = Duration::from_secs(10);
 
 /// The most bytes that an engine's notes and probabilities take in one game.
-const TOLD_BYTES_MAX: usize = 512 << 10;
+const REMARKS_BYTES_MAX: usize = 512 << 10;
 
 /// One side of one game, played by an external engine.
 pub(super) struct EngineSeat {
@@ -46,8 +46,8 @@ pub(super) struct EngineSeat {
     chosen: String,
     took: Option<Duration>,
     used: Option<Duration>,
-    told: Option<Box<Told>>,
-    told_bytes: usize,
+    remarks: Option<Box<Remarks>>,
+    remarks_bytes: usize,
     /// The reason for which it had no move.
     failure: Option<EngineFailure>,
 }
@@ -153,8 +153,8 @@ impl EngineSeat {
             chosen: String::new(),
             took: None,
             used: None,
-            told: None,
-            told_bytes: 0,
+            remarks: None,
+            remarks_bytes: 0,
             failure: None,
         }
     }
@@ -211,17 +211,17 @@ impl EngineSeat {
 
     /// What an engine told of its move, without its words where there is no room for them: a game's results are one
     /// message.
-    fn keep(&mut self, choice: Choice) -> Option<Box<Told>> {
+    fn keep(&mut self, choice: Choice) -> Option<Box<Remarks>> {
         let Choice { note, distribution, refused, .. } = choice;
         let bytes = note.len() + distribution.keys().map(|mv| mv.len() + 8).sum::<usize>();
-        let has_room = bytes <= TOLD_BYTES_MAX - self.told_bytes;
-        let told = if has_room {
-            self.told_bytes += bytes;
-            Told { note, distribution, refused }
+        let has_room = bytes <= REMARKS_BYTES_MAX - self.remarks_bytes;
+        let remarks = if has_room {
+            self.remarks_bytes += bytes;
+            Remarks { note, distribution, refused }
         } else {
-            Told { refused, ..Told::default() }
+            Remarks { refused, ..Remarks::default() }
         };
-        (told != Told::default()).then(|| Box::new(told))
+        (remarks != Remarks::default()).then(|| Box::new(remarks))
     }
 
     /// Both clocks before a move, by the recorded times.
@@ -382,7 +382,7 @@ impl ExternalPlayer for EngineSeat {
                 self.chosen.clone_from(&choice.mv);
                 (self.took, self.used) = (Some(choice.wall), choice.cpu);
                 let mv = self.notation.parse_move(turn, choice.mv.clone())?;
-                self.told = self.keep(choice);
+                self.remarks = self.keep(choice);
                 Ok(Answer { mv, search })
             }
             Err(failure) => {
@@ -402,13 +402,13 @@ impl ExternalPlayer for EngineSeat {
         self.used
     }
 
-    fn told(&mut self) -> Option<Box<Told>> {
-        self.told.take()
+    fn remarks(&mut self) -> Option<Box<Remarks>> {
+        self.remarks.take()
     }
 }
 
 const _: () = assert!(
-    NOTE_BYTES_MAX <= Told::NOTE_BYTES_MAX && DISTRIBUTION_MOVES_MAX <= Told::MOVES_MAX,
+    NOTE_BYTES_MAX <= Remarks::NOTE_BYTES_MAX && DISTRIBUTION_MOVES_MAX <= Remarks::MOVES_MAX,
     "results have room for all that engines tell"
 );
 

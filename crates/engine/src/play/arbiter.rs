@@ -238,7 +238,7 @@ pub fn arbitrate<G: Game>(
             wall_us: 0,
             cpu_us: 0,
             involuntary_switches: None,
-            told: None,
+            remarks: None,
         };
         let mut now = Reading::take(host);
         (record.wall_us, record.cpu_us) = now.since(turn_started);
@@ -247,7 +247,7 @@ pub fn arbitrate<G: Game>(
             record.involuntary_switches = now.switches_since(turn_started);
         } else {
             record.cpu_us = seats[mover].measured_cpu_time().map_or(0, us);
-            record.told = seats[mover].told();
+            record.remarks = seats[mover].remarks();
         }
         if let Some(took) = seats[mover].measured_time() {
             record.wall_us = us(took);

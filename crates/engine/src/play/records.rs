@@ -107,12 +107,12 @@ pub struct MoveRecord {
     pub involuntary_switches: Option<u64>,
     /// What an external player told of its move; `None` for a built-in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told: Option<Box<Told>>,
+    pub remarks: Option<Box<Remarks>>,
 }
 
 /// What an external player tells of its move beside its search, which nobody can verify.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Told {
+pub struct Remarks {
     /// A text in several lines; empty if there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
@@ -129,7 +129,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-impl Told {
+impl Remarks {
     /// The most bytes of a note.
     pub const NOTE_BYTES_MAX: usize = 2_048;
     /// The most moves of a distribution.

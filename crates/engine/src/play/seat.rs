@@ -13,7 +13,7 @@ use crate::core::termination::Termination;
 use crate::games::game::Game;
 use crate::play::notation::parse_legal_move;
 use crate::play::player::Player;
-use crate::play::records::{MoveRecord, SearchReport, Told};
+use crate::play::records::{MoveRecord, Remarks, SearchReport};
 use crate::search::Search;
 
 /// One side of one game.
@@ -48,7 +48,7 @@ pub trait Seat<G: Game> {
     }
 
     /// What a seat that thinks elsewhere told of its last move.
-    fn told(&mut self) -> Option<Box<Told>> {
+    fn remarks(&mut self) -> Option<Box<Remarks>> {
         None
     }
 }
@@ -220,7 +220,7 @@ pub trait ExternalPlayer {
     }
 
     /// As [`Seat::told`].
-    fn told(&mut self) -> Option<Box<Told>> {
+    fn remarks(&mut self) -> Option<Box<Remarks>> {
         None
     }
 }
@@ -268,7 +268,7 @@ impl<G: Game> Seat<G> for ExternalSeat<'_> {
         self.0.measured_cpu_time()
     }
 
-    fn told(&mut self) -> Option<Box<Told>> {
-        self.0.told()
+    fn remarks(&mut self) -> Option<Box<Remarks>> {
+        self.0.remarks()
     }
 }

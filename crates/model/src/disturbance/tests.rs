@@ -13,7 +13,7 @@ fn mv(mover: u8, wall_us: u64, cpu_us: u64) -> MoveRecord {
         wall_us,
         cpu_us,
         involuntary_switches: None,
-        told: None,
+        remarks: None,
     }
 }
 

@@ -339,7 +339,7 @@ mod tests {
             wall_us: 102_400,
             cpu_us: 0,
             involuntary_switches: None,
-            told: None,
+            remarks: None,
         };
         let black = comment(&record, false, Some(3_661_290_000));
         assert_eq!(black, "{-0.35/12 0.102s, n=7 [%eval 0.35,12] [%clk 1:01:01.2]}");

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::Value;
-use spelrum_engine::{ENGINE_REVISION, EndedBy, Outcome, Told};
+use spelrum_engine::{ENGINE_REVISION, EndedBy, Outcome, Remarks};
 use spelrum_model::engines::Forfeit;
 
 use super::tables::JudgedJson;
@@ -111,7 +111,7 @@ struct Move<'a> {
     /// Time reported by an external engine.
     told_us: Option<u64>,
     #[serde(flatten)]
-    told: Option<&'a Told>,
+    remarks: Option<&'a Remarks>,
     /// Verdict of an exact table, if tables were used and have the position.
     #[serde(skip_serializing_if = "Option::is_none")]
     by_table: Option<JudgedJson>,
@@ -218,7 +218,7 @@ fn moves(replayed: &Replayed, plies: Plies) -> Vec<Move<'_>> {
         involuntary_switches: record.involuntary_switches,
         ended_by: record.search.ended_by,
         told_us: record.search.told_us,
-        told: record.told.as_deref(),
+        remarks: record.remarks.as_deref(),
         by_table: by_tables.as_ref().and_then(|tables| tables.at(ply)).map(JudgedJson::from),
     });
     shown.collect()

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use serde_json::Value;
-use spelrum_engine::{EndedBy, MoveRecord, Outcome, ReplayedPosition, Side, Told, replay_moves};
+use spelrum_engine::{EndedBy, MoveRecord, Outcome, Remarks, ReplayedPosition, Side, replay_moves};
 use spelrum_model::Difference;
 use spelrum_model::engines::Forfeit;
 
@@ -32,7 +32,7 @@ pub fn write_game(out: &mut dyn Write, replayed: &Replayed, plies: Plies) -> io:
     for (ply, record) in (0..).zip(moves).filter(|(ply, _)| plies.contains(*ply)) {
         writeln!(out)?;
         write_move(out, game, ply, record)?;
-        record.told.as_deref().map_or(Ok(()), |told| write_told(out, told))?;
+        record.remarks.as_deref().map_or(Ok(()), |remarks| write_remarks(out, remarks))?;
         if let Some(judged) = by_tables.as_ref().and_then(|tables| tables.at(ply)) {
             writeln!(out, "  by the table: {}", judged.words())?;
         }
@@ -165,7 +165,10 @@ fn write_move(
 }
 
 /// Writes what an external engine told of its move: its probabilities, the greatest first, and its words.
-fn write_told(out: &mut dyn Write, Told { note, distribution, refused }: &Told) -> io::Result<()> {
+fn write_remarks(
+    out: &mut dyn Write,
+    Remarks { note, distribution, refused }: &Remarks,
+) -> io::Result<()> {
     if *refused > 0 {
         writeln!(out, "  asked again after {}", counted(u64::from(*refused), "refused answer"))?;
     }

@@ -12,7 +12,7 @@ use sqlx::SqliteConnection;
 use crate::error::StoreError;
 use crate::read::engines::{engines_of, forfeit_of};
 use crate::read::readers::Readers;
-use crate::schema::encoding::told;
+use crate::schema::encoding::remarks;
 use crate::schema::numbers::{count, integer};
 
 /// A game's row, with its players' names in the sweep.
@@ -489,7 +489,7 @@ async fn moves(
             wall_us: row.wall_us,
             cpu_us: row.cpu_us,
             involuntary_switches: row.involuntary_switches,
-            told: told(row.note, row.distribution_json, row.refused)
+            remarks: remarks(row.note, row.distribution_json, row.refused)
                 .map_err(|error| unknown("distribution_json", error.to_string()))?,
         })
     });

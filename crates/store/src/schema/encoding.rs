@@ -1,7 +1,7 @@
 //! Values as parameters of statements.
 
 use serde::Serialize;
-use spelrum_engine::Told;
+use spelrum_engine::Remarks;
 
 use crate::error::StoreError;
 
@@ -19,15 +19,15 @@ pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Result<String, StoreErro
 }
 
 /// What was told of a move, from its row of `move_notes` if it has one: `refused` is never NULL there.
-pub(crate) fn told(
+pub(crate) fn remarks(
     note: Option<String>,
     distribution_json: Option<String>,
     refused: Option<u32>,
-) -> Result<Option<Box<Told>>, serde_json::Error> {
+) -> Result<Option<Box<Remarks>>, serde_json::Error> {
     let Some(refused) = refused else { return Ok(None) };
     let distribution = distribution_json.as_deref().map(serde_json::from_str).transpose()?;
     let (note, distribution) = (note.unwrap_or_default(), distribution.unwrap_or_default());
-    Ok(Some(Box::new(Told { note, distribution, refused })))
+    Ok(Some(Box::new(Remarks { note, distribution, refused })))
 }
 
 /// Bytes in lower-case hexadecimal.

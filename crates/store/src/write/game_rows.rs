@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use serde::Serialize;
-use spelrum_engine::Told;
+use spelrum_engine::Remarks;
 use spelrum_model::PlayedGame;
 
 use crate::error::StoreError;
@@ -199,8 +199,8 @@ pub(crate) fn note_rows<'g>(
     game: &Checked<'g>,
 ) -> impl Iterator<Item = Result<NoteRow<'g>, StoreError>> {
     let moves = game.played.record.moves.iter().enumerate();
-    let told = moves.filter_map(|(ply, mv)| Some((ply, mv.told.as_deref()?)));
-    told.map(move |(ply, Told { note, distribution, refused })| {
+    let remarks = moves.filter_map(|(ply, mv)| Some((ply, mv.remarks.as_deref()?)));
+    remarks.map(move |(ply, Remarks { note, distribution, refused })| {
         let note = Some(note.as_str()).filter(|note| !note.is_empty());
         let distribution = (!distribution.is_empty()).then_some(distribution);
         Ok(NoteRow(id, ply, note, distribution.map(json).transpose()?, *refused))

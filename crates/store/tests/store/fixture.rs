@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use spelrum_answers::{CpuQuota, Machine};
 use spelrum_engine::network::{DistanceErrors, Epoch, Run, SideErrors, SquareErrors};
 use spelrum_engine::{
-    EndedBy, GameRecord, MoveRecord, Outcome, Parameters, SearchReport, Side, Termination, Told,
+    EndedBy, GameRecord, MoveRecord, Outcome, Parameters, Remarks, SearchReport, Side, Termination,
     Value, termination_named,
 };
 use spelrum_model::claims::{Claim, ClaimedCell, Statement};
@@ -307,11 +307,11 @@ pub(crate) fn with_engines(
     for mv in &mut game.record.moves {
         let says = engines[usize::from(mv.mover)].filter(|_| mv.search.score.is_some());
         mv.search.told_us = says.map(|variety| u64::from(variety) + mv.wall_us);
-        mv.told = says.map(|variety| {
+        mv.remarks = says.map(|variety| {
             let note = if variety == 0 { "" } else { "\"why\":\nit wins" };
             let millionths = 1_000_000 - u32::from(variety);
             let distribution = [(mv.mv.clone(), millionths)].into();
-            Box::new(Told { note: note.to_owned(), distribution, refused: variety.into() })
+            Box::new(Remarks { note: note.to_owned(), distribution, refused: variety.into() })
         });
     }
     game
@@ -424,7 +424,7 @@ pub(crate) fn game(cell: CellId, number: u64, variety: u64) -> PlayedGame {
                     (false, _) => 90 + 37 * ply * (variety + 1),
                 },
                 involuntary_switches: (!variety.is_multiple_of(3)).then_some(ply * variety),
-                told: None,
+                remarks: None,
             }
         })
         .collect();

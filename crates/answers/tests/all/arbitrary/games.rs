@@ -8,7 +8,7 @@ use spelrum_answers::{
     ScaledGames, SettledGame, WholeGame, WholeGames,
 };
 use spelrum_engine::games::pentago::BOTH_FIVE;
-use spelrum_engine::{EndedBy, MoveRecord, Outcome, SearchReport, Side, Termination, Told};
+use spelrum_engine::{EndedBy, MoveRecord, Outcome, Remarks, SearchReport, Side, Termination};
 use spelrum_model::GameEnd;
 use spelrum_model::speed::Scaling;
 use spelrum_model::{CellId, DefinitionHash, GameId, WorkerId};
@@ -16,8 +16,8 @@ use spelrum_model::{CellId, DefinitionHash, GameId, WorkerId};
 use super::engines::{forfeit, identity};
 use super::{count, id, name};
 
-fn told(number: u32) -> Told {
-    Told {
+fn remarks(number: u32) -> Remarks {
+    Remarks {
         note: format!("note\n{number}"),
         distribution: [("a".to_owned(), number)].into(),
         refused: number,
@@ -46,7 +46,7 @@ pub(crate) fn mv() -> impl Strategy<Value = MoveRecord> {
                 wall_us,
                 cpu_us,
                 involuntary_switches: score.map(|score| u64::from(score.unsigned_abs())),
-                told: score.map(|score| Box::new(told(score.unsigned_abs()))),
+                remarks: score.map(|score| Box::new(remarks(score.unsigned_abs()))),
             }
         },
     )

@@ -380,7 +380,7 @@ pub(super) fn played_game() -> SettledGame {
         wall_us: 1_250,
         cpu_us: 1_200,
         involuntary_switches: Some(1),
-        told: None,
+        remarks: None,
     };
     SettledGame {
         summary: GameSummary {

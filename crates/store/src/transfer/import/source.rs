@@ -20,7 +20,7 @@ use crate::open::at_rest::AtRest;
 use crate::open::connection::BUSY_TIMEOUT;
 use crate::open::database::require_ours;
 use crate::query::queries::{immutable_uri, uri};
-use crate::schema::encoding::told;
+use crate::schema::encoding::remarks;
 use crate::schema::file_fields::{
     NAME_BYTES_MAX, TEXT_BYTES_MAX, VALUE_BYTES_MAX, number, optional, shown, text,
 };
@@ -53,18 +53,18 @@ struct StoredMoves {
     /// The column of the game's id.
     key: &'static str,
     /// The columns of the time, the note and the probabilities that a player told, and of its refused answers.
-    told: &'static str,
+    remarks: &'static str,
 }
 
 const SETTLED: StoredMoves = StoredMoves {
     tables: "moves LEFT JOIN move_notes USING (game_id, ply)",
     key: "game_id",
-    told: "told_us, note, distribution_json, refused",
+    remarks: "told_us, note, distribution_json, refused",
 };
 const UNCOUNTED: StoredMoves = StoredMoves {
     tables: "uncounted_moves",
     key: "uncounted_game_id",
-    told: "NULL, NULL, NULL, NULL",
+    remarks: "NULL, NULL, NULL, NULL",
 };
 
 /// Tables and indexes: the part of a schema that decides what is read.
@@ -453,7 +453,7 @@ impl Source {
     }
 
     fn moves(&self, game: i64, stored: &StoredMoves) -> Result<Vec<MoveRecord>, ImportError> {
-        let StoredMoves { tables, key, told: of_player } = stored;
+        let StoredMoves { tables, key, remarks: of_player } = stored;
         self.all(
             &format!(
                 "SELECT side, move, position_key, legal_moves, depth, nodes, evaluations,
@@ -481,7 +481,7 @@ impl Source {
                     wall_us: number(row, 9)?,
                     cpu_us: number(row, 10)?,
                     involuntary_switches: optional(row, 12)?,
-                    told: told(row.get(14)?, row.get(15)?, row.get(16)?)
+                    remarks: remarks(row.get(14)?, row.get(15)?, row.get(16)?)
                         .map_err(|_| rusqlite::Error::InvalidQuery)?,
                 })
             },
