@@ -358,12 +358,13 @@ fn what_a_player_tells_of_its_moves_is_kept() {
     let ran = sandbox.run(&["replay", "1", "--db", "match.db", "--no-check"]);
     let replay = ran.expect_exit(0).stdout();
     assert!(replay.contains("  asked again after 1 refused answer\n"), "{replay}");
-    assert!(replay.contains("75.0%, c3 25.0%\n  | it is\n  | first [31m\n"), "{replay}");
-    let copied = "SELECT count(*) || ' ' || sum(refused) || ' ' || sum(length(distribution_json)) AS sums FROM move_notes";
+    assert!(replay.contains("75.0 %, c3 25.0 %\n  | it is\n  | first [31m\n"), "{replay}");
+    let copied = "SELECT count(*) || ' ' || sum(refused) || ' ' || sum(length(distribution_json)) \
+        FROM move_notes";
     let before = sandbox.sql("match.db", copied);
-    sandbox.run(&["import", "match.db", "--db", "copy.db"]);
+    sandbox.run(&["import", "match.db", "--db", "copy.db"]).expect_exit(0);
     assert_eq!(sandbox.sql("copy.db", copied), before);
-    sandbox.run(&["check", "copy.db"]);
+    sandbox.run(&["check", "--db", "copy.db"]).expect_exit(0);
 }
 
 /// A definition has `retries` only where the sweep has it.
