@@ -219,7 +219,7 @@ pub trait ExternalPlayer {
         None
     }
 
-    /// As [`Seat::told`].
+    /// As [`Seat::remarks`].
     fn remarks(&mut self) -> Option<Box<Remarks>> {
         None
     }
