@@ -227,7 +227,11 @@ const GAME_WIRE_BYTES: usize = 512;
 const MOVE_WIRE_BYTES: usize = 96;
 
 fn move_bytes(mv: &MoveRecord) -> usize {
-    MOVE_WIRE_BYTES + mv.mv.len()
+    let remarks = mv.remarks.as_deref().map_or(0, |remarks| {
+        let moves = remarks.distribution.keys().map(|mv| mv.len() + 16);
+        remarks.note.len() + moves.sum::<usize>()
+    });
+    MOVE_WIRE_BYTES + mv.mv.len() + remarks
 }
 
 fn cursor_after(last: &WholeGame) -> GameCursor {
