@@ -283,7 +283,7 @@ fn comment(record: &MoveRecord, is_white: bool, left_us: Option<u64>) -> String 
     let words = words.get_or_insert_default();
     let _ = write!(words, "{:.3}s, n={}", record.wall_us as f64 / 1e6, search.nodes);
     if let Some(value) = search.score {
-        let value = score(if is_white { value } else { -value });
+        let value = score(if is_white { value } else { value.saturating_neg() });
         let value = match value.split_once('M') {
             Some((sign, moves)) => format!("#{}{moves}", sign.trim_start_matches('+')),
             None => value.trim_start_matches('+').to_owned(),
@@ -301,7 +301,7 @@ fn comment(record: &MoveRecord, is_white: bool, left_us: Option<u64>) -> String 
 /// Formats a score in pawns, or as moves to mate.
 fn score(score: i32) -> String {
     let sign = if score < 0 { '-' } else { '+' };
-    let size = score.unsigned_abs() as i32;
+    let size = score.saturating_abs().min(WIN);
     if size >= WIN_MIN {
         format!("{sign}M{}", (WIN - size + 1) / 2)
     } else {

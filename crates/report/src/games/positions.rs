@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use spelrum_engine::games::Chess;
 use spelrum_engine::search::WIN_MIN;
-use spelrum_engine::{EndedBy, Game as _, Outcome, Side, replay_moves, written_moves};
+use spelrum_engine::{EndedBy, Game as _, Outcome, Side, Termination, replay_moves, written_moves};
 
 use super::{GameView, WriteGames};
 use crate::error::{Error, Kind, Result};
@@ -38,8 +38,9 @@ impl<W: Write> Positions<W> {
         let (Some(played), Some(moves)) = (game.played(), &game.whole.game.moves) else {
             return Ok(());
         };
-        // The position at a fault says nothing of the result.
-        if played.end.termination.is_forfeit() {
+        // A fault says nothing of the positions before it; who resigns says that the game is lost.
+        let termination = played.end.termination;
+        if termination.is_forfeit() && termination != Termination::RESIGNATION {
             return Ok(());
         }
         let rules = &game.definition.rules;
@@ -71,7 +72,8 @@ impl<W: Write> Positions<W> {
             if self.which.once && !self.seen.insert(record.position_key) {
                 continue;
             }
-            let score = if position.to_move == Side::First { score } else { -score };
+            let score =
+                if position.to_move == Side::First { score } else { score.saturating_neg() };
             writeln!(self.out, "{} | {score} | {result}", position.position)?;
         }
         Ok(())
