@@ -82,6 +82,21 @@ impl ImportEngines {
     /// Writes the engines file, and the sweep.
     pub(crate) fn run(self) -> Result<Exit> {
         let into = self.into.clone().unwrap_or_else(|| ENGINES_FILE.into());
+        let inputs = self.files.iter().map(|input| (input, "an imported file"));
+        let written = self.sweep.iter().map(|sweep| (sweep, "the sweep")).chain(inputs.clone());
+        let is_same = |one: &Path, other: &Path| {
+            std::path::absolute(one).ok() == std::path::absolute(other).ok()
+        };
+        let clash = written.clone().find(|(path, _)| is_same(path, &into)).or_else(|| {
+            inputs
+                .clone()
+                .find(|(path, _)| self.sweep.as_ref().is_some_and(|sweep| is_same(path, sweep)))
+        });
+        if let Some((path, what)) = clash {
+            return Err(failed(path)
+                .because(format!("{what} and a file that is written are the same"))
+                .help("name another file with --into or --sweep"));
+        }
         let files = self.files.iter().map(|path| ImportedFile::read(path, self.preset.as_deref()));
         let files = files.collect::<Result<Vec<_>>>()?;
         let mut remarks = Vec::new();
@@ -132,6 +147,11 @@ impl ImportEngines {
         let said = file.words.faults.iter().chain(&file.words.notes);
         let said = said.filter(|remark| remark.engine.is_some() || self.sweep.is_some());
         remarks.extend(said.map(|remark| NotTakenOver::new(file, remark.clone())));
+        if self.sweep.is_some() && file.words.pgn.is_some() {
+            let problem = "no PGN is written while games are played".to_owned();
+            let remedy = "write it from the database: spelrum games --format pgn".to_owned();
+            remarks.push(NotTakenOver::new(file, Remark { engine: None, problem, remedy }));
+        }
         if self.sweep.is_none() && file.has_match {
             let problem = "its match is not taken over".to_owned();
             let remedy = "--sweep match.toml writes it as a sweep".to_owned();

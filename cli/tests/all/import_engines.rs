@@ -284,6 +284,25 @@ fn engines_are_added_to_a_file() {
 }
 
 #[test]
+fn files_that_are_read_and_written_differ() {
+    let sandbox = Sandbox::new();
+    fish(&sandbox);
+    let line = "fastchess -engine cmd=./fish name=x -engine cmd=./fish name=y -each nodes=5\n";
+    sandbox.write("line.sh", line);
+    for (words, what) in [
+        (["--into", "x.toml", "--sweep", "./x.toml"], "the sweep"),
+        (["--into", "x.toml", "--sweep", "line.sh"], "an imported file"),
+        (["--sweep", "y.toml", "--into", "line.sh"], "an imported file"),
+    ] {
+        let ran = import(&sandbox, &[&["line.sh", "--force"], &words[..]].concat());
+        let problem = format!("{what} and a file that is written are the same");
+        assert!(ran.expect_exit(3).stderr().contains(&problem), "{}", ran.stderr());
+    }
+    assert_eq!(std::fs::read_to_string(sandbox.path("line.sh")).unwrap(), line);
+    assert!(!sandbox.path("x.toml").exists() && !sandbox.path("y.toml").exists());
+}
+
+#[test]
 fn unusable_files_are_refused() {
     let sandbox = Sandbox::new();
     fish(&sandbox);

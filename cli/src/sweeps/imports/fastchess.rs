@@ -125,6 +125,7 @@ fn read_tournament(mut keys: Keys<'_>) {
         );
     }
     if let Some(event) = event.filter(|event| event != "Fastchess Tournament") {
+        let event = event.trim_start_matches('-').to_owned();
         pgn.out.words.extend(["-event".to_owned(), event]);
     }
     if keys.object("epd").text("file").is_some() {

@@ -147,8 +147,13 @@ fn read_play(branch: &str, preset: &mut Map<String, Json>, words: &mut Words) {
 
 /// The test's bounds, openings and adjudication.
 fn read_test(mut keys: Keys<'_>) {
-    let bounds = keys.text("test_bounds").and_then(|text| pair(&text));
-    let risks = keys.text("test_confidence").and_then(|text| pair(&text));
+    let [bounds, risks] = ["test_bounds", "test_confidence"].map(|key| {
+        let text = keys.text(key)?;
+        if pair(&text).is_none() {
+            keys.remark(format!("`{key}` is `{text}`"), "write two numbers, such as [0.0, 5.0]");
+        }
+        pair(&text)
+    });
     if let Some([elo0, elo1]) = bounds {
         keys.out.words.extend(["-sprt".to_owned(), format!("elo0={elo0}"), format!("elo1={elo1}")]);
         // The first is the risk of missing a gain.
@@ -174,7 +179,9 @@ fn read_test(mut keys: Keys<'_>) {
     for (key, word) in [("win_adj", "-resign"), ("draw_adj", "-draw")] {
         if let Some(rule) = keys.text(key).filter(|rule| !rule.eq_ignore_ascii_case("none")) {
             keys.out.add(word);
-            keys.out.words.extend(rule.split_whitespace().map(str::to_owned));
+            // Others would be options of a command.
+            let is_key = |word: &&str| word.contains('=') && !word.starts_with('-');
+            keys.out.words.extend(rule.split_whitespace().filter(is_key).map(str::to_owned));
         }
     }
     for key in ["syzygy_adj", "syzygy_wdl"] {
