@@ -56,7 +56,7 @@ fn every_command_has_a_man_page() {
         let above = command
             .rsplit_once(' ')
             .map_or("spelrum".to_owned(), |(above, _)| format!("spelrum-{above}"));
-        let listed = format!("spelrum\\-{}(1)", command.replace(' ', "\\-"));
+        let listed = format!("spelrum\\-{}(1)", command.replace([' ', '-'], "\\-"));
         assert!(page(&format!("{above}.1")).contains(&listed), "{command} is not in {above}(1)");
     }
     assert!(page("spelrum-run.1").contains("Examples:"));
