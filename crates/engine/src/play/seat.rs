@@ -47,7 +47,7 @@ pub trait Seat<G: Game> {
         None
     }
 
-    /// What a seat that thinks elsewhere told of its last move.
+    /// Remarks on the last move, from a seat that thinks elsewhere.
     fn remarks(&mut self) -> Option<Box<Remarks>> {
         None
     }
