@@ -213,6 +213,8 @@ fn pgn_is_read_again() {
             let replayed = replay_moves(&rules, opening, moves[..plies].iter().copied()).unwrap();
             assert_eq!(read[0].position, replayed.last().unwrap().position);
             assert_eq!(pgn.contains("[FEN "), !opening.ends_with(" 0 1"), "{pgn}");
+            // Each first move has a name.
+            assert!(pgn.contains("[ECO \"") && pgn.contains("[Opening \""), "{pgn}");
             let has_comments = pgn.lines().any(|line| !line.starts_with('[') && line.contains('{'));
             assert_eq!(has_comments, !searches.is_empty());
             assert!(pgn.lines().all(|line| line.starts_with('[') || line.len() <= 80), "{pgn}");

@@ -1,6 +1,7 @@
 //! Games with their moves, in sequence: as text, as PGN, as rows and as positions.
 
 mod names;
+mod openings;
 mod pgn;
 mod positions;
 mod rows;

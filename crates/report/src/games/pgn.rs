@@ -12,6 +12,7 @@ use spelrum_engine::search::{WIN, WIN_MIN};
 use spelrum_engine::{ClockRule, Game as _, MoveRecord, Outcome, Side, Termination, written_moves};
 
 use super::names::Names;
+use super::openings::name_opening;
 use super::{GameView, WriteGames, write_wrapped};
 use crate::error::{Error, Kind, Result};
 
@@ -150,6 +151,10 @@ fn tags(game: &GameView<'_>, result: &str, names: &mut Names) -> Vec<(&'static s
             tags.extend([("SetUp", "1".to_owned()), ("FEN", played.opening.clone())]);
         }
         tags.push(("PlyCount", played.end.plies.to_string()));
+        let moves = game.whole.game.moves.iter().flatten().map(|record| record.mv.as_str());
+        if let Some(opening) = name_opening(rules, &played.opening, moves) {
+            tags.extend([("ECO", opening.eco.to_owned()), ("Opening", opening.name.to_owned())]);
+        }
     }
     match clocks {
         [Some(white), Some(black)] if white == black => {
