@@ -440,15 +440,22 @@ fn distinct(entries: Vec<String>) -> Vec<Entry> {
     entries.into_iter().filter(is_new).map(entry).collect()
 }
 
-#[test]
-fn chess_files_are_read_as_python_chess_reads_them() {
-    let Some(tools) = Tools::find(&["python3"]) else { return };
+/// A `python3` with the package chess; `None`, and the test is skipped, without.
+pub(crate) fn python_chess() -> Option<Tools> {
+    let tools = Tools::find(&["python3"])?;
     let version = "import chess.pgn; print(chess.__version__)";
     let version =
         tools.command("python3").args(["-c", version]).stdin(Stdio::null()).output().unwrap();
-    if !String::from_utf8_lossy(&version.stdout).starts_with("1.11.") {
-        return skip("it needs a python3 with the package chess 1.11");
+    if String::from_utf8_lossy(&version.stdout).starts_with("1.11.") {
+        return Some(tools);
     }
+    skip("it needs a python3 with the package chess 1.11");
+    None
+}
+
+#[test]
+fn chess_files_are_read_as_python_chess_reads_them() {
+    let Some(tools) = python_chess() else { return };
     let mut source = Source { random: Random::from_key([13; 32]), has_variations: true };
     let kinds = [Source::thrown, Source::fen, Source::epd, Source::pgn];
     let mut cases: Vec<Case> = kinds

@@ -111,30 +111,6 @@ fn nobody_has(word: &str) -> bool {
     processes.count() == 0
 }
 
-/// Our own program at the other end of a pipe plays the games that it plays in the same process: the
-/// same moves, with the same nodes at the same depth.
-#[test]
-fn a_player_over_uci_is_the_player() {
-    let Some(sandbox) = sandbox(&[]) else { return };
-    let ours = "algorithm = \"alpha-beta\"\npreset = \"chess\"\nevaluation = \"material\"\n\
-                shuffle = false\ndepth = 2\n";
-    let other = "[players.other]\nalgorithm = \"alpha-beta\"\nevaluation = \"material\"\ndepth = 1\n\
-                 shuffle = false\n";
-    let played = |player: String| {
-        sandbox.write("sweep.toml", &sweep(8, &format!("{player}{other}")));
-        let _gone = std::fs::remove_file(sandbox.path("match.db"));
-        run(&sandbox, &[]).expect_exit(0);
-        let games =
-            "SELECT group_concat(it, ' ') FROM (SELECT g.number || ':' || m.ply || m.move || '/'
-            || m.depth || '/' || m.nodes || '/' || coalesce(m.score, '-') AS it FROM moves AS m
-            JOIN games AS g ON g.game_id = m.game_id ORDER BY g.number, m.ply)";
-        sandbox.sql("match.db", games)
-    };
-    let inside = played(format!("[players.ours]\n{ours}"));
-    let options = "options = { shuffle = false }\ndepth = 2";
-    assert_eq!(played(external_player("ours", "ours", options)), inside);
-}
-
 /// A game whose engines think on several threads takes as many slots, so that no core has two of them.
 #[test]
 fn a_game_takes_a_slot_for_each_thread_of_its_engine() {
@@ -169,66 +145,6 @@ fn a_game_takes_a_slot_for_each_thread_of_its_engine() {
             at_once <= 2,
             "{at_once} engines of two threads thought on four slots:\n{searches}"
         );
-    }
-}
-
-/// The same over GTP, from openings that have to be reached by moves.
-#[test]
-fn a_player_over_gtp_is_the_player() {
-    let sandbox = Sandbox::new();
-    let file = format!(
-        "[engines.ours]\nprotocol = \"gtp\"\ncommand = {SPELRUM:?}\n\
-         args = [\"engine\", \"gtp\", \"--player\", \"alpha-beta\", \"--set\", \"shuffle=false\"]\n\
-         gtp = {{ limits = [\"set depth {{depth}}\"] }}\n"
-    );
-    sandbox.write("engines.toml", &file);
-    let other = "[players.other]\nalgorithm = \"alpha-beta\"\ndepth = 1\nshuffle = false\n";
-    let played = |player: &str| {
-        let sweep = sweep(8, &format!("[players.ours]\n{player}depth = 2\n{other}"));
-        sandbox.write("sweep.toml", &sweep.replace("chess", "pentago"));
-        let _gone = std::fs::remove_file(sandbox.path("match.db"));
-        run(&sandbox, &[]).expect_exit(0);
-        let games =
-            "SELECT group_concat(it, ' ') FROM (SELECT g.number || ':' || m.ply || m.move AS it
-            FROM moves AS m JOIN games AS g ON g.game_id = m.game_id ORDER BY g.number, m.ply)";
-        sandbox.sql("match.db", games)
-    };
-    let inside = played("algorithm = \"alpha-beta\"\nshuffle = false\n");
-    assert_eq!(played("algorithm = \"gtp\"\nengine = \"ours\"\n"), inside);
-}
-
-/// Othello too, with its passes, whether the engine is told of them or not.
-#[test]
-fn a_player_of_othello_over_gtp_is_the_player() {
-    let sandbox = Sandbox::new();
-    let engine = |name: &str, pass: bool| {
-        format!(
-            "[engines.{name}]\nprotocol = \"gtp\"\ncommand = {SPELRUM:?}\n\
-             args = [\"engine\", \"gtp\", \"--game\", \"othello\", \"--player\", \"alpha-beta\", \
-             \"--set\", \"shuffle=false\"]\n\
-             gtp = {{ pass = {pass}, limits = [\"set depth {{depth}}\"] }}\n"
-        )
-    };
-    sandbox.write("engines.toml", &(engine("told", true) + &engine("untold", false)));
-    let other = "[players.other]\nalgorithm = \"alpha-beta\"\nevaluation = \"discs\"\n\
-                 depth = 1\nshuffle = false\n";
-    let played = |player: &str| {
-        let sweep = sweep(40, &format!("[players.ours]\n{player}depth = 1\n{other}"));
-        let sweep = sweep.replace("chess", "othello").replace("max_plies = 40\n", "");
-        let sweep = sweep.replace("plies = 3", "plies = 4");
-        sandbox.write("sweep.toml", &sweep);
-        let _gone = std::fs::remove_file(sandbox.path("match.db"));
-        run(&sandbox, &[]).expect_exit(0);
-        let games =
-            "SELECT group_concat(it, ' ') FROM (SELECT g.number || ':' || m.ply || m.move AS it
-            FROM moves AS m JOIN games AS g ON g.game_id = m.game_id ORDER BY g.number, m.ply)";
-        sandbox.sql("match.db", games)
-    };
-    let inside = played("algorithm = \"alpha-beta\"\nshuffle = false\n");
-    assert!(inside.contains("pass"), "no game has a pass");
-    for engine in ["told", "untold"] {
-        let external = played(&format!("algorithm = \"gtp\"\nengine = \"{engine}\"\n"));
-        assert_eq!(external, inside, "{engine}");
     }
 }
 

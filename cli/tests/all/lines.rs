@@ -1,4 +1,4 @@
-//! Players that speak the protocol of lines: ours in every game, that of `docs/lines.md`, and scripts that misbehave.
+//! Players that speak the protocol of lines: that of `docs/lines.md`, and scripts that misbehave.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,6 @@ use spelrum_engine::Rules;
 use spelrum_test_support::Tools;
 
 use crate::sandbox::{Ran, Sandbox, root};
-
-const SPELRUM: &str = env!("CARGO_BIN_EXE_spelrum");
 
 fn run(sandbox: &Sandbox, more: &[&str]) -> Ran {
     let _gone = std::fs::remove_file(sandbox.path("match.db"));
@@ -27,41 +25,6 @@ fn blocks(language: &str) -> Vec<String> {
     let fence = format!("```{language}\n");
     let blocks = page.split(&fence).skip(1);
     blocks.map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
-}
-
-/// Our program at the other end of a pipe plays the games that it plays inside, node for node.
-#[test]
-fn a_player_over_lines_is_the_player_in_every_game() {
-    let sandbox = Sandbox::new();
-    for game in Rules::games() {
-        let name = game.name;
-        let evaluation = if name == "chess" { "evaluation = \"material\"\n" } else { "" };
-        let set = if name == "chess" { ", \"--set\", \"evaluation=material\"" } else { "" };
-        sandbox.write(
-            "engines.toml",
-            &format!(
-                "[engines.ours]\nprotocol = \"lines\"\ncommand = {SPELRUM:?}\n\
-                 args = [\"engine\", \"lines\", \"--game\", {name:?}, \"--player\", \"alpha-beta\", \"--set\", \
-                 \"shuffle=false\"{set}]\n"
-            ),
-        );
-        let played = |player: &str| {
-            let rest = format!("shuffle = false\n{evaluation}");
-            let other = format!("[players.other]\nalgorithm = \"alpha-beta\"\ndepth = 1\n{rest}");
-            sandbox.write(
-                "sweep.toml",
-                &format!(
-                    "name = \"match\"\ngame = {name:?}\nseed = 5\ngames = 4\nmax_plies = 30\n\
-                     openings = {{ kind = \"random\", plies = 2 }}\n\
-                     [players.ours]\n{player}depth = 2\n{other}"
-                ),
-            );
-            run(&sandbox, &[]).expect_exit(0);
-            sandbox.sql("match.db", MOVES)
-        };
-        let inside = played(&format!("algorithm = \"alpha-beta\"\nshuffle = false\n{evaluation}"));
-        assert_eq!(played("algorithm = \"lines\"\nengine = \"ours\"\n"), inside, "{name}");
-    }
 }
 
 /// The page's player in its sweep, with its promise to repeat itself kept.
@@ -84,34 +47,6 @@ fn the_player_of_the_page_plays_as_the_page_says() {
     let plays = format!("plays     {}", games.join(", "));
     assert!(ran.stdout().contains(&plays), "{}", ran.stdout());
     assert!(ran.stdout().contains("repeats   its moves in 3 of 3"), "{}", ran.stdout());
-}
-
-/// In an accuracy experiment a player chooses the moves that the player inside chooses.
-#[test]
-fn positions_are_asked_alone() {
-    let sandbox = Sandbox::new();
-    sandbox.write(
-        "engines.toml",
-        &format!(
-            "[engines.ours]\nprotocol = \"lines\"\ncommand = {SPELRUM:?}\n\
-             args = [\"engine\", \"lines\", \"--player\", \"minimax\", \"--set\", \"shuffle=false\"]\n"
-        ),
-    );
-    sandbox.write(
-        "sweep.toml",
-        "name = \"match\"\nkind = \"accuracy\"\ngame = \"tic-tac-toe\"\nseed = 5\n\
-         positions = { kind = \"random\", plies = [2, 4] }\nchoices = 24\n\
-         [reference]\nalgorithm = \"exact\"\n\
-         [players.inside]\nalgorithm = \"minimax\"\ndepth = 2\nshuffle = false\n\
-         [players.outside]\nalgorithm = \"lines\"\nengine = \"ours\"\ndepth = 2\n",
-    );
-    run(&sandbox, &[]).expect_exit(0);
-    let choices = "SELECT count(*) FROM games WHERE outcome IS NOT NULL";
-    assert_eq!(sandbox.sql("match.db", choices), "48");
-    let different = "SELECT count(*) FROM choices AS i JOIN choices AS o
-        ON i.player = 'inside' AND o.player = 'outside' AND i.number = o.number
-        WHERE i.move <> o.move";
-    assert_eq!(sandbox.sql("match.db", different), "0");
 }
 
 /// Eight games at once in one process are the games that are played one after the other.

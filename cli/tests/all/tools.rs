@@ -38,6 +38,7 @@ const NEED_PROGRAMS: &[&str] = &[
     "new::a_new_player_in_c_is_compiled_and_plays",
     "new::a_new_player_in_python_plays",
     "new::a_new_player_in_rust_is_compiled_and_plays",
+    "older_engines::a_round_robin_of_older_engines_is_read_by_python_chess",
     "other_sqlite::python_reads_dumps_and_restores",
     "other_sqlite::the_sqlite3_shell_reads_dumps_and_restores",
     "pages::pages_are_readable_in_a_browser_and_do_nothing",

@@ -1,18 +1,8 @@
-//! Players that speak UGI: ours in every game, and scripts that greet or answer otherwise.
+//! Players that speak UGI: scripts that greet or answer otherwise.
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use spelrum_engine::Rules;
-
 use crate::sandbox::{Ran, Sandbox};
-
-const SPELRUM: &str = env!("CARGO_BIN_EXE_spelrum");
-
-/// All moves of all games, with their searches.
-const MOVES: &str =
-    "SELECT group_concat(it, ' ') FROM (SELECT g.number || ':' || m.ply || m.move || '/'
-    || m.depth || '/' || m.nodes || '/' || coalesce(m.score, '-') AS it
-    FROM moves AS m JOIN games AS g ON g.game_id = m.game_id ORDER BY g.number, m.ply)";
 
 /// An engine for tic-tac-toe: it is greeted by its first word, and answers as its second says, or in the first empty
 /// cell.
@@ -59,49 +49,6 @@ fn scripts(engines: &[(&str, [&str; 2], &str)]) -> Sandbox {
 
 fn sweep(players: &str) -> String {
     format!("name = \"match\"\ngame = \"tic-tac-toe\"\nseed = 5\ngames = 2\n{players}")
-}
-
-/// Our program at the other end of a pipe plays the games that it plays inside, node for node, and its check finds the
-/// game.
-#[test]
-fn a_player_over_ugi_is_the_player_in_every_game() {
-    let sandbox = Sandbox::new();
-    for game in Rules::games() {
-        let name = game.name;
-        let evaluation = if name == "chess" { "evaluation = \"material\"\n" } else { "" };
-        let set = if name == "chess" { ", \"--set\", \"evaluation=material\"" } else { "" };
-        sandbox.write(
-            "engines.toml",
-            &format!(
-                "[engines.ours]\nprotocol = \"ugi\"\ncommand = {SPELRUM:?}\n\
-                 args = [\"engine\", \"ugi\", \"--game\", {name:?}, \"--player\", \"alpha-beta\", \"--set\", \
-                 \"iterative=false\"{set}]\noptions.shuffle = {{ values = [true, false] }}\n"
-            ),
-        );
-        let played = |opening: &str, player: &str| {
-            let rest = format!("shuffle = false\n{evaluation}");
-            let other = format!("[players.other]\nalgorithm = \"alpha-beta\"\ndepth = 1\n{rest}");
-            sandbox.write(
-                "sweep.toml",
-                &format!(
-                    "name = \"match\"\ngame = {name:?}\nseed = 5\nmax_plies = 30\n{opening}\
-                     [players.ours]\n{player}depth = 2\n{other}"
-                ),
-            );
-            run(&sandbox).expect_exit(0);
-            sandbox.sql("match.db", MOVES)
-        };
-        for opening in ["games = 2\n", "games = 4\nopenings = { kind = \"random\", plies = 2 }\n"] {
-            let inside = format!("algorithm = \"alpha-beta\"\nshuffle = false\n{evaluation}");
-            let outside = "algorithm = \"ugi\"\nengine = \"ours\"\noptions = { shuffle = false }\n";
-            assert_eq!(played(opening, outside), played(opening, &inside), "{name}");
-        }
-        let ran = check(&sandbox, &[]);
-        let text = ran.expect_exit(0).stdout();
-        assert!(text.contains(&format!("  plays     {name}\n")), "{text}");
-        assert!(text.contains("  depth     4 asked, 4 reported\n"), "{text}");
-        assert!(text.ends_with("ours: ok\n"), "{text}");
-    }
 }
 
 /// The engines file has the words of TEI for a program that knows no others.
