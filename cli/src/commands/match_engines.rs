@@ -4,15 +4,20 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::{Args, Parser};
+use spelrum_engine::Game as _;
+use spelrum_engine::games::Chess;
 use spelrum_report::data::NewFile;
 
 use super::games::Games;
+use super::report::Report;
 use super::run::Run;
+use super::submit::Submit;
+use super::watch::Watch;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::sweeps::match_files::{Folders, MatchFiles};
 use crate::sweeps::match_options::options_help;
-use crate::sweeps::match_words::{MatchWords, Remark};
+use crate::sweeps::match_words::{MatchWords, PROTOCOLS, Remark};
 use crate::terminal::notices;
 
 const HELP: &str = "\
@@ -21,24 +26,29 @@ and cutechess are understood as well: spelrum match -engine cmd=./new -engine cm
 
 Options:
 {OPTIONS}
-Keys of an engine: cmd, name, dir, args, arg, proto (uci, xboard), tc, st, nodes, depth, timemargin (ms), option.NAME.
+Keys of an engine: cmd, name, dir, args, arg, proto ({PROTOCOLS}), tc, st, nodes, depth, timemargin (ms), option.NAME.
 
 Everything is kept in a database as it is played: kill it, type it again, and it goes on. At the end come the report \
 of spelrum run and the block that match runners print; spelrum report --format match prints that again. \
---write gives the sweep that this is, to change it, to hand it to a coordinator, and to do what a command line \
-cannot say (docs/sweeps.md, docs/engines.md).
+--write gives the sweep that this is, to change it, and to do what a command line cannot say (docs/sweeps.md, \
+docs/engines.md).
+
+With --coordinator the workers of a coordinator play, and an engine is a name in their engines files; Ctrl-C leaves them \
+playing, and the same command goes on watching.
 
 Examples:
   spelrum match ./new ./old --clock 8+0.08 --book UHO.epd.zip order=random --sprt 0,5 --option Hash=16 --pgn games.pgn
   spelrum match stockfish gnuchess --nodes 10000 --games 100
   spelrum match --engine cmd=./new name=two option.Threads=2 --engine cmd=./new name=one --clock 10+0.1
+  spelrum match new old --clock 8+0.08 --sprt 0,5 --coordinator http://lab:7878
+  spelrum match ./mine ./theirs --game othello --protocol gtp --move-time 1
   spelrum match -engine cmd=./new name=new -engine cmd=./old name=old -each tc=8+0.08 option.Hash=16 -rounds 5000 \\
       -repeat -openings file=UHO.epd format=epd order=random -sprt elo0=0 elo1=5 alpha=0.05 beta=0.05 \\
       -concurrency 8 -pgnout file=games.pgn";
 
 /// Play engines against each other from one command
 #[derive(Args, Debug)]
-#[command(after_help = HELP.replace("{OPTIONS}", &options_help()))]
+#[command(after_help = HELP.replace("{OPTIONS}", &options_help()).replace("{PROTOCOLS}", &PROTOCOLS.join(", ")))]
 #[command(override_usage = "spelrum match ENGINE ENGINE… OPTIONS")]
 #[command(arg_required_else_help = true)]
 pub(crate) struct Match {
@@ -53,17 +63,26 @@ pub(crate) struct Match {
     words: Vec<String>,
 }
 
-/// The options that the match leaves to `spelrum run`, and to `spelrum games`.
+/// The command line of another command, as this one would type it.
 #[derive(Debug, Parser)]
-struct RunLine {
+struct Line<A: Args> {
     #[command(flatten)]
-    run: Run,
+    arguments: A,
 }
 
-#[derive(Debug, Parser)]
-struct GamesLine {
-    #[command(flatten)]
-    games: Games,
+impl<A: Args> Line<A> {
+    fn read(command: &str, words: impl IntoIterator<Item = impl Into<OsString>>) -> Result<A> {
+        let words = words.into_iter().map(Into::into);
+        let line = Self::try_parse_from(std::iter::once(OsString::from(command)).chain(words));
+        let line = line.map_err(|error| {
+            let error = error.to_string();
+            let problem = error.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            CliError::new(Exit::Usage, "read the match")
+                .because(problem)
+                .help(format!("spelrum {command} --help describes this option"))
+        })?;
+        Ok(line.arguments)
+    }
 }
 
 impl Match {
@@ -77,49 +96,105 @@ impl Match {
         if let Some(path) = &words.write {
             return write(path, &files);
         }
-        must_be_there(&files)?;
         if let Some(pgn) = &words.pgn {
+            if let Some(game) = words.game.as_deref().filter(|game| *game != Chess::NAME) {
+                return Err(CliError::new(Exit::Usage, "set up the match")
+                    .because(format!("it is a match of {game}, and PGN is for chess"))
+                    .help("leave --pgn out; spelrum games writes the games of any game as text"));
+            }
             must_be_writable(pgn)?;
         }
-        let db = format!("{}.db", files.name);
-        let db = match words.passed.iter().position(|word| word == "--db") {
-            Some(place) => words.passed.get(place + 1).cloned().unwrap_or(db),
-            None => db,
+        let name = files.name.clone();
+        let (exit, source) = if words.is_remote() {
+            self.play_remotely(&words, files).await?
+        } else {
+            self.play_here(&words, files).await?
         };
-        let line = ["spelrum run".to_owned(), format!("{}.toml", files.name)];
-        let line = RunLine::try_parse_from(line.iter().chain(&words.passed)).map_err(|error| {
-            let error = error.to_string();
-            let problem = error.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            CliError::new(Exit::Usage, "read the match")
-                .because(problem)
-                .help("spelrum run --help describes this option")
-        })?;
+        let (Some(pgn), Some(source)) = (words.pgn, source) else { return Ok(exit) };
+        let mut line: Vec<OsString> = vec![name.into()];
+        line.extend(source.into_iter().map(OsString::from));
+        line.extend(["--format", "pgn", "--searches", "--output"].map(OsString::from));
+        line.push(pgn.into());
+        Line::<Games>::read("games", line)?.run().await?;
+        Ok(exit)
+    }
+
+    /// Plays in this process. Returns the exit status and the options that name the results, unless there are none.
+    async fn play_here(
+        &self,
+        words: &MatchWords,
+        files: MatchFiles,
+    ) -> Result<(Exit, Option<Vec<String>>)> {
+        must_be_there(&files)?;
+        let db = words.passed_value("--db").map_or(format!("{}.db", files.name), str::to_owned);
+        let sweep = format!("{}.toml", files.name);
+        let line = Line::<Run>::read("run", std::iter::once(&sweep).chain(&words.passed))?;
         // The same match again, and not another new one.
         let again = self.words.iter().filter(|word| !matches!(word.as_str(), "--new" | "-new"));
         let again = shlex::try_join(again.map(String::as_str)).unwrap_or_default();
-        let name = files.name.clone();
-        let run = line.run.of_match(files, format!("spelrum match {again}"));
+        let run = line.of_match(files, format!("spelrum match {again}"));
         let is_dry = run.is_dry();
         let exit = run.run().await?;
-        if let Some(pgn) = words.pgn.filter(|_| !is_dry) {
-            let line: [OsString; 9] = [
-                "spelrum games".into(),
-                name.into(),
-                "--db".into(),
-                db.into(),
-                "--format".into(),
-                "pgn".into(),
-                "--searches".into(),
-                "--output".into(),
-                pgn.into(),
-            ];
-            let line = GamesLine::try_parse_from(line)
-                .map_err(|error| CliError::new(Exit::Internal, "write the games").because(error))?;
-            line.games.run().await?;
+        Ok((exit, (!is_dry).then(|| vec!["--db".to_owned(), db])))
+    }
+
+    /// Submits the match to a coordinator, follows it to its end, and prints its result. Returns the same.
+    async fn play_remotely(
+        &self,
+        words: &MatchWords,
+        files: MatchFiles,
+    ) -> Result<(Exit, Option<Vec<String>>)> {
+        let name = files.name.clone();
+        let is_address = |place: usize| {
+            let option = words.passed[..=place].iter().rev().find(|word| word.starts_with("--"));
+            option.is_some_and(|option| ADDRESS.contains(&option.as_str()))
+        };
+        let (address, rest): (Vec<usize>, Vec<usize>) =
+            (0..words.passed.len()).partition(|place| is_address(*place));
+        let [address, rest] = [address, rest].map(|places| {
+            places.into_iter().map(|place| words.passed[place].clone()).collect::<Vec<_>>()
+        });
+        let flags = |wanted: &[&str]| {
+            let wanted = rest.iter().filter(|word| wanted.contains(&word.as_str()));
+            wanted.cloned().collect::<Vec<_>>()
+        };
+        if let Some(other) = rest.iter().find(|word| !FOR_SUBMIT.contains(&word.as_str())) {
+            return Err(CliError::new(Exit::Usage, "read the match")
+                .because(format!("`{other}` cannot be set for the workers of a coordinator"))
+                .help("leave it out: each worker is started with its own"));
         }
-        Ok(exit)
+        let line = [
+            vec![format!("{name}.toml")],
+            address.clone(),
+            flags(&["--new", "--yes", "--dry-run"]),
+        ];
+        let submit = Line::<Submit>::read("submit", line.concat())?.of_match(files);
+        let is_dry = submit.is_dry();
+        let exit = submit.run().await?;
+        if is_dry || exit != Exit::Success {
+            return Ok((exit, None));
+        }
+        let named = [vec![name], address.clone()].concat();
+        let exit = Line::<Watch>::read("watch", &named)?.run().await?;
+        if exit != Exit::Success {
+            return Ok((exit, None));
+        }
+        let mut line = named;
+        if rest.iter().any(|word| word == "--json") {
+            line.push("--json".to_owned());
+        } else {
+            line.extend(["--format", "match"].map(str::to_owned));
+        }
+        let exit = Line::<Report>::read("report", line)?.run().await?;
+        Ok((exit, Some(address)))
     }
 }
+
+/// The options that say which coordinator, and how to speak with it.
+const ADDRESS: [&str; 4] = ["--coordinator", "--ca", "--cert", "--key"];
+
+/// The options of a match on a coordinator beside those.
+const FOR_SUBMIT: [&str; 4] = ["--new", "--yes", "--dry-run", "--json"];
 
 /// Writes the sweep, and its engines file beside it.
 fn write(path: &Path, files: &MatchFiles) -> Result<Exit> {

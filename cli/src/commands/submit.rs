@@ -19,6 +19,7 @@ use crate::remote::connection::{self, Manner};
 use crate::sweeps::engine_builds;
 use crate::sweeps::file::{SweepArguments, SweepFile};
 use crate::sweeps::found_players::{self, Outcomes};
+use crate::sweeps::match_files::MatchFiles;
 use crate::sweeps::preview::{self, Change, ClaimStanding};
 use crate::terminal;
 use crate::terminal::interrupt::Interrupts;
@@ -113,6 +114,16 @@ impl Submit {
         }
         preview::print_dry_run(sweep, previewed.as_ref(), self.json, Some(&file), &checked)?;
         Ok(engine_check::exit_of(&checked))
+    }
+
+    /// The same for a match, whose sweep is not in a file.
+    pub(crate) fn of_match(self, files: MatchFiles) -> Self {
+        Self { sweep: self.sweep.with_text(files.sweep), ..self }
+    }
+
+    /// Whether it only shows what it would submit.
+    pub(crate) fn is_dry(&self) -> bool {
+        self.dry_run
     }
 
     /// Submits, or only previews.

@@ -52,7 +52,12 @@ pub(crate) fn programs(words: &MatchWords, folders: &Folders) -> Vec<Option<Prog
             let directory = rebased(&directory, &folders.words, &folders.engines);
             keys.insert("directory", directory.into());
         }
-        keys.get_or_insert("protocol", engine.protocol(&words.common));
+        let protocol = engine.protocol(&words.common);
+        if protocol != "xboard" {
+            // Lines sent at the start of all engines are for those that speak it.
+            keys.remove("xboard");
+        }
+        keys.get_or_insert("protocol", protocol);
         entry.extend(keys);
         let options = merged(&words.common.options, &engine.options);
         if !options.is_empty() {
@@ -108,10 +113,14 @@ impl MatchFiles {
                 ));
             }
             let protocol = entry.get("protocol").and_then(Value::as_str).unwrap_or("uci");
-            let mut player = InlineTable::from_iter([
-                ("algorithm", Value::from(protocol)),
-                ("engine", Value::from(name.as_str())),
-            ]);
+            let mut player = InlineTable::from_iter([("algorithm", Value::from(protocol))]);
+            if words.is_remote() {
+                let named = named_engine(entry)
+                    .map_err(|(problem, remedy)| failed(format!("{name}: {problem}"), remedy))?;
+                player.extend(named);
+            } else {
+                player.insert("engine", Value::from(name.as_str()));
+            }
             player.extend(limits);
             players.insert(name, Item::Table(player.into_table()));
         }
@@ -131,6 +140,33 @@ impl MatchFiles {
     }
 }
 
+/// The keys of a player whose engine is found in the engines file of each worker.
+fn named_engine(entry: &InlineTable) -> std::result::Result<InlineTable, (String, &'static str)> {
+    let command = entry.get("command").and_then(Value::as_str).unwrap_or_default();
+    if command.contains('/') {
+        let remedy = "write the engine's name in the workers' engines files: spelrum match new old --coordinator URL";
+        return Err((
+            format!("{command} is a path, which means nothing on other machines"),
+            remedy,
+        ));
+    }
+    let mut player = InlineTable::from_iter([("engine", Value::from(command))]);
+    for (key, value) in entry {
+        match key {
+            "command" | "protocol" => {}
+            "set" => _ = player.insert("options", value.clone()),
+            _ => {
+                let remedy = "leave it out, and set it in the workers' engines files";
+                return Err((
+                    format!("`{key}` cannot be set from here for other machines"),
+                    remedy,
+                ));
+            }
+        }
+    }
+    Ok(player)
+}
+
 fn sweep(
     words: &MatchWords,
     name: &str,
@@ -144,7 +180,7 @@ fn sweep(
         let rules = [("name", Value::from("chess")), ("chess960", Value::from(true))];
         sweep.insert("game", toml_edit::value(InlineTable::from_iter(rules)));
     } else {
-        sweep.insert("game", toml_edit::value("chess"));
+        sweep.insert("game", toml_edit::value(words.game.as_deref().unwrap_or("chess")));
     }
     let games = i64::try_from(words.games()).unwrap_or(i64::MAX);
     sweep.insert("games", toml_edit::value(games));
@@ -306,6 +342,10 @@ mod tests {
              -maxmoves 100 -event 'a b/c'",
             "-engine cmd=x proto=xboard 'initstr=book off\\neasy' trust -engine cmd=y restart=on debug \
              'initstr=setoption name Own Book value false' -each nodes=9 -resultformat wide",
+            "-engine cmd=x proto=xboard -engine cmd=y proto=uci -each nodes=9 'initstr=easy'",
+            "./x ./y --game othello --protocol gtp --move-time 1",
+            "--engine cmd=dev name=new option.Threads=2 --engine cmd=dev name=old --clock 8+0.08 \
+             --option Hash=16 --coordinator http://lab:7878 --yes",
         ];
         insta::assert_snapshot!(lines.map(shown).join("\n"));
     }
@@ -327,6 +367,8 @@ mod tests {
             "--engine conf=Sloppy",
             "--engine cmd=./new book=a.bin",
             "--engine cmd=./new proto=usi",
+            "./new old --nodes 5 --coordinator http://lab:7878",
+            "-engine cmd=new dir=/x -engine cmd=old -each nodes=5 -coordinator http://lab:7878",
             "./new ./old --sprt 0",
             "./new ./old --sprt 0,5 model=bayesian",
             "./new ./old --nodes many",

@@ -118,6 +118,13 @@ pub(super) const OPTIONS: &[OptionWord] = &[
     ours(&["resign"], Takes::Pairs, "movecount=N score=CP [twosided=true]", "end lost games early"),
     ours(&["draw"], Takes::Pairs, "movenumber=N movecount=N score=CP", "end drawn games early"),
     ours(&["max-moves", "maxmoves"], Takes::One, "N", "a game is drawn after this many moves"),
+    ours(
+        &["game"],
+        Takes::One,
+        "NAME",
+        "the game, for engines over ugi, gtp or lines [default: chess]",
+    ),
+    ours(&["protocol"], Takes::One, "NAME", "the protocol of all engines [default: uci]"),
     ours(&["variant"], Takes::One, "standard|fischerandom", "chess or Chess960"),
     ours(&["seed", "srand"], Takes::One, "N", "the seed that openings are drawn by [default: 1]"),
     ours(
@@ -152,6 +159,14 @@ pub(super) const OPTIONS: &[OptionWord] = &[
     passed(&["tls-key"], Takes::One, ""),
     passed(&["accept-loss"], Takes::Nothing, ""),
     passed(&["on-finish"], Takes::One, ""),
+    passed(
+        &["coordinator"],
+        Takes::One,
+        "let the workers of this coordinator play: its URL or name",
+    ),
+    passed(&["ca"], Takes::One, ""),
+    passed(&["cert"], Takes::One, ""),
+    passed(&["key"], Takes::One, ""),
     not_needed(&["repeat"], "the two games of an opening are always played with sides swapped"),
     not_needed(&["recover"], "an engine that fails loses its game, and is started again"),
     not_needed(

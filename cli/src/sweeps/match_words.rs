@@ -31,6 +31,8 @@ pub(crate) struct MatchWords {
     pub(crate) sweep: InlineTable,
     pub(crate) adjudication: InlineTable,
     pub(crate) chess960: bool,
+    /// Another game than chess.
+    pub(crate) game: Option<String>,
     pub(crate) is_gauntlet: bool,
     pub(crate) seeds: Option<u64>,
     games: Option<u64>,
@@ -67,6 +69,9 @@ type Result<T> = std::result::Result<T, Remark>;
 
 /// The clock of an engine that has none, whatever all others have.
 pub(crate) const NO_CLOCK: &str = "inf";
+
+/// The protocols of engines.
+pub(crate) const PROTOCOLS: [&str; 5] = ["uci", "xboard", "ugi", "gtp", "lines"];
 
 /// Games of two engines unless the command line says otherwise: without and with a sequential test.
 const GAMES: u64 = 1_000;
@@ -142,7 +147,8 @@ impl EngineWords {
                 }
             }
             "proto" => {
-                let names = [("uci", "uci"), ("xboard", "xboard"), ("cecp", "xboard")];
+                let mut names = PROTOCOLS.map(|name| (name, name)).to_vec();
+                names.push(("cecp", "xboard"));
                 let protocol = choice("the protocol", value, &names)?;
                 self.program.insert("protocol", protocol.into());
             }
@@ -404,6 +410,8 @@ impl MatchWords {
             "clock" => self.take_common(&[&format!("tc={word}")]),
             "move-time" => self.take_common(&[&format!("st={word}")]),
             "nodes" | "depth" => self.take_common(&[&format!("{name}={word}")]),
+            "protocol" => self.take_common(&[&format!("proto={word}")]),
+            "game" => self.game = Some(word.to_owned()),
             "book" => self.take_book(word, pairs)?,
             "games" => self.games = Some(number("`games`", word)?.unsigned_abs()),
             "rounds" => self.rounds = Some(number("`rounds`", word)?.unsigned_abs()),
@@ -566,6 +574,17 @@ impl MatchWords {
         let file = file.ok_or_else(|| wrong("the PGN has no file", "write --pgn FILE"))?;
         self.pgn = Some(PathBuf::from(file));
         Ok(())
+    }
+
+    /// Whether a coordinator's workers play.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.passed_value("--coordinator").is_some()
+    }
+
+    /// The value of an option that another command takes.
+    pub(crate) fn passed_value(&self, name: &str) -> Option<&str> {
+        let place = self.passed.iter().position(|word| word == name)?;
+        self.passed.get(place + 1).map(String::as_str)
     }
 
     /// The games of two engines: even where sides are swapped.

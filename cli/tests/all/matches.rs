@@ -100,6 +100,77 @@ fn a_match_can_be_written_as_a_sweep() {
     refused.expect_exit(3);
 }
 
+/// A coordinator's workers play it; the same command again finds it finished.
+#[test]
+fn a_match_is_played_by_the_workers_of_a_coordinator() {
+    let sandbox = Sandbox::new();
+    let engine = |name: &str, depth: &str| {
+        format!(
+            "[engines.{name}]\nprotocol = \"uci\"\ncommand = {SPELRUM:?}\nargs = [\"engine\", \"uci\", \
+             \"--player\", \"alpha-beta\", \"--set\", \"evaluation=material\", \"--depth\", \"{depth}\"]\n\
+             options.shuffle = {{ values = [true, false] }}\n"
+        )
+    };
+    sandbox.write("engines.toml", &(engine("new", "2") + &engine("old", "1")));
+    let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
+    let _worker = sandbox.worker(&coordinator.url, "2", &["--engines", "engines.toml"]);
+    let line = [
+        "match",
+        "new",
+        "old",
+        "--depth",
+        "1",
+        "--option",
+        "shuffle=false",
+        "--games",
+        "6",
+        "--max-moves",
+        "10",
+        "--pgn",
+        "games.pgn",
+        "--coordinator",
+        &coordinator.url,
+    ];
+    let ran = sandbox.run(&line);
+    let text = ran.expect_exit(0).stdout();
+    assert!(text.contains("submitted new-old: 6 games in 1 cell"), "{text}");
+    assert!(text.contains("Results of new vs old:\n"), "{text}");
+    let pgn = || std::fs::read_to_string(sandbox.path("games.pgn")).unwrap();
+    assert_eq!(pgn().matches("[Result ").count(), 6);
+    let first = pgn();
+    let again = sandbox.run(&line);
+    let text = again.expect_exit(0).stdout();
+    assert!(text.contains("was submitted before; nothing has changed"), "{text}");
+    assert!(text.contains("Results of new vs old:\n"), "{text}");
+    assert_eq!(pgn(), first);
+
+    let refused = sandbox.run(&[&line[..], &["--slots", "3"]].concat());
+    assert!(refused.error().contains("`--slots` cannot be set"), "{}", refused.error());
+    let gone = ["match", "new", "old", "--depth", "1", "--coordinator", "http://127.0.0.1:1"];
+    let gone = sandbox.run(&gone);
+    assert!(gone.error().contains("127.0.0.1:1"), "{}", gone.error());
+}
+
+/// Two of our players over UGI, which has any game.
+#[test]
+fn a_match_may_be_of_another_game() {
+    let sandbox = Sandbox::new();
+    let engine = |name: &str, player: &str| {
+        let args = format!("args=engine ugi --game othello --player {player}");
+        ["-engine".to_owned(), format!("cmd={SPELRUM}"), format!("name={name}"), args]
+    };
+    let mut line = vec!["match".to_owned()];
+    line.extend([engine("one", "alpha-beta"), engine("other", "random")].concat());
+    line.extend(["--game", "othello", "--protocol", "ugi", "--depth", "1"].map(str::to_owned));
+    line.extend(["--games", "4"].map(str::to_owned));
+    let ran = sandbox.run(&strs(&line));
+    assert!(ran.expect_exit(0).stdout().contains("Results of one vs other:\n"), "{}", ran.stdout());
+    assert_eq!(sandbox.sql("one-other.db", "SELECT count(*) FROM forfeited"), "0");
+    line.extend(["--new", "--pgn", "games.pgn"].map(str::to_owned));
+    let refused = sandbox.run(&strs(&line));
+    assert!(refused.error().contains("PGN is for chess"), "{}", refused.error());
+}
+
 #[test]
 fn what_is_wrong_is_said_before_a_game() {
     let sandbox = Sandbox::new();
