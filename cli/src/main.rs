@@ -40,6 +40,10 @@ use local::endgame_tables;
 use players::engines_file;
 use terminal::{logging, panic};
 
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     if words.next().is_some_and(|word| word == engines_file::GUARD) {
