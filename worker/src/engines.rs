@@ -519,8 +519,13 @@ impl Engines {
         let Some(EnginePlace { cpus, lacks_quiet }) = host.place(engine.threads()) else { return };
         let mut problem = engine.pin_to(&cpus).err().map(|error| error.to_string());
         if problem.is_none() && lacks_quiet {
-            let more = "it may think on more threads than there are quiet slots: give it fewer, or \
-                        start the worker with more --quiet-slots";
+            let more = match engine.threads() {
+                Some(_) => {
+                    "it may think on more threads than there are quiet slots: give it fewer, or \
+                     start the worker with more --quiet-slots"
+                }
+                None => "the number of its threads is not known, so it may use other cores as well",
+            };
             problem = Some(more.to_owned());
         }
         let name = &engine.spec().name;

@@ -291,7 +291,11 @@ impl<'a> Overdue<'a> {
             move_time.map(|time| format!("{} ms", time.as_millis())),
             clock.map(|time| format!("{} ms on its clock", time.as_millis())),
         ];
-        let limit = limits.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+        let limits = limits.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+        let limit = match limits.as_str() {
+            "" => "without a limit".to_owned(),
+            limits => format!("on a limit of {limits}"),
+        };
         // An engine with time may use it.
         let time = move_time.into_iter().chain(clock).min().unwrap_or_default();
         let named_after = time.saturating_add(OVERDUE_AFTER);
@@ -303,9 +307,8 @@ impl<'a> Overdue<'a> {
         let waited = self.begun.elapsed();
         if waited >= self.named_after && !self.is_named.replace(true) {
             let Self { engine, limit, .. } = self;
-            let limit = if limit.is_empty() { "no limit" } else { limit };
             tracing::warn!(
-                "engine {engine} has been thinking for {} s on a limit of {limit}; `spelrum engine check {engine} \
+                "engine {engine} has been thinking for {} s {limit}; `spelrum engine check {engine} \
                  --engines FILE` tries whether it keeps its limits",
                 waited.as_secs()
             );
