@@ -15,6 +15,7 @@ use super::submit::Submit;
 use super::watch::Watch;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
+use crate::sweeps::imports::look_up_engines;
 use crate::sweeps::match_files::{Folders, MatchFiles};
 use crate::sweeps::match_options::options_help;
 use crate::sweeps::match_words::{MatchWords, PROTOCOLS, Remark};
@@ -26,7 +27,7 @@ and cutechess are understood as well: spelrum match -engine cmd=./new -engine cm
 
 Options:
 {OPTIONS}
-Keys of an engine: cmd, name, dir, args, arg, proto ({PROTOCOLS}), tc, st, nodes, depth, timemargin (ms), option.NAME.
+Keys of an engine: cmd, conf (its name in cutechess's engines.json here), name, dir, args, arg, proto ({PROTOCOLS}), tc, st, nodes, depth, timemargin (ms), option.NAME.
 
 Everything is kept in a database as it is played: kill it, type it again, and it goes on. At the end come the report \
 of spelrum run and the block that match runners print; spelrum report --format match prints that again. \
@@ -88,7 +89,9 @@ impl<A: Args> Line<A> {
 impl Match {
     /// Plays.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let words = MatchWords::read(&self.words)?;
+        let mut words = MatchWords::gather(&self.words);
+        look_up_engines(&mut words, Path::new(""));
+        let words = words.checked()?;
         let files = MatchFiles::new(&words, &Folders::default())?;
         for Remark { problem, remedy, .. } in &words.notes {
             notices::notify(&format!("note: {problem}: {remedy}"));
@@ -145,30 +148,30 @@ impl Match {
         files: MatchFiles,
     ) -> Result<(Exit, Option<Vec<String>>)> {
         let name = files.name.clone();
-        let is_address = |place: usize| {
-            let option = words.passed[..=place].iter().rev().find(|word| word.starts_with("--"));
-            option.is_some_and(|option| ADDRESS.contains(&option.as_str()))
-        };
-        let (address, rest): (Vec<usize>, Vec<usize>) =
-            (0..words.passed.len()).partition(|place| is_address(*place));
-        let [address, rest] = [address, rest].map(|places| {
-            places.into_iter().map(|place| words.passed[place].clone()).collect::<Vec<_>>()
-        });
-        let flags = |wanted: &[&str]| {
-            let wanted = rest.iter().filter(|word| wanted.contains(&word.as_str()));
-            wanted.cloned().collect::<Vec<_>>()
-        };
-        if let Some(other) = rest.iter().find(|word| !FOR_SUBMIT.contains(&word.as_str())) {
-            return Err(CliError::new(Exit::Usage, "read the match")
-                .because(format!("`{other}` cannot be set for the workers of a coordinator"))
-                .help("leave it out: each worker is started with its own"));
+        let (mut address, mut flags) = (Vec::new(), Vec::new());
+        let mut passed = words.passed.iter();
+        while let Some(word) = passed.next() {
+            match word.as_str() {
+                "--coordinator" | "--ca" | "--cert" | "--key" => {
+                    address.extend(std::iter::once(word).chain(passed.next()).cloned());
+                }
+                "--yes" | "--dry-run" => flags.push(word.clone()),
+                "--new" => {
+                    return Err(CliError::new(Exit::Usage, "read the match")
+                        .because("`--new` is for matches played here")
+                        .help("give the new match another name: --name"));
+                }
+                other => {
+                    return Err(CliError::new(Exit::Usage, "read the match")
+                        .because(format!(
+                            "`{other}` cannot be set for the workers of a coordinator"
+                        ))
+                        .help("leave it out: each worker is started with its own"));
+                }
+            }
         }
-        let line = [
-            vec![format!("{name}.toml")],
-            address.clone(),
-            flags(&["--new", "--yes", "--dry-run"]),
-        ];
-        let submit = Line::<Submit>::read("submit", line.concat())?.of_match(files);
+        let line = [vec![format!("{name}.toml")], address.clone(), flags].concat();
+        let submit = Line::<Submit>::read("submit", line)?.of_match(files);
         let is_dry = submit.is_dry();
         let exit = submit.run().await?;
         if is_dry || exit != Exit::Success {
@@ -179,22 +182,11 @@ impl Match {
         if exit != Exit::Success {
             return Ok((exit, None));
         }
-        let mut line = named;
-        if rest.iter().any(|word| word == "--json") {
-            line.push("--json".to_owned());
-        } else {
-            line.extend(["--format", "match"].map(str::to_owned));
-        }
+        let line = [named, ["--format", "match"].map(str::to_owned).to_vec()].concat();
         let exit = Line::<Report>::read("report", line)?.run().await?;
         Ok((exit, Some(address)))
     }
 }
-
-/// The options that say which coordinator, and how to speak with it.
-const ADDRESS: [&str; 4] = ["--coordinator", "--ca", "--cert", "--key"];
-
-/// The options of a match on a coordinator beside those.
-const FOR_SUBMIT: [&str; 4] = ["--new", "--yes", "--dry-run", "--json"];
 
 /// Writes the sweep, and its engines file beside it.
 fn write(path: &Path, files: &MatchFiles) -> Result<Exit> {

@@ -286,7 +286,8 @@ mod tests {
     use crate::error::MessageStyle;
 
     fn files(line: &str) -> Result<MatchFiles> {
-        MatchFiles::new(&MatchWords::read(&shlex::split(line).unwrap())?, &Folders::default())
+        let words = MatchWords::gather(&shlex::split(line).unwrap()).checked()?;
+        MatchFiles::new(&words, &Folders::default())
     }
 
     fn shown(line: &str) -> String {
@@ -364,7 +365,6 @@ mod tests {
             "--engine cmd=./new ponder",
             "--engine cmd=./new whitepov",
             "--engine cmd=./new initstr=xyz",
-            "--engine conf=Sloppy",
             "--engine cmd=./new book=a.bin",
             "--engine cmd=./new proto=usi",
             "./new old --nodes 5 --coordinator http://lab:7878",

@@ -20,6 +20,8 @@ pub(crate) struct EngineWords {
     pub(crate) options: InlineTable,
     /// Its limits in a sweep.
     pub(crate) limits: InlineTable,
+    /// The name that an `engines.json` has for it.
+    pub(crate) configured: Option<String>,
 }
 
 /// A match on the command line.
@@ -107,8 +109,9 @@ impl EngineWords {
     /// Takes `KEY=VALUE`, or a key that needs no value. Returns the reason if it is not needed.
     fn take(&mut self, word: &str) -> Result<Option<&'static str>> {
         const ALONE: [&str; 4] = ["ponder", "whitepov", "trust", "debug"];
-        const KEYS: [&str; 15] = [
+        const KEYS: [&str; 16] = [
             "cmd",
+            "conf",
             "name",
             "dir",
             "args",
@@ -223,12 +226,7 @@ impl EngineWords {
                     "write `startup_timeout` and the other times into an engines file",
                 ));
             }
-            "conf" => {
-                return Err(wrong(
-                    format!("`{value}` is an engine of cutechess's own file"),
-                    "write its command: cmd=PROGRAM; spelrum import-engines engines.json shows it",
-                ));
-            }
+            "conf" => self.configured = Some(value.to_owned()),
             _ => {
                 return Err(wrong(
                     format!("an engine has no key `{key}`"),
@@ -255,9 +253,26 @@ impl EngineWords {
         }
     }
 
+    /// What it says beyond an engine of this list, which says the rest.
+    pub(crate) fn over(self, listed: &Self) -> Self {
+        let mut merged = listed.clone();
+        merged.name = self.name.or(merged.name);
+        merged.command = self.command.or(merged.command);
+        for (key, value) in self.program {
+            merged.program.insert(key, value);
+        }
+        for (key, value) in self.options {
+            merged.options.insert(key, value);
+        }
+        for (key, value) in self.limits {
+            merged.limits.insert(key, value);
+        }
+        merged
+    }
+
     /// The engine's name, or else its program.
     pub(crate) fn label(&self) -> Option<String> {
-        self.name.clone().or_else(|| self.command.clone())
+        self.name.clone().or_else(|| self.command.clone()).or_else(|| self.configured.clone())
     }
 
     /// The engine's protocol, unless what holds for all engines says another.
@@ -285,16 +300,15 @@ fn pair<'a>(of: &str, word: &'a str) -> Result<(&'a str, &'a str)> {
 }
 
 impl MatchWords {
-    /// Reads the words after `spelrum match`.
+    /// These words.
     ///
     /// # Errors
-    /// If an option or a key is unknown, or has a value without a meaning.
-    pub(crate) fn read(words: &[String]) -> Result<Self> {
-        let mut read = Self::gather(words);
-        if read.faults.is_empty() { Ok(read) } else { Err(read.faults.swap_remove(0)) }
+    /// Their first fault, if there is any.
+    pub(crate) fn checked(mut self) -> Result<Self> {
+        if self.faults.is_empty() { Ok(self) } else { Err(self.faults.swap_remove(0)) }
     }
 
-    /// Reads all words that have a meaning here; the others are its faults.
+    /// Reads the words after `spelrum match`; those without a meaning here are its faults.
     pub(crate) fn gather(words: &[String]) -> Self {
         let mut read = Self::default();
         let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();

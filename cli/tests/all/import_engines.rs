@@ -212,6 +212,43 @@ fn an_imported_engine_plays() {
     assert_eq!(sandbox.settled("match.db"), 2);
 }
 
+/// Engines that cutechess's file names, in a match: what is typed goes before what the file says.
+#[test]
+fn a_match_names_engines_of_cutechess() {
+    let sandbox = Sandbox::new();
+    fish(&sandbox);
+    let listed = r#"[
+        { "name": "old-timer", "command": "./old", "protocol": "xboard", "workingDirectory": "" },
+        { "name": "fish", "command": "./fish", "protocol": "uci", "options": [
+            { "name": "Hash", "type": "spin", "default": 16, "value": 64 },
+            { "name": "Style", "type": "combo", "default": "Solid", "value": "Wild" }] },
+        { "name": "ponderer", "command": "./fish", "protocol": "uci", "ponder": true }
+    ]"#;
+    sandbox.write("engines.json", listed);
+    let line = |conf: &str| {
+        let words = format!(
+            "match -engine conf=old-timer -engine conf={conf} name=new option.Hash=8 -each depth=2 --write match.toml"
+        );
+        sandbox.run(&words.split(' ').collect::<Vec<_>>())
+    };
+    let unknown = line("young");
+    assert!(
+        unknown.error().contains("engines.json has no engine `young` that can play"),
+        "{}",
+        unknown.error()
+    );
+    let ponders = line("ponderer");
+    assert!(ponders.error().contains("pondering is not supported"), "{}", ponders.error());
+    line("fish").expect_exit(0);
+    let written = std::fs::read_to_string(sandbox.path("match.engines.toml")).unwrap();
+    assert!(written.contains("Hash = 8") && written.contains("Style = \"Wild\""), "{written}");
+    assert!(written.contains("[engines.old-timer]"), "{written}");
+    assert!(written.contains("[engines.new]") && !written.contains("64"), "{written}");
+    std::fs::remove_file(sandbox.path("engines.json")).unwrap();
+    let none = line("old-timer");
+    assert!(none.error().contains("engines.json: "), "{}", none.error());
+}
+
 #[test]
 fn a_command_line_is_taken_over() {
     let sandbox = Sandbox::new();

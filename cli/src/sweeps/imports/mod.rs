@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 use spelrum_engine::decode_text_file;
 
 use self::keys::{NotOurs, Words};
-use super::match_words::MatchWords;
+use super::match_words::{MatchWords, Remark};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 
@@ -51,7 +51,43 @@ impl ImportedFile {
         let folder = std::path::absolute(path)
             .map_err(|error| failed().because(error).help("name a file that is there"))?;
         let folder = folder.parent().unwrap_or(Path::new("/")).to_owned();
+        look_up_engines(&mut words, &folder);
         Ok(Self { path: path.to_owned(), folder, words, has_match })
+    }
+}
+
+/// Takes engines that are named by `conf=` from the `engines.json` of cutechess in this folder. An engine that is not
+/// there is a fault of the words.
+pub(crate) fn look_up_engines(words: &mut MatchWords, folder: &Path) {
+    if words.engines.iter().all(|engine| engine.configured.is_none()) {
+        return;
+    }
+    let path = folder.join("engines.json");
+    let listed = read_text(&path).and_then(|text| understand(&text, "engines", None));
+    let listed = listed.map(|(Words { words, remarks }, _)| {
+        let mut listed = MatchWords::gather(&words);
+        listed.faults.splice(0..0, remarks);
+        listed
+    });
+    for engine in &mut words.engines {
+        let Some(name) = engine.configured.clone() else { continue };
+        let problem = match &listed {
+            Err(NotOurs { problem, .. }) => format!("{}: {problem}", path.display()),
+            Ok(listed) => {
+                let of_engine = |remark: &&Remark| remark.engine.as_ref() == Some(&name);
+                words.faults.extend(listed.faults.iter().filter(of_engine).cloned());
+                words.notes.extend(listed.notes.iter().filter(of_engine).cloned());
+                if let Some(listed) =
+                    listed.engines.iter().find(|listed| listed.name.as_ref() == Some(&name))
+                {
+                    *engine = std::mem::take(engine).over(listed);
+                    continue;
+                }
+                format!("{} has no engine `{name}` that can play", path.display())
+            }
+        };
+        let remedy = "write its command: cmd=PROGRAM".to_owned();
+        words.faults.push(Remark { engine: Some(name), problem, remedy });
     }
 }
 
