@@ -567,9 +567,9 @@ impl Engines {
         });
         let mut engine = taken.map_err(Trouble::NotBegun)?;
         self.pin(&mut engine, host);
-        let other_clock = players[1 - index].external().and_then(|rules| rules.clock);
+        let clocks = [index, 1 - index].map(|index| players[index].clock());
         let (game, place) = (&cell.definition().rules, (index, key));
-        let seat = EngineSeat::new(engine, game, rules.clone(), conditions, place, other_clock);
+        let seat = EngineSeat::new(engine, game, rules.clone(), conditions, place, clocks);
         let (identity, build) = (seat.identity(), seat.build());
         // It may have been replaced since it was offered.
         let need = NeededEngine::from_rules(rules);

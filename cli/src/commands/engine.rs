@@ -178,7 +178,7 @@ impl Engine {
 
 /// Serves a player in the frame of UCI, on a thread with the stack that searches need.
 fn uci<G: Game>(words: Words, rules: Rules, arguments: &PlayerArguments) -> Result<Exit> {
-    let (given, key) = (arguments.given()?, key_of_seed(arguments.seed));
+    let (given, key) = (arguments.served()?, key_of_seed(arguments.seed));
     let made = move || UciPlayer::<G>::new(rules.clone(), &given, key);
     // Errors are reported before serving begins; the player is built again on its own thread.
     let options = made().map_err(|error| arguments.not_made(error))?.options();
@@ -211,7 +211,7 @@ fn lines(LinesArguments { player, game }: &LinesArguments) -> Result<Exit> {
             CliError::new(Exit::Input, "read the game").because(error.what).help(error.remedy)
         })?;
     }
-    let (algorithm, given, game) = (player.algorithm().to_owned(), player.given()?, game.clone());
+    let (algorithm, given, game) = (player.algorithm().to_owned(), player.served()?, game.clone());
     serve_on_thread(move || {
         let mut served = LinesPlayer::new(&algorithm, given, game);
         move |line: &str| Reply {
@@ -223,7 +223,7 @@ fn lines(LinesArguments { player, game }: &LinesArguments) -> Result<Exit> {
 
 /// Answers line by line, until a quit command or the end of input.
 fn serve_gtp<G: Game>(player: &PlayerArguments, rules: Rules) -> Result<Exit> {
-    let (algorithm, given) = (player.algorithm().to_owned(), player.given()?);
+    let (algorithm, given) = (player.algorithm().to_owned(), player.served()?);
     let key = key_of_seed(player.seed);
     let made = move || GtpPlayer::<G>::new(&algorithm, given, rules, key);
     // Errors are reported before serving begins; the player is built again on its own thread, which has the stack it

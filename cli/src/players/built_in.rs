@@ -1,7 +1,7 @@
 //! A player from the command line: an algorithm and its parameters.
 
 use clap::Args;
-use spelrum_engine::{KeyProblem, Parameters, Player, Rules, Value};
+use spelrum_engine::{KeyProblem, ParameterInfo, Parameters, Player, Rules, Value, parameters_of};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -34,6 +34,19 @@ impl PlayerArguments {
         given(&self.player, self.depth, &self.settings)
     }
 
+    /// The player's parameters as given, for a program that runs it and keeps its time.
+    pub(crate) fn served(&self) -> Result<Parameters> {
+        let given = self.given()?;
+        if given.contains_key(CLOCK) {
+            return Err(CliError::new(Exit::Input, format!("make the player {}", self.player))
+                .because(
+                    "the program that runs the player keeps its clock, and sends the time left",
+                )
+                .help("leave `clock` out, or play it in a sweep"));
+        }
+        Ok(given)
+    }
+
     /// The error of a player that cannot be built.
     pub(crate) fn not_made(&self, error: KeyProblem) -> CliError {
         not_made(&self.player, error)
@@ -43,6 +56,17 @@ impl PlayerArguments {
     pub(crate) fn player(&self, rules: &Rules) -> Result<Player> {
         player(rules, &self.player, self.depth, &self.settings)
     }
+}
+
+/// The parameter of a player's clock.
+pub(crate) const CLOCK: &str = "clock";
+
+/// The parameters of an algorithm that a program which runs the player can set: not those of its clock.
+pub(crate) fn settable(algorithm: &str) -> impl Iterator<Item = &'static ParameterInfo> {
+    let is_of_clock = |info: &&ParameterInfo| {
+        info.name == CLOCK || info.only_with.is_some_and(|(name, _)| name == CLOCK)
+    };
+    parameters_of(algorithm).iter().filter(move |info| !is_of_clock(info))
 }
 
 /// A player from an algorithm's name, an optional depth, and settings such as `move_time=100ms`.

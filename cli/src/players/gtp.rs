@@ -5,7 +5,7 @@
 
 use spelrum_engine::{
     Before, Game, GtpBoard, KeyProblem, Line, ParameterDefault, ParameterInfo, Parameters, Player,
-    Problem, Protocol, Rules, Seat, Side, Turn, Value, parameters_of, seat_of,
+    Problem, Protocol, Rules, Seat, Side, Turn, Value, seat_of,
 };
 
 use crate::local::clock::Clock;
@@ -269,7 +269,7 @@ impl<G: Game> GtpPlayer<G> {
         let opening = self.positions.first().map(ToString::to_string).unwrap_or_default();
         let position = self.position().clone();
         let line = Line { position: &position, before: &self.before };
-        let turn = Turn { rules: &self.rules, opening: &opening, line, moves: &[] };
+        let turn = Turn { rules: &self.rules, opening: &opening, line, moves: &[], mover: 0 };
         let seat = self.seat.as_mut().ok_or("this player cannot play here")?;
         let mv = seat.choose(&turn, &Clock::default()).map_err(|fault| fault.to_string())?.mv;
         self.make(mv, true);
@@ -329,7 +329,7 @@ impl<G: Game> GtpPlayer<G> {
             Some(Value::Text(text)) => text.as_str(),
             Some(_) | None => "",
         };
-        parameters_of(text("algorithm")).iter()
+        built_in::settable(text("algorithm"))
     }
 
     /// Sets a parameter for the next search. Accepts parameters that do not bound a search yet, and an evaluation
@@ -338,6 +338,9 @@ impl<G: Game> GtpPlayer<G> {
         let Some((name, value @ [_, ..])) = arguments.split_first() else {
             return Err("write a name and a value".to_owned());
         };
+        if *name == built_in::CLOCK {
+            return Err("the controller keeps the clock; set `move_time`".to_owned());
+        }
         // Formulas contain spaces.
         let value = value.join(" ");
         let setting = [format!("{name}={value}")];
@@ -455,7 +458,7 @@ mod tests {
     fn it_plays_to_the_end_and_then_gives_up() {
         let mut player = player::<Pentago>(None);
         assert_snapshot!(answers(&mut player, &["genmove w", "set depth 1", "set deepth 1", "set depth x"]), @r#"
-    ? nothing bounds the search of `alpha-beta`; limit at least one of `depth`, `nodes`, `evaluations`, `move_time`
+    ? nothing bounds the search of `alpha-beta`; limit at least one of `depth`, `nodes`, `evaluations`, `move_time`, `clock`
 
     =
 

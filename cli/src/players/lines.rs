@@ -8,16 +8,14 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use spelrum_engine::{
-    Before, Game, Line, ParameterKind, Parameters, Player, Problem, Rules, Seat, Turn, Value,
-    parameters_of, parse_legal_move, seat_of, with_game,
+    Before, Game, Line, ParameterKind, Parameters, Player, Problem, Rules, Seat, TimeLeft, Turn,
+    Value, parameters_of, parse_legal_move, seat_of, time_for_move_us, with_game,
 };
 use spelrum_external::lines::VERSION;
 
 use crate::local::clock::Clock;
 use crate::players::built_in::key_of_seed;
 
-/// A move of a clock without a number of moves gets this share of the time.
-const MOVES_TO_GO: f64 = 30.0;
 /// Time per move beside the search, in seconds: pipes, and the runner itself.
 const OVERHEAD: f64 = 0.02;
 
@@ -233,7 +231,7 @@ impl<G: Game> Table for TableOf<G> {
         if line.ending().is_some() {
             return Err("the game is over".to_owned());
         }
-        let turn = Turn { rules: &rules, opening: &asked.opening, line, moves: &[] };
+        let turn = Turn { rules: &rules, opening: &asked.opening, line, moves: &[], mover: 0 };
         let chosen = self.seat(asked)?.choose(&turn, &Clock::default());
         let chosen = chosen.map_err(|fault| fault.to_string())?;
         let (mv, search) = (chosen.mv.to_string(), chosen.search);
@@ -272,13 +270,13 @@ fn limited(given: &Parameters, limits: Limits) -> Parameters {
     limited
 }
 
-/// The time for a move: as given, or a share of the remaining time, at most half of it.
+/// The time for a move in seconds: as given, or planned from the remaining time.
 fn seconds_for(Limits { seconds, clock, .. }: Limits) -> Option<f64> {
     let given = seconds.map(|seconds| (seconds - OVERHEAD).max(seconds / 2.0));
     let share = clock.map(|ClockLimit { seconds, increment, moves }| {
-        let left = (seconds - OVERHEAD).max(0.0);
-        let moves = moves.map_or(MOVES_TO_GO, |moves| f64::from(moves.max(1)));
-        (left / moves + increment * 0.75).min(left / 2.0)
+        let [time_us, increment_us] =
+            [seconds - OVERHEAD, increment].map(|time| (time * 1e6) as u64);
+        time_for_move_us(TimeLeft { time_us, moves_to_go: moves }, increment_us) as f64 / 1e6
     });
     let time = match (given, share) {
         (Some(a), Some(b)) => Some(a.min(b)),

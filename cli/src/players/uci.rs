@@ -10,14 +10,15 @@ use std::time::{Duration, Instant};
 use spelrum_engine::search::{WIN, WIN_MIN};
 use spelrum_engine::{
     Answer, Before, EvaluationInfo, Game, Host, KeyProblem, Line, ParameterDefault, ParameterInfo,
-    ParameterKind, Parameters, Player, Position, Problem, Rules, Seat, Side, Turn, Value,
-    parameters_of, parse_legal_move, seat_of,
+    ParameterKind, Parameters, Player, Position, Problem, Rules, Seat, Side, TimeLeft, Turn, Value,
+    parse_legal_move, seat_of, time_for_move_us,
 };
 use spelrum_external::uci::{
     Bound, Chosen, Declared, Go, Info, Kind, Score, ScoreValue, Setting, Signals, Start,
 };
 
 use crate::local::clock::Clock;
+use crate::players::built_in::settable;
 
 /// The UCI option for the rules of Chess960, and the rule that it sets.
 const CHESS960: &str = "UCI_Chess960";
@@ -30,8 +31,6 @@ const MOVE_TIME: &str = "move_time";
 const ITERATIVE: &str = "iterative";
 /// Longer than any move.
 const FAR: Duration = Duration::from_hours(24);
-/// Assumed number of moves left if the controller sends none.
-const MOVES_TO_GO: u32 = 30;
 /// Time per move beside the search: pipes, and the controller itself.
 const OVERHEAD: Duration = Duration::from_millis(20);
 
@@ -55,7 +54,7 @@ fn infos(rules: &Rules, parameters: &Parameters) -> impl Iterator<Item = &'stati
     let is_it = |info: &&EvaluationInfo| info.name == evaluation;
     let evaluation =
         rules.evaluations().iter().find(is_it).map_or(&[][..], |evaluation| evaluation.parameters);
-    parameters_of(text("algorithm")).iter().chain(evaluation)
+    settable(text("algorithm")).chain(evaluation)
 }
 
 /// How an option is declared; `None` if UCI has no type for it.
@@ -270,7 +269,7 @@ impl<G: Game> spelrum_external::uci::Player for UciPlayer<G> {
         };
         let rules = self.rules.clone();
         let line = Line { position: &position, before: &before };
-        let turn = Turn { rules: &rules, opening: &opening, line, moves: &[] };
+        let turn = Turn { rules: &rules, opening: &opening, line, moves: &[], mover: 0 };
         let answer = self.seat(go)?.choose(&turn, &host).map_err(|fault| fault.to_string())?;
         let Answer { mv, search } = answer;
         let mv = mv.to_string();
@@ -307,18 +306,19 @@ impl<G: Game> UciPlayer<G> {
     }
 }
 
-/// The time for a move: as given, or a share of the remaining time, at most half of it.
+/// The time for a move: as given, or planned from the remaining time.
 fn time_for(go: &Go, to_move: Side) -> Option<Duration> {
+    let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
     let given = go.move_time_ms.map(|ms| Duration::from_millis(ms).saturating_sub(OVERHEAD));
     let (left, increment) = match to_move {
         Side::First => (go.white_time_ms, go.white_increment_ms),
         Side::Second => (go.black_time_ms, go.black_increment_ms),
     };
     let share = left.map(|left| {
-        let left = Duration::from_millis(left).saturating_sub(OVERHEAD);
-        let share = left / go.moves_to_go.unwrap_or(MOVES_TO_GO).max(1);
-        let increment = Duration::from_millis(increment.unwrap_or(0));
-        (share + increment * 3 / 4).min(left / 2)
+        let time_us = micros(Duration::from_millis(left).saturating_sub(OVERHEAD));
+        let increment_us = micros(Duration::from_millis(increment.unwrap_or(0)));
+        let left = TimeLeft { time_us, moves_to_go: go.moves_to_go };
+        Duration::from_micros(time_for_move_us(left, increment_us))
     });
     match (given, share) {
         (Some(a), Some(b)) => Some(a.min(b)),

@@ -165,7 +165,10 @@ fn to_verify(game: SettledGame, facts: Option<[bool; 2]>) -> Result<ToVerify, No
     Ok(ToVerify {
         game_id: game.summary.game_id,
         game: game.summary.game,
-        stops: game.moves.as_deref().map(stops).unwrap_or_default(),
+        stops: match &game.moves {
+            Some(moves) => stops(moves, played.end.termination),
+            None => Vec::new(),
+        },
         definition_json: game.definition_json,
         played_by: game.summary.worker,
     })

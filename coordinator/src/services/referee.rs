@@ -261,8 +261,8 @@ fn judge_game(
     played.scaled.map_or(Ok(()), ScaledTime::check_speed)?;
     cell.referee_values(&played.opening, &played.values)?;
     same_values(&before.values, &played.values)?;
-    let (termination, forfeit) = (played.record.termination, played.forfeit.as_ref());
-    cell.referee_engines(id.number, &played.engines, termination, forfeit)
+    let end = (played.record.termination, played.record.outcome);
+    cell.referee_engines(id.number, &played.engines, end, played.forfeit.as_ref())
 }
 
 /// The difference between a replayed game and the stored one, if any.

@@ -130,7 +130,8 @@ pub use crate::core::knowledge::{Knowledge, Losing, Sifted};
 pub use crate::core::limits::EndedBy;
 pub use crate::core::parameters::{
     ClockRule, EvaluationInfo, ParameterDefault, ParameterInfo, ParameterKind, Parameters, Promise,
-    RecipeInfo, Settings, TimeLeft, Value, format_duration_us, nearest, parse_duration_us,
+    RecipeInfo, RunningClock, Settings, TimeLeft, Value, format_duration_us, nearest,
+    parse_duration_us,
 };
 pub use crate::core::position::{Before, Ending, Line, MARGIN_MAX, Position, Side, SideName};
 pub use crate::core::problem::{KeyProblem, Problem, RangeProblem};
@@ -139,6 +140,7 @@ pub use crate::core::rules::{GameInfo, Rules};
 pub use crate::core::sketch::{Piece, Sketch};
 pub use crate::core::solver::{Optimal, PlainSolver, Solvable, Solver};
 pub use crate::core::termination::{Termination, TerminationInfo};
+pub use crate::core::time_management::time_for_move_us;
 pub use catalogue::{termination_named, terminations, with_evaluation};
 pub use games::game::Game;
 pub use play::adjudication::{Adjudication, DrawRule, ResignRule};

@@ -224,7 +224,7 @@ impl PlayableCell {
 
     /// Checks that a record can be the game with this number, by the rules alone: it has the derived opening, and
     /// everything that follows from its moves is recorded correctly ([`spelrum_engine::referee`]). Only an external
-    /// engine can forfeit a game.
+    /// engine can forfeit a game, and a built-in player with a clock lose on time.
     ///
     /// # Errors
     /// The first problem.
@@ -259,29 +259,35 @@ impl PlayableCell {
         check_record(record, self.players_of(&self.derive(number)))
     }
 
-    /// Checks that the game with this number can end like this, for any moves: only an external engine can lose by a
-    /// fault.
+    /// Checks that the game with this number can end like this, for any moves: a built-in player loses by no fault but
+    /// by its time, if it has a clock.
     ///
     /// # Errors
-    /// If its loser is a built-in player.
+    /// If its loser is a built-in player that cannot lose like this.
     pub fn referee_loser(
         &self,
         number: u64,
         termination: Termination,
         outcome: Outcome,
     ) -> Result<(), Irregularity> {
-        let loser = usize::from(outcome == Outcome::Win);
-        let game = self.derive(number);
-        if termination.is_forfeit() && self.players_of(&game)[loser].external().is_none() {
+        let loser = self.loser(number, outcome);
+        let can_lose = loser.external().is_some()
+            || (loser.clock().is_some() && termination == Termination::TIME_FORFEIT);
+        if termination.is_forfeit() && !can_lose {
             let word = termination.name();
             return Err(Irregularity::new(format!("its loser cannot lose by {word}")));
         }
         Ok(())
     }
 
+    /// The player that lost the game with this number; the first mover, if it was a draw.
+    fn loser(&self, number: u64, outcome: Outcome) -> &Player {
+        self.players_of(&self.derive(number))[usize::from(outcome == Outcome::Win)]
+    }
+
     /// Checks that these external engines can have played the game with this number and lost it like this: each side
-    /// with an external engine has the one that its sweep requires, and a forfeit is reported exactly if a fault ended
-    /// the game.
+    /// with an external engine has the one that its sweep requires, and a forfeit is reported exactly if an engine's
+    /// fault ended the game.
     ///
     /// # Errors
     /// The first problem.
@@ -289,7 +295,7 @@ impl PlayableCell {
         &self,
         number: u64,
         engines: &[Option<EngineIdentity>; 2],
-        termination: Termination,
+        (termination, outcome): (Termination, Outcome),
         forfeit: Option<&Forfeit>,
     ) -> Result<(), Irregularity> {
         let wrong = |problem: String| Err(Irregularity::new(problem));
@@ -316,13 +322,15 @@ impl PlayableCell {
                 }
             }
         }
-        match (termination.is_forfeit(), forfeit) {
+        let is_engines_fault =
+            termination.is_forfeit() && self.loser(number, outcome).external().is_some();
+        match (is_engines_fault, forfeit) {
             (true, None) => {
                 wrong(format!("no forfeit is reported, but it ended by {}", termination.name()))
             }
-            (false, Some(_)) => {
-                wrong("a forfeit is reported, but neither side lost by a fault".to_owned())
-            }
+            (false, Some(_)) => wrong(
+                "a forfeit is reported, but neither side lost by a fault of an engine".to_owned(),
+            ),
             (true, Some(_)) | (false, None) => Ok(()),
         }
     }

@@ -101,5 +101,5 @@ pub use settings::{ExperimentSettings, Record, SchedulingSettings};
 pub use split_definition::{ListedPositions, SplitDefinition};
 pub use training::{FinishedTraining, TrainedNetwork, TrainingDefinition};
 pub use verification::{
-    PlayableVerification, PlayedVerification, VerificationDefinition, draw, stops,
+    PlayableVerification, PlayedVerification, VerificationDefinition, draw, replayed_stops, stops,
 };

@@ -2,7 +2,9 @@
 //! stored record. The replaying worker receives the points where searches end, but not their results.
 
 use serde::{Deserialize, Serialize};
-use spelrum_engine::{EndedBy, GameRecord, Host, Irregularity, MoveRecord, PlayError, Random};
+use spelrum_engine::{
+    EndedBy, GameRecord, Host, Irregularity, MoveRecord, PlayError, Random, Termination,
+};
 
 use crate::definition::{CellDefinition, DefinitionHash};
 use crate::difference::Difference;
@@ -127,12 +129,7 @@ impl PlayableVerification {
     /// # Errors
     /// See [`PlayableCell::play`].
     pub fn play(&self, host: &dyn Host) -> Result<(DerivedGame, GameRecord), PlayError> {
-        let mut stops: Vec<Option<u64>> = self.stops.iter().copied().map(Some).collect();
-        if !stops.is_empty() {
-            stops.resize(STOPS_MAX, Some(1));
-        }
-        let stops = Some(stops).filter(|stops| !stops.is_empty());
-        self.cell.play(self.number, stops.as_deref(), host)
+        self.cell.play(self.number, replayed_stops(&self.stops).as_deref(), host)
     }
 }
 
@@ -164,16 +161,17 @@ impl PlayableVerification {
         }
         self.cell.referee(self.number, &played.opening, &played.record)?;
         self.cell.referee_numbers(self.number, &played.record)?;
-        let (termination, forfeit) = (played.record.termination, played.forfeit.as_ref());
-        self.cell.referee_engines(self.number, &played.engines, termination, forfeit)
+        let (end, forfeit) =
+            ((played.record.termination, played.record.outcome), played.forfeit.as_ref());
+        self.cell.referee_engines(self.number, &played.engines, end, forfeit)
     }
 }
 
 /// The ends of a replayed game's searches: where the clock ended the recorded one, and otherwise one node further than
 /// the recorded search went, which bounds a search that goes astray and does not affect any other. The same holds for
-/// the extra ply that such a game may have.
+/// the extra ply that such a game may have, which comes last: [`LOST_ON_TIME`] if time ended the game there.
 #[must_use]
-pub fn stops(moves: &[MoveRecord]) -> Vec<u64> {
+pub fn stops(moves: &[MoveRecord], termination: Termination) -> Vec<u64> {
     let stop = |record: &MoveRecord| match record.search.ended_by {
         EndedBy::Time => record.search.nodes,
         EndedBy::Depth
@@ -184,7 +182,23 @@ pub fn stops(moves: &[MoveRecord]) -> Vec<u64> {
         | EndedBy::Proven
         | EndedBy::OnlyMove => record.search.nodes.saturating_add(1),
     };
-    moves.iter().map(stop).chain([1]).collect()
+    let last = if termination == Termination::TIME_FORFEIT { LOST_ON_TIME } else { 1 };
+    moves.iter().map(stop).chain([last]).collect()
+}
+
+/// The last of a game's [`stops`] if a player lost on time at this ply.
+const LOST_ON_TIME: u64 = 0;
+
+/// A game's [`stops`] as a replay needs them (invariant 3): the searches after the recorded game get one node each, so
+/// that a game that goes astray ends. `None`: there are none.
+#[must_use]
+pub fn replayed_stops(stops: &[u64]) -> Option<Vec<Option<u64>>> {
+    let (last, recorded) = stops.split_last()?;
+    let mut replayed: Vec<Option<u64>> = recorded.iter().copied().map(Some).collect();
+    if *last != LOST_ON_TIME {
+        replayed.resize(STOPS_MAX, Some(1));
+    }
+    Some(replayed)
 }
 
 /// Draws this many different games of these cells, each given with its number of games, in the order of cells and

@@ -439,6 +439,7 @@ fn parameter(info: &ParameterInfo) -> Parameter {
     let (first, rest) = info.meaning.split_at(1);
     let meaning = format!("{}{}", first.to_uppercase(), rest.trim_end_matches('.'));
     let only = match info.only_with {
+        Some((name, ParameterDefault::Required)) => format!(" Only with {name}."),
         Some((name, value)) => format!(" Only with {name} = {value}."),
         None => String::new(),
     };

@@ -14,6 +14,7 @@ mod accuracy;
 mod adjudication;
 mod claimed_figures;
 mod claims;
+mod clocks;
 mod course;
 mod ending;
 mod errors;

@@ -38,8 +38,8 @@ pub(super) struct EngineSeat {
     conditions: Conditions,
     /// 0 if it moved first from the opening, 1 for the other.
     mover: u8,
-    /// The other side's clock, if that is an engine with one.
-    other_clock: Option<ClockRule>,
+    /// Its clock and the other side's, for those that have one.
+    clocks: [Option<ClockRule>; 2],
     /// How its protocol writes the game.
     notation: Box<dyn Notation>,
     /// Its last choice, the time from the end of its input, and its processor time.
@@ -101,8 +101,8 @@ pub(super) fn conditions(
             nodes: limits.nodes,
             move_time: limits.move_time_us.map(Duration::from_micros),
         },
-        clock: rules.clock.map(|clock| remaining(clock, [])),
-        margin: Duration::from_micros(rules.margin_us),
+        clock: player.clock().map(|clock| remaining(clock, [])),
+        margin: Duration::from_micros(player.margin_us()),
     };
     (engine_options(player.parameters()), conditions)
 }
@@ -140,7 +140,7 @@ impl EngineSeat {
         rules: ExternalRules,
         conditions: Conditions,
         (index, key): (usize, [u8; 32]),
-        other_clock: Option<ClockRule>,
+        clocks: [Option<ClockRule>; 2],
     ) -> Self {
         let notation = notation(&rules, game, conditions.chess960, key);
         Self {
@@ -148,7 +148,7 @@ impl EngineSeat {
             rules,
             conditions,
             mover: u8::from(index == 1),
-            other_clock,
+            clocks,
             notation,
             chosen: String::new(),
             took: None,
@@ -226,7 +226,8 @@ impl EngineSeat {
 
     /// Both clocks before a move, by the recorded times.
     fn clock(&self, turn: &TextTurn<'_>, own_colour: Colour) -> Option<Clock> {
-        let rule = self.rules.clock?;
+        let [own_clock, other_clock] = self.clocks;
+        let rule = own_clock?;
         let took = |mover: u8| {
             turn.moves
                 .iter()
@@ -235,7 +236,7 @@ impl EngineSeat {
         };
         let mine = remaining(rule, took(self.mover));
         // A side without a clock is reported with the other's time.
-        let other = self.other_clock.map_or(mine, |rule| remaining(rule, took(1 - self.mover)));
+        let other = other_clock.map_or(mine, |rule| remaining(rule, took(1 - self.mover)));
         let (white, black) = match own_colour {
             Colour::White => (mine, other),
             Colour::Black => (other, mine),
@@ -245,7 +246,7 @@ impl EngineSeat {
 
     fn search_report(&self, choice: &Choice) -> SearchReport {
         let limits = &self.conditions.limits;
-        let has_time = limits.move_time.is_some() || self.rules.clock.is_some();
+        let has_time = limits.move_time.is_some() || self.clocks[0].is_some();
         let depth = choice.depth.unwrap_or(0);
         let is_deep = limits.depth.is_some_and(|limit| depth >= limit);
         let ended_by = if is_deep {

@@ -15,7 +15,7 @@ use spelrum_engine::{
     Player, TextTurn,
 };
 use spelrum_model::GameEnd;
-use spelrum_model::{CellId, Difference, OpeningsCache, PlayableCell, stops};
+use spelrum_model::{CellId, Difference, OpeningsCache, PlayableCell, replayed_stops, stops};
 use spelrum_report::replay::{Check, Compared, RecordedGame, Rerun};
 
 use crate::error::{CliError, Result};
@@ -103,8 +103,8 @@ pub(crate) fn replay_game(
     }
     let host = Replaying { clock: Clock::default(), watch };
     let mut following = Following::new(game.moves.as_deref(), watch);
-    let stops: Option<Vec<Option<u64>>> =
-        game.moves.as_deref().map(|moves| stops(moves).into_iter().map(Some).collect());
+    let stops = game.moves.as_deref().map(|moves| stops(moves, game.end.termination));
+    let stops = stops.and_then(|stops| replayed_stops(&stops));
     let played = cell.play_watched(game.game.number, stops.as_deref(), &host, &mut |played| {
         following.follow(played)
     });
@@ -149,9 +149,9 @@ fn check_by_rules(
     let record = GameRecord { outcome, margin, termination, first_side, moves, wall_us };
     let derived = cell.derive(number);
     let forfeit = game.forfeit.as_ref();
-    let ruled = cell
-        .referee(number, &game.opening, &record)
-        .and_then(|()| cell.referee_engines(number, &game.engines, termination, forfeit));
+    let ruled = cell.referee(number, &game.opening, &record).and_then(|()| {
+        cell.referee_engines(number, &game.engines, (termination, outcome), forfeit)
+    });
     if let Some(difference) = Difference::between_openings(&game.opening, &derived.opening) {
         return Ok(Some(Check::Different(difference)));
     }

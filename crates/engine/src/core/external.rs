@@ -1,4 +1,4 @@
-//! Players that are external engines: their parameters in a sweep, and their clocks.
+//! Players that are external engines: their parameters in a sweep.
 //!
 //! They have tables of parameters like built-in algorithms, but no search: a caller that plays such a game
 //! provides an [`ExternalPlayer`](crate::ExternalPlayer).
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use spelrum_names::Names;
 
 use crate::core::parameters::{
-    AlgorithmInfo, ClockRule, ParameterDefault, ParameterInfo, Parameters, Settings, Value, shared,
+    AlgorithmInfo, ParameterDefault, ParameterInfo, Parameters, Settings, Value, shared,
 };
 use crate::core::position::Side;
 use crate::core::problem::{KeyProblem, Problem};
@@ -75,10 +75,6 @@ pub struct ExternalRules {
     pub protocol: Protocol,
     /// Its name in the engines file of the machine that plays.
     pub engine: String,
-    /// Its clock, if it has one.
-    pub clock: Option<ClockRule>,
-    /// Time beyond a move's own that it may take before it loses, in microseconds.
-    pub margin_us: u64,
     /// A text that the engine's reported name must contain.
     pub version: Option<String>,
     /// The SHA-256 of its program.
@@ -109,13 +105,8 @@ const PARAMETERS: [ParameterInfo; 11] = [
     shared::DEPTH,
     shared::NODES,
     shared::MOVE_TIME,
-    ParameterInfo::clock(
-        "clock",
-        "Time for a whole game, such as \"10s+100ms\" with an increment after each move, or for a number of \
-         moves at a time, such as \"40/1m\".",
-    ),
-    ParameterInfo::duration("margin", "Time by which a move may exceed its limit before the game is lost.")
-        .default_to(ParameterDefault::DurationUs(50_000)),
+    shared::CLOCK,
+    shared::MARGIN,
     ParameterInfo::text(
         "version",
         200,
@@ -252,7 +243,7 @@ impl ExternalRules {
         if let Some(Value::Table(options)) = settings.optional_value("options") {
             check_options(options)?;
         }
-        let clock = text("clock").and_then(ClockRule::parse);
+        let clock = settings.clock();
         let move_time = settings.limit("move_time");
         let is_bounded = clock.is_some()
             || ["depth", "nodes"].iter().any(|name| settings.limit(name).is_some())
@@ -280,18 +271,9 @@ impl ExternalRules {
         if let Some(build) = &build {
             check_build(build)?;
         }
-        let Some(margin_us) = settings.limit("margin") else {
-            return Err(Problem::of_key(
-                "margin",
-                "an unlimited margin would let any move be late".to_owned(),
-                "write a time, such as \"50ms\"".to_owned(),
-            ));
-        };
         Ok(Self {
             protocol,
             engine: engine.to_owned(),
-            clock,
-            margin_us,
             version: text("version").filter(|version| !version.is_empty()).map(str::to_owned),
             sha256: text("sha256").and_then(hash_of_hex),
             build,

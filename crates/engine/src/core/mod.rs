@@ -22,4 +22,5 @@ pub(crate) mod sketch;
 pub(crate) mod solver;
 pub(crate) mod stack;
 pub(crate) mod termination;
+pub(crate) mod time_management;
 pub(crate) mod wide;

@@ -58,7 +58,7 @@ fn analyze_in<G: Game>(
     prepare(player, host)?;
     let mut seat = SearchSeat::<G>::new(player, key, None).ok_or_else(|| no_seat(player))?;
     let started = Reading::take(host);
-    let mut chosen = match seat.search(Line::from_start(&position), host) {
+    let mut chosen = match seat.search(Line::from_start(&position), [], host) {
         Ok(chosen) => chosen,
         Err(Fault::Aborted) => return Err(PlayError::Aborted),
         Err(Fault::Memory(refused)) => return Err(PlayError::Memory(refused)),

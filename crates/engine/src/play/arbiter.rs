@@ -39,7 +39,8 @@ pub struct GameSetup<'a> {
     pub adjudication: Option<Adjudication>,
     /// For a replay: the node count at which the clock stopped each move's search, `None` for a
     /// move that ended otherwise. The clock is then not read for time limits. A count beyond those
-    /// of a search has no effect.
+    /// of a search has no effect. A player bounded by time that must move after the last of them loses
+    /// on time, as in the recorded game: nothing else ended it there.
     pub stops: Option<&'a [Option<u64>]>,
 }
 
@@ -223,7 +224,8 @@ pub fn arbitrate<G: Game>(
         }
         let side = position.to_move();
         let mover = usize::from(side != first_side);
-        let turn = Turn { rules: board.rules, opening: board.opening, line, moves: &moves };
+        let (rules, opening) = (board.rules, board.opening);
+        let turn = Turn { rules, opening, line, moves: &moves, mover: u8::from(mover == 1) };
         let answer = seats[mover].choose(&turn, host).and_then(|answer| legal(&position, answer));
         let Answer { mv, search } = match answer {
             Ok(answer) => answer,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::core::external::{self, EXTERNAL_ALGORITHMS, ExternalRules, Protocol};
 use crate::core::limits::Limits;
 use crate::core::parameters::{
-    AlgorithmInfo, ClockRule, ParameterKind, Parameters, Settings, Value, wrong_word,
+    AlgorithmInfo, ClockRule, ParameterKind, Parameters, Settings, Value, scaled_us, wrong_word,
 };
 use crate::core::problem::{KeyProblem, Problem};
 use crate::core::rules::Rules;
@@ -25,6 +25,8 @@ use crate::with_game;
 pub struct Player {
     parameters: Parameters,
     limits: Limits,
+    clock: Option<ClockRule>,
+    margin_us: u64,
     game: &'static str,
     draws_random_numbers: bool,
     source: MoveSource,
@@ -75,6 +77,15 @@ impl Player {
             return Self::new_external::<G>(protocol, &settings);
         }
         registry::check_game::<G>(info)?;
+        if settings.clock().is_some() && settings.limit("move_time").is_some() {
+            return Err(Problem::of_key(
+                "move_time",
+                "a built-in player with a `clock` decides itself how long a move may take"
+                    .to_owned(),
+                "leave out `move_time` or `clock`".to_owned(),
+            ));
+        }
+        let margin_us = margin_us(&settings)?;
         let compile = Compile { info, settings: &settings };
         let evaluates =
             info.parameters.iter().any(|parameter| parameter.kind == ParameterKind::Evaluation);
@@ -86,6 +97,8 @@ impl Player {
         Ok(Self {
             parameters: settings.canonical(),
             limits: Limits::from_settings(&settings),
+            clock: settings.clock(),
+            margin_us,
             game: G::NAME,
             draws_random_numbers: registry::draws_random_numbers(info, &settings),
             source: MoveSource::Ours(Arc::new(maker)),
@@ -107,6 +120,8 @@ impl Player {
         Ok(Self {
             parameters: settings.canonical(),
             limits: Limits::from_settings(settings),
+            clock: settings.clock(),
+            margin_us: margin_us(settings)?,
             game: G::NAME,
             // One that draws from the seeds it is sent is reproducible too.
             draws_random_numbers: protocol == Protocol::Lines || !settings.switch("reproducible"),
@@ -148,26 +163,26 @@ impl Player {
         &self.limits
     }
 
+    /// Its clock for a game, if it has one.
+    #[must_use]
+    pub fn clock(&self) -> Option<ClockRule> {
+        self.clock
+    }
+
+    /// Time by which a move may exceed its time before it loses the game, in microseconds. A built-in player loses no
+    /// game by time without a clock.
+    #[must_use]
+    pub fn margin_us(&self) -> u64 {
+        self.margin_us
+    }
+
     /// The same player with this many thousandths of its time limit, and of its clock if it has one. Its
     /// parameters stay the same, so the two are equal.
     #[must_use]
     pub fn with_time_factor(&self, permille: u32) -> Self {
-        let scaled_us = |us: u64| {
-            let scaled = (u128::from(us) * u128::from(permille) + 500) / 1_000;
-            u64::try_from(scaled).unwrap_or(u64::MAX).max(u64::from(us > 0))
-        };
         let mut player = self.clone();
-        player.limits.move_time_us = player.limits.move_time_us.map(scaled_us);
-        if let MoveSource::External(rules) = &self.source
-            && let Some(clock) = rules.clock
-        {
-            let (time_us, increment_us) = (scaled_us(clock.time_us), scaled_us(clock.increment_us));
-            let clock = ClockRule { time_us, increment_us, ..clock };
-            player.source = MoveSource::External(Arc::new(ExternalRules {
-                clock: Some(clock),
-                ..ExternalRules::clone(rules)
-            }));
-        }
+        player.limits.move_time_us = self.limits.move_time_us.map(|us| scaled_us(us, permille));
+        player.clock = self.clock.map(|clock| clock.scaled(permille));
         player
     }
 
@@ -187,8 +202,7 @@ impl Player {
     /// Whether a time limit or a clock limits its moves.
     #[must_use]
     pub fn is_timed(&self) -> bool {
-        let has_clock = self.external().is_some_and(|rules| rules.clock.is_some());
-        self.limits.move_time_us.is_some() || has_clock
+        self.limits.move_time_us.is_some() || self.clock.is_some()
     }
 
     /// The description of an external engine; `None` for a built-in player.
@@ -266,6 +280,19 @@ impl<G: Game> EvaluationVisitor<G> for Compile<'_> {
 
     fn visit<E: GameEvaluation<G>>(self, evaluation: E) -> Maker<G> {
         registry::maker(self.info, self.settings, evaluation)
+    }
+}
+
+/// The margin of a player's time; 0 if it has none.
+fn margin_us(settings: &Settings) -> Result<u64, KeyProblem> {
+    match (settings.optional_value("margin"), settings.limit("margin")) {
+        (None, _) => Ok(0),
+        (Some(_), Some(us)) => Ok(us),
+        (Some(_), None) => Err(Problem::of_key(
+            "margin",
+            "an unlimited margin would let any move be late".to_owned(),
+            "write a time, such as \"50ms\"".to_owned(),
+        )),
     }
 }
 

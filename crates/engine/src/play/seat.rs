@@ -5,11 +5,13 @@ use std::time::Duration;
 use crate::core::budget::Budget;
 use crate::core::host::Host;
 use crate::core::limits::{Limits, MemoryRefused, NoMove};
+use crate::core::parameters::ClockRule;
 use crate::core::position::{Line, Side};
 use crate::core::rng::Random;
 use crate::core::rules::Rules;
 use crate::core::stack;
 use crate::core::termination::Termination;
+use crate::core::time_management::time_for_move_us;
 use crate::games::game::Game;
 use crate::play::notation::parse_legal_move;
 use crate::play::player::Player;
@@ -24,8 +26,8 @@ pub trait Seat<G: Game> {
     /// If it has no move: see [`Fault`].
     fn choose(&mut self, turn: &Turn<'_, G>, host: &dyn Host) -> Result<Answer<G::Move>, Fault>;
 
-    /// The wall time of one move beyond which the arbiter declares the game lost; `None` if the
-    /// seat may be late, as built-in searches are by a few microseconds, which are recorded.
+    /// The wall time of its last move beyond which the arbiter declares the game lost; `None` if the seat may be
+    /// late, as built-in searches without a clock are by a few microseconds, which are recorded.
     fn forfeits_after(&self) -> Option<Duration> {
         None
     }
@@ -64,6 +66,8 @@ pub struct Turn<'a, G: Game> {
     pub line: Line<'a, G>,
     /// The records of those moves.
     pub moves: &'a [MoveRecord],
+    /// The seat that moves, as in these records: 0 if it moved first from the opening, 1 for the other.
+    pub mover: u8,
 }
 
 /// A seat's move.
@@ -123,8 +127,13 @@ impl Fault {
 pub(crate) struct SearchSeat<'a, G: Game> {
     search: Box<dyn Search<G>>,
     limits: Limits,
+    clock: Option<ClockRule>,
+    margin: Duration,
+    is_timed: bool,
+    /// The time that its clock and its margin leave for the current move.
+    allowed: Option<Duration>,
     random: Random,
-    /// For a replay, the node count at which the clock stopped the search of each ply.
+    /// For a replay, the node count at which the clock stopped the search of each recorded ply.
     stops: Option<&'a [Option<u64>]>,
 }
 
@@ -137,16 +146,37 @@ impl<'a, G: Game> SearchSeat<'a, G> {
     ) -> Option<Self> {
         stack::assert_fits::<G>();
         let search = player.search::<G>()?;
-        Some(Self { search, limits: *player.limits(), random: Random::from_key(key), stops })
+        Some(Self {
+            search,
+            limits: *player.limits(),
+            clock: player.clock(),
+            margin: Duration::from_micros(player.margin_us()),
+            is_timed: player.is_timed(),
+            allowed: None,
+            random: Random::from_key(key),
+            stops,
+        })
     }
 
-    /// Chooses a move. A single legal one is not searched.
+    /// Chooses a move, with its clock as left by these times of its earlier moves. A single legal move is not
+    /// searched.
     pub(crate) fn search(
         &mut self,
         line: Line<'_, G>,
+        took_us: impl IntoIterator<Item = u64>,
         host: &dyn Host,
     ) -> Result<Answer<G::Move>, Fault> {
         let position = line.position;
+        let mut limits = self.limits;
+        if let Some(stops) = self.stops {
+            if self.is_timed && line.before.len() >= stops.len() {
+                return Err(Fault::OutOfTime("as recorded".to_owned()));
+            }
+        } else if let Some(clock) = self.clock {
+            let left = clock.left(took_us);
+            self.allowed = Some(Duration::from_micros(left.time_us) + self.margin);
+            limits.move_time_us = Some(time_for_move_us(left, clock.increment_us));
+        }
         if position.legal_move_count() == 1 {
             return Ok(Answer { mv: position.nth_legal_move(0), search: SearchReport::ONLY_MOVE });
         }
@@ -155,11 +185,11 @@ impl<'a, G: Game> SearchSeat<'a, G> {
             return Err(Fault::Aborted);
         }
         let mut budget = match self.stops {
-            None => Budget::new(&self.limits, host),
+            None => Budget::new(&limits, host),
             // Invariant 3: the clock is not read again.
             Some(stops) => {
                 let stop = stops.get(line.before.len()).copied().flatten();
-                Budget::replay(&self.limits, host, stop)
+                Budget::replay(&limits, host, stop)
             }
         };
         let found = match self.search.search(line, &mut budget, &mut self.random) {
@@ -182,7 +212,12 @@ impl<'a, G: Game> SearchSeat<'a, G> {
 
 impl<G: Game> Seat<G> for SearchSeat<'_, G> {
     fn choose(&mut self, turn: &Turn<'_, G>, host: &dyn Host) -> Result<Answer<G::Move>, Fault> {
-        self.search(turn.line, host)
+        let own = turn.moves.iter().filter(|record| record.mover == turn.mover);
+        self.search(turn.line, own.map(|record| record.wall_us), host)
+    }
+
+    fn forfeits_after(&self) -> Option<Duration> {
+        self.allowed
     }
 }
 
@@ -243,7 +278,7 @@ pub(crate) struct ExternalSeat<'a>(pub(crate) &'a mut dyn ExternalPlayer);
 
 impl<G: Game> Seat<G> for ExternalSeat<'_> {
     fn choose(&mut self, turn: &Turn<'_, G>, host: &dyn Host) -> Result<Answer<G::Move>, Fault> {
-        let &Turn { rules, opening, line, moves } = turn;
+        let &Turn { rules, opening, line, moves, mover: _ } = turn;
         let to_move = line.position.to_move();
         let Answer { mv, search } =
             self.0.choose(&TextTurn { rules, opening, moves, to_move }, host)?;

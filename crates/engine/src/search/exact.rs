@@ -20,10 +20,12 @@ const INFO: AlgorithmInfo = AlgorithmInfo {
         shared::NODES,
         shared::EVALUATIONS,
         shared::MOVE_TIME,
+        shared::CLOCK,
+        shared::CLOCK_MARGIN,
         root::SHUFFLE,
     ],
     presets: &[],
-    bounded_by: &["nodes", "move_time"],
+    bounded_by: &["nodes", "move_time", "clock"],
 };
 
 /// The exact player as an algorithm.

@@ -23,10 +23,12 @@ const INFO: AlgorithmInfo = AlgorithmInfo {
         shared::NODES,
         shared::EVALUATIONS,
         shared::MOVE_TIME,
+        shared::CLOCK,
+        shared::CLOCK_MARGIN,
         root::SHUFFLE,
     ],
     presets: &[],
-    bounded_by: &["depth", "nodes", "evaluations", "move_time"],
+    bounded_by: &["depth", "nodes", "evaluations", "move_time", "clock"],
 };
 
 /// Minimax as an algorithm.

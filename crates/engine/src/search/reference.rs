@@ -41,9 +41,11 @@ pub(super) fn without_depth() -> KeyProblem {
 /// Rejects limits under which the values would not depend on the position alone, or would not be
 /// counted as the limit states. A limit on nodes only decides which positions get no values.
 pub(super) fn check_limits(parameters: &Parameters) -> Result<(), KeyProblem> {
-    for (stored, written, counted) in
-        [("move_time_us", "move_time", "on time"), ("evaluations", "evaluations", "on evaluations")]
-    {
+    for (stored, written, counted) in [
+        ("move_time_us", "move_time", "on time"),
+        ("clock", "clock", "on time"),
+        ("evaluations", "evaluations", "on evaluations"),
+    ] {
         if parameters.contains_key(stored) {
             return Err(Problem::of_key(
                 written,

@@ -43,6 +43,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "core/stack.rs",
             "core/solver.rs",
             "core/external.rs",
+            "core/time_management.rs",
             "play/clock.rs",
             "play/adjudication.rs",
         ],

@@ -8,6 +8,7 @@ mod common;
 
 mod adjudication;
 mod chess;
+mod clocks;
 mod conformance;
 mod expressions;
 mod games;

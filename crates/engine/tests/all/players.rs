@@ -92,11 +92,11 @@ fn errors_name_the_key_and_the_remedy() {
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": 3}"#), @r#"there is no algorithm 3; write "random", "minimax", "alpha-beta", "genetic-minimax", "mcts", "exact", "table", "ajedrecista", "uci", "gtp", "lines", "xboard" or "ugi""#);
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "random", "depth": 3}"#), @"`random` has no parameter `depth`; it takes none");
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "alpha-beta", "dept": 3}"#), @"`alpha-beta` has no parameter `dept`; did you mean `depth`?");
-    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "alpha-beta"}"#), @"nothing bounds the search of `alpha-beta`; limit at least one of `depth`, `nodes`, `evaluations`, `move_time`");
-    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "alpha-beta", "iterative": true}"#), @"nothing bounds the search of `alpha-beta`; limit at least one of `depth`, `nodes`, `evaluations`, `move_time`");
-    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "minimax", "depth": "unlimited"}"#), @"nothing bounds the search of `minimax`; limit at least one of `depth`, `nodes`, `evaluations`, `move_time`");
+    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "alpha-beta"}"#), @"nothing bounds the search of `alpha-beta`; limit at least one of `depth`, `nodes`, `evaluations`, `move_time`, `clock`");
+    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "alpha-beta", "iterative": true}"#), @"nothing bounds the search of `alpha-beta`; limit at least one of `depth`, `nodes`, `evaluations`, `move_time`, `clock`");
+    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "minimax", "depth": "unlimited"}"#), @"nothing bounds the search of `minimax`; limit at least one of `depth`, `nodes`, `evaluations`, `move_time`, `clock`");
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "minimax", "depth": -1}"#), @r#"`depth` cannot be -1; write an integer from 1 to 1000, or "unlimited""#);
-    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "minimax", "depth": 3, "iterative": true}"#), @"`minimax` has no parameter `iterative`; its parameters are `evaluation`, `depth`, `nodes`, `evaluations`, `move_time`, `shuffle`, `weight_run3`, `weight_run4`, `weight_centre`");
+    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "minimax", "depth": 3, "iterative": true}"#), @"`minimax` has no parameter `iterative`; its parameters are `evaluation`, `depth`, `nodes`, `evaluations`, `move_time`, `clock`, `margin`, `shuffle`, `weight_run3`, `weight_run4`, `weight_centre`");
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "alpha-beta", "depth": 3, "order": 1}"#), @"`order` cannot be 1; write true or false");
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "alpha-beta", "move_time": "10"}"#), @r#"`move_time` cannot be "10"; write a duration such as "200us", "10ms" or "1.5s", or "unlimited""#);
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "alpha-beta", "depth": 3, "weight_run3": 1.5}"#), @"`weight_run3` cannot be 1.5; write an integer from -10000 to 10000");
@@ -104,12 +104,12 @@ fn errors_name_the_key_and_the_remedy() {
         error(&PENTAGO, r#"{"algorithm": "alpha-beta", "depth": 3, "weight_line2": 5}"#),
         @r#"`weight_line2` is not a parameter of the evaluation "runs"; leave it out, or choose the evaluation "lines""#
     );
-    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts"}"#), @"nothing bounds the search of `mcts`; limit at least one of `simulations`, `nodes`, `evaluations`, `move_time`");
+    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts"}"#), @"nothing bounds the search of `mcts`; limit at least one of `simulations`, `nodes`, `evaluations`, `move_time`, `clock`");
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts", "simulations": 0}"#), @r#"`simulations` cannot be 0; write an integer from 1 to 9007199254740991, or "unlimited""#);
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts", "nodes": 9, "exploration": -0.5}"#), @"`exploration` cannot be -0.5; write a number from 0 to 10");
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts", "nodes": 9, "playout": "heavy"}"#), @r#"`playout` cannot be "heavy"; write "uniform" or "decisive""#);
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts", "nodes": 9, "max_tree_nodes": 63}"#), @"`max_tree_nodes` cannot be 63; write an integer from 64 to 268435456");
-    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts", "nodes": 9, "depth": 3}"#), @"`mcts` has no parameter `depth`; its parameters are `evaluation`, `simulations`, `nodes`, `evaluations`, `move_time`, `bound`, `exploration`, `first_play_urgency`, `expand_visits`, `playout`, `playouts`, `playout_plies`, `evaluation_scale`, `solver`, `choice`, `reuse`, `max_tree_nodes`, `weight_run3`, `weight_run4`, `weight_centre`");
+    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts", "nodes": 9, "depth": 3}"#), @"`mcts` has no parameter `depth`; its parameters are `evaluation`, `simulations`, `nodes`, `evaluations`, `move_time`, `clock`, `margin`, `bound`, `exploration`, `first_play_urgency`, `expand_visits`, `playout`, `playouts`, `playout_plies`, `evaluation_scale`, `solver`, `choice`, `reuse`, `max_tree_nodes`, `weight_run3`, `weight_run4`, `weight_centre`");
     assert_snapshot!(
         error(&TicTacToe::rules(), r#"{"algorithm": "alpha-beta", "depth": 3, "evaluation": "runs"}"#),
         @r#"tic-tac-toe has no evaluation "runs"; write "lines", "open-lines", "expression" or "none""#

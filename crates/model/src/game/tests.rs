@@ -104,6 +104,15 @@ fn time_factors_change_nothing_but_times() {
     assert_eq!(limits(1_500), [None, Some(4_500)]);
     assert_eq!(limits(1), [None, Some(3)]);
     assert_eq!(limits(u32::MAX), [None, Some(12_884_901_885)]);
+    let clocked = bounded(&[("clock", Value::Text("40/10s+100ms".to_owned()))]);
+    let players = [random_player(), clocked];
+    let clocked = PlayableCell::new(CellDefinition { players, ..definition() }).unwrap();
+    assert!(clocked.has_time_limit() && !clocked.is_deterministic());
+    let clocks = clocked.with_time_factor(1_500).players.map(|player| player.clock());
+    assert_eq!(
+        clocks.map(|clock| clock.map(|clock| clock.to_string())),
+        [None, Some("40/15s+150ms".to_owned())]
+    );
     let json = cell.with_time_factor(1_500).definition().canonical_json();
     assert_eq!(json, cell.definition().canonical_json(), "it is the same cell");
 }
@@ -114,6 +123,26 @@ fn play(cell: &PlayableCell, number: u64) -> (Arc<str>, Vec<String>, String) {
     assert_eq!(derived, cell.derive(number));
     let moves = record.moves.iter().map(|mv| mv.mv.clone()).collect();
     (derived.opening, moves, format!("{:?} {:?}", record.outcome, record.termination))
+}
+
+/// A built-in player loses by no fault but by the time of its clock, of which nothing else is reported.
+#[test]
+fn only_a_clock_loses_on_time() {
+    let clocked: Parameters =
+        serde_json::from_str(r#"{"algorithm": "mcts", "clock": "10s"}"#).unwrap();
+    let players = [random_player(), Arc::new(clocked)];
+    let cell = PlayableCell::new(CellDefinition { players, ..definition() }).unwrap();
+    let time = Termination::TIME_FORFEIT;
+    for (number, outcome, can_lose) in
+        [(0, Outcome::Win, true), (0, Outcome::Loss, false), (1, Outcome::Loss, true)]
+    {
+        assert_eq!(cell.referee_loser(number, time, outcome).is_ok(), can_lose, "{number}");
+        assert!(cell.referee_loser(number, Termination::CRASH, outcome).is_err());
+        let engines =
+            |forfeit| cell.referee_engines(number, &[None, None], (time, outcome), forfeit);
+        let forfeit = Forfeit { message: "late".to_owned(), output: String::new() };
+        assert!(engines(None).is_ok() && engines(Some(&forfeit)).is_err());
+    }
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn what_cannot_be_found_is_refused() {
     }
     insta::assert_snapshot!(refusals.join("\n"), @r#"
     22:23: player `genetic`: pentago has no evaluation "1ms": write "runs", "lines", "expression" or "none"
-    21:23: player `genetic`: `genetic-minimax` has no parameter `patience`: its parameters are `evaluation`, `depth`, `generations`, `nodes`, `evaluations`, `move_time`, `population`, `selection`, `tournament_size`, `tournament_chance`, `elites`, `crossover_rate`, `mutation_rate`, `refute`, `seed_root`, `min_visits`, `reject_duplicates`, `max_tree_nodes`, `encoding`, `crossover`, `crossover_points`, `mutation`, `line_plies`, `deepen`, `in_turn`, `order`, `killers`, `weight_run3`, `weight_run4`, `weight_centre`, `preset`
+    21:23: player `genetic`: `genetic-minimax` has no parameter `patience`: its parameters are `evaluation`, `depth`, `generations`, `nodes`, `evaluations`, `move_time`, `clock`, `margin`, `population`, `selection`, `tournament_size`, `tournament_chance`, `elites`, `crossover_rate`, `mutation_rate`, `refute`, `seed_root`, `min_visits`, `reject_duplicates`, `max_tree_nodes`, `encoding`, `crossover`, `crossover_points`, `mutation`, `line_plies`, `deepen`, `in_turn`, `order`, `killers`, `weight_run3`, `weight_run4`, `weight_centre`, `preset`
     20:23: there is no player `generic`: did you mean `genetic`?
     19:22: `find` has no `player`: write, for example, find = { player = "genetic", parameter = "move_time", from = "1ms", to = "1s" }
     23:23: there is nothing between 1ms and 1ms: choose a greater end

@@ -122,7 +122,11 @@ fn parameter_table(parameters: &[ParameterInfo]) -> String {
         } else {
             info.kind.to_string()
         };
-        let only = info.only_with.map(|(other, value)| format!("; only with `{other} = {value}`"));
+        let only = info.only_with.map(|(other, value)| {
+            let is_any = value == ParameterDefault::Required;
+            let value = if is_any { String::new() } else { format!(" = {value}") };
+            format!("; only with `{other}{value}`")
+        });
         format!(
             "| `{}` | {} | {may_be} | {}{} |",
             info.name,

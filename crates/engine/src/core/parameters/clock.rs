@@ -15,6 +15,14 @@ pub struct ClockRule {
     pub increment_us: u64,
 }
 
+/// A player's clock between the moves of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunningClock {
+    rule: ClockRule,
+    time_us: u64,
+    made: u32,
+}
+
 /// A player's time left before a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLeft {
@@ -53,22 +61,54 @@ impl ClockRule {
     }
 
     /// The time left before a move, given the times of the player's earlier moves, in microseconds.
+    #[must_use]
+    pub fn left(&self, took_us: impl IntoIterator<Item = u64>) -> TimeLeft {
+        let mut clock = RunningClock::new(*self);
+        took_us.into_iter().for_each(|took| clock.charge(took));
+        clock.left()
+    }
+
+    /// The same clock with this many thousandths of its time and its increment.
+    #[must_use]
+    pub fn scaled(self, permille: u32) -> Self {
+        let [time_us, increment_us] =
+            [self.time_us, self.increment_us].map(|us| scaled_us(us, permille));
+        Self { time_us, increment_us, ..self }
+    }
+}
+
+impl RunningClock {
+    /// The clock at the start of a game.
+    #[must_use]
+    pub const fn new(rule: ClockRule) -> Self {
+        Self { rule, time_us: rule.time_us, made: 0 }
+    }
+
+    /// Charges a move's time, in microseconds, and adds what the rule grants after it.
     ///
     /// A move that exceeded the remaining time without losing the game leaves zero, to which the increment is
     /// added.
-    #[must_use]
-    pub fn left(&self, took_us: impl IntoIterator<Item = u64>) -> TimeLeft {
-        let mut time_us = self.time_us;
-        let mut made: u32 = 0;
-        for took in took_us {
-            time_us = time_us.saturating_sub(took).saturating_add(self.increment_us);
-            made = made.saturating_add(1);
-            if self.moves.is_some_and(|moves| made.is_multiple_of(moves)) {
-                time_us = time_us.saturating_add(self.time_us);
-            }
+    pub fn charge(&mut self, took_us: u64) {
+        let ClockRule { moves, time_us, increment_us } = self.rule;
+        self.time_us = self.time_us.saturating_sub(took_us).saturating_add(increment_us);
+        self.made = self.made.saturating_add(1);
+        if moves.is_some_and(|moves| self.made.is_multiple_of(moves)) {
+            self.time_us = self.time_us.saturating_add(time_us);
         }
-        TimeLeft { time_us, moves_to_go: self.moves.map(|moves| moves - made % moves) }
     }
+
+    /// The time left before the next move.
+    #[must_use]
+    pub fn left(&self) -> TimeLeft {
+        let moves_to_go = self.rule.moves.map(|moves| moves - self.made % moves);
+        TimeLeft { time_us: self.time_us, moves_to_go }
+    }
+}
+
+/// This many thousandths of a time in microseconds; at least one of a time that is not zero.
+pub(crate) fn scaled_us(us: u64, permille: u32) -> u64 {
+    let scaled = (u128::from(us) * u128::from(permille) + 500) / 1_000;
+    u64::try_from(scaled).unwrap_or(u64::MAX).max(u64::from(us > 0))
 }
 
 /// A duration in clock notation, which also has minutes, and seconds without a unit.

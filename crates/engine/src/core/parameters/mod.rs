@@ -28,7 +28,8 @@ use serde::{Deserialize, Serialize};
 use crate::core::expression::{FORMULA_BYTES_MAX, FeatureInfo};
 use crate::core::problem::KeyProblem;
 
-pub use clock::{ClockRule, TimeLeft};
+pub(crate) use clock::scaled_us;
+pub use clock::{ClockRule, RunningClock, TimeLeft};
 pub use duration::{format_duration_us, parse_duration_us};
 pub use settings::Settings;
 pub(crate) use settings::wrong_word;
@@ -116,8 +117,8 @@ pub struct ParameterInfo {
     pub default: ParameterDefault,
     /// Its effect, in a sentence.
     pub meaning: &'static str,
-    /// The parameter and value that this one depends on. Otherwise it is not part of the player,
-    /// and setting it is an error.
+    /// The parameter and value that this one depends on ([`ParameterDefault::Required`]: any value).
+    /// Otherwise it is not part of the player, and setting it is an error.
     pub only_with: Option<(&'static str, ParameterDefault)>,
     /// Whether the canonical map omits it at its default: see the module's second rule.
     pub added_later: bool,
@@ -267,7 +268,8 @@ impl ParameterInfo {
         Self { default, ..self }
     }
 
-    /// Restricts the parameter to players whose parameter `name` has this value.
+    /// Restricts the parameter to players whose parameter `name` has this value, or any value if it is
+    /// [`ParameterDefault::Required`].
     #[must_use]
     pub const fn only_with(self, name: &'static str, value: ParameterDefault) -> Self {
         Self { only_with: Some((name, value)), ..self }
@@ -543,6 +545,22 @@ pub(crate) mod shared {
 
     pub(crate) const MOVE_TIME: ParameterInfo =
         ParameterInfo::duration("move_time", "Wall time of a move's search.");
+
+    pub(crate) const CLOCK: ParameterInfo = ParameterInfo::clock(
+        "clock",
+        "Time for a whole game, such as \"10s+100ms\" with an increment after each move, or for a number of \
+         moves at a time, such as \"40/1m\".",
+    );
+
+    pub(crate) const MARGIN: ParameterInfo = ParameterInfo::duration(
+        "margin",
+        "Time by which a move may exceed its limit before the game is lost.",
+    )
+    .default_to(ParameterDefault::DurationUs(50_000));
+
+    /// [`MARGIN`] of an algorithm, which loses no game by any other limit of time.
+    pub(crate) const CLOCK_MARGIN: ParameterInfo =
+        MARGIN.only_with("clock", ParameterDefault::Required);
 
     pub(crate) const EVALUATION: ParameterInfo = ParameterInfo::new(
         "evaluation",

@@ -58,10 +58,14 @@ impl Settings {
         let mut settings = Self { owner: algorithm.name, values };
         for info in tables() {
             if let Some((condition, required)) = info.only_with
-                && !is_constant(settings.value(condition), required, evaluations)
+                && !settings.has(condition, required, evaluations)
             {
-                if given.contains_key(info.name) {
-                    let remedy = format!("leave it out, or set `{condition}` to {required}");
+                if given.contains_key(info.name) || given.contains_key(&canonical_key(info)) {
+                    let remedy = if required == ParameterDefault::Required {
+                        format!("leave it out, or give a `{condition}`")
+                    } else {
+                        format!("leave it out, or set `{condition}` to {required}")
+                    };
                     return Err(Problem::without_effect(info.name, remedy));
                 }
                 continue;
@@ -74,7 +78,10 @@ impl Settings {
             settings.values.push((info, value));
         }
 
-        let is_on = |name: &&str| settings.limit(name).is_some();
+        let is_on = |name: &&str| match *name {
+            "clock" => settings.clock().is_some(),
+            name => settings.limit(name).is_some(),
+        };
         if !algorithm.bounded_by.is_empty() && !algorithm.bounded_by.iter().any(is_on) {
             let limits: Vec<String> =
                 algorithm.bounded_by.iter().map(|name| format!("`{name}`")).collect();
@@ -203,6 +210,32 @@ impl Settings {
             Value::Bool(_) | Value::Number(_) | Value::List(_) | Value::Table(_) => {
                 self.misread(name)
             }
+        }
+    }
+
+    /// The player's clock, if it has one.
+    pub(crate) fn clock(&self) -> Option<ClockRule> {
+        match self.find("clock")? {
+            Value::Text(text) => ClockRule::parse(text),
+            Value::Bool(_)
+            | Value::Integer(_)
+            | Value::Number(_)
+            | Value::List(_)
+            | Value::Table(_) => self.misread("clock"),
+        }
+    }
+
+    /// Whether a parameter has this value; for [`ParameterDefault::Required`], any value.
+    fn has(
+        &self,
+        name: &str,
+        required: ParameterDefault,
+        evaluations: &'static [EvaluationInfo],
+    ) -> bool {
+        if required == ParameterDefault::Required {
+            self.find(name).is_some()
+        } else {
+            is_constant(self.value(name), required, evaluations)
         }
     }
 
@@ -533,8 +566,9 @@ fn unknown_key(
         );
     }
     let remedy = match nearest(key, known.clone()) {
-        _ if key == "clock" && known.clone().any(|name| name == "move_time") => {
-            "only external engines play by a clock so far; bound this player by `move_time`, `depth` or `nodes`".to_owned()
+        _ if key == "clock" => {
+            "time cannot limit its moves; leave the clock out, or give it to the other player alone"
+                .to_owned()
         }
         Some(near) => format!("did you mean `{near}`?"),
         None => {

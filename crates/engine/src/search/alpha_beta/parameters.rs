@@ -33,6 +33,8 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
         shared::NODES,
         shared::EVALUATIONS,
         shared::MOVE_TIME,
+        shared::CLOCK,
+        shared::CLOCK_MARGIN,
         ParameterInfo::switch(
             "iterative",
             false,
@@ -369,7 +371,7 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
             ],
         },
     ],
-    bounded_by: &["depth", "nodes", "evaluations", "move_time"],
+    bounded_by: &["depth", "nodes", "evaluations", "move_time", "clock"],
 };
 
 /// A value-preserving switch, off by default.

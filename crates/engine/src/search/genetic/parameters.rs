@@ -23,6 +23,8 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
         shared::NODES,
         shared::EVALUATIONS,
         shared::MOVE_TIME,
+        shared::CLOCK,
+        shared::CLOCK_MARGIN,
         ParameterInfo::integer(
             "population",
             1..=GeneticParameters::MAX_POPULATION as i64,
@@ -204,7 +206,7 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
             ],
         },
     ],
-    bounded_by: &["generations", "nodes", "evaluations", "move_time"],
+    bounded_by: &["generations", "nodes", "evaluations", "move_time", "clock"],
 };
 
 const TUNED: GeneticParameters = GeneticParameters::tuned(1);

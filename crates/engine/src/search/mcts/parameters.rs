@@ -20,6 +20,8 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
         shared::NODES,
         shared::EVALUATIONS,
         shared::MOVE_TIME,
+        shared::CLOCK,
+        shared::CLOCK_MARGIN,
         ParameterInfo::word(
             "bound",
             &["ucb1", "ucb1-tuned"],
@@ -96,7 +98,7 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
         ),
     ],
     presets: &[],
-    bounded_by: &["simulations", "nodes", "evaluations", "move_time"],
+    bounded_by: &["simulations", "nodes", "evaluations", "move_time", "clock"],
 };
 
 const DEFAULTS: MctsParameters = MctsParameters::DEFAULT;

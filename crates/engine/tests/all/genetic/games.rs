@@ -271,7 +271,7 @@ fn errors_name_the_key_and_the_remedy() {
     assert_snapshot!(error(r#"{"algorithm": "genetic-minimax"}"#), @r#"`depth` is missing; write an integer from 1 to 1000, or "unlimited""#);
     assert_snapshot!(error(
         r#"{"algorithm": "genetic-minimax", "depth": 3, "generations": "unlimited"}"#
-    ), @"nothing bounds the search of `genetic-minimax`; limit at least one of `generations`, `nodes`, `evaluations`, `move_time`");
+    ), @"nothing bounds the search of `genetic-minimax`; limit at least one of `generations`, `nodes`, `evaluations`, `move_time`, `clock`");
     assert_snapshot!(error(r#"{"algorithm": "genetic-minimax", "depth": 3, "preset": "best"}"#), @r#"`preset` cannot be "best"; write "tuned", "study", "simple" or "strong""#);
     assert_snapshot!(error(
         r#"{"algorithm": "genetic-minimax", "depth": 3, "mutation_rate": 1.5}"#

@@ -116,7 +116,7 @@ fn a_limit_leaves_it_the_best_move_by_evaluation() {
 fn it_wants_a_limit() {
     let given = serde_json::from_str(r#"{"algorithm": "exact"}"#).unwrap();
     let error = Player::from_parameters(&PENTAGO, &given).unwrap_err();
-    insta::assert_snapshot!(error, @"nothing bounds the search of `exact`; limit at least one of `nodes`, `move_time`");
+    insta::assert_snapshot!(error, @"nothing bounds the search of `exact`; limit at least one of `nodes`, `move_time`, `clock`");
 }
 
 /// Two of them play a drawn position to a draw, and a won one to its win.

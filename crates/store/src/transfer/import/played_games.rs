@@ -143,7 +143,7 @@ fn read_played(
                         true => playable.referee_engines(
                             game.game.number,
                             &game.engines,
-                            termination,
+                            (termination, outcome),
                             game.forfeit.as_ref(),
                         ),
                         // Likewise these, only for settled games.
@@ -171,7 +171,7 @@ fn read_played(
                     true => playable.referee_engines(
                         game.number,
                         &engines,
-                        termination,
+                        (termination, outcome),
                         forfeit.as_ref(),
                     ),
                     false => Ok(()),

@@ -119,7 +119,7 @@ fn typed_readers() {
 fn errors_name_the_key_and_the_remedy() {
     assert_snapshot!(error(r#""dpeth": 3"#), @"`climber` has no parameter `dpeth`; did you mean `depth`?");
     assert_snapshot!(error(r#""colour": "red""#), @"`climber` has no parameter `colour`; its parameters are `evaluation`, `depth`, `nodes`, `move_time`, `generations`, `population`, `mutation_rate`, `selection`, `tournament_size`, `ropes`, `three_weight`, `preset`");
-    assert_snapshot!(error(r#""clock": "10s""#), @"`climber` has no parameter `clock`; only external engines play by a clock so far; bound this player by `move_time`, `depth` or `nodes`");
+    assert_snapshot!(error(r#""clock": "10s""#), @"`climber` has no parameter `clock`; time cannot limit its moves; leave the clock out, or give it to the other player alone");
     assert_snapshot!(error(r#""depth": 0"#), @r#"`depth` cannot be 0; write an integer from 1 to 1000, or "unlimited""#);
     assert_snapshot!(error(r#""depth": 1.0"#), @r#"`depth` cannot be 1.0; write an integer from 1 to 1000, or "unlimited""#);
     assert_snapshot!(error(r#""depth": "unlimitted""#), @r#"`depth` cannot be "unlimitted"; write an integer from 1 to 1000, or "unlimited""#);
