@@ -132,6 +132,8 @@ fn width_us(bucket: u32) -> f64 {
 pub struct CostedPlayer {
     /// The time limit of its moves, in microseconds.
     pub time_limit_us: Option<u64>,
+    /// Whether time bounds its moves: that limit, or a clock.
+    pub is_timed: bool,
     /// Whether evaluations are reported as a share of the leaves of a full tree: if the player searches to one depth.
     pub has_full_tree: bool,
     /// Whether it is an external engine, whose processor time some workers cannot read.
@@ -156,16 +158,17 @@ impl CostedPlayer {
             Some(Value::Text(algorithm)) => Some(algorithm.as_str()),
             Some(_) | None => None,
         };
-        let is_limited = time_limit_us.is_some() || parameters.contains_key("clock");
+        let is_timed = time_limit_us.is_some() || parameters.contains_key("clock");
         let is_external =
             algorithm.is_some_and(|algorithm| EXTERNAL_ALGORITHMS.contains(&algorithm));
         let is_cpu_time_known = algorithm.is_some() && (!is_external || engine_cpu_known);
         Self {
             time_limit_us,
+            is_timed,
             has_full_tree: has_full_tree(&parameters),
             is_external,
             is_cpu_time_known,
-            is_compared_by_cpu: is_cpu_time_known && !is_limited,
+            is_compared_by_cpu: is_cpu_time_known && !is_timed,
         }
     }
 }
@@ -250,7 +253,8 @@ mod tests {
         let known = CostedPlayer { is_cpu_time_known: true, ..CostedPlayer::default() };
         let free = CostedPlayer { is_compared_by_cpu: true, ..known };
         let fixed = CostedPlayer { has_full_tree: true, ..free };
-        let timed = CostedPlayer { time_limit_us: Some(4_000), ..known };
+        let clocked = CostedPlayer { is_timed: true, ..known };
+        let timed = CostedPlayer { time_limit_us: Some(4_000), ..clocked };
         assert_eq!(player(r#"{"algorithm":"minimax","depth":3}"#), fixed);
         assert_eq!(player(r#"{"algorithm":"minimax"}"#), free);
         assert_eq!(player(r#"{"algorithm":"alpha-beta","depth":3,"iterative":false}"#), fixed);
@@ -262,15 +266,16 @@ mod tests {
         assert_eq!(player(deepening), free);
         let mcts = r#"{"algorithm":"mcts","move_time_us":4000}"#;
         assert_eq!(player(mcts), timed);
-        assert_eq!(player(r#"{"algorithm":"mcts","clock":"60s"}"#), known);
+        assert_eq!(player(r#"{"algorithm":"mcts","clock":"60s"}"#), clocked);
         // A clock is a limit, also of an external engine, whose processor time is unknown in experiments of before.
-        let clocked = r#"{"algorithm":"uci","clock":"60s","engine":"fish"}"#;
+        let fish = r#"{"algorithm":"uci","clock":"60s","engine":"fish"}"#;
         let external = CostedPlayer { is_external: true, ..known };
-        assert_eq!(player(clocked), external);
+        let external_clocked = CostedPlayer { is_timed: true, ..external };
+        assert_eq!(player(fish), external_clocked);
         let bird = r#"{"algorithm":"gtp","engine":"bird"}"#;
         assert_eq!(player(bird), CostedPlayer { is_compared_by_cpu: true, ..external });
-        for json in [clocked, bird] {
-            let unknown = CostedPlayer { is_cpu_time_known: false, ..external };
+        for (json, known) in [(fish, external_clocked), (bird, external)] {
+            let unknown = CostedPlayer { is_cpu_time_known: false, ..known };
             assert_eq!(CostedPlayer::from_json(json, false), unknown);
         }
         assert_eq!(player("nothing"), CostedPlayer::default());

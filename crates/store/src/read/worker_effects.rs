@@ -39,7 +39,6 @@ pub(crate) async fn effects(
     )
     .fetch_all(connection)
     .await?;
-    let is_timed =
-        |player| players.get(&player).is_some_and(|player| player.time_limit_us.is_some());
+    let is_timed = |player| players.get(&player).is_some_and(|player| player.is_timed);
     Ok(worker_effects(&workers, &ComparedGame::from_rows(found, is_timed)))
 }
