@@ -85,6 +85,8 @@ pub struct WholeGame {
     pub worker_name: Option<String>,
     /// Start by the worker's clock, in microseconds of Unix time, if the game was played.
     pub started_unix_us: Option<i64>,
+    /// The factor of its players' time limits and clocks, if they were scaled by its worker's speed.
+    pub time_factor: Option<f64>,
 }
 
 /// A page of complete games.

@@ -44,7 +44,7 @@ pub(super) mod whole_games {
 
     impl WholeGame {
         fn without_definition(&self) -> Self {
-            let Self { game, worker_name, started_unix_us } = self;
+            let Self { game, worker_name, started_unix_us, time_factor } = self;
             let game = SettledGame {
                 summary: game.summary.clone(),
                 experiment: game.experiment.clone(),
@@ -55,7 +55,9 @@ pub(super) mod whole_games {
                 engines: game.engines.clone(),
                 forfeit: game.forfeit.clone(),
             };
-            Self { game, worker_name: worker_name.clone(), started_unix_us: *started_unix_us }
+            let worker_name = worker_name.clone();
+            let (started_unix_us, time_factor) = (*started_unix_us, *time_factor);
+            Self { game, worker_name, started_unix_us, time_factor }
         }
     }
 }

@@ -365,6 +365,7 @@ fn games() {
         game: played.clone(),
         worker_name: Some("fast".to_owned()),
         started_unix_us: Some(1_700_000_000_000_000),
+        time_factor: Some(1.5),
     };
     let answers = [
         pretty(&played),

@@ -153,6 +153,7 @@ fn a_definition_is_written_once() {
         game: spelrum_answers::SettledGame { definition_json: "defined".to_owned(), ..game },
         worker_name: None,
         started_unix_us: None,
+        time_factor: None,
     };
     page.games = vec![whole; 3];
     let json = serde_json::to_string(&page).unwrap();

@@ -9,7 +9,9 @@ use spelrum_answers::date_time;
 use spelrum_answers::{Played, places_text};
 use spelrum_engine::games::Chess;
 use spelrum_engine::search::{WIN, WIN_MIN};
-use spelrum_engine::{ClockRule, Game as _, MoveRecord, Outcome, Side, Termination, written_moves};
+use spelrum_engine::{
+    ClockRule, Game as _, MoveRecord, Outcome, RunningClock, Side, Termination, written_moves,
+};
 
 use super::names::Names;
 use super::openings::name_opening;
@@ -126,7 +128,7 @@ fn tags(game: &GameView<'_>, result: &str, names: &mut Names) -> Vec<(&'static s
     let parameters = by_color(white_moves_first, game.parameters());
     let [white, black] =
         [0, 1].map(|side| names.name(players[side], &parameters[side], game.axes, &game.cell.axes));
-    let clocks = parameters.each_ref().map(|parameters| clock(parameters));
+    let clocks = by_color(white_moves_first, clocks(game));
     let [white_parameters, black_parameters] = parameters;
     let unknown = || "?".to_owned();
     let date = |us| date_time(us).chars().take("2026-11-23".len()).collect::<String>();
@@ -165,6 +167,7 @@ fn tags(game: &GameView<'_>, result: &str, names: &mut Names) -> Vec<(&'static s
             tags.extend(black.map(|clock| ("BlackTimeControl", time_control(clock))));
         }
     }
+    tags.extend(game.whole.time_factor.map(|factor| ("TimeFactor", factor.to_string())));
     if let (Some(started_us), Some(wall_us)) = (game.whole.started_unix_us, summary.wall_us) {
         let ended_us = started_us.saturating_add_unsigned(wall_us);
         tags.push(("GameStartTime", date_time(started_us)));
@@ -207,21 +210,35 @@ fn tags(game: &GameView<'_>, result: &str, names: &mut Names) -> Vec<(&'static s
     tags
 }
 
+/// The clocks of the first and second mover, as scaled by their worker's speed, for those that have one.
+fn clocks(game: &GameView<'_>) -> [Option<ClockRule>; 2] {
+    // Factors are stored in thousandths.
+    let permille = game.whole.time_factor.map(|factor| (factor * 1_000.0).round() as u32);
+    game.parameters().map(|parameters| {
+        let clock = clock(&parameters)?;
+        Some(permille.map_or(clock, |permille| clock.scaled(permille)))
+    })
+}
+
 /// The clock of a player with these parameters, if it has one.
 fn clock(parameters: &str) -> Option<ClockRule> {
     let parameters: Value = serde_json::from_str(parameters).ok()?;
     ClockRule::parse(parameters.get("clock")?.as_str()?)
 }
 
-/// A clock in seconds, as in the tag: `40/60+0.6`.
+/// A clock in seconds, as in the tag: `40/60+0.6`. A time that is not in whole seconds has no form there, and is
+/// unknown (`?`); increments have fractions in all programs.
 fn time_control(clock: ClockRule) -> String {
+    if !clock.time_us.is_multiple_of(1_000_000) {
+        return "?".to_owned();
+    }
     let seconds = |us: u64| us as f64 / 1e6;
     let moves = clock.moves.map(|moves| format!("{moves}/")).unwrap_or_default();
     let increment = match clock.increment_us {
         0 => String::new(),
         us => format!("+{}", seconds(us)),
     };
-    format!("{moves}{}{increment}", seconds(clock.time_us))
+    format!("{moves}{}{increment}", clock.time_us / 1_000_000)
 }
 
 /// Orders values of the two sides by colour.
@@ -258,8 +275,8 @@ fn movetext(
     let mut words = Vec::with_capacity(2 * moves.len());
     // After a comment black's move has its number too.
     let mut is_interrupted = true;
-    let clocks = game.parameters().map(|parameters| clock(&parameters));
-    for (ply, (san, record)) in written.into_iter().zip(moves).enumerate() {
+    let mut clocks = clocks(game).map(|clock| clock.map(RunningClock::new));
+    for (san, record) in written.into_iter().zip(moves) {
         if is_white {
             words.push(format!("{number}."));
         } else if is_interrupted {
@@ -267,11 +284,11 @@ fn movetext(
         }
         words.push(san);
         if searches {
-            let left = clocks[usize::from(record.mover.min(1))].map(|clock| {
-                let own = moves[..=ply].iter().filter(|earlier| earlier.mover == record.mover);
-                clock.left(own.map(|own| own.wall_us)).time_us
+            let left_us = clocks[usize::from(record.mover.min(1))].as_mut().map(|clock| {
+                clock.charge(record.wall_us);
+                clock.left().time_us
             });
-            words.push(comment(record, is_white, left));
+            words.push(comment(record, is_white, left_us));
         }
         is_interrupted = searches;
         number += u64::from(!is_white);
@@ -357,9 +374,9 @@ mod tests {
 
     #[test]
     fn time_controls_are_in_seconds() {
-        let written = ["40/1m+600ms", "10s+100ms", "2m"]
+        let written = ["40/1m+600ms", "10s+100ms", "2m", "8.5s+100ms", "500ms"]
             .map(|text| time_control(ClockRule::parse(text).unwrap()));
-        assert_eq!(written, ["40/60+0.6", "10+0.1", "120"]);
+        assert_eq!(written, ["40/60+0.6", "10+0.1", "120", "?", "?"]);
         assert_eq!(clock("{\"clock\":\"8s\"}").map(time_control).as_deref(), Some("8"));
         assert_eq!(clock("{\"depth\":3}"), None);
     }

@@ -35,6 +35,7 @@ struct GameRow {
     not_counted_reason: Option<String>,
     failure: Option<String>,
     started_unix_us: Option<i64>,
+    time_factor: Option<f64>,
     worker_name: Option<String>,
 }
 
@@ -50,7 +51,7 @@ macro_rules! games {
                     ELSE c.first_player_name END AS "second_name!: String",
                 o.position AS "opening?", g.first_side, g.outcome, g.margin, g.termination, g.plies,
                 g.moves_hash, g.engine_revision, g.wall_us, g.worker_id, g.not_counted_reason,
-                g.failure, g.started_unix_us,
+                g.failure, g.started_unix_us, g.time_factor,
                 (SELECT w.name FROM workers AS w WHERE w.worker_id = g.worker_id) AS worker_name
             FROM "# + $from + "
             LEFT JOIN openings AS o ON o.opening_id = g.opening_id
@@ -184,15 +185,18 @@ impl Readers {
     ) -> Result<WholeGames, StoreError> {
         let mut snapshot = self.snapshot().await?;
         let mut rows = list(&mut snapshot, question, after, i64::from(games_max) + 1).await?;
-        let players: Vec<_> =
-            rows.iter_mut().map(|row| (row.worker_name.take(), row.started_unix_us)).collect();
+        let beside =
+            |row: &mut GameRow| (row.worker_name.take(), row.started_unix_us, row.time_factor);
+        let beside: Vec<_> = rows.iter_mut().map(beside).collect();
         let games = rows.into_iter().map(GameRow::read).collect::<Result<_, _>>()?;
         let page =
             GamesPage::new(games, usize::try_from(games_max).unwrap_or(usize::MAX), question.order);
         let listed = page.games.len();
         let (mut games, mut bytes) = (Vec::with_capacity(listed), 0);
         let mut last: Option<(CellId, CellFacts)> = None;
-        for (summary, (worker_name, started_unix_us)) in page.games.into_iter().zip(players) {
+        for (summary, (worker_name, started_unix_us, time_factor)) in
+            page.games.into_iter().zip(beside)
+        {
             let cell = summary.game.cell;
             let facts = match last.take() {
                 Some((known, facts)) if known == cell => facts,
@@ -209,7 +213,7 @@ impl Readers {
                 .forfeit
                 .as_ref()
                 .map_or(0, |forfeit| forfeit.message.len() + forfeit.output.len());
-            games.push(WholeGame { game, worker_name, started_unix_us });
+            games.push(WholeGame { game, worker_name, started_unix_us, time_factor });
             if bytes >= WHOLE_GAMES_BYTES {
                 break;
             }

@@ -136,11 +136,17 @@ prop_compose! {
 
 /// Complete games of few cells, each with its definition.
 pub(crate) fn whole_games() -> impl Strategy<Value = WholeGames> {
-    let game = (settled_game(), 1..3_i64, option::of(name()), option::of(any::<i64>()));
-    let game = game.prop_map(|(mut game, cell, worker_name, started_unix_us)| {
+    let game = (
+        settled_game(),
+        1..3_i64,
+        option::of(name()),
+        option::of(any::<i64>()),
+        option::of(0.01..100.0),
+    );
+    let game = game.prop_map(|(mut game, cell, worker_name, started_unix_us, time_factor)| {
         game.summary.game.cell = CellId(cell);
         game.definition_json = format!("{{\"cell\":{cell}}}");
-        WholeGame { game, worker_name, started_unix_us }
+        WholeGame { game, worker_name, started_unix_us, time_factor }
     });
     (vec(game, 0..5), option::of(game_cursor()))
         .prop_map(|(games, next)| WholeGames { games, next })
