@@ -81,6 +81,7 @@ mod supervised;
 mod table;
 mod terminal;
 mod tidy;
+mod time_controls;
 mod tls;
 mod tokens;
 mod tools;

@@ -45,6 +45,7 @@ const NEED_PROGRAMS: &[&str] = &[
     "quarantine::a_worker_that_fails_much_says_why_it_gets_no_games_until_it_is_let_in",
     "schemathesis::the_api_is_as_described_whatever_it_is_asked",
     "shell::the_bash_script_is_one",
+    "time_controls::python_chess_reads_the_time_controls",
     "tls::openssl_shakes_hands",
     "tls::the_operator_s_check_sees_a_refusal",
 ];
