@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use spelrum_engine::parameters_of;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
 use super::match_words::{EngineWords, MatchWords, NO_CLOCK};
@@ -30,7 +31,7 @@ pub(crate) struct Folders {
     pub(crate) sweep: PathBuf,
 }
 
-/// An engine of a match, as an engines file has it.
+/// An engine of a match, as an engines file has it; one without an entry is a built-in player.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) name: String,
@@ -41,9 +42,13 @@ pub(crate) struct Program {
 pub(crate) fn programs(words: &MatchWords, folders: &Folders) -> Vec<Option<Program>> {
     let mut taken = BTreeSet::new();
     let mut program = |engine: &EngineWords| {
-        let command = engine.command.as_ref().filter(|command| !command.is_empty())?;
+        let command = engine.command.as_ref().or(engine.algorithm.as_ref());
+        let command = command.filter(|command| !command.is_empty())?;
         let name = engine.name.clone().unwrap_or_else(|| stem(command));
         let name = unused(&identifier(&name), &mut taken);
+        if engine.algorithm.is_some() {
+            return Some(Program { name, entry: InlineTable::new() });
+        }
         let mut keys = merged(&words.common.program, &engine.program);
         let directory = keys.get("directory").and_then(Value::as_str).map(str::to_owned);
         let mut entry = InlineTable::new();
@@ -71,7 +76,8 @@ pub(crate) fn programs(words: &MatchWords, folders: &Folders) -> Vec<Option<Prog
 /// The text of an engines file.
 pub(crate) fn engines_text<'p>(programs: impl IntoIterator<Item = &'p Program>) -> String {
     let mut tables = Table::new();
-    for Program { name, entry } in programs {
+    for Program { name, entry } in programs.into_iter().filter(|program| !program.entry.is_empty())
+    {
         tables.insert(name, Item::Table(entry.clone().into_table()));
     }
     let mut engines = DocumentMut::new();
@@ -97,7 +103,10 @@ impl MatchFiles {
         }
         let Some(programs) = programs(words, folders).into_iter().collect::<Option<Vec<_>>>()
         else {
-            return Err(failed("an engine has no program".to_owned(), "write cmd=PROGRAM"));
+            return Err(failed(
+                "an engine has no program".to_owned(),
+                "write cmd=PROGRAM, or algorithm=NAME for a built-in player",
+            ));
         };
         let mut players = Table::new();
         for (engine, Program { name, entry }) in words.engines.iter().zip(&programs) {
@@ -112,15 +121,8 @@ impl MatchFiles {
                     "give --clock 8+0.08, --move-time, --nodes or --depth",
                 ));
             }
-            let protocol = entry.get("protocol").and_then(Value::as_str).unwrap_or("uci");
-            let mut player = InlineTable::from_iter([("algorithm", Value::from(protocol))]);
-            if words.is_remote() {
-                let named = named_engine(entry)
-                    .map_err(|(problem, remedy)| failed(format!("{name}: {problem}"), remedy))?;
-                player.extend(named);
-            } else {
-                player.insert("engine", Value::from(name.as_str()));
-            }
+            let mut player = player(words, engine, name, entry)
+                .map_err(|(problem, remedy)| failed(format!("{name}{problem}"), remedy))?;
             player.extend(limits);
             players.insert(name, Item::Table(player.into_table()));
         }
@@ -163,6 +165,46 @@ fn named_engine(entry: &InlineTable) -> std::result::Result<InlineTable, (String
                 ));
             }
         }
+    }
+    Ok(player)
+}
+
+/// A built-in player with these parameters.
+fn built_in(algorithm: &str, parameters: &InlineTable) -> InlineTable {
+    let mut player = InlineTable::from_iter([("algorithm", algorithm)]);
+    // A search that runs out of time has a move only with iterative deepening.
+    if parameters_of(algorithm).iter().any(|info| info.name == "iterative") {
+        player.insert("iterative", true.into());
+    }
+    player.extend(parameters.clone());
+    player
+}
+
+/// A player of a sweep, without its limits; the problem is the end of a sentence about it.
+fn player(
+    words: &MatchWords,
+    engine: &EngineWords,
+    name: &str,
+    entry: &InlineTable,
+) -> std::result::Result<InlineTable, (String, &'static str)> {
+    match &engine.algorithm {
+        Some(_) if engine.command.is_some() => {
+            return Err((
+                " has a program and an algorithm".to_owned(),
+                "leave out cmd= or algorithm=",
+            ));
+        }
+        Some(algorithm) => return Ok(built_in(algorithm, &engine.options)),
+        None => {}
+    }
+    let protocol = entry.get("protocol").and_then(Value::as_str).unwrap_or("uci");
+    let mut player = InlineTable::from_iter([("algorithm", Value::from(protocol))]);
+    if words.is_remote() {
+        let named =
+            named_engine(entry).map_err(|(problem, remedy)| (format!(": {problem}"), remedy))?;
+        player.extend(named);
+    } else {
+        player.insert("engine", Value::from(name));
     }
     Ok(player)
 }
@@ -349,6 +391,20 @@ mod tests {
              --option Hash=16 --coordinator http://lab:7878 --yes",
         ];
         insta::assert_snapshot!(lines.map(shown).join("\n"));
+    }
+
+    #[test]
+    fn a_built_in_player_has_no_program() {
+        let player = "--engine algorithm=alpha-beta option.preset=chess name=ours";
+        let MatchFiles { sweep, engines, names, commands, .. } =
+            files(&format!("{player} --engine cmd=./x --clock 8+0.08")).unwrap();
+        let table = "[players.ours]\nalgorithm = \"alpha-beta\"\niterative = true\npreset = \"chess\"\n\
+                     clock = \"8+0.08\"\n";
+        assert!(sweep.contains(table), "{sweep}");
+        assert!(!engines.contains("ours") && engines.contains("[engines.x]"), "{engines}");
+        assert_eq!((names.len(), commands), (2, vec!["./x".to_owned()]));
+        let both = shown(&format!("{player} cmd=./x --engine cmd=./y --clock 8+0.08"));
+        assert!(both.contains("ours has a program and an algorithm"), "{both}");
     }
 
     #[test]

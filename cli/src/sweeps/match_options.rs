@@ -72,7 +72,12 @@ const fn refused(names: &'static [&'static str], remedy: &'static str) -> Option
 }
 
 pub(super) const OPTIONS: &[OptionWord] = &[
-    ours(&["engine"], Takes::Pairs, "cmd=PROGRAM KEY=VALUE…", "an engine, with keys of its own"),
+    ours(
+        &["engine"],
+        Takes::Pairs,
+        "cmd=PROGRAM KEY=VALUE…",
+        "an engine, with keys of its own; algorithm=NAME for a built-in player",
+    ),
     ours(&["each"], Takes::Pairs, "KEY=VALUE…", "the same keys for all engines"),
     ours(
         &["clock", "tc"],

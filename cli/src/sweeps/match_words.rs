@@ -14,9 +14,11 @@ use crate::exit::Exit;
 pub(crate) struct EngineWords {
     pub(crate) name: Option<String>,
     pub(crate) command: Option<String>,
+    /// The algorithm of a built-in player, which has no program.
+    pub(crate) algorithm: Option<String>,
     /// Its keys in an engines file.
     pub(crate) program: InlineTable,
-    /// Its options.
+    /// Its options; a built-in player's parameters.
     pub(crate) options: InlineTable,
     /// Its limits in a sweep.
     pub(crate) limits: InlineTable,
@@ -109,9 +111,10 @@ impl EngineWords {
     /// Takes `KEY=VALUE`, or a key that needs no value. Returns the reason if it is not needed.
     fn take(&mut self, word: &str) -> Result<Option<&'static str>> {
         const ALONE: [&str; 4] = ["ponder", "whitepov", "trust", "debug"];
-        const KEYS: [&str; 16] = [
+        const KEYS: [&str; 17] = [
             "cmd",
             "conf",
+            "algorithm",
             "name",
             "dir",
             "args",
@@ -135,6 +138,7 @@ impl EngineWords {
         }
         match key {
             "cmd" => self.command = Some(value.to_owned()),
+            "algorithm" => self.algorithm = Some(value.to_owned()),
             "name" => self.name = Some(value.to_owned()),
             "dir" => _ = self.program.insert("directory", value.into()),
             "args" => {
