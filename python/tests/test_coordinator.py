@@ -225,10 +225,35 @@ def test_what_stays_wrong_is_said(failing: tuple[str, type[Failing]], monkeypatc
         lab.sql("SELECT 1").rows()
     with pytest.raises(spelrum.Error, match="x"):
         lab.sql("SELECT 1").rows()
-    monkeypatch.setattr(module, "_AWAY", 0.5)
+    monkeypatch.setattr(module, "_FIRST_AWAY", 0.5)
     began = time.monotonic()
     with pytest.raises(spelrum.Error, match="cannot reach the coordinator at http://127.0.0.1:9"):
         spelrum.connect("http://127.0.0.1:9")
     assert time.monotonic() - began >= 0.2
     with pytest.raises(spelrum.Error, match="give the coordinator's URL"):
         spelrum.connect("lab:7878")
+
+
+def test_a_first_contact_fails_soon() -> None:
+    began = time.monotonic()
+    with pytest.raises(spelrum.Error, match="Connection refused; is it running there.*spelrum coordinator"):
+        spelrum.connect("http://127.0.0.1:9")
+    assert time.monotonic() - began < 10
+
+
+def test_a_coordinator_that_goes_away_is_told_of_and_awaited(
+    failing: tuple[str, type[Failing]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url, server = failing
+    monkeypatch.setattr(module, "_FIRST_AWAY", 0.0)
+    monkeypatch.setattr(module, "_NOTICE", 0.3)
+    server.script = [(200, b"{}"), (0, b""), (0, b""), (0, b""), (200, b"{}")]
+    assert spelrum.connect(url).status() == {}
+    assert capsys.readouterr().err.count("trying again for up to 60 s") == 1
+
+
+def test_certificates_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "not.pem").write_text("nothing")
+    for name, reason in [("missing.pem", "No such file"), ("not.pem", "it has no certificates"), ("", "Is a directory")]:
+        with pytest.raises(spelrum.Error, match=f"{name}: {reason}.*spelrum certificate create"):
+            spelrum.connect("https://127.0.0.1:9", ca=tmp_path / name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -23,6 +24,11 @@ from spelrum.sources import Engine
 # The most seconds that an answer may stay silent, and that a coordinator may be away.
 _SILENCE = 330.0
 _AWAY = 60.0
+# The same at the first contact, when the address may be wrong.
+_FIRST_SILENCE = 20.0
+_FIRST_AWAY = 3.0
+# After how many seconds away it is said that it is.
+_NOTICE = 3.0
 
 
 class Coordinator:
@@ -36,8 +42,17 @@ class Coordinator:
         if self.url.startswith("https:"):
             import ssl
 
-            context = ssl.create_default_context(cafile=None if ca is None else str(ca))
+            try:
+                context = ssl.create_default_context(cafile=None if ca is None else str(Path(ca).expanduser()))
+            except OSError as error:
+                # Not of OpenSSL's words, which do not name the file.
+                reason = "it has no certificates in PEM" if isinstance(error, ssl.SSLError) else error.strerror
+                raise Error(
+                    f"cannot read the CA certificates {ca}: {reason}; give the file `ca.pem` that `spelrum certificate "
+                    f"create` wrote for the coordinator (the argument `ca`, or the environment variable SPELRUM_CA)"
+                ) from None
             handlers.append(urllib.request.HTTPSHandler(context=context))
+        self._is_known = False
         self._opener = urllib.request.build_opener(*handlers)
 
     def submit(
@@ -129,21 +144,34 @@ class Coordinator:
             headers["content-type"] = "application/json"
             data = json.dumps(body).encode()
         request = urllib.request.Request(url, data, headers, method=method)
-        until = time.monotonic() + _AWAY
+        silence = _SILENCE if self._is_known else _FIRST_SILENCE
+        began = time.monotonic()
+        is_told = False
         pause = 0.2
         while True:
+            away = _AWAY
             try:
-                with cast(HTTPResponse, self._opener.open(request, timeout=_SILENCE)) as response:
-                    return response.read().decode("utf-8")
+                with cast(HTTPResponse, self._opener.open(request, timeout=silence)) as response:
+                    text = response.read().decode("utf-8")
+                self._is_known = True
+                return text
             except urllib.error.HTTPError as answer:
                 with answer:
                     error, wait = _problem(answer)
             except (urllib.error.URLError, HTTPException, OSError) as lost:
                 reason = getattr(lost, "reason", lost)
-                error, wait = Error(f"cannot reach the coordinator at {self.url}: {reason}"), pause
+                message = f"cannot reach the coordinator at {self.url}: {getattr(reason, 'strerror', None) or reason}"
+                wait = pause
+                if not self._is_known:
+                    message += "; is it running there? To start one: spelrum coordinator --db results.db"
+                    away = _FIRST_AWAY
+                elif not is_told and time.monotonic() - began > _NOTICE:
+                    print(f"{message}; trying again for up to {_AWAY:.0f} s", file=sys.stderr, flush=True)
+                    is_told = True
+                error = Error(message)
                 if type(reason).__name__ in ("SSLCertVerificationError", "gaierror") or isinstance(reason, str):
                     wait = None
-            if wait is None or time.monotonic() + wait > until:
+            if wait is None or time.monotonic() + wait > began + away:
                 raise error
             time.sleep(wait)
             pause = min(2 * pause, 5.0)
@@ -250,7 +278,7 @@ def connect(
         ca: a file of CA certificates (PEM) to verify it with; else ``SPELRUM_CA``, or those of this system.
 
     Raises:
-        Error: if it is not reached within a minute, refuses the token, or is not a coordinator.
+        Error: if it is not reached within seconds, cannot be verified, refuses the token, or is not a coordinator.
     """
     players.stop_loading()
     url = url or os.environ.get("SPELRUM_COORDINATOR")
