@@ -15,8 +15,16 @@ Row = dict[str, Any]
 """A row of SQL: values by the names of their columns."""
 
 
+# How many rows are shown, and how much of a text in a line.
+_ROWS_MAX = 50
+_TEXT_MAX = 60
+
+
 class Rows:
-    """The rows of a statement in SQL. Each method asks anew, so a running experiment shows its latest results."""
+    """The rows of a statement in SQL; ``print`` shows the first of them.
+
+    Each method asks anew, so a running experiment shows its latest results.
+    """
 
     def __init__(self, statement: str, fetch: Callable[[str], tuple[list[str], list[Row]]]) -> None:
         self.statement = statement
@@ -60,10 +68,23 @@ class Rows:
         head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
         lines = [
             "<tr>" + "".join(f"<td>{html.escape(_cell(row[column]))}</td>" for column in columns) + "</tr>"
-            for row in rows[:50]
+            for row in rows[:_ROWS_MAX]
         ]
         more = f"<p>{len(rows)} rows, of which these are the first {len(lines)}</p>" if len(rows) > len(lines) else ""
         return f"<table><tr>{head}</tr>{''.join(lines)}</table>{more}"
+
+    def __str__(self) -> str:
+        columns, rows = self._fetch(self.statement)
+        lines = [columns, *([_line(row[column]) for column in columns] for row in rows[:_ROWS_MAX])]
+        # Numbers stand to the right.
+        widths = [
+            max(len(line[at]) for line in lines)
+            * (-1 if any(isinstance(row[column], str) for row in rows) else 1)
+            for at, column in enumerate(columns)
+        ]
+        shown = ["  ".join(f"{cell:{'>' if width > 0 else '<'}{abs(width)}}" for cell, width in zip(line, widths)) for line in lines]
+        more = [f"… and {len(rows) - _ROWS_MAX} more"] if len(rows) > _ROWS_MAX else []
+        return "\n".join([*(line.rstrip() for line in shown), *more])
 
     def __repr__(self) -> str:
         return f"<Rows of {self.statement!r}>"
@@ -178,3 +199,8 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _line(value: Any) -> str:
+    text = " ".join(_cell(value).split())
+    return text if len(text) <= _TEXT_MAX else text[: _TEXT_MAX - 1] + "…"
