@@ -132,6 +132,38 @@ def test_a_player_that_raises_says_where_and_plays_on(start: Start) -> None:
     assert "lines.py" not in error and "players.py" not in error
 
 
+@pytest.mark.parametrize("raised", ["SystemExit(3)", "GeneratorExit", "asyncio.CancelledError"])
+def test_what_would_end_the_process_is_an_error_too(start: Start, raised: str) -> None:
+    source = f"""
+        import asyncio
+        @spelrum.player()
+        class Mine:
+            def choose(self, state):
+                if state.position == ".........":
+                    raise {raised}
+                return state.legal[0]
+            def end(self, match):
+                raise {raised}
+        """
+    runner = start(source)
+    name = raised.partition("(")[0].rpartition(".")[2]
+    error = runner.ask()["error"]
+    assert error.startswith("Traceback") and name in error
+    runner.send({"match": 1, "result": "loss", "termination": "crash", "moves": []})
+    assert runner.ask("x........")["move"] == "b1"
+    assert runner.end()[0] == 0
+    # While it is loaded, and made.
+    assert name in start(f"import asyncio\nraise {raised}\n").hello["error"]
+    made = f"import asyncio\n@spelrum.player()\nclass A:\n    def __init__(self): raise {raised}\n    def choose(self, s): pass\n"
+    assert name in start(made).hello["error"]
+
+
+def test_an_option_that_no_sweep_sets(start: Start) -> None:
+    source = "@spelrum.player(options={'level': {'min': 1, 'max': 9%s}})\ndef mine(state):\n    return str(state.options)\n"
+    assert "needs the option `level`: set it in the sweep, or declare a default" in start(source % "").hello["error"]
+    assert start(source % ", 'default': 5").ask()["move"] == "{'level': 5, 'skill': 3}"
+
+
 @pytest.mark.parametrize("value, kind", [("None", "NoneType"), ("7", "int"), ("['a1']", "list"), ("b'a1'", "bytes")])
 def test_nonsense_is_named(start: Start, value: str, kind: str) -> None:
     runner = start(f"@spelrum.player()\ndef mine(state):\n    return {value}\n")
@@ -233,14 +265,8 @@ def test_a_batch_of_the_wrong_length_and_one_that_raises(start: Start) -> None:
     assert "RuntimeError: out of memory" in runner.ask("x........")["error"]
 
 
-def test_a_player_that_exits_says_so_first(start: Start) -> None:
-    runner = start("@spelrum.player()\ndef mine(state):\n    raise SystemExit('enough')\n")
-    assert runner.ask()["error"].endswith("SystemExit: enough")
-    assert runner.end()[0] == 1
-
-
 def test_what_cannot_be_played_is_refused(start: Start) -> None:
-    assert start(RANDOM, game="chess").hello == {"error": "mine plays tic-tac-toe, not chess"}
+    assert start(RANDOM, game="chess").hello["error"].startswith("mine plays tic-tac-toe, not chess: ")
     assert "defines: mine; `other` is asked for" in start(RANDOM, "other").hello["error"]
     assert "defines: none" in start("").hello["error"]
     two = RANDOM + RANDOM.replace("mine", "second")

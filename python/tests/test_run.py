@@ -114,12 +114,18 @@ def test_errors_name_what_was_written_in_python(program: str, tmp_path: Path) ->
 
     db = tmp_path / "first.db"
     for wrong in ({"min": "x"}, 3, {"low": 1}, {"min": 5, "max": 1}, {}):
-        message = error({}, options={"skill": wrong})
+        message = error({"options": {"skill": 3}}, options={"skill": wrong})
         assert "`engines.mine`" in message and "`skill`" in message and "@spelrum.player" in message, message
     assert "`engines.mine`: `options` must be a table" in error({}, options=["skill"])
     message = error({"options": {"skil": 3}}, options={"skill": {"min": 1, "max": 3}})
-    assert "player `m`" in message and "did you mean `skill`" in message and "@spelrum.player" in message
-    assert error({}, game="chess") == "player `m` plays chess, and the sweep's game is nim"
+    assert message.startswith("player `m`: mine declares no option `skil`; did you mean `skill`?")
+    assert '@spelrum.player(options={"skil": {"min": 1, "max": 9}})' in message
+    assert "mine declares no option `skill`; remove" in error({"options": {"skill": 3}})
+    assert '@spelrum.player(options={"skill": {' in error({"options": {"skill": 30}}, options={"skill": {"min": 1, "max": 3}})
+    message = error({}, options={"skill": {"min": 1, "max": 3}})
+    assert message.startswith("player `m`: mine needs the option `skill`") and "'default': " in message
+    message = error({}, game="chess")
+    assert message.startswith("player `m`: mine plays chess, not nim") and '@spelrum.player("chess", "nim")' in message
     assert not db.exists()
 
 
@@ -164,6 +170,7 @@ def test_ctrl_c_keeps_finished_games(program: str, tmp_path: Path) -> None:
     child.send_signal(signal.SIGINT)
     _, messages = child.communicate(timeout=60)
     assert b"KeyboardInterrupt" in messages and child.returncode != 0
+    assert b"Ctrl-C again ends at once" in messages and b" games of long are kept; run the same again" in messages
     experiment = spelrum.load(tmp_path / "long.db")
     assert experiment.state == "running" and experiment.results.rows()[0]["games"] > 0
     done = subprocess.run(["ps", "-wweo", "args"], capture_output=True, text=True, check=False)
@@ -373,6 +380,97 @@ def test_a_player_that_raises_is_warned_of(program: str, tmp_path: Path) -> None
             sweep(axes={}, players={**players, "random": {"algorithm": "random"}}), db=tmp_path / "first.db"
         )
     assert experiment.results.rows()[0]["score"] == 0.0
+
+
+def test_a_cause_is_shown_once(program: str, tmp_path: Path) -> None:
+    source = "@spelrum.player()\ndef bad(state):\n    print('a print')\n    return {}['missing']\n"
+    players = player_file(tmp_path, source)
+    with pytest.warns(UserWarning) as caught:
+        experiment = spelrum.run(
+            sweep(axes={}, players={**players, "random": {"algorithm": "random"}}),
+            db=tmp_path / "first.db",
+            engine_logs=tmp_path / "logs",
+        )
+    first, last = [str(warning.message) for warning in caught]
+    assert first == "bad loses games: KeyError: 'missing'"
+    assert last.startswith("bad lost 20 games by crash") and "Traceback (most recent call last):\n  File" in last
+    assert 'sql("SELECT * FROM forfeited")' in last and {warning.filename for warning in caught} == {__file__}
+    # What it printed is with each lost game, and in the logs.
+    outputs = experiment.results.sql("SELECT output FROM forfeited").rows()
+    assert len(outputs) == 20 and all("! a print" in row["output"] for row in outputs)
+    assert any("! a print" in file.read_text() for file in (tmp_path / "logs").iterdir())
+
+
+def test_warnings_come_at_once(program: str, tmp_path: Path) -> None:
+    source = "import time\n@spelrum.player()\ndef bad(state):\n    time.sleep(0.3)\n    return 1 / 0\n"
+    players = player_file(tmp_path, source)
+    with pytest.warns(UserWarning, match="bad loses games: ZeroDivisionError") as caught:
+        counts: list[int] = []
+        spelrum.run(
+            sweep(axes={}, games=10, players={**players, "random": {"algorithm": "random"}}),
+            db=tmp_path / "first.db",
+            slots=1,
+            progress=lambda now: counts.append(len(caught)),
+        )
+    assert 1 in counts
+
+
+def test_messages_are_told_apart(tmp_path: Path) -> None:
+    from spelrum.runner import _Messages
+
+    file = tmp_path / "messages"
+    with file.open("wb+") as stream:
+        messages = _Messages(stream.fileno())
+        with pytest.warns(UserWarning) as caught:
+            for number in range(3):
+                stream.write(f"2026-11-30T02:50:25.855686Z  WARN failed cell=2 number={number} mine: a ⏎ b\n".encode())
+                stream.write(b"two\nlines\nhalf")
+                stream.flush()
+                messages.pass_on()
+                stream.write(b"\n")
+            stream.write(b"error: it is wrong\nhelp: mend it\n")
+            stream.flush()
+            messages.pass_on()
+    texts = [str(warning.message) for warning in caught]
+    assert texts[:3] == ["failed cell=2 number=0 mine: a\nb", "two\nlines", "half\ntwo\nlines"] and texts[3:] == ["half"]
+    assert messages.error() == "error: it is wrong\nhelp: mend it"
+
+
+def test_options_have_the_defaults_that_a_player_declares(program: str, tmp_path: Path) -> None:
+    source = '''
+        @spelrum.player(options={"skill": {"min": 1, "max": 9, "default": 4}, "style": {"values": ["a", "b"]}})
+        def mine(state):
+            return spelrum.Move(state.legal[0], note=f"{state.options['skill']} {state.options['style']}")
+        '''
+    players = player_file(tmp_path, source)
+    db = tmp_path / "first.db"
+    entry = {"player": players["mine"], "options": {"style": "$style"}}
+    experiment = spelrum.run(
+        sweep(axes={"style": ["a", "b"]}, games=2, players={"mine": entry, "r": {"algorithm": "random"}}), db=db
+    )
+    notes = experiment.sql("SELECT DISTINCT note FROM move_notes ORDER BY note").rows()
+    assert notes == [{"note": "4 a"}, {"note": "4 b"}]
+
+
+def test_rows_are_printed_as_a_table(program: str, tmp_path: Path) -> None:
+    experiment = spelrum.run(sweep(), db=tmp_path / "first.db")
+    assert str(experiment.sql("SELECT 'a' AS name, 1 AS n UNION ALL SELECT 'b ' || char(10) || 'c', 200")) == (
+        "name    n\na       1\nb c   200"
+    )
+    assert str(experiment.sql("SELECT 1 AS x WHERE 0")) == "x"
+    lines = str(experiment.sql(f"SELECT game_id, '{'y' * 100}' AS y FROM games UNION ALL SELECT game_id + 100, '' FROM games"))
+    assert lines.endswith("\n… and 30 more") and max(map(len, lines.splitlines())) == len("game_id") + 2 + 60
+    assert repr(experiment.sql("SELECT 1")) == "<Rows of 'SELECT 1'>"
+
+
+def test_a_killed_program_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed = tmp_path / "spelrum"
+    killed.write_text("#!/bin/sh\nkill -9 $$\n")
+    killed.chmod(0o755)
+    monkeypatch.setenv("SPELRUM", str(killed))
+    with pytest.raises(spelrum.Error, match="`spelrum run` was killed by signal 9, perhaps for lack of memory; run") as caught:
+        spelrum.run(sweep(), db=tmp_path / "first.db")
+    assert caught.value.exit_code == -9
 
 
 @pytest.mark.parametrize("body", ["return 7", "return 'z9'", "raise SystemExit(3)", "import os; os._exit(4)"])

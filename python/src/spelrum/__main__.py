@@ -45,7 +45,9 @@ def main(arguments: list[str]) -> int:
     connection = Connection.standard()
     try:
         player = load(Path(arguments[0]), arguments[1] if len(arguments) > 1 else "")
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         connection.refuse(error)
         return 3
     connection.serve(player)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -66,4 +67,9 @@ def error(message: str, exit_code: int, arguments: Sequence[str]) -> Error:
     """The error that a failed call comes to."""
     text = message.strip()
     text = text[len("error: ") :] if text.startswith("error: ") else text
+    if exit_code < 0:
+        reason = ", perhaps for lack of memory" if exit_code == -signal.SIGKILL else ""
+        again = "; run the same again: it resumes" if arguments[0] == "run" else "; try again"
+        ended = f"`spelrum {arguments[0]}` was killed by signal {-exit_code}{reason}{again}"
+        return Error(f"{ended}\n{text}".strip(), exit_code)
     return Error(text or f"`spelrum {arguments[0]}` ended with code {exit_code} and no message", exit_code)

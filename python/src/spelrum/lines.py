@@ -60,13 +60,15 @@ class Connection:
             start = self._read()
             if start is None:
                 return
-            self._start = start
+            self._start = {**start, "options": {**player.defaults, **(start.get("options") or {})}}
             problem = _refusal(player, start)
             # Without a game, only the player's name is asked for.
             if problem is None and "game" in start:
                 try:
                     player.prepare()
-                except Exception as error:
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as error:
                     problem = _traceback(error)
             if problem is not None:
                 self._send({"error": problem})
@@ -80,7 +82,7 @@ class Connection:
         except (Ended, BrokenPipeError):
             return
 
-    def refuse(self, error: Exception) -> None:
+    def refuse(self, error: BaseException) -> None:
         """Answers the runner's start with why there is no player."""
         message = str(error) if isinstance(error, Error) else _traceback(error)
         print(message, file=sys.stderr)
@@ -118,20 +120,21 @@ class Connection:
             elif "result" in line:
                 try:
                     player.end(line)
-                except Exception as error:
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as error:
                     print(_traceback(error), file=sys.stderr)
         return states
 
     def _answer(self, player: Player, states: list[State]) -> None:
-        leave: Optional[SystemExit] = None
         try:
             answers = [_object(answer, player) for answer in player.choose_batch(states)]
-        except (Exception, SystemExit) as error:
-            leave = error if isinstance(error, SystemExit) else None
+        except (KeyboardInterrupt, Ended):
+            raise
+        # SystemExit too: a game that begins meanwhile must not find a process that ends.
+        except BaseException as error:
             answers = [{"error": _traceback(error)}] * len(states)
         self._send(*({"id": state._request["id"], **answer} for state, answer in zip(states, answers)))
-        if leave is not None:
-            raise leave
 
     def _send(self, *objects: dict[str, Any]) -> None:
         text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in objects)
@@ -171,7 +174,10 @@ def _refusal(player: Player, start: dict[str, Any]) -> Optional[str]:
     if start.get("spelrum") != _VERSION:
         return f"this player speaks version {_VERSION} of the protocol of lines, not {start.get('spelrum')}"
     if player.games and "game" in start and start["game"] not in player.games:
-        return f"{player.name} plays {', '.join(player.games)}, not {start['game']}"
+        return player.refusal(start["game"])
+    missing = [] if "game" not in start else [name for name in player.required if name not in (start.get("options") or {})]
+    if missing:
+        return player.without(missing[0])
     return None
 
 

@@ -88,6 +88,37 @@ class Player:
     def __repr__(self) -> str:
         return f"<Player {self.name} of {', '.join(self.games) or 'any game'}>"
 
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The values of options that a sweep leaves out."""
+        return {name: rule["default"] for name, rule in self._rules().items() if "default" in rule}
+
+    @property
+    def required(self) -> list[str]:
+        """Options that a sweep must set."""
+        return [name for name, rule in self._rules().items() if "default" not in rule]
+
+    def _rules(self) -> dict[str, Mapping[str, Any]]:
+        # What is of another type is the program's to refuse.
+        options = self.options if isinstance(self.options, Mapping) else {}
+        return {name: rule for name, rule in options.items() if isinstance(rule, Mapping)}
+
+    def refusal(self, game: str) -> str:
+        """Why it does not play a game that it does not name."""
+        games = ", ".join(f'"{name}"' for name in (*self.games, game))
+        return (
+            f"{self.name} plays {', '.join(self.games)}, not {game}: choose another player or game, or, "
+            f"if it can play {game}, write @spelrum.player({games})"
+        )
+
+    def without(self, option: str) -> str:
+        """Why it does not play without an option."""
+        rule = {**self._rules()[option], "default": "…"}
+        return (
+            f"{self.name} needs the option `{option}`: set it in the sweep, or declare a default, "
+            f"@spelrum.player(options={{{option!r}: {rule}}})"
+        )
+
     def prepare(self) -> None:
         """Makes the player's object, if a class defines it: networks are loaded here."""
         if isinstance(self.target, type) and self._instance is None:
@@ -158,7 +189,9 @@ def player(
         files: files that decide how it plays beside its source, such as weights: paths from the
             source's folder. Another content makes it another player in results.
         environment: variables that its process needs beside ``PATH`` and ``PYTHONPATH``.
-        options: options that sweeps may set, as an engines file has them: ``{"skill": {"min": 1, "max": 9}}``.
+        options: options that sweeps may set, as an engines file has them, and the values of those that a
+            sweep leaves out: ``{"skill": {"min": 1, "max": 9, "default": 5}}``. Without a default, a sweep
+            must set it.
 
     Raises:
         Error: if there is no such game, a class has neither ``choose`` nor ``choose_batch``, or no name

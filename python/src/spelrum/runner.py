@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import re
@@ -31,6 +32,12 @@ _SOME_FAILED = 7
 # Between two looks at the progress, in seconds.
 _LOOK = 1.0
 _ENGINES_FILE = "engines.toml"
+# Tables of a sweep that set options of players.
+_CHOOSING = {"find", "tune", "evolve"}
+# A line of the program's log, and the one for a forfeited game.
+_LOGGED = re.compile(r"\d\S+Z +(?:WARN|ERROR) +(.*)")
+_FORFEIT = re.compile(r'a game was lost by forfeit number=\d+ engine="(.*?)" (.*)')
+_LINE_END = " ⏎ "
 # What is kept of a worker's log for its error, in bytes.
 _LOG_MAX = 16_000
 
@@ -56,6 +63,7 @@ def run(
     db: Optional[Union[str, Path]] = None,
     slots: Optional[int] = None,
     engines: Union[None, str, Path, Mapping[str, Engine]] = None,
+    engine_logs: Union[None, str, Path] = None,
     progress: Union[bool, Callable[[Progress], None]] = True,
     new: bool = False,
     drop: bool = False,
@@ -68,12 +76,15 @@ def run(
     options: ``{"player": mine, "move_time": "10ms"}``. What is written for them (the sweep, the
     engines file, source of a notebook's players) is kept in a folder beside the database, named
     after it. Ctrl-C lets the games under way end, a second one ends at once; finished games are kept.
+    The program's warnings come as ``UserWarning``, each once and as soon as it prints it.
 
     Args:
         sweep: a table, a file's path, or the text of a sweep.
         db: the results database; else the sweep's name with ``.db`` in the current folder.
         slots: how many games to play at once; else as many as there are cores.
         engines: external engines by the names that the sweep has for them, or an engines file.
+        engine_logs: a folder for all that engines and players of Python are sent, answer and print: a
+            file for each process, and in it lines that begin with ``!`` for what it prints.
         progress: whether to show it, or a function that gets it about once a second.
         new: begin a new experiment even if the database has one of this name.
         drop: accept that cells which the sweep no longer has leave the reports.
@@ -107,23 +118,29 @@ def run(
     command = ["run", str(file), "--db", str(database), "--json", "--quiet"]
     command += ["--slots", str(slots)] if slots is not None else []
     command += ["--engines", str(engines_file)] if engines_file is not None else []
+    command += ["--engine-logs", str(Path(engine_logs).expanduser())] if engine_logs is not None else []
     command += ["--new"] if new else []
     command += ["--yes"] if drop else []
     shown = _shown(progress)
+    name = _name(table, text, file)
+    interrupted = False
     try:
-        output, messages, code = _play([*command, *arguments], database, _name(table, text, file), shown)
+        output, message, code = _play([*command, *arguments], database, name, shown)
+    except KeyboardInterrupt:
+        interrupted = True
+        raise
     finally:
         if isinstance(shown, _Line):
             shown.close()
+        if interrupted:
+            _say_what_is_kept(database, name)
     try:
         report = json.loads(output)
     except ValueError:
         report = None
     if report is None or code not in (0, _SOME_FAILED):
-        raise binary.error(_of_python(messages.rstrip(), written), code, command)
+        raise binary.error(_of_python(message.rstrip(), written), code, command)
     experiment = Experiment(database, report["experiment_uuid"], report["experiment"])
-    if messages.strip():
-        warnings.warn(messages.strip(), stacklevel=2)
     _warn_of_crashes(experiment)
     return experiment
 
@@ -132,7 +149,8 @@ def with_engines(sweep: Mapping[str, Any], engines: dict[str, Engine]) -> dict[s
     """The sweep with players of Python as external engines, which are added to ``engines``.
 
     Raises:
-        Error: if two engines have the same name, or a player does not play the sweep's game.
+        Error: if two engines have the same name, a player does not play the sweep's game, or its options
+            are not those that it declares.
     """
     game = sweep.get("game")
     game = game.get("name") if isinstance(game, Mapping) else game
@@ -152,10 +170,31 @@ def with_engines(sweep: Mapping[str, Any], engines: dict[str, Engine]) -> dict[s
         _add(engines, engine_name, engine)
         # Another text may be an axis.
         if isinstance(engine, Player) and engine.games and game in GAMES and game not in engine.games:
-            raise Error(f"player `{name}` plays {', '.join(engine.games)}, and the sweep's game is {game}")
+            raise Error(f"player `{name}`: {engine.refusal(game)}")
+        if isinstance(engine, Player):
+            _check_options(name, engine, settings.get("options") or {}, is_all=not _CHOOSING & sweep.keys())
         protocol = "lines" if isinstance(engine, Player) else engine.protocol
         described[name] = {"algorithm": protocol, "engine": engine_name, **settings}
     return {**sweep, "players": described}
+
+
+def _check_options(name: str, player: Player, options: Any, is_all: bool) -> None:
+    """Compares a sweep's options with those that a player declares; other types are the program's to refuse."""
+    if not isinstance(options, Mapping) or not isinstance(player.options, (Mapping, type(None))):
+        return
+    declared = {str(option).lower(): str(option) for option in player.options or {}}
+    given = {str(option).lower() for option in options}
+    for option in options:
+        if str(option).lower() not in declared:
+            near = difflib.get_close_matches(str(option).lower(), declared, 1)
+            remedy = f"did you mean `{declared[near[0]]}`? " if near else ""
+            raise Error(
+                f"player `{name}`: {player.name} declares no option `{option}`; {remedy}remove it from the sweep, or "
+                f'declare it: @spelrum.player(options={{"{option}": {{"min": 1, "max": 9}}}})'
+            )
+    for option in player.required if is_all else []:
+        if option.lower() not in given:
+            raise Error(f"player `{name}`: {player.without(option)}")
 
 
 def worker(
@@ -167,6 +206,7 @@ def worker(
     slots: Optional[int] = None,
     name: Optional[str] = None,
     engines: Optional[Mapping[str, Engine]] = None,
+    engine_logs: Union[None, str, Path] = None,
     exit_when_done: bool = False,
     folder: Union[str, Path] = "worker.spelrum",
     arguments: Sequence[str] = (),
@@ -185,6 +225,7 @@ def worker(
         slots: how many games to play at once; else as many as there are cores.
         name: the worker's name in results; else the host's.
         engines: other external engines by the names that sweeps have for them.
+        engine_logs: a folder for all that players are sent, answer and print, as for :func:`run`.
         exit_when_done: whether to return when there is nothing left to play.
         folder: where the engines file and the source of a notebook's players are written.
         arguments: other arguments for ``spelrum worker``, such as ``["--label", "gpu"]``.
@@ -211,6 +252,7 @@ def worker(
     command += ["--coordinator", coordinator] if coordinator is not None else []
     command += ["--slots", str(slots)] if slots is not None else []
     command += ["--name", name] if name is not None else []
+    command += ["--engine-logs", str(Path(engine_logs).expanduser())] if engine_logs is not None else []
     command += ["--exit-when-done"] if exit_when_done else []
     written = []
     if named:
@@ -274,7 +316,8 @@ def _of_python(message: str, written: Sequence[Path]) -> str:
             key = above[-1].partition(" = ")[0]
             message = message.replace(place, f"`{'.'.join([*headers[-1:], key])}`")
         if file.name == _ENGINES_FILE and "engines file" in message:
-            message += "\n(the engines file is written from @spelrum.player and spelrum.Program: change it there)"
+            declaration = '(options={"skill": {"min": 1, "max": 9}})' if "`options" in message else ""
+            message += f"\n(the engines file is written from @spelrum.player{declaration} and spelrum.Program: change it there)"
     return message
 
 
@@ -314,39 +357,108 @@ def _name(table: Optional[Mapping[str, Any]], text: str, file: Optional[Path]) -
 def _play(
     command: Sequence[str], database: Path, name: str, show: Optional[Callable[[Progress], None]]
 ) -> tuple[str, str, int]:
-    """Runs the program to its end: what it printed, its messages, and its exit code."""
+    """Runs the program to its end: what it printed, its error, and its exit code."""
     began = time.monotonic()
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as said:
+        messages = _Messages(said.fileno())
         # A group of its own: Ctrl-C reaches the program once, from here, and not its engines.
         child = subprocess.Popen(
             binary.command(*command),
             stdin=subprocess.DEVNULL,
             stdout=output,
-            stderr=messages,
+            stderr=said,
             start_new_session=True,
         )
         interrupted = False
         while True:
             # Whatever is raised here, by a look as well, ends the program.
             try:
-                if _ends_within(child, _LOOK):
+                is_over = _ends_within(child, _LOOK)
+                messages.pass_on()
+                if is_over:
                     break
                 _look(database, name, began, show)
             except KeyboardInterrupt:
+                if not interrupted:
+                    print("\nfinishing the games under way; Ctrl-C again ends at once", file=sys.stderr, flush=True)
                 interrupted = True
                 child.send_signal(signal.SIGINT)
             except BaseException:
                 child.terminate()
-                child.wait()
+                try:
+                    child.wait()
+                except BaseException:
+                    child.terminate()  # The second one ends it at once.
+                    raise
                 raise
         if interrupted:
             raise KeyboardInterrupt
         _look(database, name, began, show)
-        texts = []
-        for stream in (output, messages):
-            stream.seek(0)
-            texts.append(stream.read().decode("utf-8", "replace"))
-        return texts[0], texts[1], child.returncode
+        output.seek(0)
+        return output.read().decode("utf-8", "replace"), messages.error(), child.returncode
+
+
+class _Messages:
+    """What the program prints on standard error: warnings, which are passed on once each, and its error."""
+
+    def __init__(self, file: int) -> None:
+        self._file = file
+        self._read = 0
+        self._seen: set[str] = set()
+        self._plain: list[str] = []
+        self._error: list[str] = []
+
+    def pass_on(self) -> None:
+        """Warns of what has come since the last call."""
+        # The program writes where the file's own offset is.
+        data = os.pread(self._file, 1 << 24, self._read)
+        data = data[: data.rfind(b"\n") + 1]
+        self._read += len(data)
+        block: list[str] = []
+        for line in data.decode("utf-8", "replace").splitlines():
+            logged = _LOGGED.match(line)
+            if self._error or line.startswith("error: "):
+                self._error.append(line)
+            elif logged is None:
+                block.append(line)
+            else:
+                self._warn(logged[1])
+        self._plain += block
+        if block:
+            self._warn("\n".join(block).strip())
+
+    def _warn(self, text: str) -> None:
+        forfeit = _FORFEIT.match(text)
+        if forfeit is not None:
+            # The whole of it comes once, at the end.
+            text = f"{forfeit[1]} loses games: {forfeit[2].rpartition(_LINE_END)[2]}"
+        # A text that differs in numbers of games alone is the same.
+        key = f"{forfeit[1]}" if forfeit is not None else re.sub(r" \w+=\d+", "", text)
+        if key not in self._seen and "games were lost by forfeit: more" not in text:
+            self._seen.add(key)
+            # The line that called `run`.
+            warnings.warn(text.replace(_LINE_END, "\n"), stacklevel=5)
+
+    def error(self) -> str:
+        """Why the program failed."""
+        return "\n".join(self._error or self._plain)
+
+
+def _say_what_is_kept(database: Path, name: str) -> None:
+    experiment = _status(database, name)
+    if experiment is not None:
+        games = experiment["games_settled"]
+        print(f"{games} games of {name} are kept; run the same again: it resumes", file=sys.stderr, flush=True)
+
+
+def _status(database: Path, name: str) -> Optional[dict[str, Any]]:
+    """The newest experiment of this name, or None if there is none yet or it cannot be read."""
+    try:
+        status = json.loads(binary.call("status", name, "--db", str(database), "--json")) if database.is_file() else {}
+        experiment: dict[str, Any] = status["experiments"][-1]
+        return experiment
+    except (Error, ValueError, LookupError):
+        return None
 
 
 def _ends_within(child: subprocess.Popen[bytes], seconds: float) -> bool:
@@ -358,12 +470,8 @@ def _ends_within(child: subprocess.Popen[bytes], seconds: float) -> bool:
 
 
 def _look(database: Path, name: str, began: float, show: Optional[Callable[[Progress], None]]) -> None:
-    if show is None or not database.is_file():
-        return
-    try:
-        status = json.loads(binary.call("status", name, "--db", str(database), "--json"))
-        experiment = status["experiments"][-1]
-    except (Error, ValueError, IndexError):
+    experiment = None if show is None else _status(database, name)
+    if show is None or experiment is None:
         return  # It is only being made, or this look came too late: the run itself says what is wrong.
     show(
         Progress(
@@ -422,4 +530,9 @@ def _warn_of_crashes(experiment: Experiment) -> None:
         f" (SELECT experiment_id FROM experiments WHERE uuid = '{experiment.uuid}') GROUP BY player, kind"
     ).rows()
     for row in rows:
-        warnings.warn(f"{row['player']} lost {row['games']} games by {row['kind']}: {row['message']}", stacklevel=3)
+        message = str(row["message"]).replace(_LINE_END, "\n")
+        warnings.warn(
+            f"{row['player']} lost {row['games']} games by {row['kind']}, the last one so: {message}\n"
+            '(all of them, with what the player printed: experiment.results.sql("SELECT * FROM forfeited").df())',
+            stacklevel=3,
+        )

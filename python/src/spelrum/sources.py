@@ -46,9 +46,19 @@ def engine_table(engine: Engine, folder: Path) -> Mapping[str, Any]:
         "files": files,
         # Sets come in the same order in every process, so that a player that follows its seed repeats itself.
         "environment": {"PYTHONHASHSEED": "0", **_python_path(), **engine.environment},
-        "options": engine.options,
+        "options": _without_defaults(engine.options),
         # Networks are loaded meanwhile.
         "startup_timeout": "5m",
+    }
+
+
+def _without_defaults(options: Any) -> Any:
+    """Options as an engines file has them; those of another type are the program's to refuse."""
+    if not isinstance(options, Mapping):
+        return options
+    return {
+        name: {key: value for key, value in rule.items() if key != "default"} if isinstance(rule, Mapping) else rule
+        for name, rule in options.items()
     }
 
 

@@ -88,7 +88,7 @@ class State:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options that the sweep sets for this player."""
+        """Options of this player: what the sweep sets, and the defaults that the player declares."""
         options: dict[str, Any] = self._start.get("options") or {}
         return options
 
