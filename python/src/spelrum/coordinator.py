@@ -27,7 +27,7 @@ _AWAY = 60.0
 # The same at the first contact, when the address may be wrong.
 _FIRST_SILENCE = 20.0
 _FIRST_AWAY = 3.0
-# After how many seconds away it is said that it is.
+# Seconds away until a notice.
 _NOTICE = 3.0
 
 
@@ -45,7 +45,7 @@ class Coordinator:
             try:
                 context = ssl.create_default_context(cafile=None if ca is None else str(Path(ca).expanduser()))
             except OSError as error:
-                # Not of OpenSSL's words, which do not name the file.
+                # OpenSSL's own message does not name the file.
                 reason = "it has no certificates in PEM" if isinstance(error, ssl.SSLError) else error.strerror
                 raise Error(
                     f"cannot read the CA certificates {ca}: {reason}; give the file `ca.pem` that `spelrum certificate "

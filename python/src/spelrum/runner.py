@@ -430,10 +430,10 @@ class _Messages:
     def _warn(self, text: str) -> None:
         forfeit = _FORFEIT.match(text)
         if forfeit is not None:
-            # The whole of it comes once, at the end.
+            # The traceback comes once, at the end.
             text = f"{forfeit[1]} loses games: {forfeit[2].rpartition(_LINE_END)[2]}"
-        # A text that differs in numbers of games alone is the same.
-        key = f"{forfeit[1]}" if forfeit is not None else re.sub(r" \w+=\d+", "", text)
+        # Texts that differ only in fields such as the game's number count as one.
+        key = forfeit[1] if forfeit is not None else re.sub(r" \w+=\d+", "", text)
         if key not in self._seen and "games were lost by forfeit: more" not in text:
             self._seen.add(key)
             # The line that called `run`.
@@ -533,6 +533,6 @@ def _warn_of_crashes(experiment: Experiment) -> None:
         message = str(row["message"]).replace(_LINE_END, "\n")
         warnings.warn(
             f"{row['player']} lost {row['games']} games by {row['kind']}, the last one so: {message}\n"
-            '(all of them, with what the player printed: experiment.results.sql("SELECT * FROM forfeited").df())',
+            '(all of them, with what the player printed: experiment.results.sql("SELECT * FROM forfeited").rows())',
             stacklevel=3,
         )
