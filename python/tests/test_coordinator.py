@@ -257,3 +257,22 @@ def test_certificates_that_cannot_be_read(tmp_path: Path) -> None:
     for name, reason in [("missing.pem", "No such file"), ("not.pem", "it has no certificates"), ("", "Is a directory")]:
         with pytest.raises(spelrum.Error, match=f"{name}: {reason}.*spelrum certificate create"):
             spelrum.connect("https://127.0.0.1:9", ca=tmp_path / name)
+
+
+def test_a_certificate_that_is_not_trusted(program: str, tmp_path: Path) -> None:
+    subprocess.run([program, "certificate", "create", "127.0.0.1"], cwd=tmp_path, capture_output=True, check=True)
+    files = ["--tls-cert", "coordinator.pem", "--tls-key", "coordinator.key"]
+    command = [program, "coordinator", "--db", "all.db", "--listen", "127.0.0.1:0", *files]
+    environment = {**os.environ, "SPELRUM_TOKEN": TOKEN}
+    child = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert child.stdout is not None
+    url = "https://127.0.0.1:" + child.stdout.readline().strip().rpartition(":")[2].strip("/")
+    try:
+        with pytest.raises(spelrum.Error, match="certificate verify failed.*; give its CA certificates"):
+            spelrum.connect(url, token=TOKEN)
+        assert spelrum.connect(url, token=TOKEN, ca=tmp_path / "ca.pem").status()["experiments"] == []
+    finally:
+        child.terminate()
+        child.communicate(timeout=20)

@@ -162,8 +162,11 @@ class Coordinator:
                 reason = getattr(lost, "reason", lost)
                 message = f"cannot reach the coordinator at {self.url}: {getattr(reason, 'strerror', None) or reason}"
                 wait = pause
-                if not self._is_known:
-                    message += "; is it running there? To start one: spelrum coordinator --db results.db"
+                if type(reason).__name__ == "SSLCertVerificationError":
+                    message += "; give its CA certificates (the argument `ca`, or the environment variable SPELRUM_CA)"
+                elif not self._is_known:
+                    if isinstance(reason, (ConnectionRefusedError, TimeoutError)):
+                        message += "; is it running there? To start one: spelrum coordinator --db results.db"
                     away = _FIRST_AWAY
                 elif not is_told and time.monotonic() - began > _NOTICE:
                     print(f"{message}; trying again for up to {_AWAY:.0f} s", file=sys.stderr, flush=True)
