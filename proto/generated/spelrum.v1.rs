@@ -628,7 +628,7 @@ pub struct Move {
     /// context switches. Absent if unknown, and for external engines.
     #[prost(uint64, optional, tag = "14")]
     pub involuntary_switches: ::core::option::Option<u64>,
-    /// What an external engine told of the move.
+    /// What an external engine reported of the move beside its search.
     #[prost(message, optional, tag = "15")]
     pub remarks: ::core::option::Option<Remarks>,
 }

@@ -12,7 +12,7 @@ pub(super) struct OverUgi(OverUci);
 impl OverUgi {
     pub(super) fn new(rules: &Rules) -> Self {
         fn start_of<G: Game>(rules: &Rules) -> Option<String> {
-            // Engines are told no rules: under others, `startpos` could be another position.
+            // No rules are sent to engines: under others, `startpos` could be another position.
             let start = (*rules == Rules::usual::<G>()).then(|| G::start(rules).ok()).flatten();
             start.map(|position| position.to_string())
         }

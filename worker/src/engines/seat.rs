@@ -209,7 +209,7 @@ impl EngineSeat {
         self.engine.end_game(&GameEnd { result, termination, moves: &moves });
     }
 
-    /// What an engine told of its move, without its words where there is no room for them: a game's results are one
+    /// What an engine reported of its move, without its words where there is no room for them: a game's results are one
     /// message.
     fn keep(&mut self, choice: Choice) -> Option<Box<Remarks>> {
         let Choice { note, distribution, refused, .. } = choice;

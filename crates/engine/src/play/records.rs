@@ -105,12 +105,12 @@ pub struct MoveRecord {
     /// involuntary context switches. `None` where the system does not report them, and for an external
     /// engine.
     pub involuntary_switches: Option<u64>,
-    /// What an external player told of its move; `None` for a built-in one.
+    /// What an external player reported of its move beside its search; `None` for a built-in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remarks: Option<Box<Remarks>>,
 }
 
-/// What an external player tells of its move beside its search, which nobody can verify.
+/// What an external player reports of its move beside its search; it cannot be verified.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Remarks {
     /// A text in several lines; empty if there is none.
@@ -153,7 +153,7 @@ impl Remarks {
         } else if distribution.len() > Self::MOVES_MAX || !distribution.iter().all(is_share) {
             Some("the probabilities of moves are too many, or are none")
         } else if note.is_empty() && distribution.is_empty() && *refused == 0 {
-            Some("nothing is told of a move")
+            Some("a report on a move is empty")
         } else {
             None
         }

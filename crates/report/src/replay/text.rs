@@ -164,7 +164,7 @@ fn write_move(
     )
 }
 
-/// Writes what an external engine told of its move: its probabilities, the greatest first, and its words.
+/// Writes what an external engine reported of its move: its probabilities, the greatest first, and its words.
 fn write_remarks(
     out: &mut dyn Write,
     Remarks { note, distribution, refused }: &Remarks,

@@ -18,7 +18,7 @@ pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Result<String, StoreErro
     serde_json::to_string(value).map_err(|error| StoreError::Sql(sqlx::Error::Encode(error.into())))
 }
 
-/// What was told of a move, from its row of `move_notes` if it has one: `refused` is never NULL there.
+/// What a player reported of a move, from its row of `move_notes` if it has one: `refused` is never NULL there.
 pub(crate) fn remarks(
     note: Option<String>,
     distribution_json: Option<String>,

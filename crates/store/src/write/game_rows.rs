@@ -193,7 +193,7 @@ impl Row for NoteRow<'_> {
     }
 }
 
-/// The rows of what was told of a game's moves.
+/// The rows of what players reported of a game's moves.
 pub(crate) fn note_rows<'g>(
     id: i64,
     game: &Checked<'g>,

@@ -52,7 +52,7 @@ struct StoredMoves {
     tables: &'static str,
     /// The column of the game's id.
     key: &'static str,
-    /// The columns of the time, the note and the probabilities that a player told, and of its refused answers.
+    /// The columns of the time, the note and the probabilities that a player reported, and of its refused answers.
     remarks: &'static str,
 }
 
