@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spelrum_engine::{AWAITED_BUILD, ExternalRules, Parameters, Protocol, Value};
+use spelrum_engine::{AWAITED_BUILD, EngineCommit, ExternalRules, Parameters, Protocol, Value};
 
 use crate::builds;
 use crate::capabilities::Capabilities;
@@ -70,6 +70,35 @@ pub struct NeededEngine {
     pub build: Option<String>,
 }
 
+/// The engines that a worker builds from commits which sweeps name.
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub struct BuiltEngines {
+    /// The names of engines whose repositories its engines file has.
+    pub engines: Vec<String>,
+    /// Builds that failed there.
+    pub failed: Vec<FailedBuild>,
+}
+
+/// A commit of an engine that a worker could not build.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct FailedBuild {
+    /// The engine with the commit: see [`EngineCommit`].
+    pub engine: String,
+    /// The problem.
+    pub problem: String,
+}
+
+impl BuiltEngines {
+    /// Whether a worker with these builds this engine at a commit, and has not failed to.
+    #[must_use]
+    pub fn may_build(&self, name: &str) -> bool {
+        EngineCommit::parse(name).is_some_and(|commit| self.engines.contains(&commit.engine))
+            && self.failed.iter().all(|failed| failed.engine != name)
+    }
+}
+
 /// A loss caused by a fault of an external engine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Forfeit {
@@ -128,7 +157,7 @@ impl NeededEngine {
         let protocol = Protocol::named(&text("algorithm")?)?;
         let sha256 = text("sha256").and_then(|digits| digits.parse().ok());
         Some(Self {
-            engine: text("engine")?,
+            engine: EngineCommit::engine_name(parameters)?,
             protocol,
             version: text("version").filter(|version| !version.is_empty()),
             sha256: sha256.map(|DefinitionHash(bytes)| bytes),
@@ -156,6 +185,12 @@ impl NeededEngine {
     #[must_use]
     pub fn with_any_build(&self) -> Self {
         Self { build: None, ..self.clone() }
+    }
+
+    /// Whether a commit says which build plays.
+    #[must_use]
+    pub fn has_commit(&self) -> bool {
+        EngineCommit::parse(&self.engine).is_some()
     }
 
     /// Whether a program is allowed under this name: its version and its hash are as required.
@@ -268,6 +303,36 @@ mod tests {
         assert_eq!(build(&"ab".repeat(32)).to_string(), "fish (uci), build abababab");
         assert_eq!(build(AWAITED_BUILD).to_string(), "fish (uci)");
         assert!(build(AWAITED_BUILD).with_any_build().is_met_by(&fish));
+    }
+
+    #[test]
+    fn a_commit_is_part_of_the_name() {
+        let commit = "0123456789abcdef".repeat(3)[..40].to_owned();
+        let need = |more: &str| {
+            let json = format!(r#"{{"algorithm":"uci",{more}"engine":"dev","nodes":9}}"#);
+            NeededEngine::from_parameters(&serde_json::from_str(&json).unwrap()).unwrap()
+        };
+        let plain = need(&format!(r#""commit":"{commit}","#));
+        let counted = need(&format!(r#""bench":77,"commit":"{commit}","#));
+        assert_eq!(plain.engine, format!("dev@{commit}"));
+        assert_eq!(counted.engine, format!("dev@{commit}:77"));
+        assert!(plain.has_commit() && counted.has_commit() && !need("").has_commit());
+        let engines = vec!["dev".to_owned()];
+        let failed = FailedBuild { engine: counted.engine.clone(), problem: String::new() };
+        let built = BuiltEngines { engines, failed: vec![failed] };
+        assert!(built.may_build(&plain.engine) && !built.may_build(&counted.engine));
+        for name in [
+            format!("base@{commit}"),
+            "dev".to_owned(),
+            "dev@0123".to_owned(),
+            format!("dev@{}", commit.to_uppercase()),
+            format!("dev@{commit}:"),
+            format!("dev@{commit}:007"),
+            format!("dev@{commit}:-1"),
+            format!("dev@{commit}/../x"),
+        ] {
+            assert!(!built.may_build(&name), "{name}");
+        }
     }
 
     #[test]

@@ -267,7 +267,8 @@ impl Plan {
         planned + self.course.as_ref().map_or(0, CoursePlan::games_at_most)
     }
 
-    /// The engines whose builds must be named, each once per demand; empty if any build is allowed or builds are named.
+    /// The engines whose builds must be named, each once per demand; empty if any build is allowed or builds are named. A
+    /// commit names its build.
     #[must_use]
     pub fn unbuilt(&self) -> BTreeSet<NeededEngine> {
         if self.any_build || self.names_builds {
@@ -275,7 +276,7 @@ impl Plan {
         }
         let needs = self.players.iter().filter(|player| player.is_external());
         let needs = needs.filter_map(|player| NeededEngine::from_parameters(&player.parameters()));
-        needs.filter(|need| need.build.is_none()).collect()
+        needs.filter(|need| need.build.is_none() && !need.has_commit()).collect()
     }
 
     /// Whether any of its cells, or of its course's cells, is timed.

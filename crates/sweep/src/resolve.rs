@@ -347,8 +347,9 @@ pub(super) fn player(
     for (key, value) in decided {
         set_parameter(&mut given, key, value);
     }
-    if let (Some(builds), Some(_), Some(Value::Text(engine)), None) =
-        (builds, Protocol::named(algorithm), given.get("engine"), given.get("build"))
+    let is_pinned = ["build", "commit"].iter().any(|key| given.contains_key(*key));
+    if let (Some(builds), Some(_), Some(Value::Text(engine)), false) =
+        (builds, Protocol::named(algorithm), given.get("engine"), is_pinned)
         && let Some(build) = builds.get(engine)
     {
         given.insert("build".to_owned(), Value::Text(build.clone()));

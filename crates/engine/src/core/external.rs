@@ -3,6 +3,8 @@
 //! They have tables of parameters like built-in algorithms, but no search: a caller that plays such a game
 //! provides an [`ExternalPlayer`](crate::ExternalPlayer).
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_names::Names;
@@ -73,7 +75,7 @@ pub const EXTERNAL_ALGORITHMS: &[&str] = &Protocol::NAMES;
 pub struct ExternalRules {
     /// How it is spoken to.
     pub protocol: Protocol,
-    /// Its name in the engines file of the machine that plays.
+    /// Its name in the engines file of the machine that plays, or that of a build of a commit: see [`EngineCommit`].
     pub engine: String,
     /// A text that the engine's reported name must contain.
     pub version: Option<String>,
@@ -93,8 +95,69 @@ pub const AWAITED_BUILD: &str = "awaited";
 /// Least digits of a build's prefix, so that two builds do not match by chance.
 const BUILD_DIGITS_MIN: usize = 8;
 
+/// Digits of a Git commit's hash.
+const COMMIT_DIGITS: usize = 40;
+
+/// The most nodes of a `bench`: every integer up to here is exact in JSON.
+const BENCH_MAX: i64 = (1 << 53) - 1;
+
+/// A commit of an engine that machines build themselves. Its text, such as `dev@` and the commit's 40 digits, names
+/// the built engine wherever engines have names; a demanded `bench` follows after a colon. Names in engines files have
+/// neither mark.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EngineCommit {
+    /// The engine's name in engines files.
+    pub engine: String,
+    /// The commit, as 40 hexadecimal digits in lower case.
+    pub commit: String,
+    /// The number of nodes that its `bench` must count.
+    pub bench: Option<u64>,
+}
+
+impl EngineCommit {
+    /// Parses the name of such a build; `None` if it is another name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        let (engine, rest) = name.split_once('@')?;
+        let (commit, bench) = match rest.split_once(':') {
+            Some((commit, bench)) => (commit, Some(bench.parse().ok()?)),
+            None => (rest, None),
+        };
+        let build = Self { engine: engine.to_owned(), commit: commit.to_owned(), bench };
+        // One text for each build, so that names are compared as texts.
+        (!engine.is_empty() && is_commit(commit) && build.to_string() == name).then_some(build)
+    }
+
+    /// The name of a player's engine, by its fully spelt-out parameters: with the commit, if it has one. `None` if they
+    /// name no engine.
+    #[must_use]
+    pub fn engine_name(parameters: &Parameters) -> Option<String> {
+        let Some(Value::Text(engine)) = parameters.get("engine") else { return None };
+        let Some(Value::Text(commit)) = parameters.get("commit") else {
+            return Some(engine.clone());
+        };
+        let bench = match parameters.get("bench") {
+            Some(Value::Integer(bench)) => u64::try_from(*bench).ok(),
+            Some(_) | None => None,
+        };
+        Some(Self { engine: engine.clone(), commit: commit.clone(), bench }.to_string())
+    }
+}
+
+impl fmt::Display for EngineCommit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.engine, self.commit)?;
+        self.bench.map_or(Ok(()), |bench| write!(f, ":{bench}"))
+    }
+}
+
+fn is_commit(text: &str) -> bool {
+    let is_digit = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
+    text.len() == COMMIT_DIGITS && text.bytes().all(is_digit)
+}
+
 /// The parameters of all protocols, which differ only in the messages.
-const PARAMETERS: [ParameterInfo; 11] = [
+const PARAMETERS: [ParameterInfo; 13] = [
     ParameterInfo::text(
         "engine",
         64,
@@ -122,6 +185,21 @@ const PARAMETERS: [ParameterInfo; 11] = [
          sweep is played is required, unless the sweep sets `any_build`.",
     )
     .default_to(ParameterDefault::Absent),
+    ParameterInfo::text(
+        "commit",
+        COMMIT_DIGITS,
+        "The Git commit of the engine, as 40 hexadecimal digits. Machines build it whose engines file names the \
+         engine's repository.",
+    )
+    .default_to(ParameterDefault::Absent),
+    ParameterInfo::integer(
+        "bench",
+        1..=BENCH_MAX,
+        1,
+        "The number of nodes that the engine's `bench` must count at this commit; a build that counts another number \
+         does not play.",
+    )
+    .default_to(ParameterDefault::Absent),
     ParameterInfo::switch(
         "reproducible",
         false,
@@ -131,7 +209,7 @@ const PARAMETERS: [ParameterInfo; 11] = [
 ];
 
 /// The parameters of the protocol of lines.
-const PARAMETERS_OF_LINES: [ParameterInfo; 12] = {
+const PARAMETERS_OF_LINES: [ParameterInfo; 14] = {
     let retries = ParameterInfo::integer(
         "retries",
         0..=100,
@@ -139,7 +217,7 @@ const PARAMETERS_OF_LINES: [ParameterInfo; 12] = {
         "The number of times that it may answer again after an illegal or unreadable move, within the time of the \
          move. 0 if absent.",
     );
-    let mut parameters = [retries.default_to(ParameterDefault::Absent); 12];
+    let mut parameters = [retries.default_to(ParameterDefault::Absent); 14];
     let mut place = 0;
     while place < PARAMETERS.len() {
         parameters[place] = PARAMETERS[place];
@@ -271,9 +349,21 @@ impl ExternalRules {
         if let Some(build) = &build {
             check_build(build)?;
         }
+        let bench = match settings.optional_value("bench") {
+            Some(Value::Integer(nodes)) => u64::try_from(*nodes).ok(),
+            Some(_) | None => None,
+        };
+        check_commit(text("commit"), bench, build.as_deref())?;
+        let engine = match text("commit") {
+            Some(commit) => {
+                let (engine, commit) = (engine.to_owned(), commit.to_owned());
+                EngineCommit { engine, commit, bench }.to_string()
+            }
+            None => engine.to_owned(),
+        };
         Ok(Self {
             protocol,
-            engine: engine.to_owned(),
+            engine,
             version: text("version").filter(|version| !version.is_empty()).map(str::to_owned),
             sha256: text("sha256").and_then(hash_of_hex),
             build,
@@ -331,6 +421,33 @@ fn check_build(build: &str) -> Result<(), KeyProblem> {
             "write the first {BUILD_DIGITS_MIN} to 64 digits of its hash, in lower case, as `report` shows it"
         ),
     ))
+}
+
+/// A commit says which build plays.
+fn check_commit(
+    commit: Option<&str>,
+    bench: Option<u64>,
+    build: Option<&str>,
+) -> Result<(), KeyProblem> {
+    let (key, problem, remedy) = match (commit, bench, build) {
+        (Some(commit), _, _) if !is_commit(commit) => (
+            "commit",
+            format!("{commit:?} is not a commit"),
+            "write all 40 digits of its hash, in lower case, as `git rev-parse NAME` prints them",
+        ),
+        (Some(_), _, Some(_)) => (
+            "build",
+            "a player with a `commit` has the build of that commit, which differs from machine to machine".to_owned(),
+            "leave out `build`",
+        ),
+        (None, Some(_), _) => (
+            "bench",
+            "there is no `commit` whose `bench` this could be".to_owned(),
+            "give the commit, or leave out `bench`",
+        ),
+        (Some(_) | None, _, _) => return Ok(()),
+    };
+    Err(Problem::of_key(key, problem, remedy.to_owned()))
 }
 
 /// Options are scalars: structured values have no form in most protocols.
