@@ -4,14 +4,15 @@
 mod dialects;
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rustix::fs::{Access, access};
 use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Table, Tree, did_you_mean, line_and_column};
 
 use crate::protocol::Protocol;
+use crate::search_path::in_path;
+use crate::source::Source;
 use crate::spec::{AllowedOption, EngineSpec, OptionRule, OptionValue, Options, Patience};
 use crate::units::{self, NoAmount};
 
@@ -19,6 +20,10 @@ use crate::units::{self, NoAmount};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineFile {
     engines: BTreeMap<String, EngineSpec>,
+    /// Engines that are built from commits.
+    sources: BTreeMap<String, Source>,
+    /// The folder for their builds, if the file names it.
+    builds: Option<PathBuf>,
 }
 
 /// An error in an engines file.
@@ -52,6 +57,8 @@ const NAME_BYTES_MAX: usize = 64;
 /// The most engines that a worker may offer.
 const ENGINES_MAX: usize = 100;
 const AT_ONCE_MAX: u32 = 4_096;
+/// How long a build may take, unless the file says otherwise.
+const BUILD_TIMEOUT: Duration = Duration::from_mins(30);
 /// The most extra files of an engine.
 const FILES_MAX: usize = 100;
 
@@ -110,10 +117,51 @@ impl EngineFile {
     /// The same engines, with a log file in this folder of each of their processes' conversations.
     #[must_use]
     pub fn with_logs(mut self, folder: &Path) -> Self {
-        for engine in self.engines.values_mut() {
+        let sources = self.sources.values_mut().map(|source| &mut source.engine);
+        for engine in self.engines.values_mut().chain(sources) {
             engine.logs = Some(folder.to_owned());
         }
         self
+    }
+
+    /// The same file with the engines of these names alone.
+    #[must_use]
+    pub fn with_only(mut self, is_needed: impl Fn(&str) -> bool) -> Self {
+        self.engines.retain(|name, _| is_needed(name));
+        self.sources.retain(|name, _| is_needed(name));
+        self
+    }
+
+    /// Adds an engine, or replaces the one of its name.
+    pub(crate) fn add(&mut self, engine: EngineSpec) {
+        self.engines.insert(engine.name.clone(), engine);
+    }
+
+    /// Removes an engine.
+    pub(crate) fn remove(&mut self, name: &str) {
+        self.engines.remove(name);
+    }
+
+    /// An engine that is built from commits, by its name.
+    #[must_use]
+    pub fn source(&self, name: &str) -> Option<&Source> {
+        self.sources.get(name)
+    }
+
+    /// The engines that are built from commits, by name.
+    pub fn sources(&self) -> impl Iterator<Item = &Source> {
+        self.sources.values()
+    }
+
+    /// The folder for builds: the one that the file names, or `spelrum/builds` in this user's folder for caches.
+    #[must_use]
+    pub fn builds(&self) -> PathBuf {
+        self.builds.clone().unwrap_or_else(|| {
+            let folder =
+                |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+            let caches = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
+            caches.unwrap_or_else(std::env::temp_dir).join("spelrum").join("builds")
+        })
     }
 
     /// All engines, by name.
@@ -124,7 +172,8 @@ impl EngineFile {
 
 impl FromIterator<EngineSpec> for EngineFile {
     fn from_iter<T: IntoIterator<Item = EngineSpec>>(engines: T) -> Self {
-        Self { engines: engines.into_iter().map(|spec| (spec.name.clone(), spec)).collect() }
+        let engines = engines.into_iter().map(|spec| (spec.name.clone(), spec)).collect();
+        Self { engines, ..Self::default() }
     }
 }
 
@@ -132,9 +181,13 @@ const EXAMPLE: &str =
     "[engines.stockfish] and below it protocol = \"uci\" and command = \"stockfish\"";
 
 /// The keys of an engine.
-const ENGINE: [&str; 18] = [
+const ENGINE: [&str; 22] = [
     "protocol",
     "command",
+    "git",
+    "build",
+    "bench",
+    "build_timeout",
     "args",
     "files",
     "directory",
@@ -155,8 +208,10 @@ const ENGINE: [&str; 18] = [
 
 fn read_engines(text: &str, folder: &Path) -> Result<EngineFile, Fault> {
     let root = spelrum_toml::parse(text, "docs/engines.md documents the format")?;
-    root.check_keys("the engines file", &["engines"])?;
-    let Some(engines) = root.value("engines") else { return Ok(EngineFile::default()) };
+    root.check_keys("the engines file", &["engines", "builds"])?;
+    let builds = root.get("builds").map(Entry::text).transpose()?.map(|path| folder.join(path));
+    let mut file = EngineFile { builds, ..EngineFile::default() };
+    let Some(engines) = root.value("engines") else { return Ok(file) };
     let entries = &engines.table("`engines`", EXAMPLE)?.entries;
     if entries.len() > ENGINES_MAX {
         let problem = format!("it has {} engines", entries.len());
@@ -165,7 +220,14 @@ fn read_engines(text: &str, folder: &Path) -> Result<EngineFile, Fault> {
             format!("name at most {ENGINES_MAX} in one file"),
         ));
     }
-    entries.iter().map(|entry| RawEngine::new(entry, folder)?.into_spec()).collect()
+    for entry in entries {
+        let engine = RawEngine::new(entry, folder)?;
+        match engine.source()? {
+            Some(source) => drop(file.sources.insert(entry.key.clone(), source)),
+            None => file.add(engine.into_spec()?),
+        }
+    }
+    Ok(file)
 }
 
 /// An engine as written.
@@ -215,6 +277,46 @@ impl<'a> RawEngine<'a> {
             ugi: self.ugi()?,
             logs: None,
         })
+    }
+
+    /// The engine as one that is built from commits, if it has a repository.
+    fn source(&self) -> Result<Option<Source>, Fault> {
+        let Some(git) = self.table.get("git") else {
+            let keys = ["build", "bench", "build_timeout"];
+            let Some(key) = keys.into_iter().find_map(|key| self.table.get(key)) else {
+                return Ok(None);
+            };
+            return Err(Fault::at(
+                &key.key_place,
+                format!("`{}` builds commits of a repository, and there is no `git`", key.key),
+                "write git = \"https://…\", or leave it out",
+            ));
+        };
+        let command = |key: &str| -> Result<Option<String>, Fault> {
+            let Some(entry) = self.table.get(key) else { return Ok(None) };
+            without_nul((&entry.value, entry.text()?)).map(Some)
+        };
+        let build = self.table.required("build", "build = \"make -j2\"")?;
+        let address = without_nul((&git.value, git.text()?))?;
+        if address.is_empty() {
+            return Err(Fault::at(
+                &git.value.place,
+                "the address is empty",
+                "write git = \"https://…\"",
+            ));
+        }
+        // Addresses have a colon: https://…, file://… and user@host:path.
+        let path = self.folder.join(&address);
+        let is_path = !address.contains(':');
+        // Its paths lead from the folder of a commit.
+        let in_commit = RawEngine { folder: Path::new(""), ..*self };
+        Ok(Some(Source {
+            engine: in_commit.into_spec()?,
+            git: if is_path { path.to_string_lossy().into_owned() } else { address },
+            build: without_nul((&build.value, build.text()?))?,
+            bench: command("bench")?,
+            timeout: self.amount("build_timeout", units::duration)?.unwrap_or(BUILD_TIMEOUT),
+        }))
     }
 
     fn files(&self) -> Result<Vec<PathBuf>, Fault> {
@@ -367,15 +469,6 @@ fn resolve_command(command: &Entry, folder: &Path) -> Result<PathBuf, Fault> {
             "write its full path, such as /usr/games/stockfish",
         )
     })
-}
-
-/// The first executable program with a name. Relative folders are skipped, since this process and the engine
-/// have different working directories.
-fn in_path(path: &OsStr, name: &str) -> Option<PathBuf> {
-    std::env::split_paths(path)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(name))
-        .find(|program| program.is_file() && access(program, Access::EXEC_OK).is_ok())
 }
 
 fn option_value(node: &Node) -> Result<OptionValue, Fault> {

@@ -68,8 +68,10 @@ mod process;
 mod processes;
 mod program;
 mod protocol;
+mod search_path;
 mod shared;
 mod situation;
+mod source;
 mod spec;
 pub mod text;
 pub mod uci;
@@ -91,6 +93,7 @@ pub use protocol::Protocol;
 pub use situation::{
     AnyPosition, Choice, Clock, Colour, Conditions, Limits, Remaining, RuleBook, Situation, Start,
 };
+pub use source::{BuildError, CommitToBuild, Source};
 pub use spec::{
     AllowedOption, EngineSpec, OptionRefused, OptionRule, OptionValue, Options, Patience,
 };

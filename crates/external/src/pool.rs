@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use crate::build::hash_build;
@@ -26,7 +26,7 @@ pub struct Pool(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    file: EngineFile,
+    file: RwLock<Arc<EngineFile>>,
     guard: Guard,
     places: Places,
     bounds: Bounds,
@@ -90,6 +90,8 @@ pub struct Reservation {
 #[derive(Debug)]
 struct Room {
     pool: Arc<Shared>,
+    /// The engines when the room was given.
+    engines: Arc<EngineFile>,
     counts: BTreeMap<String, u32>,
 }
 
@@ -142,13 +144,30 @@ impl Pool {
     pub fn within(file: EngineFile, guard: Guard, bounds: Bounds) -> Self {
         let (state, has_room) = (Mutex::default(), Condvar::new());
         let places = Places::default();
+        let file = RwLock::new(Arc::new(file));
         Self(Arc::new(Shared { file, guard, places, bounds, state, has_room }))
     }
 
-    /// The engines file.
+    /// The engines file, with the engines that were added.
     #[must_use]
-    pub fn engines(&self) -> &EngineFile {
-        &self.0.file
+    pub fn engines(&self) -> Arc<EngineFile> {
+        self.0.engines()
+    }
+
+    /// The guard of its engines.
+    #[must_use]
+    pub fn guard(&self) -> &Guard {
+        &self.0.guard
+    }
+
+    /// Adds an engine to those of the file.
+    pub fn add(&self, engine: EngineSpec) {
+        self.0.change_engines(|file| file.add(engine));
+    }
+
+    /// Removes an engine. Games that have it go on.
+    pub fn remove(&self, name: &str) {
+        self.0.change_engines(|file| file.remove(name));
     }
 
     /// Waits until there is room for the engines of a game, each named as often as it plays.
@@ -160,8 +179,9 @@ impl Pool {
         for name in names {
             *all.entry((*name).to_owned()).or_insert(0) += 1;
         }
+        let engines = self.engines();
         for (name, needed) in &all {
-            let spec = self.0.file.get(name).ok_or_else(|| NoRoom::Unknown(name.clone()))?;
+            let spec = engines.get(name).ok_or_else(|| NoRoom::Unknown(name.clone()))?;
             let (needed, at_once) = (*needed, spec.at_once);
             if needed > at_once {
                 return Err(NoRoom::TooMany { engine: name.clone(), needed, at_once });
@@ -170,14 +190,14 @@ impl Pool {
         let mut state = self.0.lock();
         loop {
             let has_room = all.iter().all(|(name, needed)| {
-                let at_once = self.0.file.get(name).map_or(0, |spec| spec.at_once);
+                let at_once = engines.get(name).map_or(0, |spec| spec.at_once);
                 state.reserved_or_leaving(name) + needed <= at_once
             });
             if has_room {
                 for (name, needed) in &all {
                     *state.reserved.entry(name.clone()).or_insert(0) += needed;
                 }
-                let room = Room { pool: Arc::clone(&self.0), counts: all.clone() };
+                let room = Room { pool: Arc::clone(&self.0), engines, counts: all.clone() };
                 return Ok(Reservation { room: Arc::new(room), open: all });
             }
             if aborted() {
@@ -212,7 +232,7 @@ impl Reservation {
         aborted: Aborted<'_>,
     ) -> Result<LeasedEngine, EngineFailure> {
         let pool = &self.room.pool;
-        let spec = pool.file.get(name).cloned();
+        let spec = self.room.engines.get(name).cloned();
         let open = self.open.get_mut(name).filter(|open| **open > 0);
         let (Some(spec), Some(open)) = (spec, open) else {
             panic!("`{name}` was not reserved");
@@ -398,6 +418,14 @@ impl State {
 }
 
 impl Shared {
+    fn engines(&self) -> Arc<EngineFile> {
+        Arc::clone(&self.file.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn change_engines(&self, change: impl FnOnce(&mut EngineFile)) {
+        change(Arc::make_mut(&mut self.file.write().unwrap_or_else(PoisonError::into_inner)));
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // Code under the lock cannot panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,3 +1,4 @@
+use std::ffi::OsStr;
 use std::time::Duration;
 
 use super::*;
