@@ -66,6 +66,22 @@ pub struct HelloRequest {
     /// The secret from an earlier Hello's answer; empty at first.
     #[prost(bytes = "vec", tag = "23")]
     pub worker_secret: ::prost::alloc::vec::Vec<u8>,
+    /// Names of engines that it builds from commits of a repository, which its engines file has: at most 100.
+    #[prost(string, repeated, tag = "24")]
+    pub built_engines: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Commits that it could not build: at most 100.
+    #[prost(message, repeated, tag = "25")]
+    pub failed_builds: ::prost::alloc::vec::Vec<FailedBuild>,
+}
+/// A commit of an engine that a worker could not build.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FailedBuild {
+    /// The engine with the commit, as in LeaseResponse.builds.
+    #[prost(string, tag = "1")]
+    pub engine: ::prost::alloc::string::String,
+    /// The problem, for people: at most 4,096 bytes.
+    #[prost(string, tag = "2")]
+    pub problem: ::prost::alloc::string::String,
 }
 /// A label of a worker's machine, such as site and lab2.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -252,6 +268,11 @@ pub struct LeaseResponse {
     /// With a grant of several cells: definitions of some of them, which the worker need not fetch. Any may be missing.
     #[prost(message, repeated, tag = "6")]
     pub cells: ::prost::alloc::vec::Vec<LeasedCell>,
+    /// Engines with commits that the worker is asked to build, since games wait for them: at most 8. Each is a name of
+    /// built_engines, '@' and the commit's 40 hexadecimal digits, and, if its bench must count a number of nodes, ':' and
+    /// that number. Under this name the worker then offers the engine.
+    #[prost(string, repeated, tag = "7")]
+    pub builds: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LeasedCell {

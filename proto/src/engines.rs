@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use spelrum_engine::Protocol;
 use spelrum_model::engines::{
-    ENGINE_NAME_BYTES_MAX, EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit, OfferedEngine,
+    BuiltEngines, ENGINE_NAME_BYTES_MAX, EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, FailedBuild,
+    Forfeit, OfferedEngine,
 };
 
-use crate::limits::{ENGINES_MAX, NAME_BYTES_MAX};
+use crate::limits::{ENGINES_MAX, FAILURE_BYTES_MAX, NAME_BYTES_MAX};
 use crate::wire_error::{at_most, in_range, plain_text, text, unknown_word};
 use crate::{Fault, WireError, capabilities, v1};
 
@@ -46,6 +47,39 @@ fn offer(offered: &v1::OfferedEngine) -> Result<OfferedEngine, WireError> {
     let not_a_hash = |_| WireError::new("build", Fault::NotAHash { bytes: offered.build.len() });
     let build = offered.build.as_slice().try_into().map_err(not_a_hash)?;
     Ok(OfferedEngine { engine, protocol, at_once: offered.at_once, identity, capabilities, build })
+}
+
+/// Parses the engines that a worker builds from commits.
+///
+/// # Errors
+/// If there are too many, or the first that is malformed.
+pub fn built(engines: &[String], failed: &[v1::FailedBuild]) -> Result<BuiltEngines, WireError> {
+    at_most("built_engines", engines.len(), ENGINES_MAX)?;
+    at_most("failed_builds", failed.len(), ENGINES_MAX)?;
+    let engine =
+        |engine: &String| Ok(plain_text("built_engines", engine, NAME_BYTES_MAX)?.to_owned());
+    let failed_build = |failed: &v1::FailedBuild| {
+        Ok(FailedBuild {
+            engine: plain_text("engine", &failed.engine, NAME_BYTES_MAX)?.to_owned(),
+            problem: plain_text("problem", &failed.problem, FAILURE_BYTES_MAX)?.to_owned(),
+        })
+    };
+    Ok(BuiltEngines {
+        engines: engines.iter().map(engine).collect::<Result<_, _>>()?,
+        failed: failed
+            .iter()
+            .map(failed_build)
+            .collect::<Result<_, WireError>>()
+            .map_err(|error| error.within("failed_builds"))?,
+    })
+}
+
+/// A failed build as a message; a problem that is too long is cut.
+#[must_use]
+pub fn failed_build_to_wire(FailedBuild { engine, mut problem }: FailedBuild) -> v1::FailedBuild {
+    problem.truncate(problem.floor_char_boundary(FAILURE_BYTES_MAX));
+    problem.retain(|c| !c.is_control());
+    v1::FailedBuild { engine, problem }
 }
 
 /// A program's identity as a message.

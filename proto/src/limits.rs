@@ -71,3 +71,6 @@ pub const SPEEDS_MAX: usize = 100;
 
 /// The most engines of a worker.
 pub const ENGINES_MAX: usize = 100;
+
+/// Commits of engines that a worker is asked to build in one answer.
+pub const BUILDS_MAX: usize = 8;

@@ -1,6 +1,8 @@
 //! The worker's external engines.
 
+mod building;
 mod capabilities;
+mod identifying;
 mod notation;
 mod offers;
 mod over_gtp;
@@ -21,14 +23,17 @@ use std::time::{Duration, Instant};
 
 use spelrum_engine::{ExternalPlayer, GameRecord, Host, Outcome, Parameters, PlayError, Player};
 use spelrum_external::{
-    Bounds, Breach, BreachKind, Conditions, Diagnosis, EngineFailure, EngineFile, FailureKind,
-    Guard, Identity, LeasedEngine, NoRoom, Options, Pool, Reservation, hash_build,
+    Bounds, Breach, BreachKind, BuildError, Diagnosis, EngineFailure, EngineFile, FailureKind,
+    Guard, LeasedEngine, NoRoom, Pool, Reservation, hash_build,
 };
-use spelrum_model::capabilities::{Capabilities, EngineOption, OptionKind, THREADS_OPTION};
-use spelrum_model::engines::{EngineIdentity, Forfeit, NeededEngine, OfferedEngine, build_text};
+use spelrum_model::engines::{
+    BuiltEngines, EngineIdentity, Forfeit, NeededEngine, OfferedEngine, build_text,
+};
 use spelrum_model::{DerivedGame, PlayableCell, builds};
 
+use building::Building;
 pub use capabilities::capabilities;
+use identifying::offer;
 use offers::Offers;
 pub use over_lines::{AtBoard, game_setup};
 use seat::EngineSeat;
@@ -61,6 +66,7 @@ pub struct Engines(Arc<Shared>);
 struct Shared {
     pool: Pool,
     offers: Offers,
+    building: Building,
     /// Kinds of breaches already logged, by engine.
     logged: Mutex<BTreeSet<(String, BreachKind)>>,
     /// The number of forfeits, by engine.
@@ -80,6 +86,13 @@ struct Shared {
     played: Mutex<(u32, Instant)>,
     /// Whether retries have ended.
     closed: AtomicBool,
+}
+
+/// The engines that can play, and those that can be built.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EnginesNow {
+    pub(crate) offered: Vec<OfferedEngine>,
+    pub(crate) built: BuiltEngines,
 }
 
 /// A game with external engines.
@@ -161,6 +174,7 @@ impl Engines {
         aborted: &(dyn Fn() -> bool + Sync),
     ) -> (Self, Vec<EngineFailure>) {
         let names: Vec<String> = file.iter().map(|spec| spec.name.clone()).collect();
+        let building = Building::new(&file);
         let Room { slots, engines_max, memory_bytes } = room;
         let bounds = Bounds {
             // Both sides of every game may be engines.
@@ -196,6 +210,7 @@ impl Engines {
         let shared = Shared {
             pool,
             offers,
+            building,
             logged,
             forfeits: Mutex::default(),
             not_kept,
@@ -214,6 +229,44 @@ impl Engines {
     #[must_use]
     pub fn offered(&self) -> Vec<OfferedEngine> {
         self.0.offers.offered()
+    }
+
+    /// The available engines, and those that can be built.
+    pub(crate) fn now(&self) -> EnginesNow {
+        EnginesNow { offered: self.offered(), built: self.0.building.now() }
+    }
+
+    /// Builds commits of engines in the background, each once, and offers them. Engines that the engines file does not
+    /// build are ignored.
+    pub(crate) fn want_builds(&self, names: Vec<String>) {
+        if !self.0.building.want(names) {
+            return;
+        }
+        let engines = self.clone();
+        let work = move || {
+            while let Some(name) = engines.0.building.next() {
+                match engines.build(&name, &|| false) {
+                    Ok(()) => {}
+                    Err(BuildError::Aborted) => return,
+                    Err(problem) => tracing::error!(engine = name, %problem,
+                        "a commit of an engine cannot be built here: its games are left to other workers"),
+                }
+            }
+        };
+        // Without a thread they are built as soon as they are asked for again.
+        if let Err(error) = thread::Builder::new().name("builds".to_owned()).spawn(work) {
+            tracing::error!(%error, "no thread could be started that builds engines");
+            self.0.building.pause();
+        }
+    }
+
+    /// Builds a commit of an engine, and offers it. Blocks until then.
+    ///
+    /// # Errors
+    /// If it is aborted, cannot be built, or does not start. The problem is reported to the coordinator.
+    pub fn build(&self, name: &str, aborted: &dyn Fn() -> bool) -> Result<(), BuildError> {
+        let Shared { building, pool, offers, closed, .. } = &*self.0;
+        building.build(name, pool, offers, &|| closed.load(Ordering::Relaxed) || aborted())
     }
 
     /// The first engine whose program was replaced, so that this machine cannot play the games of the
@@ -270,6 +323,9 @@ impl Engines {
 
     /// Starts engines whose files have changed, unless games are played, which notice a change by themselves.
     fn notice_changes(&self) {
+        if self.0.building.forget_passed() {
+            self.0.offers.announce();
+        }
         let (games, last) = *self.0.played.lock().unwrap_or_else(PoisonError::into_inner);
         let is_idle = games == 0 && last.elapsed() >= CHANGES_INTERVAL;
         if !is_idle || self.0.closed.load(Ordering::Relaxed) {
@@ -645,46 +701,4 @@ fn wait_unless_unwanted(wait: Duration, host: &dyn EngineHost) {
 
 fn external(seat: &mut Option<EngineSeat>) -> Option<&mut dyn ExternalPlayer> {
     seat.as_mut().map(|seat| seat as &mut dyn ExternalPlayer)
-}
-
-/// Identifies an engine.
-fn offer(
-    pool: &Pool,
-    name: &str,
-    aborted: &dyn Fn() -> bool,
-) -> Result<OfferedEngine, EngineFailure> {
-    let mut room = pool.reserve(&[name], aborted).map_err(|no_room| EngineFailure {
-        engine: name.to_owned(),
-        kind: FailureKind::Unsupported(no_room.to_string()),
-        during: spelrum_external::Phase::Start,
-        transcript: String::new(),
-    })?;
-    let mut engine = room.take(name, &Options::new(), &Conditions::default(), aborted)?;
-    let spec = engine.spec();
-    let (protocol, at_once) = (seat::protocol(spec.protocol), spec.at_once);
-    let (engine_name, build) = (name.to_owned(), engine.identity().build);
-    let identity = identity(engine.identity());
-    let mut capabilities = capabilities(&mut engine, aborted);
-    settle_defaults(&mut capabilities, &engine.spec().set);
-    let capabilities = Some(Arc::new(capabilities));
-    Ok(OfferedEngine { engine: engine_name, protocol, at_once, identity, capabilities, build })
-}
-
-/// Sets the defaults of an engine's options, which apply unless a sweep sets them: the values of the engines
-/// file, and one thread if the file does not set the number.
-fn settle_defaults(capabilities: &mut Capabilities, set: &Options) {
-    for EngineOption { name, kind } in capabilities.declared.iter_mut().flatten() {
-        let OptionKind::Spin { default, min, max } = kind else { continue };
-        let is_it = |(option, _): &(&String, _)| option.eq_ignore_ascii_case(name);
-        if let Some((_, value)) = set.iter().find(is_it) {
-            *default = value.to_string();
-        } else if name.eq_ignore_ascii_case(THREADS_OPTION) && (*min..=*max).contains(&1) {
-            "1".clone_into(default);
-        }
-    }
-}
-
-fn identity(identity: &Identity) -> EngineIdentity {
-    let Identity { name, author, sha256, build: _ } = identity.clone();
-    EngineIdentity { name, author, sha256 }
 }

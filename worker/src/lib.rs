@@ -216,8 +216,8 @@ async fn run_unboxed(config: Config, shutdown: Shutdown) -> Result<Summary, Work
         calibrating: Arc::clone(&calibrating),
     };
     let offered = players.offered();
-    if let Offered::Process(offered) = &offered {
-        let mut offered = offered.clone();
+    if let Offered::Process(process) = &offered {
+        let mut offered = process.offered();
         tokio::select! {
             // Its Hello lists the games that can be played here.
             _said = offered.wait_for(Option::is_some) => {}
@@ -299,7 +299,7 @@ impl Players {
     fn offered(&self) -> Offered {
         match self {
             Self::Threads(engines) => Offered::Threads(engines.clone()),
-            Self::Process(supervisor) => Offered::Process(supervisor.offered()),
+            Self::Process(supervisor) => Offered::Process(Arc::clone(supervisor)),
         }
     }
 

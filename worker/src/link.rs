@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 
 use spelrum_answers::Machine;
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_model::engines::OfferedEngine;
 use spelrum_model::{DefinitionHash, ListedPositions, OpeningsCache, WorkerId};
-use spelrum_proto::engines::offer_to_wire;
+use spelrum_proto::engines::{failed_build_to_wire, offer_to_wire};
 use spelrum_proto::labels::label_to_wire;
 use spelrum_proto::limits::{MESSAGE_BYTES_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::v1::work_client::WorkClient;
@@ -20,19 +19,19 @@ use spelrum_proto::{
     Bearer, PROTOCOL, Reason, Refusal, Token, TrustError, WireError, WorkerSecret,
 };
 use spelrum_scheduling::worker::{Answer, Call, Caller, LeasedGames, Session};
-use tokio::sync::watch;
 use tonic::transport::Endpoint;
 use tonic::{Code, Response, Status};
 use uuid::Uuid;
 
 use crate::WorkerError;
 use crate::cells::{self, Cell, Ready};
-use crate::engines::Engines;
+use crate::engines::{Engines, EnginesNow};
 use crate::leased_cells::{self, Definition, LeasedCells};
 use crate::networks::{self, Networks, Stored};
 use crate::openings;
 use crate::outage::Outage;
 use crate::outcome::Finished;
+use crate::playing::Supervisor;
 use crate::requests::{Client, Signed, get_cell, get_network, give_back, heartbeat, lease, report};
 
 /// How long connecting may take.
@@ -60,15 +59,25 @@ pub(crate) struct Introduction {
 #[derive(Clone, Debug)]
 pub(crate) enum Offered {
     Threads(Option<Engines>),
-    /// `None` before the playing process has reported them.
-    Process(watch::Receiver<Option<Vec<OfferedEngine>>>),
+    Process(Arc<Supervisor>),
 }
 
 impl Offered {
-    fn current(&self) -> Vec<OfferedEngine> {
+    fn current(&self) -> EnginesNow {
         match self {
-            Self::Threads(engines) => engines.as_ref().map(Engines::offered).unwrap_or_default(),
-            Self::Process(offered) => offered.borrow().clone().unwrap_or_default(),
+            Self::Threads(engines) => engines.as_ref().map(Engines::now).unwrap_or_default(),
+            Self::Process(process) => process.offered().borrow().clone().unwrap_or_default(),
+        }
+    }
+
+    /// Has commits of engines built, which the coordinator asks for.
+    fn want_builds(&self, names: Vec<String>) {
+        match self {
+            _ if names.is_empty() => {}
+            Self::Threads(engines) => {
+                engines.iter().for_each(|engines| engines.want_builds(names.clone()));
+            }
+            Self::Process(process) => process.want_builds(names),
         }
     }
 }
@@ -172,6 +181,7 @@ impl Link {
                 }
                 let cells = std::mem::take(&mut response.cells);
                 let cells = work::leased_cells(cells).map_err(malformed)?;
+                self.introduction.offered.want_builds(std::mem::take(&mut response.builds));
                 let answer = parse_lease(response)?;
                 if let Answer::Granted { games, .. } = &answer {
                     self.keep_leased_cells(games, cells).await;
@@ -221,6 +231,7 @@ impl Link {
             self.introduction.clone();
         let (cpu_quota_us, cpu_period_us) =
             machine.cpu_quota.map_or((0, 0), |quota| (quota.quota_us, quota.period_us));
+        let EnginesNow { offered, built } = offered.current();
         let hello = v1::HelloRequest {
             protocol: PROTOCOL,
             engine_revision: ENGINE_REVISION,
@@ -236,7 +247,7 @@ impl Link {
             operating_system: machine.operating_system,
             build_commit: machine.build_commit,
             build_profile: machine.build_profile,
-            engines: offered.current().into_iter().map(offer_to_wire).collect(),
+            engines: offered.into_iter().map(offer_to_wire).collect(),
             trains: true,
             verifies: true,
             quiet_slots: machine.quiet_slots,
@@ -245,6 +256,8 @@ impl Link {
             cores: machine.cores,
             labels: machine.labels.into_iter().map(label_to_wire).collect(),
             worker_secret: self.secret(),
+            built_engines: built.engines,
+            failed_builds: built.failed.into_iter().map(failed_build_to_wire).collect(),
         };
         client.hello(hello).await
     }
@@ -524,7 +537,7 @@ fn cell_answer(cell: Cell, keep: bool) -> Answer<Arc<Cell>> {
 
 /// Interprets an answered Lease.
 fn parse_lease(response: v1::LeaseResponse) -> Result<Answer<Arc<Cell>>, Failed> {
-    let v1::LeaseResponse { grant, retry_after_ms, all_done, withheld: _told, calibrate, cells: _ } =
+    let v1::LeaseResponse { grant, retry_after_ms, all_done, withheld: _told, calibrate, .. } =
         response;
     let Some(grant) = grant else {
         let calibrate = Some(calibrate).filter(|game| !game.is_empty());

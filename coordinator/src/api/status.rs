@@ -48,6 +48,7 @@ impl Answers<GetStatus> for Api {
         results::attention_of_silent(&workers, self.heartbeat_interval, attention);
         results::attention_of_workers(experiments, workforce, attention);
         results::attention_of_withheld(&workers, &withheld, attention);
+        results::attention_of_builds(&workers, &wanted, self.heartbeat_interval, attention);
         results::attention_of_engines(experiments, &missing, &cells, attention);
         results::attention_of_placement(experiments, &unplaced, &cells, attention);
         keep_busiest(&mut workers);

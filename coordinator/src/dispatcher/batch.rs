@@ -23,6 +23,7 @@ use super::request::{
     Submitted, Workforce,
 };
 use super::roster::{News, Roster};
+use super::wanted_builds::wanted_builds;
 use super::{BatchError, unexpected_answer};
 use crate::access::Credential;
 use crate::faults::Faults;
@@ -298,7 +299,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         slots: u32,
         speeds: Vec<Speed>,
         now: Time,
-    ) -> Result<Leased, Failure> {
+    ) -> Result<(Leased, Vec<String>), Failure> {
         let worker = self.check_caller(&caller, now)?;
         self.transaction.store_speeds(worker, &speeds).await?;
         if self.roster.refused(worker) >= REFUSED_MAX {
@@ -315,6 +316,11 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         let trains = self.roster.trains(worker);
         let verifies = self.roster.verifies(worker);
         let quiet_slots = self.roster.quiet_slots(worker);
+        let built = self.roster.built(worker);
+        let builds = match built.engines.is_empty() {
+            true => Vec::new(),
+            false => wanted_builds(&self.scheduler.wanted(), &offer, &built),
+        };
         let event = Event::LeaseWanted {
             worker,
             slots,
@@ -328,13 +334,13 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             Some(Answer::Grant { lease, ranges, lost, duration }) => {
                 let games = self.leased_games(ranges, &lost).await?;
                 tracing::debug!(%worker, %lease, ranges = games.len(), "granted");
-                Ok(Leased::Grant(Grant { lease, duration, games }))
+                Ok((Leased::Grant(Grant { lease, duration, games }), builds))
             }
             Some(Answer::Idle { retry_after, all_done, withheld, calibrate }) => {
                 let retry_after = self.idlers.retry_after(retry_after, now);
                 let withheld = withheld.map(|why| withheld_text(why, worker)).unwrap_or_default();
                 let calibrate = calibrate.unwrap_or_default();
-                Ok(Leased::Idle { retry_after, all_done, withheld, calibrate })
+                Ok((Leased::Idle { retry_after, all_done, withheld, calibrate }, builds))
             }
             answer => Err(unexpected_answer("LeaseWanted", answer).into()),
         }

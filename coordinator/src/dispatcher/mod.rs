@@ -24,6 +24,7 @@ mod roster;
 mod tests;
 mod turns;
 mod verifications;
+mod wanted_builds;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

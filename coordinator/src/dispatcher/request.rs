@@ -42,8 +42,8 @@ pub(super) enum Request {
         secret: Option<WorkerSecret>,
         reply: Reply<Welcome>,
     },
-    /// A worker asks for games.
-    Lease { caller: Caller, slots: u32, speeds: Vec<Speed>, reply: Reply<Leased> },
+    /// A worker asks for games; answered also with the engines that it is to build.
+    Lease { caller: Caller, slots: u32, speeds: Vec<Speed>, reply: Reply<(Leased, Vec<String>)> },
     /// A worker reports results; answered with a verdict for each.
     Report { caller: Caller, results: Vec<Reported>, reply: Reply<Vec<v1::Verdict>> },
     /// A worker is alive; answered with the leases that the worker must drop.
@@ -349,7 +349,7 @@ impl Dispatch {
         caller: Caller,
         slots: u32,
         speeds: Vec<Speed>,
-    ) -> Result<Leased, Refusal> {
+    ) -> Result<(Leased, Vec<String>), Refusal> {
         self.ask(|reply| Request::Lease { caller, slots, speeds, reply }).await
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use spelrum_answers::WorkerSummary;
 use spelrum_model::demands::Offer;
+use spelrum_model::engines::BuiltEngines;
 use spelrum_model::labels::Label;
 use spelrum_model::speed::Speed;
 use spelrum_model::{GameRange, LeaseId, WorkerId};
@@ -193,6 +194,13 @@ impl Roster {
         }
     }
 
+    /// The engines that a worker builds from commits.
+    pub(super) fn built(&self, worker: WorkerId) -> Arc<BuiltEngines> {
+        self.workers
+            .get(&worker)
+            .map_or_else(Arc::default, |entry| Arc::clone(&entry.introduction.built))
+    }
+
     /// Whether a worker trains networks.
     pub(super) fn trains(&self, worker: WorkerId) -> bool {
         self.workers.get(&worker).is_some_and(|entry| entry.introduction.trains)
@@ -357,6 +365,7 @@ impl Roster {
                 memory_bytes: entry.introduction.memory_bytes,
                 engines: Arc::clone(&entry.introduction.engines),
                 engines_total: entry.introduction.engines.len() as u64,
+                built: Arc::clone(&entry.introduction.built),
                 labels: Arc::clone(&entry.labels),
                 credential: entry.introduction.credential.clone(),
             }
@@ -377,6 +386,7 @@ impl Roster {
                 memory_bytes: None,
                 engines: Arc::default(),
                 engines_total: 0,
+                built: Arc::default(),
                 labels: Arc::default(),
                 credential: None,
             })
@@ -406,6 +416,7 @@ mod tests {
             version: "0".to_owned(),
             memory_bytes: None,
             engines: Arc::default(),
+            built: Arc::default(),
             trains: false,
             verifies: false,
             machine: Machine::default(),

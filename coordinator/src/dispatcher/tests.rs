@@ -76,9 +76,8 @@ impl Site {
 
     async fn lease(&mut self, ms: u64, caller: &Caller) -> Leased {
         let caller = caller.clone();
-        self.ask(ms, |reply| Request::Lease { caller, slots: 1, speeds: Vec::new(), reply })
-            .await
-            .unwrap()
+        let lease = |reply| Request::Lease { caller, slots: 1, speeds: Vec::new(), reply };
+        self.ask(ms, lease).await.unwrap().0
     }
 
     async fn granted(&mut self, ms: u64, caller: &Caller) -> Grant {
@@ -159,6 +158,7 @@ fn introduction(name: &str) -> Box<WorkerIntroduction> {
         version: "0".to_owned(),
         memory_bytes: None,
         engines: std::sync::Arc::default(),
+        built: Arc::default(),
         trains: false,
         verifies: false,
         machine: Machine::default(),
@@ -400,7 +400,7 @@ impl Running {
         dispatch.submit(submission("sweep")).await.unwrap();
         let worker = dispatch.hello(introduction("worker"), None).await.unwrap();
         let worker = caller(worker, epoch);
-        match dispatch.lease(worker.clone(), 1, Vec::new()).await.unwrap() {
+        match dispatch.lease(worker.clone(), 1, Vec::new()).await.unwrap().0 {
             Leased::Grant(Grant { lease, .. }) => {
                 Self { dispatch, faults, worker, lease, _directory: directory }
             }
@@ -447,7 +447,7 @@ async fn leases_of_silent_workers_end() {
     let other = caller(other, running.worker.epoch);
     let granted = async {
         while let Leased::Idle { .. } =
-            running.dispatch.lease(other.clone(), 1, Vec::new()).await.unwrap()
+            running.dispatch.lease(other.clone(), 1, Vec::new()).await.unwrap().0
         {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_model::engines::OfferedEngine;
+use spelrum_model::engines::{FailedBuild, OfferedEngine};
 use spelrum_model::{LeaseId, SplitDefinition};
 use spelrum_proto::limits::{LEASE_DEFINITIONS_BYTES_MAX, NUMBER_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::speeds;
@@ -69,6 +69,12 @@ impl Work for WorkService {
         let machine = wire::machine(&hello).map_err(Refusal::from)?;
         let engines = engines::offers(&hello.engines).map_err(Refusal::from)?;
         let secret = WorkerSecret::from_wire(&hello.worker_secret).map_err(Refusal::from)?;
+        let built =
+            engines::built(&hello.built_engines, &hello.failed_builds).map_err(Refusal::from)?;
+        for FailedBuild { engine, problem } in &built.failed {
+            let worker = &hello.name;
+            tracing::warn!(worker, engine, problem, "a worker cannot build a commit of an engine");
+        }
         let engines: Arc<[OfferedEngine]> = engines.into();
         let introduction = Box::new(WorkerIntroduction {
             uuid: canonical_uuid("worker_uuid", &hello.worker_uuid)?,
@@ -79,6 +85,7 @@ impl Work for WorkService {
             version: hello.version,
             memory_bytes: Some(hello.memory_bytes).filter(|&bytes| bytes > 0),
             engines: Arc::clone(&engines),
+            built: Arc::new(built),
             trains: hello.trains,
             verifies: hello.verifies,
             machine,
@@ -108,10 +115,11 @@ impl Work for WorkService {
         let caller = self.caller(worker, epoch, &request.worker_secret, credential)?;
         let slots = wire::slots(request.slots).map_err(Refusal::from)?;
         let speeds = speeds::speeds(&request.speeds).map_err(Refusal::from)?;
-        Ok(Response::new(match self.dispatch.lease(caller, slots, speeds).await? {
+        let (leased, builds) = self.dispatch.lease(caller, slots, speeds).await?;
+        Ok(Response::new(match leased {
             Leased::Grant(grant) => {
                 let cells = self.leased_cells(&grant).await;
-                v1::LeaseResponse { grant: Some(grant.into()), cells, ..Default::default() }
+                v1::LeaseResponse { grant: Some(grant.into()), cells, builds, ..Default::default() }
             }
             Leased::Idle { retry_after, all_done, withheld, calibrate } => v1::LeaseResponse {
                 grant: None,
@@ -120,6 +128,7 @@ impl Work for WorkService {
                 withheld,
                 calibrate,
                 cells: Vec::new(),
+                builds,
             },
         }))
     }

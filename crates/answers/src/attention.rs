@@ -52,6 +52,8 @@ pub enum AttentionKind {
     TooLarge,
     /// Cells whose games need engines that no worker has.
     MissingEngines,
+    /// A worker that could not build a commit of an engine which games wait for.
+    FailedBuild,
     /// Cells whose games require labels that no worker has.
     Unplaced,
     /// An excluded worker, which gets no games.

@@ -136,7 +136,7 @@ pub use games::{
 };
 pub use machine::{CpuQuota, Machine};
 pub use missing_engines::{
-    MissingEngines, attention_of_engines, inability_of_all, missing_engines,
+    MissingEngines, attention_of_builds, attention_of_engines, inability_of_all, missing_engines,
 };
 pub use openings::{MoverCounts, OpeningCursor, OpeningResults, OpeningSums, OpeningsPage};
 pub use outcome_lengths::{CellOutcomeLengths, GetOutcomeLengths, OutcomeLengths};

@@ -1,12 +1,14 @@
 //! Cells whose games need engines that no worker has: the engines, the alternatives workers have, and the remedy.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use spelrum_model::builds::{AWAITED_BUILD, short};
 use spelrum_model::capabilities::Inability;
 use spelrum_model::demands::Demands;
-use spelrum_model::engines::{NeededEngine, OfferedEngine, build_text, can_play};
+use spelrum_model::engines::{
+    BuiltEngines, FailedBuild, NeededEngine, OfferedEngine, build_text, can_play,
+};
 use spelrum_model::wanted::Wanted;
 use spelrum_model::{CellId, ExperimentId};
 
@@ -64,9 +66,10 @@ pub fn missing_engines(
         return Vec::new();
     }
     // Many machines are equal, and checked at once.
-    let mut here: BTreeMap<(&[OfferedEngine], u64), &WorkerSummary> = BTreeMap::new();
+    let mut here: BTreeMap<(&[OfferedEngine], &BuiltEngines, u64), &WorkerSummary> =
+        BTreeMap::new();
     for worker in workers_here(workers, heartbeat_interval) {
-        here.entry((&*worker.engines, slot_bytes(worker))).or_insert(worker);
+        here.entry((&*worker.engines, &*worker.built, slot_bytes(worker))).or_insert(worker);
     }
     let here: Vec<&WorkerSummary> = here.into_values().collect();
     let mut cells_by_reason: BTreeMap<(ExperimentId, Missing), (CellId, u64)> = BTreeMap::new();
@@ -110,6 +113,12 @@ fn missing(wanted: &Wanted, here: &[&WorkerSummary]) -> Vec<Missing> {
         here.iter().any(|worker| worker.engines.iter().any(|offered| need.is_met_by(offered)))
     };
     let mut unmet: Vec<&NeededEngine> = engines.iter().filter(|need| !is_met(need)).collect();
+    // A worker is about to build it.
+    let is_coming =
+        |need: &&NeededEngine| here.iter().any(|worker| worker.built.may_build(&need.engine));
+    if !unmet.is_empty() && unmet.iter().all(is_coming) {
+        return Vec::new();
+    }
     if unmet.is_empty() {
         return vec![Missing::Together(engines.to_vec())];
     }
@@ -124,6 +133,37 @@ pub fn inability_of_all(demands: &Demands, here: &[&WorkerSummary]) -> Option<In
     let mut has = here.iter().filter(|worker| can_play(&demands.engines, &worker.engines));
     let first = demands.inability(&has.next()?.engines)?;
     has.all(|worker| !demands.has_engines(&worker.engines)).then_some(first)
+}
+
+/// Adds commits of engines that games wait for and that connected workers could not build.
+pub fn attention_of_builds(
+    workers: &[WorkerSummary],
+    wanted: &[Wanted],
+    heartbeat_interval: Duration,
+    attention: &mut Vec<Attention>,
+) {
+    let needed: BTreeSet<&str> = wanted
+        .iter()
+        .flat_map(|waiting| &waiting.demands.engines)
+        .map(|need| need.engine.as_str())
+        .collect();
+    let failed = workers_here(workers, heartbeat_interval).flat_map(|worker| {
+        let failed = worker.built.failed.iter();
+        let failed = failed.filter(|failed| needed.contains(failed.engine.as_str()));
+        failed.map(move |failed| (worker, failed))
+    });
+    attention.extend(failed.take(NAMED_MAX).map(|(worker, FailedBuild { engine, problem })| {
+        let WorkerSummary { worker: id, name, host, .. } = worker;
+        Attention {
+            kind: AttentionKind::FailedBuild,
+            experiment: None,
+            count: 1,
+            problem: format!("worker {id} ({name} on {host}) cannot build {engine}: {problem}"),
+            remedy: "correct the commit or its `bench` in the sweep, or the engines file of that machine and restart the \
+                     worker; other workers play these games meanwhile"
+                .to_owned(),
+        }
+    }));
 }
 
 /// Adds missing engines. `cells` has the names of the cells reported as examples.

@@ -131,6 +131,7 @@ mod tests {
             memory_bytes: None,
             engines: Arc::default(),
             engines_total: 0,
+            built: Arc::default(),
             labels: Arc::default(),
             credential: None,
         }

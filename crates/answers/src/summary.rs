@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spelrum_model::engines::OfferedEngine;
+use spelrum_model::engines::{BuiltEngines, OfferedEngine};
 use spelrum_model::labels::Label;
 use spelrum_model::{ExperimentId, ExperimentState, Task, WorkerId};
 
@@ -121,6 +121,9 @@ pub struct WorkerSummary {
     pub engines: Arc<[OfferedEngine]>,
     /// Number of its engines.
     pub engines_total: u64,
+    /// The engines that the worker builds from commits, and those that it could not build.
+    #[serde(default)]
+    pub built: Arc<BuiltEngines>,
     /// Labels of its machine.
     pub labels: Arc<[Label]>,
     /// Name of the token or client certificate of its Hello, such as `token:lab`; `None` where neither is required.

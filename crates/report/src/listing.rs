@@ -244,6 +244,7 @@ mod tests {
             memory_bytes: None,
             engines: engines.iter().map(offered).collect::<Arc<[_]>>(),
             engines_total,
+            built: Arc::default(),
             labels: Arc::default(),
             credential: None,
         }

@@ -452,6 +452,7 @@ fn introduction() -> WorkerIntroduction {
         version: "0".to_owned(),
         memory_bytes: None,
         engines: std::sync::Arc::default(),
+        built: Arc::default(),
         trains: false,
         verifies: false,
         machine: Machine::default(),

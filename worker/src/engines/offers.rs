@@ -54,6 +54,25 @@ impl Offers {
         Self { engines: Mutex::new(engines), changed: Notify::new() }
     }
 
+    /// Offers a new engine.
+    pub(super) fn add(&self, engine: OfferedEngine) {
+        let (name, tried) = (engine.engine.clone(), Some(engine.build));
+        let offer = Offer { name, engine: Some(engine), away_until: None, failures: 0, tried };
+        self.lock().push(offer);
+        self.announce();
+    }
+
+    /// Ends the offer of an engine.
+    pub(super) fn remove(&self, name: &str) {
+        self.lock().retain(|offer| offer.name != name);
+        self.announce();
+    }
+
+    /// Reports that what this machine has changed.
+    pub(super) fn announce(&self) {
+        self.changed.notify_one();
+    }
+
     /// The available engines.
     pub(super) fn offered(&self) -> Vec<OfferedEngine> {
         let present = |offer: &Offer| offer.engine.clone().filter(|_| offer.away_until.is_none());

@@ -12,8 +12,8 @@ use spelrum_engine::{
 use spelrum_external::lines::{DISTRIBUTION_MOVES_MAX, GameEnd, NOTE_BYTES_MAX};
 use spelrum_external::uci::{Score, ScoreValue};
 use spelrum_external::{
-    Breach, Choice, Clock, Colour, Conditions, EngineFailure, FailureKind, LeasedEngine, Limits,
-    OptionValue, Options, Phase, Remaining, Situation,
+    Breach, Choice, Clock, Colour, Conditions, EngineFailure, FailureKind, Identity, LeasedEngine,
+    Limits, OptionValue, Options, Phase, Remaining, Situation,
 };
 use spelrum_model::PlayableCell;
 use spelrum_model::engines::{EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit};
@@ -165,7 +165,7 @@ impl EngineSeat {
     }
 
     pub(super) fn identity(&self) -> EngineIdentity {
-        super::identity(self.engine.identity())
+        identity(self.engine.identity())
     }
 
     /// Its build.
@@ -415,6 +415,12 @@ const _: () = assert!(
     NOTE_BYTES_MAX <= Remarks::NOTE_BYTES_MAX && DISTRIBUTION_MOVES_MAX <= Remarks::MOVES_MAX,
     "results have room for all that engines tell"
 );
+
+/// The identity of a program, as workers report it.
+pub(super) fn identity(identity: &Identity) -> EngineIdentity {
+    let Identity { name, author, sha256, build: _ } = identity.clone();
+    EngineIdentity { name, author, sha256 }
+}
 
 #[cfg(test)]
 mod tests {

@@ -15,7 +15,7 @@ use spelrum_engine::search::STACK_BYTES;
 use spelrum_model::{
     CellId, GameRange, LeaseId, ListedPositions, OpeningsCache, TrainingDefinition,
 };
-use spelrum_proto::engines::offer_to_wire;
+use spelrum_proto::engines::{failed_build_to_wire, offer_to_wire};
 use spelrum_proto::speeds;
 use spelrum_scheduling::worker::Batch;
 use tokio::sync::mpsc;
@@ -24,7 +24,7 @@ use super::ledger::{Ledger, Note};
 use super::wire::{self, CellSent, News, Offers, Order, Play, Said, What};
 use crate::cells::{self, Cell};
 use crate::cores::{ExclusiveSlots, Pinning};
-use crate::engines::Engines;
+use crate::engines::{Engines, EnginesNow};
 use crate::hub::{Reports, Signs};
 use crate::networks::Supplied;
 use crate::outcome::Finished;
@@ -91,10 +91,12 @@ impl PlayingProcess {
         let slots = (0..slots.get() as usize)
             .map(|number| Chair::start(number, &outlet, engines.as_ref(), &openings, &places))
             .collect::<io::Result<Vec<_>>>()?;
-        let offered = || engines.as_ref().map(Engines::offered).unwrap_or_default();
+        let now = || engines.as_ref().map(Engines::now).unwrap_or_default();
         let tell = || {
-            let engines = offered().into_iter().map(offer_to_wire).collect();
-            outlet.send(News::Offers(Offers { engines }));
+            let EnginesNow { offered, built } = now();
+            let engines = offered.into_iter().map(offer_to_wire).collect();
+            let failed = built.failed.into_iter().map(failed_build_to_wire).collect();
+            outlet.send(News::Offers(Offers { engines, built: built.engines, failed }));
         };
         tell();
         let changes = async {
@@ -104,7 +106,7 @@ impl PlayingProcess {
             }
         };
         tokio::select! {
-            () = follow_orders(orders, &slots, &outlet, &openings) => {}
+            () = follow_orders(orders, (&slots, engines.as_ref()), &outlet, &openings) => {}
             never = changes => match never {},
         }
         if let Some(engines) = engines {
@@ -118,7 +120,7 @@ impl PlayingProcess {
 /// Follows the worker's orders until the order to end.
 async fn follow_orders(
     mut orders: mpsc::UnboundedReceiver<What>,
-    slots: &[Chair],
+    (slots, engines): (&[Chair], Option<&Engines>),
     outlet: &Outlet,
     openings: &OpeningsCache,
 ) {
@@ -142,6 +144,9 @@ async fn follow_orders(
                 }
             }
             What::Stop(stop) => slots[stop.slot as usize].signs.stop(stop.now),
+            What::Build(wire::Builds { engines: names }) => {
+                engines.into_iter().for_each(|engines| engines.want_builds(names.clone()));
+            }
             What::End(wire::End {}) => return,
         }
     }

@@ -15,17 +15,17 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use spelrum_external::guard::running_program;
-use spelrum_model::engines::OfferedEngine;
 use spelrum_model::{GameId, ListedPositions};
-use spelrum_proto::engines::offers;
+use spelrum_proto::engines::{built, offers};
 use spelrum_proto::speeds;
 use spelrum_scheduling::worker::Batch;
 use tokio::sync::watch;
 
 use super::ledger::{Ledger, Note};
-use super::wire::{self, CellSent, End, NetworkSent, News, Order, Play, Said, Stop, What};
+use super::wire::{self, Builds, CellSent, End, NetworkSent, News, Order, Play, Said, Stop, What};
 use crate::cells::{Cell, Ready};
 use crate::cores::{ExclusiveSlots, Pinning};
+use crate::engines::EnginesNow;
 use crate::hub::{Reports, Signs, SlotSide};
 use crate::networks::Supplied;
 use crate::outcome::{Finished, failed};
@@ -83,7 +83,7 @@ impl PlayingCommand {
 }
 
 /// The engines of the playing process; `None` before its report.
-pub(crate) type Offered = watch::Receiver<Option<Vec<OfferedEngine>>>;
+pub(crate) type Offered = watch::Receiver<Option<EnginesNow>>;
 
 /// The playing process and its supervision.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ struct Shared {
     ledger: Ledger,
     /// Keeps this process off the exclusive cores.
     pinning: Arc<Pinning>,
-    offers: watch::Sender<Option<Vec<OfferedEngine>>>,
+    offers: watch::Sender<Option<EnginesNow>>,
     state: Mutex<State>,
     /// Notified of new work, a request to end, and the end.
     changed: Condvar,
@@ -186,6 +186,13 @@ impl Supervisor {
     /// The external engines that can play there.
     pub(crate) fn offered(&self) -> Offered {
         self.offered.clone()
+    }
+
+    /// Has commits of engines built. Without a process nothing is built until they are wanted again.
+    pub(crate) fn want_builds(&self, engines: Vec<String>) {
+        if let Some(running) = &self.shared.state().process {
+            running.order(What::Build(Builds { engines }));
+        }
     }
 
     /// Ends the process in good order. Blocks until it is gone.
@@ -374,12 +381,14 @@ impl Shared {
 
     fn handle_news(&self, news: News) {
         match news {
-            News::Offers(wire::Offers { engines }) => match offers(&engines) {
-                Ok(engines) => {
-                    let engines = Some(engines);
-                    self.offers.send_if_modified(|offered| {
-                        let is_other = *offered != engines;
-                        *offered = engines;
+            News::Offers(wire::Offers { engines, built: names, failed }) => match offers(&engines)
+                .and_then(|offered| Ok(EnginesNow { offered, built: built(&names, &failed)? }))
+            {
+                Ok(now) => {
+                    let now = Some(now);
+                    self.offers.send_if_modified(|before| {
+                        let is_other = *before != now;
+                        *before = now;
                         is_other
                     });
                 }

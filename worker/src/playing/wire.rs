@@ -12,7 +12,7 @@ pub(super) const RESULTS_BYTES_MAX: usize = 4 << 20;
 /// A message from the worker.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Order {
-    #[prost(oneof = "What", tags = "1, 2, 3, 4, 5")]
+    #[prost(oneof = "What", tags = "1, 2, 3, 4, 5, 6")]
     pub(super) what: Option<What>,
 }
 
@@ -31,6 +31,15 @@ pub(super) enum What {
     /// End in good order. Closing the socket ends it at once.
     #[prost(message, tag = "5")]
     End(End),
+    /// Engines with commits are to be built.
+    #[prost(message, tag = "6")]
+    Build(Builds),
+}
+
+#[derive(Clone, PartialEq, Eq, Message)]
+pub(super) struct Builds {
+    #[prost(string, repeated, tag = "1")]
+    pub(super) engines: Vec<String>,
 }
 
 /// A cell as the coordinator defined it.
@@ -124,6 +133,10 @@ pub(super) enum News {
 pub(super) struct Offers {
     #[prost(message, repeated, tag = "1")]
     pub(super) engines: Vec<v1::OfferedEngine>,
+    #[prost(string, repeated, tag = "2")]
+    pub(super) built: Vec<String>,
+    #[prost(message, repeated, tag = "3")]
+    pub(super) failed: Vec<v1::FailedBuild>,
 }
 
 /// Games of a slot's batch are finished.

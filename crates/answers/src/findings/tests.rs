@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use spelrum_model::withheld::Barred;
 use spelrum_model::{ExperimentId, WorkerId};
 
@@ -38,6 +40,7 @@ fn worker(name: &str, silent_ms: u64, leased_games: u64) -> WorkerSummary {
         memory_bytes: None,
         engines: std::sync::Arc::default(),
         engines_total: 0,
+        built: Arc::default(),
         labels: std::sync::Arc::default(),
         credential: None,
     }

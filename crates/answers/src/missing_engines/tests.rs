@@ -57,6 +57,7 @@ fn worker(name: &str, engines: &[OfferedEngine]) -> WorkerSummary {
         memory_bytes: None,
         engines: engines.into(),
         engines_total: engines.len() as u64,
+        built: Arc::default(),
         labels: std::sync::Arc::default(),
         credential: None,
     }

@@ -40,6 +40,7 @@ fn worker(labels: &[&str]) -> WorkerSummary {
         memory_bytes: None,
         engines: Arc::default(),
         engines_total: 0,
+        built: Arc::default(),
         labels: labels.iter().map(|text| Label::parse(text).unwrap()).collect(),
         credential: None,
     }

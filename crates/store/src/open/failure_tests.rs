@@ -1,5 +1,7 @@
 //! The writer under disk failures and interference of other programs; these tests reach into its connection.
 
+use std::sync::Arc;
+
 use spelrum_answers::Machine;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
@@ -21,6 +23,7 @@ fn introduction(uuid: String) -> WorkerIntroduction {
         version: "0".to_owned(),
         memory_bytes: None,
         engines: std::sync::Arc::default(),
+        built: Arc::default(),
         trains: false,
         verifies: false,
         machine: Machine::default(),

@@ -153,6 +153,7 @@ impl Readers {
             memory_bytes: None,
             engines: Arc::default(),
             engines_total: 0,
+            built: Arc::default(),
             labels: labels_of(&row.labels_json).into(),
             credential: row.credential,
         });

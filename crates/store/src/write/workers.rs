@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use spelrum_answers::Machine;
 use spelrum_model::WorkerId;
-use spelrum_model::engines::OfferedEngine;
+use spelrum_model::engines::{BuiltEngines, OfferedEngine};
 
 use crate::error::StoreError;
 use crate::schema::machine_columns::{labels_column, quota_columns};
@@ -29,6 +29,8 @@ pub struct WorkerIntroduction {
     pub memory_bytes: Option<u64>,
     /// The worker's engines. Not stored.
     pub engines: Arc<[OfferedEngine]>,
+    /// The engines that it builds from commits. Not stored.
+    pub built: Arc<BuiltEngines>,
     /// Whether the worker trains networks for other workers. Not stored.
     pub trains: bool,
     /// Whether the worker verifies other workers' games. Not stored.

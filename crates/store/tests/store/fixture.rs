@@ -2,6 +2,7 @@
 
 use spelrum_engine::games::Pentago;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::LazyLock;
 
 use std::path::PathBuf;
@@ -173,6 +174,7 @@ pub(crate) fn introduction(uuid: &str) -> WorkerIntroduction {
         version: "0.1.0".to_owned(),
         memory_bytes: None,
         engines: std::sync::Arc::default(),
+        built: Arc::default(),
         trains: false,
         verifies: false,
         machine: Machine {

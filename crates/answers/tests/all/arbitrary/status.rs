@@ -48,7 +48,7 @@ prop_compose! {
         WorkerSummary {
             worker: WorkerId(id), name, host, slots, engine_revision, silent_ms, leased_games,
             playing_games, reported_games, lost_games, memory_bytes,
-            engines: engines.into(), engines_total: engines_more,
+            engines: engines.into(), engines_total: engines_more, built: std::sync::Arc::default(),
             labels: [Label { name: "site".to_owned(), value: label }].into(),
             credential,
         }

@@ -348,6 +348,7 @@ pub(super) fn worker() -> WorkerSummary {
         }]
         .into(),
         engines_total: 1,
+        built: std::sync::Arc::default(),
         labels: labels().into(),
         credential: Some("token:lab".to_owned()),
     }
