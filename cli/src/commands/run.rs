@@ -329,6 +329,13 @@ impl Run {
         let finish = interrupts.finish.clone();
         let (found, failures) =
             engines_file::find(needed.clone(), offer, FILES_OF_RUN, finish).await?;
+        if self.listen.is_none() && failures.is_empty() && interrupts.exit().is_none() {
+            let built = engines_file::build(&sweep.plan, &found, &interrupts.finish).await;
+            // An interrupt ends a build as well.
+            if interrupts.exit().is_none() {
+                built?;
+            }
+        }
         if interrupts.exit().is_some() {
             // No game can be played.
         } else if self.listen.is_none() {

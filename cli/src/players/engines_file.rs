@@ -6,9 +6,10 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use spelrum_engine::EngineCommit;
 use spelrum_external::{
-    Diagnosis, EngineFailure, EngineFile, EngineFileError, Guard, OptionRefused, engines_for_files,
-    files_for_engines, open_files, raise_open_files,
+    Diagnosis, EngineFailure, EngineFile, EngineFileError, Guard, OptionRefused, Source,
+    engines_for_files, files_for_engines, open_files, raise_open_files,
 };
 use spelrum_model::capabilities::Inability;
 use spelrum_model::engines::{NeededEngine, can_play};
@@ -149,6 +150,29 @@ pub(crate) async fn find(
     })
 }
 
+/// Builds the commits of engines that a sweep needs.
+///
+/// # Errors
+/// The first that cannot be built.
+pub(crate) async fn build(plan: &Plan, found: &Engines, finish: &CancellationToken) -> Result<()> {
+    let demands = plan.engine_demands();
+    let needs = demands.iter().flat_map(|demands| &demands.engines);
+    let needs = needs.filter(|need| need.has_commit());
+    let names: BTreeSet<String> = needs.map(|need| need.engine.clone()).collect();
+    for name in names {
+        notices::notify(&format!("building {name}"));
+        let (engines, built, finish) = (found.clone(), name.clone(), finish.clone());
+        let build = move || engines.build(&built, &|| finish.is_cancelled());
+        let building = tokio::task::spawn_blocking(build);
+        let failed = || CliError::new(Exit::Input, format!("build the engine {name}"));
+        building.await.map_err(|error| failed().because(error))?.map_err(|error| {
+            let help = "correct the commit or its `bench` in the sweep, or the engine's keys in the engines file";
+            failed().because(error).help(help)
+        })?;
+    }
+    Ok(())
+}
+
 /// The engines of the file that a sweep needs, checked against every cell.
 ///
 /// # Errors
@@ -174,7 +198,23 @@ pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<En
                  docs/engines.md has an example",
             );
         };
-        let Some(spec) = file.get(&need.engine) else {
+        let commit = EngineCommit::parse(&need.engine);
+        let (engine, spec) = match commit {
+            Some(EngineCommit { engine, .. }) => {
+                let spec = file.source(&engine).map(Source::unbuilt);
+                (engine, spec)
+            }
+            None => (need.engine.clone(), file.get(&need.engine)),
+        };
+        let Some(spec) = spec else {
+            if file.source(&engine).is_some() {
+                return failed(
+                    format!(
+                        "the engines file builds the engine {engine} from commits, and the sweep names none"
+                    ),
+                    "write the commit of each of its players in the sweep: commit = \"…\", 40 digits",
+                );
+            }
             let listed: Vec<_> = file.iter().map(|spec| spec.name.as_str()).collect();
             return failed(
                 format!(
@@ -191,12 +231,11 @@ pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<En
                 name.map_or_else(|| name_of(plan, &PlannedPlayer::new(&parameters)), str::to_owned);
             return failed(format!("player `{name}`: {problem}"), &remedy);
         }
-        names.push(need.engine);
+        names.push(engine);
     }
     let is_needed = |name: &str| names.iter().any(|needed| needed == name);
-    let of_file =
-        file.map(|file| file.iter().filter(|spec| is_needed(&spec.name)).cloned().collect());
-    Ok(of_file.filter(|_| !names.is_empty()))
+    let of_file = file.filter(|_| !names.is_empty());
+    Ok(of_file.map(|file| file.clone().with_only(is_needed)))
 }
 
 /// A remark on the engines that a sweep needs, and that a dry run without an engines file cannot check.

@@ -101,7 +101,7 @@ pub(crate) fn run(sandbox: &Sandbox, more: &[&str]) -> crate::sandbox::Ran {
 }
 
 /// Whether no process is left that has this word among its own.
-fn nobody_has(word: &str) -> bool {
+pub(crate) fn nobody_has(word: &str) -> bool {
     let processes = Path::new("/proc").read_dir().unwrap().filter_map(|entry| {
         // A process may end at any time.
         let words = std::fs::read(entry.ok()?.path().join("cmdline")).ok()?;

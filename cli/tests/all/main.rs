@@ -15,6 +15,7 @@ mod chaos;
 mod check;
 mod chess_files;
 mod claims;
+mod commits;
 mod config;
 mod cookbook;
 mod courses;

@@ -14,6 +14,8 @@ const NEED_PROGRAMS: &[&str] = &[
     "chaos::disk::a_disk_that_becomes_read_only_ends_the_program_and_loses_nothing",
     "chaos::hosts::hosts_that_are_cut_off_slow_or_lossy_change_nothing",
     "chess_files::chess_files_are_read_as_python_chess_reads_them",
+    "commits::what_cannot_be_built_is_said_in_a_sentence",
+    "commits::workers_build_the_commits_of_a_match",
     "cookbook::python_reads_the_same",
     "deploy::image::the_image_has_the_binary_and_nothing_else",
     "deploy::image::the_static_binary_plays_the_same_games_in_the_image",

@@ -95,6 +95,11 @@ pub(crate) fn named(file: &EngineFile, names: &[String]) -> Result<Vec<EngineSpe
     }
     let spec = |name: &String| {
         file.get(name).cloned().ok_or_else(|| {
+            if file.source(name).is_some() {
+                return CliError::new(Exit::Input, format!("check the engine {name}"))
+                    .because("it is built when a sweep names one of its commits")
+                    .help("play a sweep of two games with its commit: spelrum run FILE --engines FILE");
+            }
             let names: Vec<&str> = file.iter().map(|spec| spec.name.as_str()).collect();
             CliError::new(Exit::Input, format!("check the engine {name}"))
                 .because(format!(
