@@ -21,10 +21,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use spelrum_engine::{ExternalPlayer, GameRecord, Host, Outcome, Parameters, PlayError, Player};
+use spelrum_engine::{
+    EngineCommit, ExternalPlayer, GameRecord, Host, Outcome, Parameters, PlayError, Player,
+};
 use spelrum_external::{
-    Bounds, Breach, BreachKind, BuildError, Diagnosis, EngineFailure, EngineFile, FailureKind,
-    Guard, LeasedEngine, NoRoom, Pool, Reservation, hash_build,
+    Bounds, Breach, BreachKind, Diagnosis, EngineFailure, EngineFile, FailureKind, Guard,
+    LeasedEngine, NoRoom, Pool, Reservation, hash_build,
 };
 use spelrum_model::engines::{
     BuiltEngines, EngineIdentity, Forfeit, NeededEngine, OfferedEngine, build_text,
@@ -236,39 +238,6 @@ impl Engines {
         EnginesNow { offered: self.offered(), built: self.0.building.now() }
     }
 
-    /// Builds commits of engines in the background, each once, and offers them. Engines that the engines file does not
-    /// build are ignored.
-    pub(crate) fn want_builds(&self, names: Vec<String>) {
-        if !self.0.building.want(names) {
-            return;
-        }
-        let engines = self.clone();
-        let work = move || {
-            while let Some(name) = engines.0.building.next() {
-                match engines.build(&name, &|| false) {
-                    Ok(()) => {}
-                    Err(BuildError::Aborted) => return,
-                    Err(problem) => tracing::error!(engine = name, %problem,
-                        "a commit of an engine cannot be built here: its games are left to other workers"),
-                }
-            }
-        };
-        // Without a thread they are built as soon as they are asked for again.
-        if let Err(error) = thread::Builder::new().name("builds".to_owned()).spawn(work) {
-            tracing::error!(%error, "no thread could be started that builds engines");
-            self.0.building.pause();
-        }
-    }
-
-    /// Builds a commit of an engine, and offers it. Blocks until then.
-    ///
-    /// # Errors
-    /// If it is aborted, cannot be built, or does not start. The problem is reported to the coordinator.
-    pub fn build(&self, name: &str, aborted: &dyn Fn() -> bool) -> Result<(), BuildError> {
-        let Shared { building, pool, offers, closed, .. } = &*self.0;
-        building.build(name, pool, offers, &|| closed.load(Ordering::Relaxed) || aborted())
-    }
-
     /// The first engine whose program was replaced, so that this machine cannot play the games of the
     /// previous build.
     #[must_use]
@@ -383,6 +352,14 @@ impl Engines {
 
     /// Withdraws the offer of an engine that does not start.
     fn withdraw(&self, failure: &EngineFailure) {
+        if self.0.building.withdraw(&failure.engine, &self.0.pool, &self.0.offers) {
+            let problem = failure.to_string();
+            tracing::warn!(
+                problem,
+                "a built commit does not start: it is built anew when it is next asked for"
+            );
+            return;
+        }
         if let Some(wait) = self.0.offers.withdraw(&failure.engine) {
             let problem = self.explain(failure);
             tracing::warn!(
@@ -520,6 +497,7 @@ impl Engines {
             .iter()
             .filter_map(|player| player.external().map(|rules| rules.engine.as_str()))
             .collect();
+        self.0.building.record_use(&names);
         if names.iter().any(|name| self.0.offers.is_away(name)) {
             return Err(NoGame::NotHere.into());
         }
@@ -527,6 +505,10 @@ impl Engines {
             self.0.pool.reserve(&names, &|| host.is_cancelled()).map_err(
                 |no_room| match no_room {
                     NoRoom::Aborted => NoGame::Aborted,
+                    // A built commit may have made room for another one.
+                    NoRoom::Unknown(engine) if EngineCommit::parse(&engine).is_some() => {
+                        NoGame::NotHere
+                    }
                     NoRoom::Unknown(_) | NoRoom::TooMany { .. } => {
                         NoGame::Unplayable(no_room.to_string())
                     }

@@ -1,6 +1,7 @@
 //! The status: experiments, workers, and what needs attention.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use spelrum_answers as results;
 use spelrum_answers::{GetStatus, LargestCell, Status, WorkerSummary};
@@ -18,6 +19,9 @@ const WORKERS_MAX: usize = 1_000;
 
 /// Engines of the workers in one answer, likewise.
 const ENGINES_MAX: usize = 2_000;
+
+/// Failed builds of a worker in one answer, likewise.
+const FAILED_MAX: usize = 8;
 
 impl Answers<GetStatus> for Api {
     async fn answer(&self, question: GetStatus) -> Result<Reply<Status>, Refusal> {
@@ -74,8 +78,12 @@ fn keep_busiest(workers: &mut Vec<WorkerSummary>) {
     }
 }
 
-/// Cuts the workers' engines to the size of an answer: at most the same number for each worker.
+/// Cuts the workers' engines to the size of an answer: at most the same number for each worker, and a few of the builds
+/// that failed there.
 fn keep_first_engines(workers: &mut [WorkerSummary]) {
+    for worker in workers.iter_mut().filter(|worker| worker.built.failed.len() > FAILED_MAX) {
+        Arc::make_mut(&mut worker.built).failed.truncate(FAILED_MAX);
+    }
     let engines_total: usize = workers.iter().map(|worker| worker.engines.len()).sum();
     if engines_total > ENGINES_MAX {
         let each = ENGINES_MAX / workers.len();

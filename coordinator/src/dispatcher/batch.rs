@@ -340,6 +340,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 let retry_after = self.idlers.retry_after(retry_after, now);
                 let withheld = withheld.map(|why| withheld_text(why, worker)).unwrap_or_default();
                 let calibrate = calibrate.unwrap_or_default();
+                // One that gets no games has no use for builds.
+                let builds = if withheld.is_empty() { builds } else { Vec::new() };
                 Ok((Leased::Idle { retry_after, all_done, withheld, calibrate }, builds))
             }
             answer => Err(unexpected_answer("LeaseWanted", answer).into()),

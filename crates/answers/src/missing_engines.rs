@@ -9,6 +9,7 @@ use spelrum_model::demands::Demands;
 use spelrum_model::engines::{
     BuiltEngines, FailedBuild, NeededEngine, OfferedEngine, build_text, can_play,
 };
+use spelrum_model::labels::Label;
 use spelrum_model::wanted::Wanted;
 use spelrum_model::{CellId, ExperimentId};
 
@@ -66,10 +67,11 @@ pub fn missing_engines(
         return Vec::new();
     }
     // Many machines are equal, and checked at once.
-    let mut here: BTreeMap<(&[OfferedEngine], &BuiltEngines, u64), &WorkerSummary> =
-        BTreeMap::new();
+    type Equal<'a> = (&'a [OfferedEngine], &'a BuiltEngines, &'a [Label], u64);
+    let mut here: BTreeMap<Equal<'_>, &WorkerSummary> = BTreeMap::new();
     for worker in workers_here(workers, heartbeat_interval) {
-        here.entry((&*worker.engines, &*worker.built, slot_bytes(worker))).or_insert(worker);
+        let equal = (&*worker.engines, &*worker.built, &*worker.labels, slot_bytes(worker));
+        here.entry(equal).or_insert(worker);
     }
     let here: Vec<&WorkerSummary> = here.into_values().collect();
     let mut cells_by_reason: BTreeMap<(ExperimentId, Missing), (CellId, u64)> = BTreeMap::new();
@@ -113,9 +115,14 @@ fn missing(wanted: &Wanted, here: &[&WorkerSummary]) -> Vec<Missing> {
         here.iter().any(|worker| worker.engines.iter().any(|offered| need.is_met_by(offered)))
     };
     let mut unmet: Vec<&NeededEngine> = engines.iter().filter(|need| !is_met(need)).collect();
-    // A worker is about to build it.
-    let is_coming =
-        |need: &&NeededEngine| here.iter().any(|worker| worker.built.may_build(&need.engine));
+    // A worker is about to build it: those that offer it already do not meet the need.
+    let is_coming = |need: &&NeededEngine| {
+        here.iter().any(|worker| {
+            worker.built.may_build(&need.engine)
+                && worker.engines.iter().all(|offered| offered.engine != need.engine)
+                && demands.require.iter().all(|label| label.is_met_by(&worker.labels))
+        })
+    };
     if !unmet.is_empty() && unmet.iter().all(is_coming) {
         return Vec::new();
     }
@@ -159,8 +166,8 @@ pub fn attention_of_builds(
             experiment: None,
             count: 1,
             problem: format!("worker {id} ({name} on {host}) cannot build {engine}: {problem}"),
-            remedy: "correct the commit or its `bench` in the sweep, or the engines file of that machine and restart the \
-                     worker; other workers play these games meanwhile"
+            remedy: "correct the commit or its `bench` in the sweep, or the engines file of that machine, and restart the \
+                     worker; until then its games are left to workers that can build the commit"
                 .to_owned(),
         }
     }));

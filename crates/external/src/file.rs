@@ -154,13 +154,14 @@ impl EngineFile {
     }
 
     /// The folder for builds: the one that the file names, or `spelrum/builds` in this user's folder for caches.
+    /// `None` if there is neither: others could put programs into a shared folder.
     #[must_use]
-    pub fn builds(&self) -> PathBuf {
-        self.builds.clone().unwrap_or_else(|| {
-            let folder =
-                |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    pub fn builds(&self) -> Option<PathBuf> {
+        let folder =
+            |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        self.builds.clone().or_else(|| {
             let caches = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
-            caches.unwrap_or_else(std::env::temp_dir).join("spelrum").join("builds")
+            Some(caches?.join("spelrum").join("builds"))
         })
     }
 
@@ -292,7 +293,7 @@ impl<'a> RawEngine<'a> {
                 "write git = \"https://…\", or leave it out",
             ));
         };
-        let command = |key: &str| -> Result<Option<String>, Fault> {
+        let shell_command = |key: &str| -> Result<Option<String>, Fault> {
             let Some(entry) = self.table.get(key) else { return Ok(None) };
             without_nul((&entry.value, entry.text()?)).map(Some)
         };
@@ -310,11 +311,22 @@ impl<'a> RawEngine<'a> {
         let is_path = !address.contains(':');
         // Its paths lead from the folder of a commit.
         let in_commit = RawEngine { folder: Path::new(""), ..*self };
+        let command = self.table.required("command", "command = \"./dev\"")?;
+        let leads_into_commit = |text: &str| text.contains('/') && !text.starts_with('/');
+        let has_files = in_commit.files()?.iter().any(|file| file.is_relative());
+        if !leads_into_commit(command.text()?) && !has_files {
+            return Err(Fault::at(
+                &command.value.place,
+                "the program is not one of the commit",
+                "write a path in the folder of a commit, such as command = \"./dev\", or list the files of the \
+                 commit that the program reads in `files`",
+            ));
+        }
         Ok(Some(Source {
             engine: in_commit.into_spec()?,
             git: if is_path { path.to_string_lossy().into_owned() } else { address },
             build: without_nul((&build.value, build.text()?))?,
-            bench: command("bench")?,
+            bench: shell_command("bench")?,
             timeout: self.amount("build_timeout", units::duration)?.unwrap_or(BUILD_TIMEOUT),
         }))
     }

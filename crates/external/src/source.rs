@@ -1,8 +1,9 @@
 //! Engines that this machine builds from commits of a Git repository.
 //!
 //! The engines file has the repository's address and the commands; only a commit comes from elsewhere, as 40 hexadecimal
-//! digits. It is built if a branch or a tag of the repository leads to it: a host of forks would also give out commits
-//! that other people made, if it were asked for their hashes. Commands run under a [`Guard`], as engines do.
+//! digits. It is built if a branch or a tag of the repository led to it when it was fetched: a host of forks would also
+//! give out commits that other people made, if it were asked for their hashes. Commands run under a [`Guard`], as engines
+//! do.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use sha2::{Digest as _, Sha256};
 
+use crate::build::hash_build;
 use crate::failure::Exit;
 use crate::guard::Guard;
 use crate::process::{Aborted, Lost, Process};
@@ -51,9 +53,9 @@ pub enum BuildError {
     /// It was no longer wanted.
     #[error("the build was aborted")]
     Aborted,
-    /// The repository could not be fetched, or lacks the commit, which may change.
+    /// The repository could not be fetched, or lacks the commit, or the machine lacks room: it may succeed later.
     #[error("{0}")]
-    NotFetched(String),
+    MayPass(String),
     /// This machine cannot build this commit.
     #[error("{0}")]
     Failed(String),
@@ -119,11 +121,11 @@ impl Source {
         &self.engine
     }
 
-    /// Builds a commit in a subfolder of `builds`, unless that has it already, and checks its `bench`. Blocks until then,
-    /// also while another process builds a commit of the engine.
+    /// Builds a commit in a subfolder of `builds`, unless it is there, and checks its `bench`. Blocks until then, also
+    /// while another process builds a commit of the engine.
     ///
     /// # Errors
-    /// If it is not wanted, cannot be fetched or built, or counts other nodes.
+    /// If it is aborted, cannot be fetched or built, or counts other nodes.
     pub fn build(
         &self,
         wanted: CommitToBuild<'_>,
@@ -133,6 +135,12 @@ impl Source {
     ) -> Result<EngineSpec, BuildError> {
         let folder = builds.join(self.key());
         Builder { source: self, guard, folder: &folder, aborted }.build(wanted)
+    }
+
+    /// Has a commit built anew the next time, after its program did not start.
+    pub fn forget(&self, commit: &str, builds: &Path) {
+        // Without its mark, a build is not used; one that cannot be removed is tried again as it is.
+        let _gone = fs::remove_file(mark(&builds.join(self.key()), commit));
     }
 
     /// The name of the folder for this engine: another one if another repository or command is written in the engines
@@ -170,25 +178,27 @@ impl Source {
 impl Builder<'_> {
     fn build(&self, wanted: CommitToBuild<'_>) -> Result<EngineSpec, BuildError> {
         let CommitToBuild { name, commit, bench } = wanted;
-        let is_digit = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
-        if commit.len() != 40 || !commit.bytes().all(is_digit) {
+        if !is_commit(commit) {
             return Err(BuildError::Failed(format!("{commit:?} is not a commit")));
         }
         let _lock = self.lock()?;
-        let (checkout, mark) =
-            (self.folder.join(commit), self.folder.join(format!("{commit}.built")));
-        let is_built = mark.is_file() && checkout.is_dir();
+        let (checkout, mark) = (self.folder.join(commit), mark(self.folder, commit));
+        let engine = self.source.built(name, &checkout);
+        // A cleaner of caches may have removed files of it.
+        let is_built = mark.is_file() && hash_build(&engine).is_ok();
         if !is_built {
             self.check_out(commit, &checkout)?;
             let step = Step { title: "the build", ..self.shell(&self.source.build, &checkout) };
-            self.run(step)?;
+            self.run(step).inspect_err(|_| {
+                // A failed build is not used again. What cannot be removed is, before the next one.
+                let _gone = fs::remove_dir_all(&checkout);
+            })?;
         }
         // Also the time of its last use.
         File::create(&mark)
             .and_then(|file| file.set_modified(SystemTime::now()))
             .map_err(|error| self.unwritable(&error))?;
         self.remove_old(commit);
-        let engine = self.source.built(name, &checkout);
         if let Some(stated) = bench {
             self.check_bench(&engine, &checkout, stated)?;
         }
@@ -217,7 +227,7 @@ impl Builder<'_> {
 
     fn unwritable(&self, error: &io::Error) -> BuildError {
         let folder = self.folder.display();
-        BuildError::Failed(format!(
+        BuildError::MayPass(format!(
             "the folder {folder} for builds cannot be written: {error}; `builds` in the engines file names another one"
         ))
     }
@@ -238,7 +248,15 @@ impl Builder<'_> {
             let program = git.clone();
             Step { title, program, args, directory: self.folder, environment: fetch_environment() }
         };
-        self.run(step("git init", &["init", "--quiet", "--bare"]))?;
+        // A killed Git leaves locks behind, and no other process is here: a repository that is not in order is made anew.
+        let made_anew = |unsuccessful| match unsuccessful {
+            Unsuccessful::Aborted => BuildError::Aborted,
+            Unsuccessful::Problem(problem) => {
+                let _gone = fs::remove_dir_all(&repository);
+                BuildError::MayPass(problem)
+            }
+        };
+        self.run(step("git init", &["init", "--quiet", "--bare"])).map_err(made_anew)?;
         let object = format!("{commit}^{{commit}}");
         let has_commit = || match self.run(step("git cat-file", &["cat-file", "-e", &object])) {
             Ok(_) => Ok(true),
@@ -249,6 +267,10 @@ impl Builder<'_> {
             let address = &self.source.git;
             let branches = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
             let fetch = [
+                "-c",
+                "gc.auto=0",
+                "-c",
+                "maintenance.auto=false",
                 "fetch",
                 "--quiet",
                 "--no-tags",
@@ -258,17 +280,14 @@ impl Builder<'_> {
                 branches[0],
                 branches[1],
             ];
-            self.run(step("git fetch", &fetch)).map_err(|unsuccessful| match unsuccessful {
-                Unsuccessful::Aborted => BuildError::Aborted,
-                Unsuccessful::Problem(problem) => BuildError::NotFetched(problem),
-            })?;
+            self.run(step("git fetch", &fetch)).map_err(made_anew)?;
             if !has_commit()? {
-                return Err(BuildError::NotFetched(format!(
+                return Err(BuildError::MayPass(format!(
                     "no branch and no tag of {address} leads to the commit {commit}"
                 )));
             }
         }
-        // What a build left that was killed.
+        // The files of a build that was killed.
         if let Err(error) = fs::remove_dir_all(checkout)
             && error.kind() != io::ErrorKind::NotFound
         {
@@ -276,7 +295,7 @@ impl Builder<'_> {
         }
         let folder = checkout.display().to_string();
         let add = ["worktree", "add", "--quiet", "--detach", "--force", "--force", &folder, commit];
-        Ok(self.run(step("git worktree add", &add)).map(drop)?)
+        self.run(step("git worktree add", &add)).map(drop).map_err(made_anew)
     }
 
     /// Compares the number of nodes that a built engine counts.
@@ -308,7 +327,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A command of the engines file, with what an engine gets.
+    /// A command of the engines file, in the environment of its engine.
     fn shell<'s>(&self, command: &str, directory: &'s Path) -> Step<'s> {
         Step {
             title: "",
@@ -364,9 +383,17 @@ impl Builder<'_> {
         Ok(process.transcript().lines().rev().find_map(|line| node_count(line.get(2..)?)))
     }
 
-    /// Removes the builds that were not used for longest.
+    /// Removes the builds that were not used for longest, and the folders of builds that were killed.
     fn remove_old(&self, in_use: &str) {
         let Ok(entries) = fs::read_dir(self.folder) else { return };
+        for entry in fs::read_dir(self.folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let is_left = name.to_str().is_some_and(|name| is_commit(name) && name != in_use)
+                && !entry.path().with_extension("built").exists();
+            if is_left {
+                let _gone = fs::remove_dir_all(entry.path());
+            }
+        }
         let used = entries.flatten().filter_map(|entry| {
             let path = entry.path();
             let is_mark = path.extension().is_some_and(|extension| extension == "built");
@@ -384,11 +411,21 @@ impl Builder<'_> {
     }
 }
 
+/// Whether a text is the full hash of a commit.
+fn is_commit(text: &str) -> bool {
+    text.len() == 40 && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// The file that says that a commit is built. Its time is that of the last use.
+fn mark(folder: &Path, commit: &str) -> PathBuf {
+    folder.join(format!("{commit}.built"))
+}
+
 /// The environment of Git.
 fn fetch_environment() -> BTreeMap<String, String> {
     let inherited =
         FETCH_ENVIRONMENT.into_iter().filter_map(|name| Some((name, std::env::var(name).ok()?)));
-    // Nobody is there who could type a password.
+    // A worker has no terminal where a password could be typed.
     let silent = [("GIT_TERMINAL_PROMPT", "0"), ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")];
     let silent = silent.into_iter().map(|(name, value)| (name, value.to_owned()));
     inherited.chain(silent).map(|(name, value)| (name.to_owned(), value)).collect()
@@ -403,12 +440,16 @@ fn node_count(line: &str) -> Option<u64> {
     if first == "info" {
         return None;
     }
-    let before = words().zip(words().skip(1)).find(|(_, word)| is_nodes(word));
-    if let Some(count) = before.and_then(|(count, _)| count.parse().ok()) {
-        return Some(count);
-    }
     let is_any =
         |word: &str, names: &[&str]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
+    let words_after = |place| words().nth(place).unwrap_or_default();
+    let before = (1..words().count()).find(|place| is_nodes(words_after(*place)));
+    // A speed, as in "987654 nodes per second", is another number.
+    let before =
+        before.filter(|place| !is_any(words_after(place + 1), &["per", "second", "sec", "s"]));
+    if let Some(count) = before.and_then(|place| words_after(place - 1).parse().ok()) {
+        return Some(count);
+    }
     let is_titled = is_any(first, &["nodes", "bench", "total"])
         && !words().any(|word| is_any(word, &["second", "sec", "nps"]));
     let (_, value) = line.split_once([':', '=']).filter(|_| is_titled)?;
@@ -447,6 +488,8 @@ mod tests {
             ("Total nodes: 12", Some(12)),
             ("info depth 3 seldepth 5 nodes 77 nps 1", None),
             ("Nodes/second    : 1000", None),
+            ("987654 nodes/second", None),
+            ("Speed: 987654 nodes per second", None),
             ("bestmove e2e4", None),
             ("", None),
         ] {

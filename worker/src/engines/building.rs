@@ -2,8 +2,10 @@
 //!
 //! What is built is named by a commit alone; its repository and commands are those of the engines file.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use spelrum_engine::EngineCommit;
@@ -11,13 +13,15 @@ use spelrum_external::{BuildError, CommitToBuild, Diagnosis, EngineFile, Failure
 use spelrum_model::engines::{BuiltEngines, FailedBuild, OfferedEngine};
 use spelrum_proto::limits::{BUILDS_MAX, ENGINES_MAX};
 
+use super::Engines;
 use super::identifying::offer;
 use super::offers::Offers;
 
-/// The most built commits that are offered; the oldest makes room for another one.
+/// The most built commits that are offered. Further ones wait until one was not used for a while, which makes room.
 const OFFERED_MAX: usize = 32;
+const UNUSED_AFTER: Duration = Duration::from_mins(30);
 /// When a commit that could not be fetched may be asked for again: a branch may lead to it by then.
-const FETCHED_AGAIN_AFTER: Duration = Duration::from_mins(5);
+const TRIED_AGAIN_AFTER: Duration = Duration::from_mins(5);
 
 /// The commits that are to be built, are built, or failed.
 #[derive(Debug)]
@@ -34,10 +38,10 @@ struct State {
     is_busy: bool,
     /// The names of engines to build; the first is being built.
     queue: VecDeque<String>,
-    /// Those that are offered, the oldest first.
-    built: VecDeque<String>,
+    /// Those that are offered, each with its last use.
+    built: BTreeMap<String, Instant>,
     /// Those that failed, and when they may be tried again, if they may.
-    failed: VecDeque<(FailedBuild, Option<Instant>)>,
+    failed: Vec<(FailedBuild, Option<Instant>)>,
 }
 
 impl Building {
@@ -50,7 +54,7 @@ impl Building {
         }
     }
 
-    /// What a coordinator has to know of it.
+    /// The engines that can be built here, and failed builds, as a worker introduces itself with them.
     pub(super) fn now(&self) -> BuiltEngines {
         let failed = self.state().failed.iter().map(|(failed, _)| failed.clone()).collect();
         BuiltEngines { engines: self.engines.clone(), failed }
@@ -61,12 +65,16 @@ impl Building {
     pub(super) fn want(&self, names: Vec<String>) -> bool {
         let mut state = self.state();
         for name in names.into_iter().take(BUILDS_MAX) {
+            // Beyond that, a build would take the place of one that is in use, or of a failure, and be asked for again.
+            let in_use = state.built.values().filter(|used| used.elapsed() < UNUSED_AFTER).count();
+            let has_room = in_use + state.queue.len() < self.offered_max
+                && state.failed.len() + state.queue.len() < ENGINES_MAX;
             let is_here = EngineCommit::parse(&name)
                 .is_some_and(|commit| self.engines.contains(&commit.engine));
             let is_known = state.queue.contains(&name)
-                || state.built.contains(&name)
+                || state.built.contains_key(&name)
                 || state.failed.iter().any(|(failed, _)| failed.engine == name);
-            if is_here && !is_known && state.queue.len() < BUILDS_MAX {
+            if is_here && !is_known && has_room && state.queue.len() < BUILDS_MAX {
                 state.queue.push_back(name);
             }
         }
@@ -101,7 +109,7 @@ impl Building {
                     "a commit of an engine was built, and is offered"
                 );
                 offers.add(engine);
-                for former in self.record_built(name.to_owned()) {
+                if let Some(former) = self.record_built(name.to_owned()) {
                     offers.remove(&former);
                     pool.remove(&former);
                 }
@@ -111,7 +119,7 @@ impl Building {
             Err(error) => error,
         };
         let problem = error.to_string();
-        let may_pass = matches!(error, BuildError::NotFetched(_));
+        let may_pass = matches!(error, BuildError::MayPass(_));
         self.record_failed(FailedBuild { engine: name.to_owned(), problem }, may_pass);
         offers.announce();
         Err(error)
@@ -122,24 +130,53 @@ impl Building {
         self.state().is_busy = false;
     }
 
-    /// Records a build that is offered from here on. Returns those that are no longer offered.
-    fn record_built(&self, name: String) -> Vec<String> {
+    /// Records a build that is offered from here on. Returns one that is not, in exchange.
+    fn record_built(&self, name: String) -> Option<String> {
         let mut state = self.state();
         state.queue.retain(|queued| *queued != name);
-        state.built.push_back(name);
-        let excess = state.built.len().saturating_sub(self.offered_max);
-        state.built.drain(..excess).collect()
+        let oldest =
+            state.built.iter().min_by_key(|(_, used)| **used).map(|(name, _)| name.clone());
+        state.built.insert(name, Instant::now());
+        let former = oldest.filter(|_| state.built.len() > self.offered_max)?;
+        state.built.remove(&former);
+        Some(former)
+    }
+
+    /// Records a game of these engines.
+    pub(super) fn record_use(&self, names: &[&str]) {
+        if !self.engines.is_empty() {
+            let mut state = self.state();
+            for name in names {
+                if let Some(used) = state.built.get_mut(*name) {
+                    *used = Instant::now();
+                }
+            }
+        }
+    }
+
+    /// Takes back a build whose program no longer starts, so that it is built again when it is next asked for. Returns
+    /// whether it is one.
+    pub(super) fn withdraw(&self, name: &str, pool: &Pool, offers: &Offers) -> bool {
+        if self.state().built.remove(name).is_none() {
+            return false;
+        }
+        offers.remove(name);
+        pool.remove(name);
+        let engines = pool.engines();
+        if let Some(EngineCommit { engine, commit, .. }) = EngineCommit::parse(name)
+            && let (Some(source), Some(builds)) = (engines.source(&engine), engines.builds())
+        {
+            source.forget(&commit, &builds);
+        }
+        true
     }
 
     /// Records a failed build.
     fn record_failed(&self, failed: FailedBuild, may_pass: bool) {
         let mut state = self.state();
         state.queue.retain(|queued| *queued != failed.engine);
-        if state.failed.len() == ENGINES_MAX {
-            state.failed.pop_front();
-        }
-        let again_at = may_pass.then(|| Instant::now() + FETCHED_AGAIN_AFTER);
-        state.failed.push_back((failed, again_at));
+        let again_at = may_pass.then(|| Instant::now() + TRIED_AGAIN_AFTER);
+        state.failed.push((failed, again_at));
     }
 
     /// Forgets failures that may have passed. Returns whether there were any.
@@ -156,6 +193,41 @@ impl Building {
     }
 }
 
+impl Engines {
+    /// Builds commits of engines in the background, each once, and offers them. Engines that the engines file does not
+    /// build are ignored.
+    pub(crate) fn want_builds(&self, names: Vec<String>) {
+        if !self.0.building.want(names) {
+            return;
+        }
+        let engines = self.clone();
+        let work = move || {
+            while let Some(name) = engines.0.building.next() {
+                match engines.build(&name, &|| false) {
+                    Ok(()) => {}
+                    Err(BuildError::Aborted) => return,
+                    Err(problem) => tracing::error!(engine = name, %problem,
+                        "a commit of an engine cannot be built here: its games are left to other workers"),
+                }
+            }
+        };
+        // Without a thread they are built as soon as they are asked for again.
+        if let Err(error) = thread::Builder::new().name("builds".to_owned()).spawn(work) {
+            tracing::error!(%error, "no thread could be started that builds engines");
+            self.0.building.pause();
+        }
+    }
+
+    /// Builds a commit of an engine, and offers it. Blocks until then.
+    ///
+    /// # Errors
+    /// If it is aborted, cannot be built, or does not start. The problem is reported to the coordinator.
+    pub fn build(&self, name: &str, aborted: &dyn Fn() -> bool) -> Result<(), BuildError> {
+        let super::Shared { building, pool, offers, closed, .. } = &*self.0;
+        building.build(name, pool, offers, &|| closed.load(Ordering::Relaxed) || aborted())
+    }
+}
+
 fn try_build(
     name: &str,
     pool: &Pool,
@@ -165,13 +237,18 @@ fn try_build(
     let unknown = || BuildError::Failed("the engines file does not build it".to_owned());
     let EngineCommit { engine, commit, bench } = EngineCommit::parse(name).ok_or_else(unknown)?;
     let source = engines.source(&engine).ok_or_else(unknown)?;
+    let builds = engines.builds().ok_or_else(|| {
+        let problem = "neither HOME nor XDG_CACHE_HOME names a folder for builds; `builds` in the engines file names one";
+        BuildError::Failed(problem.to_owned())
+    })?;
     let wanted = CommitToBuild { name, commit: &commit, bench };
-    let spec = source.build(wanted, &engines.builds(), pool.guard(), aborted)?;
+    let spec = source.build(wanted, &builds, pool.guard(), aborted)?;
     pool.add(spec.clone());
     let started = offer(pool, name, aborted);
     pool.close_idle();
     started.map_err(|failure| {
         pool.remove(name);
+        source.forget(&commit, &builds);
         if failure.kind == FailureKind::Aborted {
             return BuildError::Aborted;
         }
@@ -201,7 +278,7 @@ mod tests {
         assert!(building.want(vec![name(1), name(1), "dev@..".to_owned(), "base".to_owned()]));
         assert!(!building.want(vec![name(1), name(2)]), "a thread builds");
         assert_eq!(building.next(), Some(name(1)));
-        assert_eq!(building.record_built(name(1)), Vec::<String>::new());
+        assert_eq!(building.record_built(name(1)), None);
         assert_eq!(building.next(), Some(name(2)));
         building.record_failed(FailedBuild { engine: name(2), problem: "no".to_owned() }, false);
         assert_eq!(building.next(), None);
@@ -213,16 +290,28 @@ mod tests {
         assert_eq!((engines, failed.len()), (vec!["dev".to_owned()], 1));
     }
 
+    /// Until a restart; otherwise each would take the place of another that is asked for again.
     #[test]
-    fn what_is_kept_has_a_bound() {
+    fn builds_and_failures_are_bounded() {
         let building = building();
-        let dropped: Vec<_> =
-            (0..100).flat_map(|number| building.record_built(name(number))).collect();
-        assert_eq!(dropped, (0..68).map(name).collect::<Vec<_>>());
         for number in 0..1_000 {
-            let failed = FailedBuild { engine: name(number), problem: "no".to_owned() };
-            building.record_failed(failed, true);
+            building.want(vec![name(number)]);
+            if let Some(next) = building.next() {
+                assert_eq!(building.record_built(next), None);
+            }
+        }
+        assert_eq!(building.state().built.len(), OFFERED_MAX);
+        assert_eq!(building.record_built(name(0)), None);
+        assert_eq!(building.record_built(name(5_000)), Some(name(1)), "the one unused for longest");
+        assert_eq!(building.next(), None);
+        let building = self::building();
+        for number in 0..1_000 {
+            building.want(vec![name(number)]);
+            if let Some(engine) = building.next() {
+                building.record_failed(FailedBuild { engine, problem: "no".to_owned() }, false);
+            }
         }
         assert_eq!(building.now().failed.len(), ENGINES_MAX);
+        assert_eq!(building.next(), None);
     }
 }

@@ -276,3 +276,34 @@ fn what_no_engine_can_do_is_told() {
     );
     assert_eq!(problems(&waits(1), &[with("v", &unable), with("w", &able)]), [""; 0]);
 }
+
+/// A commit that a worker is asked to build is on its way; one that it has built, and that does not suit, is not.
+#[test]
+fn builds_under_way_are_not_missing() {
+    let name = format!("dev@{}", "0123456789".repeat(4));
+    let waits = [wanted(7, 4, &[need(&name)])];
+    let builds =
+        |failed: Vec<FailedBuild>| BuiltEngines { engines: vec!["dev".to_owned()], failed };
+    let builder = WorkerSummary {
+        built: Arc::new(builds(Vec::new())),
+        ..worker("w", &[offer("fish", "", 1)])
+    };
+    assert_eq!(problems(&waits, std::slice::from_ref(&builder)), [""; 0]);
+
+    let failed = FailedBuild { engine: name.clone(), problem: "no make".to_owned() };
+    let failed = WorkerSummary { built: Arc::new(builds(vec![failed])), ..builder.clone() };
+    assert_eq!(problems(&waits, std::slice::from_ref(&failed)).len(), 1);
+    assert_eq!(problems(&waits, &[failed, builder.clone()]), [""; 0]);
+
+    let unsuitable = OfferedEngine { protocol: Protocol::Ugi, ..offer(&name, "", 1) };
+    let unsuitable = WorkerSummary { engines: [unsuitable].into(), ..builder.clone() };
+    assert_eq!(problems(&waits, &[unsuitable]).len(), 1);
+
+    let labelled = Demands {
+        engines: vec![need(&name)],
+        require: vec![spelrum_model::labels::WantedLabel::parse("gpu").unwrap()],
+        ..Demands::default()
+    };
+    let elsewhere = Wanted { demands: Arc::new(labelled), ..waits[0].clone() };
+    assert_eq!(problems(&[elsewhere], &[builder]).len(), 1);
+}
