@@ -382,6 +382,16 @@ def test_a_player_that_raises_is_warned_of(program: str, tmp_path: Path) -> None
     assert experiment.results.rows()[0]["score"] == 0.0
 
 
+def test_a_built_in_player_that_loses_on_time_is_warned_of(program: str, tmp_path: Path) -> None:
+    hasty = {"algorithm": "genetic-minimax", "depth": 4, "clock": "1us", "margin": "1us"}
+    with pytest.warns(UserWarning, match="hasty lost .* games by time_forfeit: it exceeded its clock") as caught:
+        spelrum.run(
+            sweep(game="pentago", axes={}, players={"hasty": hasty, "random": {"algorithm": "random"}}),
+            db=tmp_path / "first.db",
+        )
+    assert not any("None" in str(warning.message) for warning in caught)
+
+
 def test_a_cause_is_shown_once(program: str, tmp_path: Path) -> None:
     source = "@spelrum.player()\ndef bad(state):\n    print('a print')\n    return {}['missing']\n"
     players = player_file(tmp_path, source)

@@ -530,9 +530,16 @@ def _warn_of_crashes(experiment: Experiment) -> None:
         f" (SELECT experiment_id FROM experiments WHERE uuid = '{experiment.uuid}') GROUP BY player, kind"
     ).rows()
     for row in rows:
+        lost = f"{row['player']} lost {row['games']} games by {row['kind']}"
+        if row["message"] is None:  # A built-in player, which prints nothing.
+            warnings.warn(
+                f"{lost}: it exceeded its clock and its `margin`; give a greater `margin` or clock, or fewer `slots`",
+                stacklevel=3,
+            )
+            continue
         message = str(row["message"]).replace(_LINE_END, "\n")
         warnings.warn(
-            f"{row['player']} lost {row['games']} games by {row['kind']}, the last one so: {message}\n"
+            f"{lost}, the last one so: {message}\n"
             '(all of them, with what the player printed: experiment.results.sql("SELECT * FROM forfeited").rows())',
             stacklevel=3,
         )
