@@ -27,7 +27,7 @@ and cutechess are understood as well: spelrum match -engine cmd=./new -engine cm
 
 Options:
 {OPTIONS}
-Keys of an engine: cmd, conf (its name in cutechess's engines.json here), name, dir, args, arg, proto ({PROTOCOLS}), tc, st, nodes, depth, timemargin (ms), option.NAME.
+Keys of an engine: cmd, conf (its name in cutechess's engines.json here), algorithm (a built-in player, without cmd), name, dir, args, arg, proto ({PROTOCOLS}), tc, st, nodes, depth, timemargin (ms), option.NAME; with --coordinator also commit and bench (docs/engines.md).
 
 Everything is kept in a database as it is played: kill it, type it again, and it goes on. At the end come the report \
 of spelrum run and the block that match runners print; spelrum report --format match prints that again. \
@@ -148,7 +148,7 @@ impl Match {
         files: MatchFiles,
     ) -> Result<(Exit, Option<Vec<String>>)> {
         let name = files.name.clone();
-        let (mut address, mut flags) = (Vec::new(), Vec::new());
+        let (mut address, mut flags, mut on_finish) = (Vec::new(), Vec::new(), Vec::new());
         let mut passed = words.passed.iter();
         while let Some(word) = passed.next() {
             match word.as_str() {
@@ -156,17 +156,20 @@ impl Match {
                     address.extend(std::iter::once(word).chain(passed.next()).cloned());
                 }
                 "--yes" | "--dry-run" => flags.push(word.clone()),
-                "--new" => {
-                    return Err(CliError::new(Exit::Usage, "read the match")
-                        .because("`--new` is for matches played here")
-                        .help("give the new match another name: --name"));
+                "--on-finish" => {
+                    on_finish.extend(std::iter::once(word).chain(passed.next()).cloned());
                 }
                 other => {
+                    let remedy = match other {
+                        "--new" => "give the new match another name: --name",
+                        "--slots" | "--memory" | "--quiet-slots" => {
+                            "leave it out: each worker is started with its own"
+                        }
+                        _ => "leave it out",
+                    };
                     return Err(CliError::new(Exit::Usage, "read the match")
-                        .because(format!(
-                            "`{other}` cannot be set for the workers of a coordinator"
-                        ))
-                        .help("leave it out: each worker is started with its own"));
+                        .because(format!("`{other}` is for matches played here"))
+                        .help(remedy));
                 }
             }
         }
@@ -178,12 +181,13 @@ impl Match {
             return Ok((exit, None));
         }
         let named = [vec![name], address.clone()].concat();
-        let exit = Line::<Watch>::read("watch", &named)?.run().await?;
-        if exit != Exit::Success {
+        let line = named.iter().chain(&on_finish);
+        let exit = Line::<Watch>::read("watch", line)?.run().await?;
+        if !matches!(exit, Exit::Success | Exit::FailedGames) {
             return Ok((exit, None));
         }
         let line = [named, ["--format", "match"].map(str::to_owned).to_vec()].concat();
-        let exit = Line::<Report>::read("report", line)?.run().await?;
+        Line::<Report>::read("report", line)?.run().await?;
         Ok((exit, Some(address)))
     }
 }

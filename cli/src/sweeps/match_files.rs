@@ -10,6 +10,10 @@ use super::match_words::{EngineWords, MatchWords, NO_CLOCK};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 
+/// The keys of players that limit their moves; the last three are those of built-in players alone.
+const LIMITS: [&str; 7] =
+    ["clock", "move_time", "nodes", "depth", "evaluations", "generations", "simulations"];
+
 /// A match as files.
 #[derive(Debug)]
 pub(crate) struct MatchFiles {
@@ -89,7 +93,7 @@ impl MatchFiles {
     /// Writes the files of a match.
     ///
     /// # Errors
-    /// If it lacks engines, a program, or a limit for an engine.
+    /// If it lacks engines, a program, or a limit for an engine, or if its words exclude each other.
     pub(crate) fn new(words: &MatchWords, folders: &Folders) -> Result<Self> {
         let failed = |problem: String, remedy: &str| {
             CliError::new(Exit::Usage, "set up the match").because(problem).help(remedy)
@@ -108,20 +112,28 @@ impl MatchFiles {
                 "write cmd=PROGRAM, or algorithm=NAME for a built-in player",
             ));
         };
+        if words.chess960 && words.game.as_deref().is_some_and(|game| game != "chess") {
+            return Err(failed(
+                "Chess960 is a variant of chess".to_owned(),
+                "leave out --game or --variant",
+            ));
+        }
         let mut players = Table::new();
         for (engine, Program { name, entry }) in words.engines.iter().zip(&programs) {
-            let mut limits = merged(&words.common.limits, &engine.limits);
-            if limits.get("clock").and_then(Value::as_str) == Some(NO_CLOCK) {
-                limits.remove("clock");
+            let limits = limits(&words.common, engine);
+            if limits.contains_key("commit") && !words.is_remote() {
+                return Err(failed(
+                    format!("{name}: commits are built by the workers of a coordinator"),
+                    "give --coordinator too, or a sweep and an engines file with `git` (docs/engines.md)",
+                ));
             }
-            if !["clock", "move_time", "nodes", "depth"].iter().any(|key| limits.contains_key(key))
-            {
+            if needs_limit(engine) && !LIMITS.iter().any(|key| is_set(engine, &limits, key)) {
                 return Err(failed(
                     format!("nothing says how long {name} may think"),
                     "give --clock 8+0.08, --move-time, --nodes or --depth",
                 ));
             }
-            let mut player = player(words, engine, name, entry)
+            let mut player = player(words, engine, name, entry, &limits)
                 .map_err(|(problem, remedy)| failed(format!("{name}{problem}"), remedy))?;
             player.extend(limits);
             players.insert(name, Item::Table(player.into_table()));
@@ -140,6 +152,37 @@ impl MatchFiles {
             commands: programs.iter().filter_map(command).collect(),
         })
     }
+}
+
+/// An engine's limits: those of its own, and those of all engines. A built-in player takes of the latter what its
+/// algorithm has and what goes with its clock.
+fn limits(common: &EngineWords, engine: &EngineWords) -> InlineTable {
+    let mut limits = merged(&common.limits, &engine.limits);
+    if limits.get("clock").and_then(Value::as_str) == Some(NO_CLOCK) {
+        limits.remove("clock");
+    }
+    if let Some(algorithm) = &engine.algorithm {
+        let has_clock = limits.contains_key("clock");
+        let fits = |key: &str| match key {
+            "margin" => has_clock,
+            "move_time" => !has_clock,
+            _ => true,
+        };
+        let is_known = |key: &str| parameters_of(algorithm).iter().any(|info| info.name == key);
+        limits.retain(|key, _| engine.limits.contains_key(key) || (is_known(key) && fits(key)));
+    }
+    limits
+}
+
+/// Whether the engine needs a limit: not a built-in player whose algorithm has none.
+fn needs_limit(engine: &EngineWords) -> bool {
+    let Some(algorithm) = &engine.algorithm else { return true };
+    parameters_of(algorithm).iter().any(|info| LIMITS.contains(&info.name))
+}
+
+/// Whether an engine has this limit: among its limits or, if it is built in, its parameters.
+fn is_set(engine: &EngineWords, limits: &InlineTable, key: &str) -> bool {
+    limits.contains_key(key) || (engine.algorithm.is_some() && engine.options.contains_key(key))
 }
 
 /// The keys of a player whose engine is found in the engines file of each worker.
@@ -169,11 +212,11 @@ fn named_engine(entry: &InlineTable) -> std::result::Result<InlineTable, (String
     Ok(player)
 }
 
-/// A built-in player with these parameters.
-fn built_in(algorithm: &str, parameters: &InlineTable) -> InlineTable {
+/// A built-in player with these parameters. `is_timed` says whether time limits its moves.
+fn built_in(algorithm: &str, parameters: &InlineTable, is_timed: bool) -> InlineTable {
     let mut player = InlineTable::from_iter([("algorithm", algorithm)]);
     // A search that runs out of time has a move only with iterative deepening.
-    if parameters_of(algorithm).iter().any(|info| info.name == "iterative") {
+    if is_timed && parameters_of(algorithm).iter().any(|info| info.name == "iterative") {
         player.insert("iterative", true.into());
     }
     player.extend(parameters.clone());
@@ -186,6 +229,7 @@ fn player(
     engine: &EngineWords,
     name: &str,
     entry: &InlineTable,
+    limits: &InlineTable,
 ) -> std::result::Result<InlineTable, (String, &'static str)> {
     match &engine.algorithm {
         Some(_) if engine.command.is_some() => {
@@ -194,7 +238,22 @@ fn player(
                 "leave out cmd= or algorithm=",
             ));
         }
-        Some(algorithm) => return Ok(built_in(algorithm, &engine.options)),
+        Some(algorithm) => {
+            if let Some((key, _)) = engine.program.iter().next() {
+                let word = match key {
+                    "directory" => "dir",
+                    "protocol" => "proto",
+                    "xboard" => "initstr",
+                    key => key,
+                };
+                return Err((
+                    format!(": `{word}` is for a program"),
+                    "leave it out, or write cmd=PROGRAM",
+                ));
+            }
+            let is_timed = ["clock", "move_time"].iter().any(|key| is_set(engine, limits, key));
+            return Ok(built_in(algorithm, &engine.options, is_timed));
+        }
         None => {}
     }
     let protocol = entry.get("protocol").and_then(Value::as_str).unwrap_or("uci");
@@ -389,6 +448,13 @@ mod tests {
             "./x ./y --game othello --protocol gtp --move-time 1",
             "--engine cmd=dev name=new option.Threads=2 --engine cmd=dev name=old --clock 8+0.08 \
              --option Hash=16 --coordinator http://lab:7878 --yes",
+            "--engine cmd=dev name=new commit=0123456789012345678901234567890123456789 bench=1234567 \
+             --engine cmd=dev name=base commit=1123456789012345678901234567890123456789 \
+             --nodes 5 --coordinator http://lab:7878",
+            "--engine algorithm=random --engine algorithm=alpha-beta --engine cmd=./x --each tc=8+0.08 timemargin=20",
+            "--engine algorithm=alpha-beta tc=inf --engine algorithm=mcts option.simulations=50 tc=inf \
+             --engine cmd=./x depth=5 --each tc=1 timemargin=20 depth=3",
+            "--engine algorithm=alpha-beta --engine cmd=./x --each tc=8+0.08 st=1",
         ];
         insta::assert_snapshot!(lines.map(shown).join("\n"));
     }
@@ -432,6 +498,13 @@ mod tests {
             "./new ./old --book a.epd start=5",
             "./new ./old --tb /tables",
             "./new ./old --games -3",
+            "./new ./old --nodes 5 --each conf=Sloppy",
+            "--engine cmd=dev commit=0123 --engine cmd=./old --nodes 5",
+            "./new ./old --nodes 5 --each algorithm=random",
+            "--engine algorithm=random args=-x --engine cmd=./x --nodes 5",
+            "--engine algorithm=random dir=/tmp --engine cmd=./x --nodes 5",
+            "--engine algorithm=alpha-beta --engine algorithm=random",
+            "./new ./old --nodes 5 --game othello --variant fischerandom",
         ];
         insta::assert_snapshot!(lines.map(shown).join("\n"));
     }

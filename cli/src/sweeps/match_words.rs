@@ -20,7 +20,7 @@ pub(crate) struct EngineWords {
     pub(crate) program: InlineTable,
     /// Its options; a built-in player's parameters.
     pub(crate) options: InlineTable,
-    /// Its limits in a sweep.
+    /// Its limits in a sweep, and its commit.
     pub(crate) limits: InlineTable,
     /// The name that an `engines.json` has for it.
     pub(crate) configured: Option<String>,
@@ -111,7 +111,7 @@ impl EngineWords {
     /// Takes `KEY=VALUE`, or a key that needs no value. Returns the reason if it is not needed.
     fn take(&mut self, word: &str) -> Result<Option<&'static str>> {
         const ALONE: [&str; 4] = ["ponder", "whitepov", "trust", "debug"];
-        const KEYS: [&str; 17] = [
+        const KEYS: [&str; 19] = [
             "cmd",
             "conf",
             "algorithm",
@@ -128,6 +128,8 @@ impl EngineWords {
             "timemargin",
             "restart",
             "initstr",
+            "commit",
+            "bench",
             "option.",
         ];
         let (key, value) =
@@ -189,6 +191,8 @@ impl EngineWords {
                 let ms = number("`timemargin`, in milliseconds,", value)?;
                 self.limits.insert("margin", format!("{ms}ms").into());
             }
+            "commit" => _ = self.limits.insert("commit", value.into()),
+            "bench" => _ = self.limits.insert("bench", number("`bench`", value)?.into()),
             "initstr" => {
                 for line in value.replace("\\n", "\n").lines() {
                     self.take_initial_line(line);
@@ -262,6 +266,7 @@ impl EngineWords {
         let mut merged = listed.clone();
         merged.name = self.name.or(merged.name);
         merged.command = self.command.or(merged.command);
+        merged.algorithm = self.algorithm.or(merged.algorithm);
         for (key, value) in self.program {
             merged.program.insert(key, value);
         }
@@ -304,7 +309,7 @@ fn pair<'a>(of: &str, word: &'a str) -> Result<(&'a str, &'a str)> {
 }
 
 impl MatchWords {
-    /// These words.
+    /// Returns the words if none is at fault.
     ///
     /// # Errors
     /// Their first fault, if there is any.
@@ -372,6 +377,13 @@ impl MatchWords {
     fn take_common(&mut self, words: &[&str]) {
         let common = std::mem::take(&mut self.common);
         self.common = self.take_keys(common, words);
+        let EngineWords { configured, algorithm, .. } = &mut self.common;
+        for (key, value) in [("conf", configured.take()), ("algorithm", algorithm.take())] {
+            if value.is_some() {
+                let problem = format!("`{key}` belongs to one engine");
+                self.faults.push(wrong(problem, "write it after --engine"));
+            }
+        }
     }
 
     fn take(&mut self, name: &str, values: &[&str]) -> Result<()> {

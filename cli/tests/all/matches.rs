@@ -138,14 +138,19 @@ fn a_match_is_played_by_the_workers_of_a_coordinator() {
     let pgn = || std::fs::read_to_string(sandbox.path("games.pgn")).unwrap();
     assert_eq!(pgn().matches("[Result ").count(), 6);
     let first = pgn();
-    let again = sandbox.run(&line);
+    let again = sandbox.run(&[&line[..], &["--on-finish", "touch ended"]].concat());
     let text = again.expect_exit(0).stdout();
+    assert!(sandbox.path("ended").exists());
     assert!(text.contains("was submitted before; nothing has changed"), "{text}");
     assert!(text.contains("Results of new vs old:\n"), "{text}");
     assert_eq!(pgn(), first);
 
     let refused = sandbox.run(&[&line[..], &["--slots", "3"]].concat());
-    assert!(refused.error().contains("`--slots` cannot be set"), "{}", refused.error());
+    assert!(
+        refused.error().contains("`--slots` is for matches played here"),
+        "{}",
+        refused.error()
+    );
     let gone = ["match", "new", "old", "--depth", "1", "--coordinator", "http://127.0.0.1:1"];
     let gone = sandbox.run(&gone);
     assert!(gone.error().contains("127.0.0.1:1"), "{}", gone.error());

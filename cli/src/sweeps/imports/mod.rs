@@ -74,9 +74,9 @@ pub(crate) fn look_up_engines(words: &mut MatchWords, folder: &Path) {
         let problem = match &listed {
             Err(NotOurs { problem, .. }) => format!("{}: {problem}", path.display()),
             Ok(listed) => {
-                let of_engine = |remark: &&Remark| remark.engine.as_ref() == Some(&name);
-                words.faults.extend(listed.faults.iter().filter(of_engine).cloned());
-                words.notes.extend(listed.notes.iter().filter(of_engine).cloned());
+                let is_about = |remark: &&Remark| remark.engine.as_ref() == Some(&name);
+                words.faults.extend(listed.faults.iter().filter(is_about).cloned());
+                words.notes.extend(listed.notes.iter().filter(is_about).cloned());
                 if let Some(listed) =
                     listed.engines.iter().find(|listed| listed.name.as_ref() == Some(&name))
                 {
