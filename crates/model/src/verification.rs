@@ -169,7 +169,7 @@ impl PlayableVerification {
 
 /// The ends of a replayed game's searches: where the clock ended the recorded one, and otherwise one node further than
 /// the recorded search went, which bounds a search that goes astray and does not affect any other. The same holds for
-/// the extra ply that such a game may have, which comes last: [`LOST_ON_TIME`] if time ended the game there.
+/// the extra ply that such a game may have, which comes last: 0 if time ended the game there.
 #[must_use]
 pub fn stops(moves: &[MoveRecord], termination: Termination) -> Vec<u64> {
     let stop = |record: &MoveRecord| match record.search.ended_by {
