@@ -663,6 +663,18 @@ pub struct Remarks {
     /// Answers before it that were refused, after which the player was asked again.
     #[prost(uint32, tag = "3")]
     pub refused: u32,
+    /// Plies of the longest line.
+    #[prost(uint32, optional, tag = "4")]
+    pub seldepth: ::core::option::Option<u32>,
+    /// How full its transposition table is, in thousandths.
+    #[prost(uint32, optional, tag = "5")]
+    pub hashfull: ::core::option::Option<u32>,
+    /// Positions found in endgame tables.
+    #[prost(uint64, optional, tag = "6")]
+    pub tbhits: ::core::option::Option<u64>,
+    /// Its principal variation as it writes it, at most 1,024 bytes, or empty.
+    #[prost(string, tag = "7")]
+    pub pv: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Probability {

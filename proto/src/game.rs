@@ -1,8 +1,8 @@
 //! Played games: the engine's record with its identity, and [`v1::Game`].
 
 use spelrum_engine::{
-    GameRecord, MoveRecord, MoveValue, Outcome, Remarks, SearchReport, Side, Termination,
-    termination_named,
+    GameRecord, MoveRecord, MoveValue, Outcome, Remarks, SearchDetails, SearchReport, Side,
+    Termination, termination_named,
 };
 use spelrum_model::engines::EngineIdentity;
 use spelrum_model::speed::ScaledTime;
@@ -72,14 +72,20 @@ pub(crate) fn move_to_wire(record: MoveRecord) -> v1::Move {
     }
 }
 
-fn remarks_to_wire(Remarks { note, distribution, refused }: Remarks) -> v1::Remarks {
+fn remarks_to_wire(remarks: Remarks) -> v1::Remarks {
+    let Remarks { note, distribution, refused, details } = remarks;
+    let SearchDetails { seldepth, hashfull, tbhits, pv } = details;
     let probability = |(mv, millionths)| v1::Probability { r#move: mv, millionths };
-    v1::Remarks { note, distribution: distribution.into_iter().map(probability).collect(), refused }
+    let distribution = distribution.into_iter().map(probability).collect();
+    v1::Remarks { note, distribution, refused, seldepth, hashfull, tbhits, pv }
 }
 
-fn remarks_from_wire(v1::Remarks { note, distribution, refused }: v1::Remarks) -> Remarks {
+fn remarks_from_wire(remarks: v1::Remarks) -> Remarks {
+    let v1::Remarks { note, distribution, refused, seldepth, hashfull, tbhits, pv } = remarks;
     let probability = |v1::Probability { r#move: mv, millionths }| (mv, millionths);
-    Remarks { note, distribution: distribution.into_iter().map(probability).collect(), refused }
+    let distribution = distribution.into_iter().map(probability).collect();
+    let details = SearchDetails { seldepth, hashfull, tbhits, pv };
+    Remarks { note, distribution, refused, details }
 }
 
 /// Checks a reported game and returns its id. Afterwards [`from_wire`] cannot fail on it.

@@ -242,7 +242,9 @@ pub(crate) fn estimate(plan: &Plan, file: Option<&EngineFile>) -> Result<Estimat
         game_slots,
         bytes: finished.as_ref().map(|cost| {
             let moves = match plan.settings.record {
-                Record::Moves => cost.plies as f64 / cost.finished as f64 * MOVE_BYTES,
+                Record::Moves | Record::Full => {
+                    cost.plies as f64 / cost.finished as f64 * MOVE_BYTES
+                }
                 Record::Games => 0.0,
             };
             (games as f64 * (GAME_BYTES + moves)) as u64

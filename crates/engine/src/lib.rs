@@ -157,7 +157,7 @@ pub use play::notation::{
 };
 pub use play::perft::{DistinctPositions, Perft, distinct_positions, perft};
 pub use play::player::Player;
-pub use play::records::{GameRecord, MoveRecord, Outcome, Remarks, SearchReport};
+pub use play::records::{GameRecord, MoveRecord, Outcome, Remarks, SearchDetails, SearchReport};
 pub use play::referee::{Irregularity, referee, referee_margin};
 pub use play::replay::{ReplayedPosition, replay_moves};
 pub use play::seat::{Answer, ExternalPlayer, Fault, Seat, TextTurn, Turn, seat_of};

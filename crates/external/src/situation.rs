@@ -151,7 +151,7 @@ pub struct Situation<'a> {
 }
 
 /// A move that an engine chose; its legality is not checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// The move: over UCI in lower case, over GTP and UGI as written, in at most 200 bytes.
     pub mv: String,
@@ -175,6 +175,10 @@ pub struct Choice {
     pub distribution: BTreeMap<String, u32>,
     /// Answers before it that were refused, and the engine asked again.
     pub refused: u32,
+    /// Reported fill level of its table in thousandths.
+    pub hashfull: Option<u32>,
+    /// Reported positions found in endgame tables.
+    pub tbhits: Option<u64>,
     /// Time by its own clock.
     pub engine_time: Option<Duration>,
     /// The measured time, up to reading its answer: over UCI from the end of its input, over GTP from before

@@ -53,6 +53,8 @@ pub enum Record {
     /// The game with all its moves.
     #[default]
     Moves,
+    /// Also the details of each search that external engines report, and the time left on clocks.
+    Full,
     /// The game without moves.
     Games,
 }

@@ -18,8 +18,8 @@ use crate::sample::SAMPLE;
 use crate::timing::TIMING;
 
 pub(super) use openings::{
-    BOOK_COUNT, IS_DRAWN, OPENINGS_BOOK, OPENINGS_ENDING, OPENINGS_LISTED, OPENINGS_PLIES,
-    OPENINGS_START, SKIPS_BAD, STRATIFIED, TO_MOVE,
+    BOOK_COUNT, IS_DRAWN, OPENINGS_BOOK, OPENINGS_ENDING, OPENINGS_LISTED,
+    OPENINGS_PLIES, OPENINGS_START, SKIPS_BAD, STRATIFIED, TO_MOVE,
 };
 
 /// Keys whose form is made of several tables.
@@ -84,9 +84,11 @@ pub(super) const MEASURES_TIME: Key<Word<bool>> = Key::new(
 pub(super) const RECORD: Key<Word<Record>> = Key::new(
     "record",
     "What is stored",
-    "`\"moves\"`: store every game with its moves. `\"games\"`: store no moves, only sums over them; \
-     takes a fraction of the bytes.",
-    Word::first_of(&[("moves", Record::Moves), ("games", Record::Games)]),
+    "`\"moves\"`: store every game with its moves. `\"full\"`: store also what external engines tell of each \
+     move's search (selective depth, fill of the table, table hits, principal variation), and the time left \
+     on clocks ([`move_notes`](sql.md#move_notes)). `\"games\"`: store no moves, only sums over them; takes a \
+     fraction of the bytes.",
+    Word::first_of(&[("moves", Record::Moves), ("full", Record::Full), ("games", Record::Games)]),
 );
 
 pub(super) const MAX_PLIES: Key<Limit> = Key::new(

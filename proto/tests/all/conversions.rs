@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use spelrum_answers::{CpuQuota, Machine};
 use spelrum_engine::games::pentago::BOTH_FIVE;
 use spelrum_engine::{
-    ENGINE_REVISION, EndedBy, GameRecord, MoveRecord, Outcome, Remarks, SearchReport, Side,
+    ENGINE_REVISION, EndedBy, GameRecord, MoveRecord, Outcome, Remarks, SearchDetails,
+    SearchReport, Side,
 };
 use spelrum_model::engines::{EngineIdentity, Forfeit};
 use spelrum_model::speed::{ScaledTime, Scaling};
@@ -23,7 +24,18 @@ use spelrum_proto::{Fault, WireError, game, v1};
 
 fn remarks() -> Remarks {
     let distribution = [("a1".to_owned(), 900_000), ("c3 TL+".to_owned(), 100_000)];
-    Remarks { note: "why:\nit wins".to_owned(), distribution: distribution.into(), refused: 2 }
+    let details = SearchDetails {
+        seldepth: Some(0),
+        hashfull: Some(1_000),
+        tbhits: Some(NUMBER_MAX),
+        pv: "a1 c3".to_owned(),
+    };
+    Remarks {
+        note: "why:\nit wins".to_owned(),
+        distribution: distribution.into(),
+        refused: 2,
+        details,
+    }
 }
 
 fn record() -> GameRecord {

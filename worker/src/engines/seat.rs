@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use spelrum_engine::search::{WIN, WIN_MIN};
 use spelrum_engine::{
     Answer, ClockRule, EndedBy, ExternalPlayer, ExternalRules, Fault, GameRecord, GtpBoard, Host,
-    Outcome, Parameters, Player, Protocol, Remarks, Rules, SearchReport, TextTurn, Value,
+    Outcome, Parameters, Player, Protocol, Remarks, Rules, SearchDetails, SearchReport, TextTurn,
+    Value,
 };
 use spelrum_external::lines::{DISTRIBUTION_MOVES_MAX, GameEnd, NOTE_BYTES_MAX};
 use spelrum_external::uci::{Score, ScoreValue};
@@ -28,7 +29,7 @@ use super::over_xboard::OverXboard;
 /// An engine that exceeds its time by this, or thinks this long without a time limit, is logged.
 const OVERDUE_AFTER: Duration = Duration::from_secs(10);
 
-/// The most bytes that an engine's notes and probabilities take in one game.
+/// The most bytes that an engine's notes, lines and probabilities take in one game.
 const REMARKS_BYTES_MAX: usize = 512 << 10;
 
 /// One side of one game, played by an external engine.
@@ -212,12 +213,21 @@ impl EngineSeat {
     /// What an engine reported of its move, without its words where there is no room for them: a game's results are one
     /// message.
     fn keep(&mut self, choice: Choice) -> Option<Box<Remarks>> {
-        let Choice { note, distribution, refused, .. } = choice;
-        let bytes = note.len() + distribution.keys().map(|mv| mv.len() + 8).sum::<usize>();
+        let Choice { note, distribution, refused, seldepth, hashfull, tbhits, .. } = choice;
+        let mut pv = choice.pv.unwrap_or_default();
+        if pv.len() > Remarks::PV_BYTES_MAX {
+            pv.truncate(pv.floor_char_boundary(Remarks::PV_BYTES_MAX));
+            pv.truncate(pv.rfind(' ').unwrap_or(0));
+        }
+        let hashfull = hashfull.map(|permille| permille.min(1_000));
+        let tbhits = tbhits.map(|hits| hits.min(NUMBER_MAX));
+        let bytes =
+            note.len() + pv.len() + distribution.keys().map(|mv| mv.len() + 8).sum::<usize>();
         let has_room = bytes <= REMARKS_BYTES_MAX - self.remarks_bytes;
         let remarks = if has_room {
             self.remarks_bytes += bytes;
-            Remarks { note, distribution, refused }
+            let details = SearchDetails { seldepth, hashfull, tbhits, pv };
+            Remarks { note, distribution, refused, details }
         } else {
             Remarks { refused, ..Remarks::default() }
         };

@@ -122,6 +122,26 @@ pub struct Remarks {
     /// Answers before the move that were refused, after which the player was asked again.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub refused: u32,
+    /// What it tells of its search beyond depth, nodes and score.
+    #[serde(flatten)]
+    pub details: SearchDetails,
+}
+
+/// What an external player reports of its search beyond its depth, nodes and score, in the terms of UCI.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchDetails {
+    /// Length of the longest line, in plies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seldepth: Option<u32>,
+    /// How full its transposition table is, in thousandths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hashfull: Option<u32>,
+    /// Positions found in endgame tables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tbhits: Option<u64>,
+    /// The principal variation as it writes it; empty if there is none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub pv: String,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -136,11 +156,16 @@ impl Remarks {
     pub const MOVES_MAX: usize = 64;
     /// The most bytes of each.
     const MOVE_BYTES_MAX: usize = 64;
+    /// The most bytes of a principal variation.
+    pub const PV_BYTES_MAX: usize = 1_024;
+    /// The greatest count, which SQL, JSON and JavaScript can hold exactly.
+    const COUNT_MAX: u64 = (1 << 53) - 1;
 
     /// What no player tells in a result, in words.
     #[must_use]
     pub fn problem(&self) -> Option<&'static str> {
-        let Self { note, distribution, refused } = self;
+        let Self { note, distribution, details, .. } = self;
+        let SearchDetails { hashfull, tbhits, pv, .. } = details;
         let is_plain = |text: &str| text.chars().all(|c| c == '\n' || !c.is_control());
         let is_share = |(mv, &millionths): (&String, &u32)| {
             !mv.is_empty()
@@ -152,7 +177,13 @@ impl Remarks {
             Some("the note on a move is too long, or has control characters")
         } else if distribution.len() > Self::MOVES_MAX || !distribution.iter().all(is_share) {
             Some("the probabilities of moves are too many, or are none")
-        } else if note.is_empty() && distribution.is_empty() && *refused == 0 {
+        } else if pv.len() > Self::PV_BYTES_MAX || pv.chars().any(char::is_control) {
+            Some("the principal variation of a move is too long, or has control characters")
+        } else if hashfull.is_some_and(|permille| permille > 1_000) {
+            Some("a transposition table is more than full")
+        } else if tbhits.is_some_and(|hits| hits > Self::COUNT_MAX) {
+            Some("the positions found in tables are too many")
+        } else if *self == Self::default() {
             Some("a report on a move is empty")
         } else {
             None

@@ -1,6 +1,5 @@
 //! An engine that speaks GTP.
 
-use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -152,21 +151,7 @@ impl Speaker for OverGtp {
             return Err(FailureKind::NoMove(mv.to_owned()));
         }
         self.sent.push(mv.to_owned());
-        Ok(Choice {
-            mv: mv.to_owned(),
-            ponder: None,
-            depth: None,
-            seldepth: None,
-            nodes: None,
-            score: None,
-            pv: None,
-            note: String::new(),
-            distribution: BTreeMap::new(),
-            refused: 0,
-            engine_time: None,
-            wall,
-            cpu: None,
-        })
+        Ok(Choice { mv: mv.to_owned(), wall, ..Choice::default() })
     }
 }
 

@@ -1,6 +1,5 @@
 //! A player that speaks the protocol of lines.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -320,18 +319,14 @@ fn choice(mv: String, report: Report, wall: Duration) -> Choice {
     let Report { score, depth, nodes, pv, seconds, note, distribution: _ } = report;
     Choice {
         mv,
-        ponder: None,
         depth,
-        seldepth: None,
         nodes,
         score: score
             .map(|score| Score { value: ScoreValue::Centipawns(score), bound: Bound::Exact }),
         pv,
         note,
-        distribution: BTreeMap::new(),
-        refused: 0,
         engine_time: seconds.map(Duration::from_secs_f64),
         wall,
-        cpu: None,
+        ..Choice::default()
     }
 }

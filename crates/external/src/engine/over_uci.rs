@@ -1,6 +1,5 @@
 //! An engine that speaks UCI, or UGI in the words of its dialect.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::breach::{BreachKind, Breaches};
@@ -99,12 +98,11 @@ impl Speaker for OverUci {
             nodes: report.nodes,
             score: report.score,
             pv: report.pv,
-            note: String::new(),
-            distribution: BTreeMap::new(),
-            refused: 0,
+            hashfull: report.hashfull,
+            tbhits: report.tbhits,
             engine_time: report.time_ms.map(Duration::from_millis),
             wall,
-            cpu: None,
+            ..Choice::default()
         })
     }
 }

@@ -1,6 +1,5 @@
 //! An engine that speaks CECP, the protocol of XBoard.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::breach::{BreachKind, Breaches};
@@ -160,18 +159,14 @@ impl Speaker for OverXboard {
         let report = self.client.take_report();
         Ok(Choice {
             mv,
-            ponder: None,
             depth: report.depth,
             seldepth: report.seldepth,
             nodes: report.nodes,
             score: report.score,
             pv: report.pv,
-            note: String::new(),
-            distribution: BTreeMap::new(),
-            refused: 0,
             engine_time: report.time_ms.map(Duration::from_millis),
             wall,
-            cpu: None,
+            ..Choice::default()
         })
     }
 

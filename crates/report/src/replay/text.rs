@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use serde_json::Value;
-use spelrum_engine::{EndedBy, MoveRecord, Outcome, Remarks, ReplayedPosition, Side, replay_moves};
+use spelrum_engine::{
+    EndedBy, MoveRecord, Outcome, Remarks, ReplayedPosition, SearchDetails, Side, replay_moves,
+};
 use spelrum_model::Difference;
 use spelrum_model::engines::Forfeit;
 
@@ -167,8 +169,19 @@ fn write_move(
 /// Writes what an external engine reported of its move: its probabilities, the greatest first, and its words.
 fn write_remarks(
     out: &mut dyn Write,
-    Remarks { note, distribution, refused }: &Remarks,
+    Remarks { note, distribution, refused, details }: &Remarks,
 ) -> io::Result<()> {
+    let SearchDetails { seldepth, hashfull, tbhits, pv } = details;
+    let words = [
+        seldepth.map(|plies| format!("{plies} plies at most")),
+        hashfull.map(|permille| format!("table {} full", percent(f64::from(permille) / 1e3))),
+        tbhits.filter(|&hits| hits > 0).map(|hits| counted(hits, "hit") + " in endgame tables"),
+        (!pv.is_empty()).then(|| format!("line {pv}")),
+    ];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    if !words.is_empty() {
+        writeln!(out, "  it searched: {}", words.join(", "))?;
+    }
     if *refused > 0 {
         writeln!(out, "  asked again after {}", counted(u64::from(*refused), "refused answer"))?;
     }

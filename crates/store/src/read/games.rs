@@ -4,7 +4,9 @@ use spelrum_answers::{
     FoundGame, GameCursor, GameResult, GameSummary, GamesFilter, GamesOf, GamesOrder, GamesPage,
     GamesQuestion, MissingGame, Played, SettledGame, WhichGame, WholeGame, WholeGames,
 };
-use spelrum_engine::{EndedBy, MoveRecord, Outcome, SearchReport, Side, termination_named};
+use spelrum_engine::{
+    EndedBy, MoveRecord, Outcome, SearchDetails, SearchReport, Side, termination_named,
+};
 use spelrum_model::GameEnd;
 use spelrum_model::{CellId, DefinitionHash, ExperimentId, GameId, WorkerId};
 use sqlx::SqliteConnection;
@@ -471,7 +473,8 @@ async fn moves(
     let found = sqlx::query!(
         r#"SELECT m.side, m.move, m.position_key, m.legal_moves, m.depth, m.nodes, m.evaluations,
             m.full_tree_leaves, m.score, m.wall_us, m.cpu_us, m.ended_by, m.told_us, m.involuntary_switches,
-            n.note, n.distribution_json, n.refused AS "refused?: u32"
+            n.note, n.distribution_json, n.refused AS "refused?: u32", n.seldepth AS "seldepth: u32",
+            n.hashfull AS "hashfull: u32", n.tbhits AS "tbhits: u64", n.pv
         FROM moves AS m LEFT JOIN move_notes AS n ON n.game_id = m.game_id AND n.ply = m.ply
         WHERE m.game_id = ? ORDER BY m.ply"#,
         game_id
@@ -497,8 +500,18 @@ async fn moves(
             wall_us: row.wall_us,
             cpu_us: row.cpu_us,
             involuntary_switches: row.involuntary_switches,
-            remarks: remarks(row.note, row.distribution_json, row.refused)
-                .map_err(|error| unknown("distribution_json", error.to_string()))?,
+            remarks: remarks(
+                row.note,
+                row.distribution_json,
+                row.refused,
+                SearchDetails {
+                    seldepth: row.seldepth,
+                    hashfull: row.hashfull,
+                    tbhits: row.tbhits,
+                    pv: row.pv.unwrap_or_default(),
+                },
+            )
+            .map_err(|error| unknown("distribution_json", error.to_string()))?,
         })
     });
     read.collect()

@@ -1,7 +1,7 @@
 //! Values as parameters of statements.
 
 use serde::Serialize;
-use spelrum_engine::Remarks;
+use spelrum_engine::{Remarks, SearchDetails};
 
 use crate::error::StoreError;
 
@@ -18,16 +18,21 @@ pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Result<String, StoreErro
     serde_json::to_string(value).map_err(|error| StoreError::Sql(sqlx::Error::Encode(error.into())))
 }
 
-/// What a player reported of a move, from its row of `move_notes` if it has one: `refused` is never NULL there.
+/// What a player reported of a move, from the columns of its row of `move_notes`, all `None` without one.
 pub(crate) fn remarks(
     note: Option<String>,
     distribution_json: Option<String>,
     refused: Option<u32>,
+    details: SearchDetails,
 ) -> Result<Option<Box<Remarks>>, serde_json::Error> {
-    let Some(refused) = refused else { return Ok(None) };
     let distribution = distribution_json.as_deref().map(serde_json::from_str).transpose()?;
-    let (note, distribution) = (note.unwrap_or_default(), distribution.unwrap_or_default());
-    Ok(Some(Box::new(Remarks { note, distribution, refused })))
+    let remarks = Remarks {
+        note: note.unwrap_or_default(),
+        distribution: distribution.unwrap_or_default(),
+        refused: refused.unwrap_or_default(),
+        details,
+    };
+    Ok((remarks != Remarks::default()).then(|| Box::new(remarks)))
 }
 
 /// Bytes in lower-case hexadecimal.

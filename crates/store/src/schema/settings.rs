@@ -18,6 +18,7 @@ struct Columns {
     games_at_once: Option<u32>,
     allocation: String,
     record: String,
+    record_details: bool,
     game_timeout_us: Option<u64>,
     forfeits_max: Option<u64>,
     disturbed_above: f64,
@@ -38,7 +39,11 @@ impl From<Columns> for ExperimentSettings {
                 games_at_once: columns.games_at_once,
                 allocation: Allocation::named(&columns.allocation).unwrap_or_default(),
             },
-            record: if columns.record == "moves" { Record::Moves } else { Record::Games },
+            record: match columns.record.as_str() {
+                "moves" if columns.record_details => Record::Full,
+                "moves" => Record::Moves,
+                _ => Record::Games,
+            },
             game_timeout_us: columns.game_timeout_us,
             forfeits_max: columns.forfeits_max,
             timing: Timing {
@@ -61,6 +66,7 @@ pub(crate) fn read_imported(row: &Row<'_>) -> rusqlite::Result<ExperimentSetting
         games_at_once: row.get("games_at_once")?,
         allocation: row.get("allocation")?,
         record: row.get("record")?,
+        record_details: row.get("record_details")?,
         game_timeout_us: optional(row, "game_timeout_us")?,
         forfeits_max: optional(row, "forfeits_max")?,
         disturbed_above: row.get("disturbed_above")?,
@@ -90,10 +96,10 @@ pub(crate) async fn read(
 ) -> Result<ExperimentSettings, StoreError> {
     let columns = sqlx::query_as!(
         Columns,
-        "SELECT description, priority, allocation, record, game_timeout_us, forfeits_max, disturbed_above,
-            replays_max, reference_speed, factor_max_permille, placement_json, games_at_once, replicates,
-            monotone_json
-        FROM experiments WHERE experiment_id = ?",
+        r#"SELECT description, priority, allocation, record, record_details AS "record_details!: bool",
+            game_timeout_us, forfeits_max, disturbed_above, replays_max, reference_speed, factor_max_permille,
+            placement_json, games_at_once, replicates, monotone_json
+        FROM experiments WHERE experiment_id = ?"#,
         experiment
     )
     .fetch_one(connection)
@@ -110,9 +116,10 @@ pub(crate) async fn write(
     let ExperimentSettings { description, scheduling, timing, .. } = settings;
     let allocation = scheduling.allocation.name();
     let record = match settings.record {
-        Record::Moves => "moves",
+        Record::Moves | Record::Full => "moves",
         Record::Games => "games",
     };
+    let record_details = settings.record == Record::Full;
     let game_timeout_us = settings.game_timeout_us;
     let game_timeout_us =
         game_timeout_us.map(|us| safe("the sweep's game_timeout", us)).transpose()?;
@@ -127,7 +134,7 @@ pub(crate) async fn write(
             record = CASE WHEN pruned_unix_us IS NULL THEN ?5 ELSE 'games' END,
             game_timeout_us = ?6, forfeits_max = ?7, disturbed_above = ?8, replays_max = ?9,
             reference_speed = ?10, factor_max_permille = ?11, placement_json = ?12, games_at_once = ?13,
-            replicates = ?14, monotone_json = ?15
+            replicates = ?14, monotone_json = ?15, record_details = ?16
         WHERE experiment_id = ?1",
         experiment,
         description,
@@ -143,7 +150,8 @@ pub(crate) async fn write(
         placement,
         scheduling.games_at_once,
         settings.replicates,
-        monotone
+        monotone,
+        record_details
     )
     .execute(connection)
     .await?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use spelrum_engine::MoveRecord;
+use spelrum_engine::{ClockRule, MoveRecord};
 use spelrum_model::OpeningsRule;
 use spelrum_model::disturbance::TimedCell;
 
@@ -42,6 +42,8 @@ pub(crate) struct CellInfo {
     /// The number of openings after which the first one repeats.
     pub(crate) openings_count: Option<i64>,
     pub(crate) record_moves: bool,
+    /// If details of each move's search are recorded: the players' clocks, in the order of `players`.
+    pub(crate) detailed: Option<[Option<ClockRule>; 2]>,
     /// If the cell's numbers are choices: how their positions are valued.
     pub(crate) valued_by: Option<ValuedBy>,
     /// Where the stop rule ends the cell.
@@ -68,6 +70,12 @@ impl CellInfo {
     pub(crate) fn movers(&self, number: i64) -> [i64; 2] {
         let [first, second] = self.players;
         if self.first_player_moves_first(number) { [first, second] } else { [second, first] }
+    }
+
+    /// If details are recorded: the clocks of the players in the order in which they move in the game with this number.
+    pub(crate) fn detailed_clocks(&self, number: i64) -> Option<[Option<ClockRule>; 2]> {
+        let [first, second] = self.detailed?;
+        Some(if self.first_player_moves_first(number) { [first, second] } else { [second, first] })
     }
 
     /// For a timed game: the share of a player's time lost to other processes, and whether that disturbed the game.

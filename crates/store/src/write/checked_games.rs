@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use spelrum_engine::Outcome;
+use spelrum_engine::{ClockRule, Outcome};
 use spelrum_model::disturbance::{TimedCell, Timing, is_lost_time_known};
 use spelrum_model::{DefinitionJson, GameId, OpeningsRule, PlayedGame, WorkerId};
 
@@ -99,7 +99,10 @@ pub(crate) async fn fill_cells(
     let found = sqlx::query!(
         r#"SELECT c.cell_id AS "cell_id!", c.experiment_id, c.first_player_id, c.second_player_id,
             c.swap_sides, e.game,
-            e.record = 'moves' AS "record_moves!: bool", c.stop_number AS "stop_number: i64",
+            e.record = 'moves' AS "record_moves!: bool",
+            e.record = 'moves' AND e.record_details AS "record_details!: bool",
+            f.parameters_json ->> '$.clock' AS "first_clock?: String",
+            s.parameters_json ->> '$.clock' AS "second_clock?: String", c.stop_number AS "stop_number: i64",
             k.openings_count AS "openings_count: i64", c.conditions_id, c.timed, e.disturbed_above,
             e.replays_max, e.reference_speed, e.factor_max_permille, f.algorithm AS first_algorithm,
             s.algorithm AS second_algorithm,
@@ -133,6 +136,8 @@ pub(crate) async fn fill_cells(
         };
         let known = [&cell.first_algorithm, &cell.second_algorithm]
             .map(|algorithm| is_lost_time_known(algorithm));
+        let clock = |clock: Option<String>| ClockRule::parse(&clock?);
+        let clocks = [cell.first_clock, cell.second_clock].map(clock);
         let info = CellInfo {
             experiment: cell.experiment_id,
             game: cell.game,
@@ -140,6 +145,7 @@ pub(crate) async fn fill_cells(
             swap_sides: cell.swap_sides,
             openings_count: cell.openings_count,
             record_moves: cell.record_moves,
+            detailed: cell.record_details.then_some(clocks),
             valued_by,
             stop_number: cell.stop_number,
             timed: cell.timed.then_some(TimedCell { timing, known, swap_sides: cell.swap_sides }),

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use serde::Serialize;
-use spelrum_engine::Remarks;
+use spelrum_engine::{Remarks, RunningClock, SearchDetails};
 use spelrum_model::PlayedGame;
 
 use crate::error::StoreError;
@@ -177,32 +177,80 @@ pub(crate) fn move_rows<'g>(id: i64, game: &Checked<'g>) -> impl Iterator<Item =
 }
 
 /// A row of `move_notes`.
-pub(crate) struct NoteRow<'g>(pub(crate) i64, usize, Option<&'g str>, Option<String>, u32);
+#[derive(Default)]
+pub(crate) struct NoteRow<'g> {
+    pub(crate) game: i64,
+    ply: usize,
+    note: Option<&'g str>,
+    distribution_json: Option<String>,
+    refused: u32,
+    seldepth: Option<i64>,
+    hashfull: Option<i64>,
+    tbhits: Option<i64>,
+    pv: Option<&'g str>,
+    clock_left_us: Option<i64>,
+}
 
 impl Row for NoteRow<'_> {
     fn statements() -> &'static Statements {
         static STATEMENTS: LazyLock<Statements> = LazyLock::new(|| {
-            Statements::new("move_notes", "game_id, ply, note, distribution_json, refused")
+            let columns = "game_id, ply, note, distribution_json, refused, seldepth, hashfull, tbhits, pv, \
+                clock_left_us";
+            Statements::new("move_notes", columns)
         });
         &STATEMENTS
     }
 
     fn add_to(&self, values: &mut Values) {
-        let Self(game, ply, note, distribution, refused) = self;
-        values.add(*game).add(count(*ply)).add(*note).add(distribution.as_deref()).add(*refused);
+        values.add(self.game).add(count(self.ply)).add(self.note);
+        values.add(self.distribution_json.as_deref()).add(self.refused);
+        values.add(self.seldepth).add(self.hashfull).add(self.tbhits).add(self.pv);
+        values.add(self.clock_left_us);
     }
 }
 
-/// The rows of what players reported of a game's moves.
+/// The rows of what players reported of a game's moves: what they say of their searches, and the time left on their
+/// clocks, only if details are recorded.
 pub(crate) fn note_rows<'g>(
     id: i64,
     game: &Checked<'g>,
 ) -> impl Iterator<Item = Result<NoteRow<'g>, StoreError>> {
+    let detailed = game.cell.detailed_clocks(game.number);
+    let factor = game.played.scaled.map_or(1_000, |scaled| scaled.factor_permille);
+    let mut clocks = detailed
+        .unwrap_or_default()
+        .map(|clock| clock.map(|clock| RunningClock::new(clock.scaled(factor))));
     let moves = game.played.record.moves.iter().enumerate();
-    let remarks = moves.filter_map(|(ply, mv)| Some((ply, mv.remarks.as_deref()?)));
-    remarks.map(move |(ply, Remarks { note, distribution, refused })| {
-        let note = Some(note.as_str()).filter(|note| !note.is_empty());
-        let distribution = (!distribution.is_empty()).then_some(distribution);
-        Ok(NoteRow(id, ply, note, distribution.map(json).transpose()?, *refused))
+    moves.filter_map(move |(ply, mv)| {
+        let clock_left_us = clocks[usize::from(mv.mover != 0)].as_mut().map(|clock| {
+            clock.charge(mv.wall_us);
+            integer(clock.left().time_us)
+        });
+        let row = NoteRow { game: id, ply, clock_left_us, ..NoteRow::default() };
+        let Some(remarks) = mv.remarks.as_deref() else {
+            return clock_left_us.is_some().then_some(Ok(row));
+        };
+        let Remarks { note, distribution, refused, details } = remarks;
+        let is_told = !note.is_empty() || !distribution.is_empty() || *refused > 0;
+        if !is_told && detailed.is_none() {
+            return None;
+        }
+        let row = NoteRow {
+            note: Some(note.as_str()).filter(|note| !note.is_empty()),
+            refused: *refused,
+            ..row
+        };
+        let row = match details {
+            SearchDetails { seldepth, hashfull, tbhits, pv } if detailed.is_some() => NoteRow {
+                seldepth: seldepth.map(i64::from),
+                hashfull: hashfull.map(i64::from),
+                tbhits: tbhits.map(integer),
+                pv: Some(pv.as_str()).filter(|pv| !pv.is_empty()),
+                ..row
+            },
+            _ => row,
+        };
+        let distribution_json = (!distribution.is_empty()).then(|| json(distribution)).transpose();
+        Some(distribution_json.map(|distribution_json| NoteRow { distribution_json, ..row }))
     })
 }

@@ -203,7 +203,7 @@ async fn insert_moves(
     let list: Vec<NoteRow<'_>> = with_moves()
         .flat_map(|(id, game)| note_rows(id, game))
         .collect::<Result<_, StoreError>>()?;
-    insert_digested(tx.connection(), &list, |row, digest| digests.add(row.0, digest)).await
+    insert_digested(tx.connection(), &list, |row, digest| digests.add(row.game, digest)).await
 }
 
 /// Inserts the searches by depth of games without moves.

@@ -215,7 +215,11 @@ fn engines_of_kinds() -> BTreeMap<DefinitionHash, [bool; 2]> {
 /// Some of a few cells: some with fixed sides, some where the clock decides, some with external engines.
 fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
     let mut plan = empty_plan(["one", "two", "three"][usize::from(name % 3)]);
-    plan.settings.record = if games_only { Record::Games } else { Record::Moves };
+    plan.settings.record = match cells.len() % 2 {
+        _ if games_only => Record::Games,
+        0 => Record::Moves,
+        _ => Record::Full,
+    };
     plan.settings.scheduling.priority = i32::from(cells.len() as u8);
     plan.settings.scheduling.games_at_once = [None, Some(2), Some(u32::MAX)][cells.len() % 3];
     plan.settings.replicates = [None, Some("seed".to_owned())][cells.len() % 2].clone();

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use spelrum_answers::{CpuQuota, Machine};
 use spelrum_engine::network::{DistanceErrors, Epoch, Run, SideErrors, SquareErrors};
 use spelrum_engine::{
-    EndedBy, GameRecord, MoveRecord, Outcome, Parameters, Remarks, SearchReport, Side, Termination,
-    Value, termination_named,
+    EndedBy, GameRecord, MoveRecord, Outcome, Parameters, Remarks, SearchDetails, SearchReport,
+    Side, Termination, Value, termination_named,
 };
 use spelrum_model::claims::{Claim, ClaimedCell, Statement};
 use spelrum_model::engines::{EngineIdentity, Forfeit};
@@ -313,7 +313,14 @@ pub(crate) fn with_engines(
             let note = if variety == 0 { "" } else { "\"why\":\nit wins" };
             let millionths = 1_000_000 - u32::from(variety);
             let distribution = [(mv.mv.clone(), millionths)].into();
-            Box::new(Remarks { note: note.to_owned(), distribution, refused: variety.into() })
+            let details = SearchDetails {
+                seldepth: (variety > 0).then(|| variety.into()),
+                hashfull: Some(u32::from(variety)),
+                tbhits: (variety > 1).then_some(7),
+                pv: if variety == 2 { String::new() } else { format!("{} b2", mv.mv) },
+            };
+            let (note, refused) = (note.to_owned(), variety.into());
+            Box::new(Remarks { note, distribution, refused, details })
         });
     }
     game

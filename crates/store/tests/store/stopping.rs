@@ -52,7 +52,7 @@ proptest::proptest! {
     #[test]
     fn rollups_lose_and_win_games(
         steps in steps(),
-        record in proptest::prop_oneof![Just(Record::Moves), Just(Record::Games)],
+        record in proptest::prop_oneof![Just(Record::Moves), Just(Record::Full), Just(Record::Games)],
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(run(steps, record))?;

@@ -8,7 +8,9 @@ use spelrum_answers::{
     ScaledGames, SettledGame, WholeGame, WholeGames,
 };
 use spelrum_engine::games::pentago::BOTH_FIVE;
-use spelrum_engine::{EndedBy, MoveRecord, Outcome, Remarks, SearchReport, Side, Termination};
+use spelrum_engine::{
+    EndedBy, MoveRecord, Outcome, Remarks, SearchDetails, SearchReport, Side, Termination,
+};
 use spelrum_model::GameEnd;
 use spelrum_model::speed::Scaling;
 use spelrum_model::{CellId, DefinitionHash, GameId, WorkerId};
@@ -21,6 +23,11 @@ fn remarks(number: u32) -> Remarks {
         note: format!("note\n{number}"),
         distribution: [("a".to_owned(), number)].into(),
         refused: number,
+        details: SearchDetails {
+            seldepth: Some(number),
+            pv: "a b".to_owned(),
+            ..SearchDetails::default()
+        },
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Row};
-use spelrum_engine::{EndedBy, MoveRecord, MoveValue, SearchReport};
+use spelrum_engine::{EndedBy, MoveRecord, MoveValue, SearchDetails, SearchReport};
 use spelrum_model::{PlayableCell, Task};
 use sqlx::migrate::Migrator;
 
@@ -52,19 +52,19 @@ struct StoredMoves {
     tables: &'static str,
     /// The column of the game's id.
     key: &'static str,
-    /// The columns of the time, the note and the probabilities that a player reported, and of its refused answers.
+    /// The columns of the time that a player reported, and of its remarks.
     remarks: &'static str,
 }
 
 const SETTLED: StoredMoves = StoredMoves {
     tables: "moves LEFT JOIN move_notes USING (game_id, ply)",
     key: "game_id",
-    remarks: "told_us, note, distribution_json, refused",
+    remarks: "told_us, note, distribution_json, refused, seldepth, hashfull, tbhits, pv",
 };
 const UNCOUNTED: StoredMoves = StoredMoves {
     tables: "uncounted_moves",
     key: "uncounted_game_id",
-    remarks: "NULL, NULL, NULL, NULL",
+    remarks: "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL",
 };
 
 /// Tables and indexes: the part of a schema that decides what is read.
@@ -481,8 +481,18 @@ impl Source {
                     wall_us: number(row, 9)?,
                     cpu_us: number(row, 10)?,
                     involuntary_switches: optional(row, 12)?,
-                    remarks: remarks(row.get(14)?, row.get(15)?, row.get(16)?)
-                        .map_err(|_| rusqlite::Error::InvalidQuery)?,
+                    remarks: remarks(
+                        row.get(14)?,
+                        row.get(15)?,
+                        row.get(16)?,
+                        SearchDetails {
+                            seldepth: row.get(17)?,
+                            hashfull: row.get(18)?,
+                            tbhits: optional(row, 19)?,
+                            pv: row.get::<_, Option<String>>(20)?.unwrap_or_default(),
+                        },
+                    )
+                    .map_err(|_| rusqlite::Error::InvalidQuery)?,
                 })
             },
         )

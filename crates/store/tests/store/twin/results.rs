@@ -1,6 +1,6 @@
 //! Results: the settled one of each game, and those kept beside it.
 
-use spelrum_engine::{ENGINE_REVISION, EndedBy};
+use spelrum_engine::{ENGINE_REVISION, EndedBy, Remarks, SearchDetails};
 use spelrum_model::repeat::{SettledMove, SettledResult, SettledSearches, compare};
 use spelrum_model::{CellId, ExperimentId, GameId, GameRange, PlayedGame, Record, WorkerId};
 
@@ -33,12 +33,21 @@ impl State {
         }
         let experiment =
             self.cells.get(&game.game.cell).and_then(|cell| self.experiments.get(&cell.experiment));
-        let has_moves =
-            experiment.is_some_and(|experiment| experiment.settings.record == Record::Moves);
+        let record = experiment.map_or(Record::Games, |experiment| experiment.settings.record);
+        let has_moves = record != Record::Games;
         self.last_game += 1;
-        let (id, game) = (self.last_game, game.clone());
-        let settled = Settled::Played { id, worker, game: game.clone(), has_moves };
-        self.games.insert(game.game, settled);
+        let key = game.game;
+        let (id, mut game) = (self.last_game, game.clone());
+        if record != Record::Full {
+            for mv in &mut game.record.moves {
+                mv.remarks = mv.remarks.take().and_then(|mut remarks| {
+                    remarks.details = SearchDetails::default();
+                    (*remarks != Remarks::default()).then_some(remarks)
+                });
+            }
+        }
+        let settled = Settled::Played { id, worker, game, has_moves };
+        self.games.insert(key, settled);
     }
 
     pub(super) fn settle_failed(&mut self, game: GameId, message: &str) {
