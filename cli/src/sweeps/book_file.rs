@@ -246,6 +246,7 @@ mod tests {
             rules: Chess::rules(),
             plies: None,
             seed: None,
+            before: 0,
             count: 9,
             skip_bad: false,
         };

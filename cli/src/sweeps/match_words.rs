@@ -488,16 +488,12 @@ impl MatchWords {
                         book.insert("order", "drawn".into());
                     }
                 }
-                (key @ ("plies" | "count"), count) => {
+                (key @ ("plies" | "count" | "start"), count) => {
                     book.insert(key, number(&format!("`{key}`"), count)?.into());
                 }
-                ("start", "1") | ("format" | "policy", _) => {}
-                ("start", _) => {
-                    let problem = "openings are to begin within the book";
-                    self.faults.push(wrong(problem, "leave `start` out, and cut the book"));
-                }
+                ("format" | "policy", _) => {}
                 (key, _) => {
-                    let keys = ["file", "order", "plies", "count", "format", "policy"];
+                    let keys = ["file", "order", "plies", "start", "count", "format", "policy"];
                     return Err(wrong(
                         format!("a book has no key `{key}`"),
                         did_you_mean(key, "keys", keys),

@@ -61,11 +61,19 @@ pub struct BookSample {
     pub plies: Option<u32>,
     /// The seed that draws them; `None` takes the book's first ones.
     pub seed: Option<u64>,
+    /// How many positions of the book come before the first that may be taken.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub before: u32,
     /// Number of positions, if the book has so many.
     pub count: u32,
     /// Whether unreadable entries are skipped.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// A sample in the text of a large book.
@@ -184,6 +192,9 @@ impl BookReader {
         for position in positions {
             let number = self.read;
             self.read += 1;
+            if number < u64::from(self.sample.before) {
+                continue;
+            }
             let placement = placement(&position);
             match self.sample.seed {
                 None => {
@@ -280,7 +291,14 @@ mod tests {
     use super::*;
 
     fn sample(seed: Option<u64>, count: u32) -> BookSample {
-        BookSample { rules: Chess::rules(), plies: Some(2), seed, count, skip_bad: false }
+        BookSample {
+            rules: Chess::rules(),
+            plies: Some(2),
+            seed,
+            before: 0,
+            count,
+            skip_bad: false,
+        }
     }
 
     /// Reads a text in parts of this many bytes, as a file is read.
@@ -318,7 +336,12 @@ mod tests {
     /// Part of the recorded data: another sample is another tournament.
     #[test]
     fn a_sample_is_drawn_by_its_seed() {
+        // Those before the start are not taken, however the others are.
+        let from_third = |seed, count| BookSample { before: 2, ..sample(seed, count) };
         let all = read(sample(None, 9), BookFormat::Pgn, PGN, 50);
+        assert_eq!(read(from_third(None, 9), BookFormat::Pgn, PGN, 50), all[2..]);
+        assert_eq!(read(from_third(None, 1), BookFormat::Pgn, PGN, 7), all[2..3]);
+        assert_eq!(read(from_third(Some(1), 9), BookFormat::Pgn, PGN, 50), all[2..]);
         let drawn = |seed, count| read(sample(Some(seed), count), BookFormat::Pgn, PGN, 50);
         let numbers = |seed, count| -> Vec<usize> {
             let number = |position| all.iter().position(|listed| *listed == position).unwrap();

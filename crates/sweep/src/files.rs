@@ -145,9 +145,11 @@ impl Files {
         let is_drawn = keys::IS_DRAWN.read(table)?;
         let skip_bad = keys::SKIPS_BAD.read(table)?;
         let count = keys::BOOK_COUNT.optional(table)?;
+        let start = keys::BOOK_START.read(table)?;
+        let before = start - 1;
         let sample = |count| {
             let seed = is_drawn.then_some(first_seed);
-            BookSample { rules: rules.clone(), plies, seed, count, skip_bad }
+            BookSample { rules: rules.clone(), plies, seed, before, count, skip_bad }
         };
         let (mut entries, skipped) = match (head, count) {
             (Some(_), count) => {
@@ -161,10 +163,15 @@ impl Files {
                 let at_name = |position| (position, name.place.clone());
                 (positions.into_iter().map(at_name).collect(), skipped)
             }
-            (None, None) => file.entries(rules, format, plies, name, skip_bad)?,
+            (None, None) => {
+                let (mut entries, skipped) = file.entries(rules, format, plies, name, skip_bad)?;
+                entries.drain(..entries.len().min(before as usize));
+                (entries, skipped)
+            }
         };
         if entries.is_empty() {
             let problem = match skipped.count {
+                _ if start > 1 => format!("the book `{wanted}` has no position {start}"),
                 0 => format!("the book `{wanted}` has no position"),
                 count => format!(
                     "all {count} entries of the book `{wanted}` are bad; the first: {}",

@@ -66,6 +66,13 @@ pub(crate) const BOOK_COUNT: Key<Swept<Whole<u32>>> = Key::new(
 )
 .by_default("16,384 of a file that is compressed or larger than 1 MiB, and all of another").example("1000");
 
+pub(crate) const BOOK_START: Key<Swept<Whole<u32>>> = Key::new(
+    "start",
+    "Start",
+    "The number, from 1, of the book's first position that is taken; those before it are left out.",
+    Swept(Whole { min: 1, max: None, default: Some(1) }),
+);
+
 pub(crate) const SKIPS_BAD: Key<Swept<Word<bool>>> = Key::new(
     "bad",
     "Bad entries",
@@ -100,6 +107,7 @@ pub(crate) const OPENINGS_BOOK: Keys = &[
     )
     .by_default("the last position"),
     &IS_DRAWN,
+    &BOOK_START,
     &BOOK_COUNT,
     &SKIPS_BAD,
 ];
