@@ -9,7 +9,9 @@ use clap::{Args, ValueEnum};
 use spelrum_answers::ExperimentSummary;
 use spelrum_engine::{GameInfo, Rules};
 use spelrum_report::data::{NewFile, RowsFormat, not_for_a_terminal};
-use spelrum_report::games::{Pgn, Positions, Rows, Text, WhichPositions, WriteGames, WrittenGames};
+use spelrum_report::games::{
+    Pgn, PositionForm, Positions, Rows, Text, WhichPositions, WriteGames, WrittenGames,
+};
 use spelrum_report::text::count;
 
 use crate::arguments::SourceArguments;
@@ -96,7 +98,7 @@ pub(crate) struct Games {
 
 /// Which positions are written.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "With --format positions")]
+#[command(next_help_heading = "With --format positions or bulletformat")]
 struct PositionArguments {
     /// Leave out the positions before this ply from the opening
     #[arg(long, value_name = "PLY")]
@@ -147,6 +149,8 @@ enum Format {
     Parquet,
     /// A position in each line
     Positions,
+    /// Positions of chess for bullet's trainer, 32 bytes each
+    Bulletformat,
 }
 
 impl Games {
@@ -163,9 +167,13 @@ impl Games {
         let rows = match self.format {
             Format::Text => return Box::new(Text { out, searches }),
             Format::Pgn => return Box::new(Pgn::new(out, searches)),
-            Format::Positions => {
+            Format::Positions | Format::Bulletformat => {
+                let form = match self.format {
+                    Format::Bulletformat => PositionForm::Bulletformat,
+                    _ => PositionForm::Line,
+                };
                 let (which, seen) = (self.positions.which(), HashSet::new());
-                return Box::new(Positions { out, which, seen });
+                return Box::new(Positions { out, form, which, seen });
             }
             Format::Csv => RowsFormat::Csv,
             Format::Jsonl => RowsFormat::Jsonl,
@@ -176,10 +184,19 @@ impl Games {
 
     /// Reads and writes.
     pub(crate) async fn run(self) -> Result<Exit> {
-        if self.format == Format::Parquet && self.output.is_none() && io::stdout().is_terminal() {
-            return Err(not_for_a_terminal().into());
+        let are_positions = matches!(self.format, Format::Positions | Format::Bulletformat);
+        let binary = match self.format {
+            Format::Parquet => Some("Parquet"),
+            Format::Bulletformat => Some("bulletformat"),
+            _ => None,
+        };
+        if let Some(format) = binary
+            && self.output.is_none()
+            && io::stdout().is_terminal()
+        {
+            return Err(not_for_a_terminal(format).into());
         }
-        if let Some(name) = self.positions.given().filter(|_| self.format != Format::Positions) {
+        if let Some(name) = self.positions.given().filter(|_| !are_positions) {
             return Err(CliError::new(Exit::Input, "write games")
                 .because(format!("{name} chooses positions, and whole games are written"))
                 .help("add --format positions"));

@@ -76,7 +76,7 @@ impl Sql {
     pub(crate) async fn run(self) -> Result<Exit> {
         let format = self.format();
         if format == RowsFormat::Parquet && self.output.is_none() && io::stdout().is_terminal() {
-            return Err(not_for_a_terminal().into());
+            return Err(not_for_a_terminal("Parquet").into());
         }
         let source = ResultsSource::open(&self.source).await?;
         let rows_max = self.rows_max.map(NonZeroU32::get);

@@ -1,5 +1,6 @@
 //! `spelrum games`: what it writes is what the database has, in every form, and text can be read again.
 
+use bulletformat::ChessBoard;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -295,8 +296,29 @@ fn positions_are_written_for_training() {
     let distinct: std::collections::BTreeSet<&str> =
         all.iter().map(|line| line.rsplitn(5, ' ').last().unwrap()).collect();
     assert!(once.len() <= distinct.len(), "positions that differ in nothing but clocks come once");
+    let packed = ["games", "--db", "x.db", "--format", "bulletformat", "--output", "x.bin"];
+    sandbox.run(&packed).expect_exit(0);
+    assert_eq!(packed_boards(&std::fs::read(sandbox.path("x.bin")).unwrap()), {
+        let read = |line: &String| line.parse::<ChessBoard>().unwrap();
+        all.iter().map(read).collect::<Vec<_>>()
+    });
     let ran = sandbox.run(&["games", "--db", "x.db", "--once"]);
     assert!(ran.expect_exit(3).stderr().contains("add --format positions"), "{}", ran.stderr());
+}
+
+/// Boards of bulletformat, as its own crate has them.
+fn packed_boards(bytes: &[u8]) -> Vec<ChessBoard> {
+    let board = |bytes: &[u8]| ChessBoard {
+        occ: u64::from_le_bytes(bytes[..8].try_into().unwrap()),
+        pcs: bytes[8..24].try_into().unwrap(),
+        score: i16::from_le_bytes(bytes[24..26].try_into().unwrap()),
+        result: bytes[26],
+        ksq: bytes[27],
+        opp_ksq: bytes[28],
+        extra: bytes[29..32].try_into().unwrap(),
+    };
+    assert_eq!(bytes.len() % 32, 0);
+    bytes.chunks_exact(32).map(board).collect()
 }
 
 #[test]
@@ -307,6 +329,10 @@ fn quiet_positions_are_of_chess() {
         let fields: Vec<&str> = line.split(" | ").collect();
         fields.len() == 3 && fields[0].len() == 9 && ["1.0", "0.5", "0.0"].contains(&fields[2])
     }));
+    let packed = ["games", "--db", "x.db", "--format", "bulletformat", "--output", "x.bin"];
+    let ran = sandbox.run(&packed);
+    assert!(ran.expect_exit(3).stderr().contains("bulletformat is for chess"), "{}", ran.stderr());
+    assert!(!sandbox.path("x.bin").exists());
     let ran = sandbox.run(&[&positions[..], &["--quiet-positions"]].concat());
     assert!(
         ran.expect_exit(3).stderr().contains("leave --quiet-positions out"),

@@ -37,8 +37,8 @@ fn parquet<'w>(_: Vec<String>, _: impl Write + Send + 'w) -> Result<Box<dyn Writ
 }
 
 /// Why Parquet is not written to a terminal.
-pub fn not_for_a_terminal() -> Error {
-    Error::new(Kind::Usage, "write Parquet")
+pub fn not_for_a_terminal(format: &str) -> Error {
+    Error::new(Kind::Usage, format!("write {format}"))
         .because("it is not for a terminal")
         .help("name a file: --output FILE")
 }

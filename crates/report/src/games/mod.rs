@@ -1,5 +1,6 @@
 //! Games with their moves, in sequence: as text, as PGN, as rows and as positions.
 
+mod bulletformat;
 mod names;
 mod openings;
 mod pgn;
@@ -15,7 +16,7 @@ use spelrum_model::CellDefinition;
 use spelrum_model::builds::without_build;
 
 pub use pgn::Pgn;
-pub use positions::{Positions, WhichPositions};
+pub use positions::{PositionForm, Positions, WhichPositions};
 pub use rows::Rows;
 pub use text::Text;
 

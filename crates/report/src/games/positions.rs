@@ -1,4 +1,4 @@
-//! Positions of games with their scores and results, a line each, as trainers of evaluations read them.
+//! Positions of games with their scores and results, as trainers of evaluations read them.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use spelrum_engine::games::Chess;
 use spelrum_engine::search::WIN_MIN;
 use spelrum_engine::{EndedBy, Game as _, Outcome, Side, Termination, replay_moves, written_moves};
 
-use super::{GameView, WriteGames};
+use super::{GameView, WriteGames, bulletformat};
 use crate::error::{Error, Kind, Result};
 
 /// Which positions are written, of those whose search gave a score that is no win or loss.
@@ -23,10 +23,21 @@ pub struct WhichPositions {
     pub once: bool,
 }
 
-/// Writes `POSITION | SCORE | RESULT`, both for the side that moves first from the start of the game.
+/// How a position is written with its score and its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PositionForm {
+    /// `POSITION | SCORE | RESULT` in a line, both for the side that moves first from the start of the game.
+    Line,
+    /// The 32 bytes of bullet's `ChessBoard`, of chess alone.
+    Bulletformat,
+}
+
+/// Writes positions with their scores and results.
 pub struct Positions<W> {
     /// Output.
     pub out: W,
+    /// How they are written.
+    pub form: PositionForm,
     /// Which are written.
     pub which: WhichPositions,
     /// The keys of those written, if each is written once.
@@ -72,9 +83,24 @@ impl<W: Write> Positions<W> {
             if self.which.once && !self.seen.insert(record.position_key) {
                 continue;
             }
-            let score =
-                if position.to_move == Side::First { score } else { score.saturating_neg() };
-            writeln!(self.out, "{} | {score} | {result}", position.position)?;
+            match self.form {
+                PositionForm::Line => {
+                    let is_first = position.to_move == Side::First;
+                    let score = if is_first { score } else { score.saturating_neg() };
+                    writeln!(self.out, "{} | {score} | {result}", position.position)?;
+                }
+                PositionForm::Bulletformat => {
+                    let outcome = match played.end.outcome {
+                        Outcome::Draw => Outcome::Draw,
+                        outcome if record.mover == 0 => outcome,
+                        Outcome::Win => Outcome::Loss,
+                        Outcome::Loss => Outcome::Win,
+                    };
+                    let board = bulletformat::board(&position.position, score, outcome);
+                    let board = board.ok_or_else(|| io::Error::other("a board of chess"))?;
+                    self.out.write_all(&board)?;
+                }
+            }
         }
         Ok(())
     }
@@ -87,6 +113,11 @@ impl<W: Write> WriteGames for Positions<W> {
 
     fn write(&mut self, game: &GameView<'_>) -> Result<()> {
         let name = game.definition.rules.name();
+        if self.form == PositionForm::Bulletformat && name != Chess::NAME {
+            return Err(Error::new(Kind::Input, "write positions")
+                .because(format!("they are of {name}, and bulletformat is for chess"))
+                .help("use --format positions, which writes those of every game"));
+        }
         if self.which.only_quiet && name != Chess::NAME {
             return Err(Error::new(Kind::Input, "choose quiet positions")
                 .because(format!("they are of {name}, and captures and checks are of chess"))
