@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spelrum_model::{CellId, DefinitionJson, Role};
 use spelrum_statistics::comparisons::{
-    Changed, ComparedCell, CurveAlong, Difference, Effects, Replicates, curves, differences,
-    effects, replicated, replicates,
+    Changed, ComparedCell, CurveAlong, Difference, Effects, History, Replicates, curves,
+    differences, effects, histories, replicated, replicates,
 };
 use spelrum_statistics::curves::Shape;
 use spelrum_statistics::{Clustered, OpeningSum};
@@ -27,6 +27,9 @@ pub type CellCurve = CurveAlong<CellId>;
 
 /// A cell of an experiment, repeated with other seeds.
 pub type CellReplicates = Replicates<CellId>;
+
+/// Builds of an engine in order.
+pub type CellHistory = History<CellId>;
 
 /// Mean results over replicates, cells that differ only on one axis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -60,15 +63,18 @@ pub struct Comparisons {
     pub curves_truncated: bool,
     /// Cells repeated with other seeds.
     pub replicates: Vec<CellReplicates>,
+    /// Engines that several builds played for.
+    pub histories: Vec<CellHistory>,
 }
 
 checked_on_reading!(Comparisons);
 
 impl Comparisons {
     fn check(&self) -> Result<(), Inconsistent> {
-        let Self { axes, differences, effects, curves, replicates, .. } = self;
+        let Self { axes, differences, effects, curves, replicates, histories, .. } = self;
         check_places("differences", axes, differences.iter().map(|difference| &*difference.place))?;
         check_places("curves", axes, curves.iter().map(|curve| &*curve.place))?;
+        check_places("histories", axes, histories.iter().map(|history| &*history.place))?;
         check_places("replicates", axes, replicates.iter().map(|replicate| &*replicate.place))?;
         let effects = || effects.iter().flat_map(|effects| &effects.effects);
         if effects().any(|effect| !matches!(effect.contrasts.len(), 1 | 2)) {
@@ -171,6 +177,7 @@ impl CellsToCompare {
             curves,
             curves_truncated,
             replicates: replicates(&seed_axes, &cells),
+            histories: histories(axes.len(), &cells),
             experiment,
             axes,
         }

@@ -114,7 +114,8 @@ pub use claimed_means::{add_estimates_of_scores, group_over_replicates, mean_ove
 pub use claims::{ClaimAnswer, WhyExploratory};
 pub use colours::{ColourResult, first_mover};
 pub use comparisons::{
-    CellCurve, CellDifference, CellReplicates, CellsToCompare, Comparisons, Replicated, is_of_axis,
+    CellCurve, CellDifference, CellHistory, CellReplicates, CellsToCompare, Comparisons,
+    Replicated, is_of_axis,
 };
 pub use costs::CostRow;
 pub use dates::date_time;

@@ -17,7 +17,9 @@ use spelrum_answers::{
 use spelrum_model::change::{BuildChange, CellChange, CellExample, Change};
 use spelrum_model::claims::ClaimStanding;
 use spelrum_model::{CellId, ExperimentId, ExperimentState, GameId, WorkerId};
-use spelrum_statistics::comparisons::{Changed, Contrast, Effect, Effects, PointOfCurve};
+use spelrum_statistics::comparisons::{
+    BuildScore, Changed, Contrast, Effect, Effects, Gain, PointOfCurve,
+};
 use spelrum_statistics::curves::Crossing;
 use spelrum_statistics::forecast::{Backlog, GameSpread};
 use spelrum_statistics::ratings::{Cycles, Estimate};
@@ -152,6 +154,17 @@ fn comparisons() {
         p_value: None,
         deviation_between: None,
     };
+    let [player, opponent] = names();
+    let build = |build: &str, gain| BuildScore {
+        cell: CellId(7),
+        build: Some(build.to_owned()),
+        score: 0.625,
+        interval: Some(Interval { value: 0.625, low: 0.5, high: 0.75 }),
+        gain,
+    };
+    let gain = Gain { score: 0.125, interval: None, is_clear: true };
+    let builds = vec![build("1be07d43", None), build("unknown", Some(gain))];
+    let history = spelrum_answers::CellHistory { player, opponent, place: place(), builds };
     let comparisons = Comparisons {
         experiment: experiment(),
         axes: axes(),
@@ -164,6 +177,7 @@ fn comparisons() {
         curves: vec![curve],
         curves_truncated: false,
         replicates: vec![replicates],
+        histories: vec![history],
     };
     insta::assert_snapshot!(pretty(&comparisons));
 }

@@ -48,7 +48,7 @@ impl Page {
                 let parts = registry::page(table, answers)?;
                 let compared = answers.get::<Comparisons>().filter(|_| shown == Shown::Compared);
                 let figures = compared
-                    .map(|compared| figures::curve_figures(compared, axis))
+                    .map(|compared| figures::compared_figures(compared, axis))
                     .unwrap_or_default();
                 Ok(Self::from_parts(table.source.experiment(answers)?, parts, figures))
             }

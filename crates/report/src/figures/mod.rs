@@ -3,6 +3,7 @@
 mod accuracy;
 mod along;
 mod curves;
+mod history;
 mod lines;
 mod overview;
 mod ratings;
@@ -44,9 +45,9 @@ pub(crate) fn overview_figures(overview: &Overview, axis: Option<&str>) -> Vec<F
         .collect()
 }
 
-/// Returns figures of scores as curves; along `axis` alone, if it is given.
-pub(crate) fn curve_figures(compared: &Comparisons, axis: Option<&str>) -> Vec<Figure> {
-    curves::figures(compared, axis)
+/// Returns figures of builds in order, and of scores as curves; along `axis` alone, if it is given.
+pub(crate) fn compared_figures(compared: &Comparisons, axis: Option<&str>) -> Vec<Figure> {
+    history::figure(compared).into_iter().chain(curves::figures(compared, axis)).collect()
 }
 
 /// Returns figures of the players' strength on one scale.

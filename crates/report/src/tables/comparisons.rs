@@ -231,15 +231,18 @@ fn interval(bounds: Interval) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use spelrum_answers::ExperimentSummary;
+    use spelrum_answers::{CellHistory, ExperimentSummary};
     use spelrum_model::CellId;
     use spelrum_model::ExperimentId;
     use spelrum_model::ExperimentState;
+
+    use spelrum_statistics::comparisons::{BuildScore, Gain};
 
     use super::*;
     use crate::answers::Answers;
     use crate::document::Part;
     use crate::tables::curves;
+    use crate::tables::history::HISTORY;
     use crate::tables::text::document;
 
     fn answers(comparisons: &Comparisons) -> Answers {
@@ -247,7 +250,8 @@ pub(crate) mod tests {
     }
 
     fn page(comparisons: &Comparisons) -> Vec<Part> {
-        let tables = [GAINS, EFFECTS, curves::CROSSINGS, curves::CURVES, REPLICATES].into_iter();
+        let tables =
+            [HISTORY, GAINS, EFFECTS, curves::CROSSINGS, curves::CURVES, REPLICATES].into_iter();
         tables.flat_map(|table| table.source.parts(&answers(comparisons)).unwrap()).collect()
     }
 
@@ -275,6 +279,17 @@ pub(crate) mod tests {
             axis,
             from: from.to_owned(),
             to: to.to_owned(),
+        };
+        let build = |build: Option<&str>, score, gain: Option<(f64, bool)>| BuildScore {
+            cell: CellId(1),
+            build: build.map(str::to_owned),
+            score,
+            interval: Some(figure(score, 0.04)),
+            gain: gain.map(|(score, is_clear)| Gain {
+                score,
+                interval: Some(figure(score, 0.06)),
+                is_clear,
+            }),
         };
         Comparisons {
             experiment: ExperimentSummary {
@@ -337,6 +352,20 @@ pub(crate) mod tests {
                 p_value: Some(0.5),
                 deviation_between: Some(0.0),
             }],
+            histories: vec![CellHistory {
+                player: "dev".to_owned(),
+                opponent: "base".to_owned(),
+                place: vec![Some("1".to_owned()), None],
+                builds: vec![
+                    build(Some("1f0c8a3e5b7d92468ace013579bdf02468ace135"), 0.45, None),
+                    build(
+                        Some("9e8d7c6b5a49382716059483726150fedcba9876"),
+                        0.55,
+                        Some((0.1, true)),
+                    ),
+                    build(None, 0.5, Some((-0.05, false))),
+                ],
+            }],
         }
     }
 
@@ -358,6 +387,7 @@ pub(crate) mod tests {
             curves: Vec::new(),
             curves_truncated: false,
             replicates: Vec::new(),
+            histories: Vec::new(),
             ..comparisons()
         };
         assert!(page(&none).is_empty());

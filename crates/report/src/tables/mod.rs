@@ -16,6 +16,7 @@ pub(crate) mod entry;
 pub(crate) mod evolution;
 pub(crate) mod failures;
 pub(crate) mod forfeits;
+pub(crate) mod history;
 pub(crate) mod margins;
 pub(crate) mod outcome_lengths;
 pub(crate) mod overview;

@@ -9,8 +9,8 @@ use super::entry::TableEntry;
 use super::rows::Rows;
 use super::{
     accuracy, cells, claims, colours, comparisons, costs, curves, disturbance, engines, evolution,
-    failures, forfeits, margins, outcome_lengths, overview, phases, race, ratings, replicated,
-    runs, worker_effects,
+    failures, forfeits, history, margins, outcome_lengths, overview, phases, race, ratings,
+    replicated, runs, worker_effects,
 };
 use crate::answers::Answers;
 use crate::document::Part;
@@ -41,6 +41,7 @@ pub(crate) static TABLES: &[TableName] = &[
     TableName(&ratings::MEETINGS),
     TableName(&ratings::MISFITS),
     TableName(&ratings::CYCLES),
+    TableName(&history::HISTORY),
     TableName(&comparisons::GAINS),
     TableName(&comparisons::EFFECTS),
     TableName(&curves::CROSSINGS),

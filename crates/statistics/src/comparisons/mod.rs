@@ -9,6 +9,7 @@
 //! | `along` | curves along an axis, and where they cross one half |
 //! | `differences` | between cells that differ in one respect |
 //! | `effects` | of axes and of two axes together, over all cells of a pairing |
+//! | `history` | builds of an engine in order, against one opponent |
 //! | `replicates` | cells that differ only in their seed, or on another axis of replicates |
 
 mod along;
@@ -16,6 +17,7 @@ mod along;
 mod coverage;
 mod differences;
 mod effects;
+mod history;
 mod replicates;
 #[cfg(test)]
 mod tests;
@@ -27,6 +29,7 @@ pub use along::{CURVES_MAX, CurveAlong, PointOfCurve, curves};
 pub use differences::{Changed, DIFFERENCES_MAX, Difference, differences};
 pub use effects::{Contrast, Effect, Effects, effects};
 use foldhash::fast::FixedState;
+pub use history::{BuildScore, Gain, History, histories};
 use indexmap::IndexSet;
 pub use replicates::{Replicates, over_replicates, replicated, replicates};
 

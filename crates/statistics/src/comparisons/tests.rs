@@ -360,3 +360,86 @@ fn openings_in_common_are_an_error_of_all_replicates() {
     assert!(common > 2.0 * variance.sqrt() * 0.9, "{common} of {variance}");
     assert!(apart < 3.0 * (variance / 40.0).sqrt(), "{apart} of {variance}");
 }
+
+/// Scores of pairs, each a quarter of 0 to 4, higher by the strength.
+fn drawn(random: &mut Random, pairs: usize, strength: f64) -> Vec<f64> {
+    let pair = |random: &mut Random| {
+        let luck = random.unit();
+        ((luck + strength) * 5.0).floor().clamp(0.0, 4.0) / 4.0
+    };
+    (0..pairs).map(|_| pair(random)).collect()
+}
+
+#[test]
+fn builds_are_told_in_order_and_marked_where_their_strength_changed() {
+    let mut random = Random::from_key([7; 32]);
+    let names = ["dev@1be07d43", "dev@9f2c61aa", "dev@unknown", "dev"];
+    let strengths = [0.0, 0.15, 0.15, 0.0];
+    let mut cells: Vec<_> = (0..)
+        .zip(names.iter().zip(strengths))
+        .map(|(number, (name, strength))| {
+            cell(number, &["5ms"], [name, "base"], &drawn(&mut random, 400, strength))
+        })
+        .collect();
+    // Of one build alone nothing is told; a player's name may have the sign in it.
+    cells.push(cell(8, &["10ms"], ["dev", "base"], &[0.5, 0.5]));
+    cells.push(cell(9, &["5ms"], ["me@home", "base"], &[0.5, 0.25]));
+    let told = histories(1, &cells);
+    let marks = |history: &History<i64>| -> Vec<(Option<String>, i64, Option<bool>)> {
+        let mark = |build: &BuildScore<i64>| {
+            let gain = build.gain.filter(|gain| gain.is_clear).map(|gain| gain.score > 0.0);
+            (build.build.clone(), build.cell, gain)
+        };
+        history.builds.iter().map(mark).collect()
+    };
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!((&*told[0].player, &*told[0].opponent), ("dev", "base"));
+    let build = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        marks(&told[0]),
+        [
+            (build("1be07d43"), 0, None),
+            (build("9f2c61aa"), 1, Some(true)),
+            (build("unknown"), 2, None),
+            (None, 3, Some(false)),
+        ]
+    );
+
+    // The same as an axis of commits, in the axis's order, whichever side they play.
+    let commits = ["b", "a", "9"].map(|digit| digit.repeat(40));
+    let mut random = Random::from_key([8; 32]);
+    let cells: Vec<_> = (0..)
+        .zip(commits.iter().zip([0.0, 0.2, 0.2]))
+        .map(|(number, (commit, strength))| {
+            cell(number, &["-", commit], ["dev", "base"], &drawn(&mut random, 400, strength))
+        })
+        .collect();
+    let told = histories(2, &cells);
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].place, [None, None]);
+    let expected = commits.map(Some).into_iter().zip([None, Some(true), None]);
+    assert!(marks(&told[0]).into_iter().map(|(build, _, mark)| (build, mark)).eq(expected));
+    let gain = told[0].builds[1].gain.unwrap();
+    let difference = told[0].builds[1].score - told[0].builds[0].score;
+    assert!((gain.score - difference).abs() < 1e-9);
+}
+
+/// Of rows of builds that are all alike at most one in twenty has a mark.
+#[test]
+fn builds_that_are_alike_seldom_seem_to_differ() {
+    let mut random = Random::from_key([9; 32]);
+    let rows = 400;
+    let marked = (0..rows).filter(|_| {
+        let cells: Vec<_> = (0..8)
+            .map(|number| {
+                let commit = format!("{number:040x}");
+                cell(number, &[&commit], AB, &drawn(&mut random, 60, 0.0))
+            })
+            .collect();
+        let told = histories(1, &cells);
+        told[0].builds.iter().any(|build| build.gain.is_some_and(|gain| gain.is_clear))
+    });
+    let marked = marked.count();
+    // Three standard deviations above 5% of 400.
+    assert!((1..=33).contains(&marked), "{marked} of {rows}");
+}

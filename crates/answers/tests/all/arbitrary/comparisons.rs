@@ -4,10 +4,13 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use spelrum_answers::{
-    CellCurve, CellDifference as Difference, CellReplicates as Replicates, Comparisons, Replicated,
+    CellCurve, CellDifference as Difference, CellHistory, CellReplicates as Replicates,
+    Comparisons, Replicated,
 };
 use spelrum_model::CellId;
-use spelrum_statistics::comparisons::{Changed, Contrast, Effect, Effects, PointOfCurve};
+use spelrum_statistics::comparisons::{
+    BuildScore, Changed, Contrast, Effect, Effects, Gain, PointOfCurve,
+};
 use spelrum_statistics::curves::Crossing;
 
 use super::{count, experiment, figure_and_interval, id, name, place};
@@ -128,6 +131,30 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn build()(
+        cell in id(),
+        build in option::of("[0-9a-f]{40}"),
+        (score, interval) in figure_and_interval(),
+        gain in option::of(figure_and_interval()),
+        is_clear in any::<bool>(),
+    ) -> BuildScore<CellId> {
+        let gain = gain.map(|(score, interval)| Gain { score, interval, is_clear });
+        BuildScore { cell: CellId(cell), build, score, interval, gain }
+    }
+}
+
+prop_compose! {
+    fn history()(
+        place in place(AXES),
+        names in [name(), name()],
+        builds in vec(build(), 0..3),
+    ) -> CellHistory {
+        let [player, opponent] = names;
+        CellHistory { player, opponent, place, builds }
+    }
+}
+
+prop_compose! {
     pub(crate) fn comparisons()(
         experiment in experiment(),
         axes in vec(name(), AXES),
@@ -137,10 +164,11 @@ prop_compose! {
         curves in vec(curve(), 0..3),
         curves_truncated in any::<bool>(),
         replicates in vec(replicates(), 0..3),
+        histories in vec(history(), 0..3),
     ) -> Comparisons {
         Comparisons {
             experiment, axes, differences, differences_truncated, effects, curves, curves_truncated,
-            replicates,
+            replicates, histories,
         }
     }
 }
