@@ -47,6 +47,7 @@ mod lines;
 mod list;
 mod logs;
 mod margins;
+mod match_spellings;
 mod matches;
 mod memory;
 mod migrations;

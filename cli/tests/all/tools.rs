@@ -37,6 +37,8 @@ const NEED_PROGRAMS: &[&str] = &[
     "lines::the_transcript_of_the_page_is_true",
     "memory::a_refused_allocation_ends_an_analysis_with_what_to_do",
     "memory::a_refused_allocation_fails_the_game_and_not_the_program",
+    "match_spellings::details_of_searches_and_clocks_are_kept_if_asked_for",
+    "match_spellings::every_spelling_plays_and_its_games_are_read_by_others",
     "new::a_new_player_in_c_is_compiled_and_plays",
     "new::a_new_player_in_python_plays",
     "new::a_new_player_in_rust_is_compiled_and_plays",
