@@ -64,6 +64,7 @@ mod dispatcher;
 mod faults;
 mod log_throttle;
 mod metrics;
+mod pages;
 mod server;
 mod services;
 

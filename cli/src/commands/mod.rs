@@ -19,6 +19,7 @@ pub(crate) mod man;
 pub(crate) mod match_engines;
 pub(crate) mod network;
 pub(crate) mod new;
+pub(crate) mod open;
 pub(crate) mod perft;
 pub(crate) mod plan;
 pub(crate) mod play;
@@ -112,6 +113,7 @@ const FAMILIES: [(&str, &[&str]); 6] = [
             "submit",
             "status",
             "watch",
+            "open",
         ],
     ),
     (
@@ -199,6 +201,7 @@ pub(crate) enum Command {
     Submit(submit::Submit),
     Status(status::Status),
     Watch(watch::Watch),
+    Open(open::Open),
     Pause(steer::Pause),
     Resume(steer::Resume),
     Cancel(steer::Cancel),
@@ -276,6 +279,7 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::Plan(plan) => on_runtime(plan.run()),
         Command::Submit(submit) => on_runtime(submit.run()),
         Command::Status(status) => on_runtime(status.run()),
+        Command::Open(open) => on_runtime(open.run()),
         Command::Watch(watch) => on_runtime(watch.run()),
         Command::Pause(pause) => on_runtime(pause.run()),
         Command::Resume(resume) => on_runtime(resume.run()),

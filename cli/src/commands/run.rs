@@ -1,7 +1,7 @@
 //! `spelrum run`: a whole sweep on one machine.
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
@@ -106,6 +106,10 @@ pub(crate) struct Run {
     dry_run: bool,
     #[command(flatten)]
     on_finish: OnFinish,
+    /// Do not print a link to the pages that show the sweep in a browser while it is played; only a terminal gets it, and
+    /// `spelrum open --db` gives another one
+    #[arg(long)]
+    no_pages: bool,
     /// Print the end result as JSON, as spelrum report --json does; with --dry-run what it says
     #[arg(long)]
     json: bool,
@@ -194,6 +198,13 @@ impl Run {
         let mut coordinator =
             Embedded::start(&db, self.listen.as_deref().map(|address| (address, &self.tls)))
                 .await?;
+        // A link lets in whoever has it: not for a log.
+        if !self.no_pages
+            && std::io::stderr().is_terminal()
+            && let Some(url) = coordinator.browser_link().await
+        {
+            notices::notify(&format!("watch it in a browser: {url}"));
+        }
         let ended = self.play(&mut coordinator, &mut sweep, file, &db, bar, &interrupts).await;
         // The database is closed whatever the result.
         coordinator.stop().await?;

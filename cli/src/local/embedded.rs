@@ -4,7 +4,9 @@ use std::path::Path;
 use std::pin::pin;
 use std::time::Duration;
 
-use spelrum_answers::{Action, ExperimentSummary, SteerExperiment, SubmittedSweep};
+use spelrum_answers::{
+    Action, ExperimentSummary, MakeBrowserLink, SteerExperiment, SubmittedSweep,
+};
 use spelrum_coordinator as coordinator;
 use spelrum_model::ExperimentState;
 use spelrum_model::labels::Label;
@@ -135,6 +137,11 @@ impl Embedded {
     /// A client of the coordinator.
     pub(crate) fn api(&self) -> Api {
         self.api.clone()
+    }
+
+    /// A link that shows a browser the coordinator's pages.
+    pub(crate) async fn browser_link(&self) -> Option<String> {
+        self.api.call(&MakeBrowserLink {}).await.ok().map(|link| link.url)
     }
 
     /// Connections to the database; closed when the coordinator stops.

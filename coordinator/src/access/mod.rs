@@ -12,6 +12,7 @@ mod credential;
 mod file;
 mod guard;
 mod role;
+mod sessions;
 
 pub use book::{BookError, TOKENS_MAX, TokenBook, TokenEntry};
 pub(crate) use certified::Certified;
@@ -21,3 +22,4 @@ pub use file::read_small_file;
 pub(crate) use guard::Guard;
 pub(crate) use role::API_PREFIX;
 pub use role::{Role, Roles};
+pub(crate) use sessions::Sessions;

@@ -4,14 +4,17 @@ use std::fmt;
 use std::str::FromStr;
 
 use axum::http::Method;
-use spelrum_answers::{EXPORT_PATH, QUERY_PATH};
+use spelrum_answers::{BROWSER_LINKS_PATH, EXPORT_PATH, QUERY_PATH};
+
+use crate::pages::is_page;
 use spelrum_names::Names;
 
 /// What the paths of the API begin with.
 pub(crate) const API_PREFIX: &str = "/api/";
 
-/// Paths of questions that are too long for a query string, and are asked by POST.
-const LONG_QUESTIONS: [&str; 2] = [QUERY_PATH, EXPORT_PATH];
+/// Paths of calls by POST that change no results: questions that are too long for a query string, and links that let a
+/// browser in for as much as their caller may do.
+const POSTED_QUESTIONS: [&str; 3] = [QUERY_PATH, EXPORT_PATH, BROWSER_LINKS_PATH];
 
 /// A kind of access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Names)]
@@ -27,10 +30,10 @@ pub enum Role {
 impl Role {
     /// The role that a call to this path needs. An unknown path needs the highest role of a person.
     pub(crate) fn needed_by(method: &Method, path: &str) -> Self {
-        let is_question = *method == Method::GET || LONG_QUESTIONS.contains(&path);
+        let is_question = *method == Method::GET || POSTED_QUESTIONS.contains(&path);
         if path.starts_with("/spelrum.v1.Work/") {
             Self::Work
-        } else if path.starts_with(API_PREFIX) && is_question {
+        } else if (path.starts_with(API_PREFIX) || path == "/" || is_page(path)) && is_question {
             Self::Read
         } else {
             Self::Submit
@@ -146,7 +149,10 @@ mod tests {
         assert_eq!(needed(Method::POST, "/api/v1/export"), Role::Read);
         assert_eq!(needed(Method::POST, "/api/v1/sql/"), Role::Submit);
         assert_eq!(needed(Method::POST, "/spelrum.v1.Work/Lease"), Role::Work);
-        for path in ["", "/", "/spelrum.v1.Work", "/spelrum.v2.Work/Hello", "/apis/v1/status"] {
+        assert_eq!(needed(Method::GET, "/"), Role::Read);
+        assert_eq!(needed(Method::GET, "/experiments/nim"), Role::Read);
+        assert_eq!(needed(Method::POST, "/experiments/nim"), Role::Submit);
+        for path in ["", "/spelrum.v1.Work", "/spelrum.v2.Work/Hello", "/apis/v1/status"] {
             assert_eq!(needed(Method::GET, path), Role::Submit, "{path}");
         }
     }

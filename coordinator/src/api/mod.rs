@@ -13,22 +13,24 @@ mod status;
 mod verifications;
 
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, State};
 use axum::handler::Handler;
-use axum::http::{Method as HttpMethod, Request, Uri};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, Method as HttpMethod, Request, Uri, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, any, get, on, post};
+use axum::{Extension, Router};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::Value;
 use spelrum_answers::{
-    Call, EVENTS_PATH, EXPORT_PATH, ExportExperiments, FollowEvents, GAMES_PATH, GetOpenapi,
-    GetStatus, Method, QUERY_PATH, RunQuery, StreamGames,
+    BROWSER_LINKS_PATH, BrowserLink, Call, EVENTS_PATH, EXPORT_PATH, ExportExperiments,
+    FollowEvents, GAMES_PATH, GetOpenapi, GetStatus, MakeBrowserLink, Method, QUERY_PATH, RunQuery,
+    Status, StreamGames,
 };
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::{Reason, Refusal};
@@ -37,9 +39,11 @@ use tokio_util::sync::CancellationToken;
 
 use self::openapi::Operation;
 use self::parameters::PathParameters;
+pub(crate) use self::questions::unanswered;
 pub(crate) use self::reply::problem;
-use crate::access::Passed;
+use crate::access::{Passed, Sessions};
 use crate::dispatcher::{Clock, Dispatch};
+use crate::server::Transport;
 use crate::services::{BUSY_RETRY_AFTER, Planner};
 use spelrum_store::{Readers, each_question};
 
@@ -63,6 +67,8 @@ pub(crate) struct Api {
     pub(crate) clock: Clock,
     pub(crate) heartbeat_interval: Duration,
     pub(crate) planner: Planner,
+    /// Browsers that were let in.
+    pub(crate) sessions: Sessions,
     /// Ends answers that have no end of their own.
     stopping: CancellationToken,
     reports: Arc<Semaphore>,
@@ -105,6 +111,7 @@ impl Api {
             clock,
             heartbeat_interval,
             planner,
+            sessions: Sessions::new(),
             stopping,
             reports,
             queries,
@@ -112,6 +119,46 @@ impl Api {
             exports,
         }
     }
+}
+
+impl Api {
+    /// The status, as its call answers it.
+    pub(crate) async fn status(&self, question: GetStatus) -> Result<Status, Refusal> {
+        match self.answer(question).await? {
+            Reply::Small(status) | Reply::Large(status, _) => Ok(status),
+        }
+    }
+
+    /// The answer to a question that takes long, once there is a place among the few that are made at once.
+    pub(crate) async fn waiting_for_place<Q: spelrum_store::Question>(
+        &self,
+        question: Q,
+    ) -> Result<Q::Answer, Refusal> {
+        // The semaphore is never closed.
+        let _place = self.reports.acquire().await;
+        question.answer(&self.readers).await.map_err(unanswered)
+    }
+
+    /// Cancelled when the coordinator ends.
+    pub(crate) fn stopping(&self) -> CancellationToken {
+        self.stopping.clone()
+    }
+}
+
+/// A link that lets a browser in for as much as its caller's token allows.
+async fn browser_link(
+    State(api): State<Arc<Api>>,
+    transport: Option<Extension<Transport>>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    let is_tls = transport.is_some_and(|transport| transport.0 == Transport::Tls);
+    let scheme = if is_tls { "https" } else { "http" };
+    // HTTP/2 has the host in the URI.
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let host = uri.authority().map(Authority::as_str).or(host).unwrap_or_default();
+    let path = api.sessions.link(headers.get(header::AUTHORIZATION).cloned(), Instant::now());
+    reply::json(&BrowserLink { url: format!("{scheme}://{host}{path}") })
 }
 
 /// A place among a few, kept until its permit is dropped.
@@ -140,6 +187,13 @@ impl Routes {
         routes.add_raw::<FollowEvents>(Method::Get, EVENTS_PATH, follow, openapi::events);
         routes.add_raw::<StreamGames>(Method::Get, GAMES_PATH, stream, openapi::game_lines);
         routes.add_raw::<ExportExperiments>(Method::Post, EXPORT_PATH, export, openapi::database);
+        let link = post(browser_link);
+        routes.add_raw::<MakeBrowserLink>(
+            Method::Post,
+            BROWSER_LINKS_PATH,
+            link,
+            openapi::json_of::<BrowserLink>,
+        );
         routes.router = routes
             .router
             .route("/api/{*rest}", any(unknown_path))

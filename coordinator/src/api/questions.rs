@@ -51,7 +51,7 @@ impl Api {
 }
 
 /// The refusal of a question without an answer.
-pub(super) fn unanswered(why: Unanswered) -> Refusal {
+pub(crate) fn unanswered(why: Unanswered) -> Refusal {
     let problem = why.to_string();
     match why {
         // Too large, or too slow: the caller's error.

@@ -48,11 +48,11 @@ impl HttpBody for Counted {
                     self.call.ended(code);
                 }
                 // A body whose length is known is not polled for its end.
-                if self.form == Form::Json && self.body.is_end_stream() {
+                if self.form != Form::Grpc && self.body.is_end_stream() {
                     self.call.ended(Code::Ok);
                 }
             }
-            Poll::Ready(None) if self.form == Form::Json => self.call.ended(Code::Ok),
+            Poll::Ready(None) if self.form != Form::Grpc => self.call.ended(Code::Ok),
             // The answer ended without a status.
             Poll::Ready(Some(Err(_)) | None) => self.call.ended(Code::Unknown),
             Poll::Pending => {}

@@ -1,4 +1,4 @@
-//! The two forms of guarded calls: gRPC, and HTTP with JSON. They differ in how a refusal is said.
+//! The forms of guarded calls: gRPC, HTTP with JSON, and pages. They differ in how a refusal is said.
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
@@ -7,7 +7,7 @@ use http_body::Frame;
 use spelrum_proto::Refusal;
 use tonic::{Code, Status};
 
-use crate::api;
+use crate::{api, pages};
 
 /// A form of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub(super) enum Form {
     Grpc,
     /// HTTP: refusals are problems; an answer that has begun breaks off.
     Json,
+    /// HTTP for people: refusals are pages.
+    Html,
 }
 
 impl Form {
@@ -24,6 +26,7 @@ impl Form {
         match self {
             Self::Grpc => Status::from(refusal).into_http(),
             Self::Json => api::problem(refusal),
+            Self::Html => pages::refused(&refusal),
         }
     }
 
@@ -35,7 +38,7 @@ impl Form {
                 let added = status.add_header(&mut trailers);
                 added.is_ok().then(|| Ok(Frame::trailers(trailers)))
             }
-            Self::Json => Some(Err(axum::Error::new(status))),
+            Self::Json | Self::Html => Some(Err(axum::Error::new(status))),
         }
     }
 
@@ -46,8 +49,8 @@ impl Form {
                 let code = headers.get("grpc-status")?;
                 Some(Code::from_bytes(code.as_bytes()))
             }
-            Self::Json if status == StatusCode::OK => None,
-            Self::Json => Some(match status.as_u16() {
+            Self::Json | Self::Html if status == StatusCode::OK => None,
+            Self::Json | Self::Html => Some(match status.as_u16() {
                 400 | 415 | 422 => Code::InvalidArgument,
                 401 => Code::Unauthenticated,
                 403 | 421 => Code::PermissionDenied,

@@ -4,11 +4,11 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, HttpBody as _};
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::future::BoxFuture;
@@ -27,10 +27,11 @@ use super::message::{self, Message, NoMessage, PATIENCE, UNITS_MAX, UNITS_PER_CO
 use super::origin::{self, Foreign, Names, Transport};
 use super::request_id::RequestIds;
 use super::revoked::UntilRevoked;
-use crate::access::{API_PREFIX, CalledBy, Certified, Credential, Guard, Passed, Role};
+use crate::access::{API_PREFIX, CalledBy, Certified, Credential, Guard, Passed, Role, Sessions};
 use crate::api;
 use crate::log_throttle::LogThrottle;
 use crate::metrics::{Metrics, UnderWay, Why};
+use crate::pages::{self, is_page};
 
 /// Path of the metrics page.
 pub(super) const METRICS_PATH: &str = "/metrics";
@@ -72,6 +73,7 @@ pub(super) struct Gate {
     throttles: Throttles,
     ids: RequestIds,
     metrics: Metrics,
+    sessions: Sessions,
 }
 
 /// Rate limits for log lines.
@@ -104,12 +106,17 @@ enum Of {
     Open,
     /// The metrics page, which is larger than the other pages and not for web pages of other sites.
     Metrics,
+    /// A page with data, guarded likewise.
+    DataPage,
+    /// A page that changes something for its browser: not for web pages of other sites.
+    Entrance,
     /// A page without data, or an unknown path.
     Page,
 }
 
 impl Of {
-    fn path(path: &str) -> Self {
+    fn request(request: &Request) -> Self {
+        let path = request.uri().path();
         if path.starts_with("/grpc.") {
             Self::Open
         } else if path.starts_with("/spelrum.") {
@@ -118,6 +125,10 @@ impl Of {
             Self::Api
         } else if path == METRICS_PATH {
             Self::Metrics
+        } else if is_page(path) || path == "/" && pages::wants_page(request.headers()) {
+            Self::DataPage
+        } else if path == "/enter" && request.method() != Method::GET {
+            Self::Entrance
         } else {
             Self::Page
         }
@@ -125,8 +136,14 @@ impl Of {
 }
 
 impl Gate {
-    pub(super) fn new(guard: Guard, names: Names, metrics: Metrics) -> Arc<Self> {
+    pub(super) fn new(
+        guard: Guard,
+        names: Names,
+        metrics: Metrics,
+        sessions: Sessions,
+    ) -> Arc<Self> {
         Arc::new(Self {
+            sessions,
             guard,
             names,
             places: Arc::new(Semaphore::new(CALLS_MAX)),
@@ -159,8 +176,22 @@ impl Gate {
             Form::Grpc => origin::check_grpc(method, request.version(), headers)?,
             Form::Json if request.body().size_hint().exact() == Some(0) => {}
             Form::Json => origin::check_json(headers)?,
+            // Whoever follows a link from another site sees the page, and that site does not.
+            Form::Html if origin::is_navigation(method, headers) => {
+                return self.check_host(request, connection);
+            }
+            Form::Html => {}
         }
         self.check_site(request, connection)
+    }
+
+    /// Refuses calls to other hosts, wherever they come from.
+    fn check_host(&self, request: &Request, connection: &Connection) -> Result<(), Foreign> {
+        let mut headers = request.headers().clone();
+        headers.remove("sec-fetch-site");
+        headers.remove(header::ORIGIN);
+        let (uri, plain) = (request.uri(), Transport::Plain);
+        origin::check_sender(&self.names, connection.local, plain, uri, &headers)
     }
 
     /// Refuses calls from web pages of other sites, whatever the path.
@@ -257,6 +288,7 @@ impl Gate {
     ) -> Result<(Message, UnderWay, Option<Place>), Refusal> {
         let length = match form {
             Form::Grpc => None,
+            Form::Html => Some(0),
             Form::Json => Some(api::check_length(body.size_hint().exact())?),
         };
         let thrown_out = CancellationToken::new();
@@ -326,6 +358,7 @@ impl Gate {
                 Form::Grpc if is_grpc => Of::Service,
                 Form::Grpc => Of::Page,
                 Form::Json => Of::Api,
+                Form::Html => Of::DataPage,
             };
             return self.refuse_foreign(&foreign, connection.peer, kind);
         }
@@ -368,14 +401,28 @@ impl Gate {
 type Place = [OwnedSemaphorePermit; 2];
 
 /// Passes a request on, or refuses it with the reason.
-pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+pub(super) async fn pass(
+    State(gate): State<Arc<Gate>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     // The connection attaches itself to every request.
     let Some(connection) = request.extensions().get::<Arc<Connection>>().cloned() else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
     let _calling = connection.call();
-    match Of::path(request.uri().path()) {
+    let kind = Of::request(&request);
+    if matches!(kind, Of::Api | Of::DataPage) {
+        gate.sessions.authorize(request.headers_mut(), Instant::now());
+    }
+    match kind {
         Of::Page => gate.open(&connection, next.run(request)).await,
+        Of::Entrance => {
+            if let Err(foreign) = gate.check_site(&request, &connection) {
+                return gate.refuse_foreign(&foreign, connection.peer, Of::Page);
+            }
+            gate.open(&connection, next.run(request)).await
+        }
         Of::Metrics => {
             if let Err(foreign) = gate.check_site(&request, &connection) {
                 return gate.refuse_foreign(&foreign, connection.peer, Of::Page);
@@ -389,14 +436,15 @@ pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: 
             }
             gate.open_stream(&connection, request, next).await
         }
-        kind @ (Of::Service | Of::Api) => {
+        Of::Service | Of::Api | Of::DataPage => {
             let (form, path) = match kind {
-                Of::Api => {
+                Of::Api | Of::DataPage => {
+                    let form = if matches!(kind, Of::Api) { Form::Json } else { Form::Html };
                     let matched = request.extensions().get::<MatchedPath>();
                     let path = matched.map_or("", MatchedPath::as_str);
-                    (Form::Json, format!("{} {path}", request.method()))
+                    (form, format!("{} {path}", request.method()))
                 }
-                Of::Service | Of::Open | Of::Metrics | Of::Page => {
+                Of::Service | Of::Open | Of::Metrics | Of::Entrance | Of::Page => {
                     (Form::Grpc, request.uri().path().to_owned())
                 }
             };
@@ -450,7 +498,7 @@ fn refuse(foreign: &Foreign, kind: Of) -> Response {
             };
             api::problem(Refusal::new(reason, problem, ""))
         }
-        Of::Service | Of::Open | Of::Metrics | Of::Page => {
+        Of::Service | Of::Open | Of::Metrics | Of::DataPage | Of::Entrance | Of::Page => {
             (status, format!("{problem}\n")).into_response()
         }
     }

@@ -51,7 +51,8 @@ use tower::ServiceExt as _;
 
 use self::connections::{Connection, Connections, Opened};
 use self::gate::Gate;
-use self::origin::{Names, Transport};
+use self::origin::Names;
+pub(crate) use self::origin::Transport;
 pub(crate) use self::tls::Tls;
 pub use self::tls::{TlsError, TlsFiles};
 use crate::access::{Certified, Guard};
@@ -59,6 +60,7 @@ use crate::api::{Api, Routes as ApiRoutes};
 use crate::dispatcher::Health;
 use crate::log_throttle::LogThrottle;
 use crate::metrics::{self, Metrics};
+use crate::pages::{self, Pages};
 use crate::services::WorkService;
 
 /// Connections at once (invariant 9): one for each worker that the roster has a place for, and some for clients.
@@ -171,15 +173,20 @@ impl Server {
         let work = WorkServer::new(work)
             .max_decoding_message_size(MESSAGE_BYTES_MAX)
             .max_encoding_message_size(MESSAGE_BYTES_MAX);
-        let gate = Gate::new(guard.clone(), Names::new(hosts), metrics.clone());
+        let sessions = api.sessions.clone();
+        let names = Names::new(hosts);
+        let gate = Gate::new(guard.clone(), names, metrics.clone(), sessions.clone());
+        let api = Arc::new(api);
+        let pages = Arc::new(Pages::new(Arc::clone(&api), sessions));
         // Health, reflection and the pages reveal only that a coordinator is here and stay open.
         let router = Routes::new(InterceptedService::new(work, gate::only_passed))
             .add_service(health_service)
             .add_service(reflection().build_v1()?)
             .add_service(reflection().build_v1alpha()?)
             .into_axum_router()
-            .merge(ApiRoutes::new().router.with_state(Arc::new(api)))
-            .route("/", get(index))
+            .merge(ApiRoutes::new().router.with_state(api))
+            .merge(Arc::clone(&pages).router())
+            .route("/", get(index).with_state(pages))
             .route("/healthz", get(healthz).with_state(state.clone()))
             .route(gate::METRICS_PATH, get(numbers).with_state(metrics.clone()))
             .fallback(not_found)
@@ -431,8 +438,12 @@ fn with_address(
     Ok((stream, peer, local))
 }
 
-async fn index() -> String {
-    format!(
+/// The page of all experiments for browsers; for others, what this is.
+async fn index(State(pages): State<Arc<Pages>>, request: Request) -> Response {
+    if pages::wants_page(request.headers()) {
+        return pages.overview().await;
+    }
+    let text = format!(
         "This is a Spelrum coordinator, version {}.\n\
          \n\
          Workers (by gRPC) and clients (by HTTP) reach it on this port:\n\
@@ -443,9 +454,10 @@ async fn index() -> String {
          \x20   curl URL/api/v1/status\n\
          \n\
          GET /healthz answers \"ok\" while it runs and its disk takes what it writes,\n\
-         GET /metrics numbers for monitoring.\n",
+         GET /metrics numbers for monitoring. Browsers get pages; `spelrum open` lets one in.\n",
         env!("CARGO_PKG_VERSION"),
-    )
+    );
+    text.into_response()
 }
 
 /// Answers an unknown path, for gRPC clients or for people.

@@ -21,7 +21,7 @@ pub(super) struct Names {
 
 /// The transport of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Transport {
+pub(crate) enum Transport {
     /// By TLS, so that our own pages are https://, too.
     Tls,
     /// Without TLS, maybe from a proxy that speaks TLS with a page.
@@ -121,6 +121,12 @@ pub(super) fn check_json(headers: &HeaderMap) -> Result<(), Foreign> {
     } else {
         Err(Foreign::NotJson)
     }
+}
+
+/// Whether a browser goes to a page, wherever the link is: what it shows stays in its own window.
+pub(super) fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
+    let is = |name, value: &[u8]| headers.get(name).is_some_and(|given| given.as_bytes() == value);
+    method == Method::GET && is("sec-fetch-mode", b"navigate") && is("sec-fetch-dest", b"document")
 }
 
 /// Refuses a call to another host, and one from another site's page.

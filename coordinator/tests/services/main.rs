@@ -18,6 +18,7 @@ mod labels;
 mod metrics;
 mod openapi;
 mod openings;
+mod pages;
 mod referee;
 mod removal;
 mod results;

@@ -152,11 +152,11 @@ pub use planned::{Assumptions, Figures, PlannedCellFigures, PlannedSweep, planne
 pub use progress::Progress;
 pub use query::{QUERY_PATH, QueryEnd, QueryHead, RunQuery};
 pub use questions::{
-    EVENTS_PATH, EXPORT_PATH, ExportExperiments, FollowEvents, GAMES_PATH, GetCellGame,
-    GetComparisons, GetExperiment, GetGame, GetOpenapi, GetOverview, GetPhases, GetProgress,
-    GetRatings, GetReport, GetRuns, GetStatus, ListCellGames, ListCells, ListExperiments,
-    ListGames, ListSettledCells, ListWholeCellGames, ListWholeGames, PAGE_ITEMS_DEFAULT,
-    PAGE_ITEMS_MAX, StreamGames,
+    BROWSER_LINKS_PATH, BrowserLink, EVENTS_PATH, EXPORT_PATH, ExportExperiments, FollowEvents,
+    GAMES_PATH, GetCellGame, GetComparisons, GetExperiment, GetGame, GetOpenapi, GetOverview,
+    GetPhases, GetProgress, GetRatings, GetReport, GetRuns, GetStatus, ListCellGames, ListCells,
+    ListExperiments, ListGames, ListSettledCells, ListWholeCellGames, ListWholeGames,
+    MakeBrowserLink, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, StreamGames,
 };
 pub use ratings::{
     Clusters, GamesToRate, Meeting, RATED_DIFFERENCES_MAX, RATED_GAMES_MAX, RATED_PLAYERS_MAX,

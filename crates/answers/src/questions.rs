@@ -211,6 +211,23 @@ pub struct ExportExperiments {
     pub experiments: Vec<String>,
 }
 
+/// Where links for browsers are made.
+pub const BROWSER_LINKS_PATH: &str = "/api/v1/browser-links";
+
+/// Makes a link that lets a browser see the coordinator's pages, once and within ten minutes, for as much as the token of
+/// this call allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MakeBrowserLink {}
+call!(MakeBrowserLink: Post "/api/v1/browser-links" -> BrowserLink);
+
+/// A link for a browser.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BrowserLink {
+    /// The link, on the address of the call.
+    pub url: String,
+}
+
 /// The path of an experiment's events, as server-sent events: `progress` with [`Progress`] when it has changed, `cells`
 /// with [`SettledCells`] as cells settle, and `over` with the experiment's state.
 pub const EVENTS_PATH: &str = "/api/v1/experiments/{experiment}/events";

@@ -39,6 +39,7 @@ pub mod listing;
 mod match_block;
 pub mod match_standing;
 pub mod networks;
+pub mod pages;
 pub mod planned;
 pub mod plot;
 pub mod replay;

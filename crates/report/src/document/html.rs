@@ -29,6 +29,35 @@ const TEXT_CHARACTERS_MAX: usize = 500;
 /// Maximum length of a sentence.
 const SENTENCE_CHARACTERS_MAX: usize = 2_000;
 
+/// The contents of the page, with each figure before its table.
+pub(super) fn contents(
+    document: &Document,
+    question: &str,
+    facts: impl Iterator<Item = (&'static str, String)>,
+    figures: &[Figure],
+) -> io::Result<Markup> {
+    let mut remaining =
+        Remaining { figures: figures.iter().zip(1..).collect(), bytes: TABLES_BYTES_MAX };
+    let parts = document.parts.iter().map(|part| remaining.part(part));
+    let parts = parts.collect::<io::Result<Vec<_>>>()?;
+    Ok(html! {
+        header {
+            h1 { (shortened(&document.title, TEXT_CHARACTERS_MAX)) }
+            p class="about" { (shortened(&document.about, TEXT_CHARACTERS_MAX)) }
+            @if !question.is_empty() {
+                p class="question" { (shortened(question, SENTENCE_CHARACTERS_MAX)) }
+            }
+            dl {
+                @for (name, fact) in facts {
+                    dt { (name) }
+                    dd { (shortened(&fact, TEXT_CHARACTERS_MAX)) }
+                }
+            }
+        }
+        @for part in parts { (part) }
+    })
+}
+
 /// Writes the page, with each figure before its table.
 pub(super) fn write(
     document: &Document,
@@ -37,10 +66,7 @@ pub(super) fn write(
     figures: &[Figure],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut remaining =
-        Remaining { figures: figures.iter().zip(1..).collect(), bytes: TABLES_BYTES_MAX };
-    let parts = document.parts.iter().map(|part| remaining.part(part));
-    let parts = parts.collect::<io::Result<Vec<_>>>()?;
+    let contents = contents(document, question, facts, figures)?;
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -53,22 +79,7 @@ pub(super) fn write(
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                main {
-                    header {
-                        h1 { (shortened(&document.title, TEXT_CHARACTERS_MAX)) }
-                        p class="about" { (shortened(&document.about, TEXT_CHARACTERS_MAX)) }
-                        @if !question.is_empty() {
-                            p class="question" { (shortened(question, SENTENCE_CHARACTERS_MAX)) }
-                        }
-                        dl {
-                            @for (name, fact) in facts {
-                                dt { (name) }
-                                dd { (shortened(&fact, TEXT_CHARACTERS_MAX)) }
-                            }
-                        }
-                    }
-                    @for part in parts { (part) }
-                }
+                main { (contents) }
             }
         }
     };

@@ -153,4 +153,14 @@ impl Document {
     ) -> io::Result<()> {
         html::write(self, question, facts, figures, out)
     }
+
+    /// The contents of that page, for a page of another program's.
+    pub(crate) fn html_contents(
+        &self,
+        question: &str,
+        facts: impl Iterator<Item = (&'static str, String)>,
+        figures: &[Figure],
+    ) -> io::Result<maud::Markup> {
+        html::contents(self, question, facts, figures)
+    }
 }

@@ -16,6 +16,7 @@ mod style;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use maud::Markup;
 use spelrum_answers::ExperimentSummary;
 
 pub use checks::check_axis;
@@ -70,13 +71,8 @@ pub fn write(
             }
         }
         ReportFormat::Html => {
-            let axis = style.axis.as_deref();
-            let mut page = Page::new(shown, answers, axis)?;
-            page.add_overview(experiment, shown, answers, axis)?;
+            let page = html_page(experiment, shown, answers, style.axis.as_deref())?;
             let Page { mut document, figures, question, engine_revision } = page;
-            if experiment.games_settled == 0 {
-                document.parts.insert(0, Part::Words(NOTHING_PLAYED.to_owned()));
-            }
             style.apply(&mut document)?;
             document.write_html(
                 &question,
@@ -98,6 +94,28 @@ pub fn write(
     }
     out.flush()?;
     Ok(())
+}
+
+/// The tables and plots of an experiment for a browser, along this axis.
+fn html_page(
+    experiment: &ExperimentSummary,
+    shown: Shown,
+    answers: &Answers,
+    axis: Option<&str>,
+) -> Result<Page> {
+    let mut page = Page::new(shown, answers, axis)?;
+    page.add_overview(experiment, shown, answers, axis)?;
+    if experiment.games_settled == 0 {
+        page.document.parts.insert(0, Part::Words(NOTHING_PLAYED.to_owned()));
+    }
+    Ok(page)
+}
+
+/// The contents of the usual HTML report, for a page that has more.
+pub(crate) fn report_markup(experiment: &ExperimentSummary, answers: &Answers) -> Result<Markup> {
+    let page = html_page(experiment, Shown::Usual, answers, None)?;
+    let Page { document, figures, question, engine_revision } = page;
+    Ok(document.html_contents(&question, facts(experiment, engine_revision), &figures)?)
 }
 
 /// Writes every plot of an experiment's page as a separate file, and prints the paths.

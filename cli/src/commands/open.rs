@@ -1,0 +1,69 @@
+//! `spelrum open`: the pages of a coordinator, or of a database, in a browser.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use clap::Args;
+use spelrum_answers::MakeBrowserLink;
+
+use crate::arguments::SourceArguments;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::remote::steering::Steerer;
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::{self, notices};
+
+const ACTION: &str = "open the pages";
+
+/// Open the pages of a coordinator, or of a results database, in a browser
+#[derive(Args, Debug)]
+#[command(
+    visible_alias = "view",
+    after_help = "\
+Prints a link that lets one browser in, within ten minutes, for as much as your token allows, and opens it. The \
+pages show experiments as they are played: progress, results and plots, workers, and single games.\n\n\
+With --db the pages are those of the process that plays the database's games, such as spelrum run; if there is none, \
+this command serves them until Ctrl-C.\n\n\
+Examples:\n  \
+spelrum open --coordinator http://127.0.0.1:7878\n  \
+spelrum open --db pentago-depth.db\n  \
+spelrum open --coordinator lab --print"
+)]
+pub(crate) struct Open {
+    #[command(flatten)]
+    source: SourceArguments,
+    /// Only print the link
+    #[arg(long)]
+    print: bool,
+}
+
+impl Open {
+    /// Prints the link, and serves a database that nobody else does.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        let steerer = Steerer::open(&self.source, ACTION).await?;
+        let shown = self.show(&steerer).await;
+        let closed = steerer.close().await;
+        let exit = shown?;
+        closed?;
+        Ok(exit)
+    }
+
+    async fn show(&self, steerer: &Steerer) -> Result<Exit> {
+        let link = steerer.call(&MakeBrowserLink {}, ACTION).await?;
+        let mut out = terminal::stdout();
+        writeln!(out, "{}", link.url)?;
+        out.flush()?;
+        let is_for_people = std::io::stdout().is_terminal() && !self.print;
+        if is_for_people && let Err(error) = open::that_detached(&link.url) {
+            notices::notify(&format!(
+                "no browser was opened ({error}): the link above leads there"
+            ));
+        }
+        if !steerer.is_own() {
+            return Ok(Exit::Success);
+        }
+        let interrupts = Interrupts::listen(|| {})?;
+        notices::notify("serving the pages until Ctrl-C");
+        interrupts.finish.cancelled().await;
+        Ok(Exit::Success)
+    }
+}

@@ -1,0 +1,72 @@
+//! What all pages have: their head, the links between them, and the place of their contents.
+
+use maud::{DOCTYPE, Markup, html};
+
+use crate::text::shortened;
+
+/// Longest title.
+const TITLE_CHARACTERS_MAX: usize = 200;
+
+/// A page's place among the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Experiments, workers, and what needs somebody.
+    Overview,
+    /// The workers.
+    Workers,
+    /// Another page.
+    Elsewhere,
+}
+
+/// The text of a page with these contents. `about` is what a link to the page shows of it elsewhere; `revision` changes with
+/// the program, so that its style and script are fetched anew.
+#[must_use]
+pub fn page(place: Place, title: &str, about: &str, contents: &Markup) -> String {
+    let title = shortened(title, TITLE_CHARACTERS_MAX);
+    let link = |path: &str, name: &str, of_place: Place| {
+        let current = (place == of_place).then_some("page");
+        html! { a href=(path) aria-current=[current] { (name) } }
+    };
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content=(concat!("spelrum ", env!("CARGO_PKG_VERSION")));
+                meta property="og:title" content=(title);
+                meta property="og:description" content=(shortened(about, TITLE_CHARACTERS_MAX));
+                meta property="og:type" content="website";
+                title { (title) " · spelrum" }
+                link rel="stylesheet" href="/static/pages.css";
+                script src="/static/pages.js" defer {}
+            }
+            body {
+                a class="skip" href="#contents" { "Skip to the contents" }
+                nav aria-label="Pages" {
+                    (link("/", "Overview", Place::Overview))
+                    (link("/workers", "Workers", Place::Workers))
+                    span id="live" role="status" {}
+                }
+                main id="contents" tabindex="-1" { (contents) }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// A page of a heading and sentences, such as a refusal; `enter` is the path of a button that lets a browser in.
+#[must_use]
+pub fn plain_page(title: &str, sentences: &[&str], enter: Option<&str>) -> String {
+    let contents = html! {
+        header { h1 { (title) } }
+        @for sentence in sentences.iter().filter(|sentence| !sentence.is_empty()) {
+            p { (shortened(sentence, 2_000)) }
+        }
+        @if let Some(path) = enter {
+            form method="post" action=(path) data-submit="at-once" { button { "Open the pages" } }
+        }
+    };
+    page(Place::Elsewhere, title, "", &contents)
+}

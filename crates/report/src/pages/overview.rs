@@ -1,0 +1,201 @@
+//! The pages of all experiments, and of the workers.
+
+use maud::{Markup, html};
+use spelrum_answers::{ExperimentSummary, Pace, Progress, Status, WorkerSummary, date_time};
+use spelrum_model::ExperimentState;
+
+use crate::listing::done;
+use crate::text::{count, counted, duration_us, shortened};
+
+/// Longest text of a cell of a table.
+const TEXT_CHARACTERS_MAX: usize = 200;
+
+/// The progress of a running experiment.
+#[derive(Debug)]
+pub struct Running {
+    /// Its UUID.
+    pub uuid: String,
+    /// Its progress.
+    pub progress: Progress,
+}
+
+/// Experiments with their progress, newest first, and what needs somebody.
+#[must_use]
+pub fn overview(status: &Status, running: &[Running]) -> Markup {
+    let experiments = || status.experiments.iter().rev();
+    let is_open = |experiment: &&ExperimentSummary| {
+        matches!(experiment.state, ExperimentState::Running | ExperimentState::Paused)
+    };
+    let workers = status.coordinator.as_ref();
+    html! {
+        header {
+            h1 { "Experiments" }
+            p class="about" {
+                (counted(status.experiments_total, "experiment"))
+                @if let Some(coordinator) = workers {
+                    ", " a href="/workers" { (counted(coordinator.workers_total, "worker")) }
+                    ", " (counted(slots(&coordinator.workers), "slot"))
+                }
+            }
+        }
+        @if !status.attention.is_empty() {
+            section aria-label="What needs somebody" {
+                h2 { "What needs somebody" }
+                ul class="attention" {
+                    @for attention in &status.attention {
+                        li {
+                            @if let Some(name) = &attention.experiment { strong { (shown(name)) } ": " }
+                            (shown(&attention.problem))
+                            @if !attention.remedy.is_empty() { " " span class="note" { (shown(&attention.remedy)) } }
+                        }
+                    }
+                }
+            }
+        }
+        section {
+            h2 { "Under way" }
+            @if experiments().any(|experiment| is_open(&experiment)) {
+                @for experiment in experiments().filter(is_open) {
+                    (card(status, experiment, running))
+                }
+            } @else {
+                p { "Nothing is being played. " code { "spelrum submit SWEEP.toml --coordinator URL" } " submits a sweep." }
+            }
+        }
+        section {
+            h2 { "All" }
+            div class="wide" {
+                table {
+                    thead { tr {
+                        th scope="col" { "experiment" } th scope="col" { "game" } th scope="col" { "state" }
+                        th scope="col" class="n" { "cells" } th scope="col" class="n" { "games" }
+                        th scope="col" class="n" { "settled" } th scope="col" class="n" { "failed" }
+                        th scope="col" { "submitted" }
+                    } }
+                    tbody {
+                        @for experiment in experiments() {
+                            tr {
+                                td { a href=(path(experiment)) { (shown(&experiment.name)) } }
+                                td { (experiment.game) } td { (experiment.state.name()) }
+                                td class="n" { (count(experiment.cells)) }
+                                td class="n" { (count(experiment.games_planned)) }
+                                td class="n" { (count(experiment.games_settled)) }
+                                td class="n" { (count(experiment.games_failed)) }
+                                td { (date_time(experiment.submitted_unix_us)) }
+                            }
+                        }
+                    }
+                }
+            }
+            @if status.experiments_total > status.experiments.len() as u64 {
+                p class="note" { "Only the newest are here; " code { "spelrum list" } " shows all." }
+            }
+        }
+    }
+}
+
+/// An experiment that is under way.
+fn card(status: &Status, experiment: &ExperimentSummary, running: &[Running]) -> Markup {
+    let stops = status.stops.iter().filter(|stop| stop.experiment == experiment.experiment);
+    let progress = running.iter().find(|running| running.uuid == experiment.uuid);
+    html! {
+        article {
+            h3 { a href=(path(experiment)) { (shown(&experiment.name)) } }
+            progress max=(experiment.games_planned.max(1)) value=(experiment.games_settled) { (done(experiment)) }
+            p {
+                (count(experiment.games_settled)) " of " (counted(experiment.games_planned, "game")) ", "
+                (done(experiment)) ", " (experiment.state.name())
+                @if experiment.games_failed > 0 { ", " (counted(experiment.games_failed, "failed game")) }
+            }
+            @if let Some(Running { progress, .. }) = progress { p { (pace(progress)) } }
+            @for stop in stops {
+                p class="note" {
+                    (shown(&stop.rule)) ": has ended " (count(stop.cells_ended)) " of " (counted(stop.cells, "cell"))
+                    @if let Some(expected) = stop.games_expected {
+                        "; " (counted(expected.games, "game")) " still expected (" (count(expected.low)) " to "
+                        (count(expected.high)) ")"
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How long it will still take, from the games so far.
+fn pace(progress: &Progress) -> String {
+    let slots = counted(progress.slots, "slot");
+    match Pace::forecast_at_first(progress) {
+        Some(left) if progress.slots > 0 => format!(
+            "{slots}; about {} left ({} to {})",
+            duration_us(left.left_us),
+            duration_us(left.low_us),
+            duration_us(left.high_us)
+        ),
+        _ => format!("{slots} play it"),
+    }
+}
+
+/// The workers, with the games that they have played and lost.
+#[must_use]
+pub fn workers(status: &Status) -> Markup {
+    let coordinator = status.coordinator.as_ref();
+    let workers = coordinator.map_or(&[][..], |coordinator| &coordinator.workers);
+    html! {
+        header {
+            h1 { "Workers" }
+            @if let Some(coordinator) = coordinator {
+                p class="about" {
+                    (counted(coordinator.workers_total, "worker")) ", " (counted(slots(workers), "slot"))
+                    "; the coordinator is of version " (coordinator.version) ", and has run for "
+                    (duration_us(coordinator.uptime_ms as f64 * 1e3))
+                }
+            }
+        }
+        @if workers.is_empty() {
+            p { "No worker is connected. " code { "spelrum worker --coordinator URL" } " starts one." }
+        } @else {
+            div class="wide" {
+                table {
+                    thead { tr {
+                        th scope="col" class="n" { "id" } th scope="col" { "worker" } th scope="col" { "host" }
+                        th scope="col" class="n" { "slots" } th scope="col" class="n" { "playing" }
+                        th scope="col" class="n" { "leased" } th scope="col" class="n" { "reported" }
+                        th scope="col" class="n" { "lost" } th scope="col" class="n" { "last heard" }
+                        th scope="col" { "engines" } th scope="col" { "labels" }
+                    } }
+                    tbody { @for worker in workers { (worker_row(worker)) } }
+                }
+            }
+        }
+    }
+}
+
+fn worker_row(worker: &WorkerSummary) -> Markup {
+    let engines: Vec<&str> = worker.engines.iter().map(|engine| &*engine.engine).collect();
+    let labels: Vec<String> =
+        worker.labels.iter().map(|label| format!("{}={}", label.name, label.value)).collect();
+    html! {
+        tr {
+            td class="n" { (worker.worker.0) } td { (shown(&worker.name)) } td { (shown(&worker.host)) }
+            td class="n" { (worker.slots) } td class="n" { (count(worker.playing_games)) }
+            td class="n" { (count(worker.leased_games)) } td class="n" { (count(worker.reported_games)) }
+            td class="n" { (count(worker.lost_games)) }
+            td class="n" { (duration_us(worker.silent_ms as f64 * 1e3)) " ago" }
+            td class="long" { (shown(&engines.join(", "))) } td class="long" { (shown(&labels.join(", "))) }
+        }
+    }
+}
+
+fn slots(workers: &[WorkerSummary]) -> u64 {
+    workers.iter().map(|worker| u64::from(worker.slots)).sum()
+}
+
+/// The path of an experiment's page: by its UUID, since several may have its name.
+fn path(experiment: &ExperimentSummary) -> String {
+    format!("/experiments/{}", experiment.uuid)
+}
+
+/// A text of a sweep, a worker or an engine.
+fn shown(text: &str) -> String {
+    shortened(text, TEXT_CHARACTERS_MAX)
+}

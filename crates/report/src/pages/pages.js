@@ -1,0 +1,100 @@
+// What pages do beyond being read: they follow changes, and steer experiments. One tab of a browser holds the stream of
+// changes for all of them, and a tab that nobody sees holds none.
+"use strict";
+(() => {
+  const live = document.getElementById("live");
+  const channel = "BroadcastChannel" in window ? new BroadcastChannel("spelrum-changes") : null;
+  let release = null;
+  let stream = null;
+  let fetching = false;
+  let again = false;
+
+  const say = (words) => { if (live && live.textContent !== words) live.textContent = words; };
+
+  // Fetches this page again, and puts its contents in the place of those that are shown.
+  const refresh = async () => {
+    if (document.hidden) return;
+    if (fetching) { again = true; return; }
+    fetching = true;
+    try {
+      const answer = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
+      if (!answer.ok) { say("not up to date"); return; }
+      const text = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const fresh = text.querySelector("main");
+      const shown = document.querySelector("main");
+      const busy = document.activeElement && document.activeElement.matches("main input, main textarea, main select");
+      if (!fresh || !shown || busy || fresh.innerHTML === shown.innerHTML) return;
+      const open = [...shown.querySelectorAll("details")].map((part) => part.open);
+      const focused = document.activeElement && document.activeElement.id;
+      shown.replaceChildren(...fresh.childNodes);
+      shown.querySelectorAll("details").forEach((part, index) => { if (open[index]) part.open = true; });
+      if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+      ready();
+    } catch {
+      say("the coordinator does not answer");
+    } finally {
+      fetching = false;
+      if (again) { again = false; setTimeout(refresh, 1000); }
+    }
+  };
+
+  // Not all tabs and browsers at the same moment.
+  const changed = () => setTimeout(refresh, 300 * Math.random());
+
+  const listen = () => {
+    stream = new EventSource("/live");
+    stream.addEventListener("open", () => { say(""); refresh(); });
+    stream.addEventListener("changed", () => { changed(); channel?.postMessage("changed"); });
+    stream.addEventListener("error", () => say("the coordinator does not answer"));
+  };
+
+  const stop = () => {
+    stream?.close();
+    stream = null;
+    release?.();
+    release = null;
+  };
+
+  const follow = () => {
+    if (document.hidden) { stop(); return; }
+    refresh();
+    if (stream || release) return;
+    if (!navigator.locks) { listen(); return; }
+    navigator.locks.request("spelrum-changes", () => new Promise((resolve) => {
+      if (document.hidden) { resolve(); return; }
+      release = resolve;
+      listen();
+    }));
+  };
+
+  const steer = async (button) => {
+    const action = button.dataset.steer;
+    if (action === "cancel" && !confirm("Cancel this experiment? It cannot be resumed.")) return;
+    button.disabled = true;
+    try {
+      const path = `/api/v1/experiments/${encodeURIComponent(button.dataset.experiment)}/steer`;
+      const headers = { "content-type": "application/json" };
+      const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify({ action }) });
+      const said = await answer.json();
+      if (answer.ok) { say(`${action}: done`); await refresh(); } else { say([said.detail, said.remedy].filter(Boolean).join("; ")); }
+    } catch {
+      say("the coordinator does not answer");
+    } finally {
+      button.disabled = false;
+    }
+  };
+
+  const ready = () => {
+    document.querySelectorAll("button[data-steer]").forEach((button) => {
+      button.hidden = false;
+      button.addEventListener("click", () => steer(button));
+    });
+  };
+
+  channel?.addEventListener("message", changed);
+  document.addEventListener("visibilitychange", follow);
+  window.addEventListener("pagehide", stop);
+  ready();
+  const form = document.querySelector("form[data-submit=at-once]");
+  if (form) form.requestSubmit(); else follow();
+})();
