@@ -75,6 +75,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_programs::Programs;
 use spelrum_proto::Token;
 use spelrum_scheduling::course::course_from_plan;
 use spelrum_scheduling::scheduler::Policy;
@@ -93,7 +94,7 @@ use faults::Faults;
 use metrics::Metrics;
 pub use server::{Listeners, TlsError, TlsFiles};
 use server::{Server, Tls};
-use services::{Planner, Referee, StartMark, WorkService};
+use services::{Planner, ProgramsService, Referee, StartMark, WorkService};
 use spelrum_store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
 
 /// Heartbeat intervals that a lease lives without a heartbeat that names it.
@@ -101,6 +102,9 @@ const HEARTBEATS_PER_LEASE: u32 = 6;
 
 /// Interval at which the size of the write-ahead log is checked.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Bytes of all pushed programs together, unless [`Coordinator::with_programs_bytes`] sets another bound.
+pub const PROGRAMS_BYTES: u64 = 4 << 30;
 
 /// A coordinator's configuration.
 #[derive(Clone, Debug)]
@@ -145,6 +149,8 @@ pub struct Coordinator {
     guard: Guard,
     tls: Option<Tls>,
     hosts: Vec<String>,
+    programs_folder: PathBuf,
+    programs_bytes: u64,
     #[cfg(feature = "faults")]
     faults: Faults,
 }
@@ -244,6 +250,8 @@ impl Coordinator {
             Dispatcher::start(writer, policy, clock, faults.clone(), course_factory, work).await?;
         dispatcher.expect_one_worker(is_alone);
         tracing::info!(db = %db.display(), epoch, "opened the database");
+        let mut programs_folder = db.into_os_string();
+        programs_folder.push("-programs");
         Ok(Self {
             dispatcher,
             dispatch,
@@ -257,9 +265,17 @@ impl Coordinator {
             guard,
             tls,
             hosts,
+            programs_folder: programs_folder.into(),
+            programs_bytes: PROGRAMS_BYTES,
             #[cfg(feature = "faults")]
             faults,
         })
+    }
+
+    /// Keeps pushed programs of so many bytes together, in the folder beside the database.
+    #[must_use]
+    pub fn with_programs_bytes(self, programs_bytes: u64) -> Self {
+        Self { programs_bytes, ..self }
     }
 
     /// Read-only connections to the database. They are closed when serving ends.
@@ -320,9 +336,12 @@ impl Coordinator {
             self;
         let health = dispatcher.health(dispatch.clone());
         let planner = Planner::new(dispatch.clone(), readers.clone(), self.heartbeat_interval);
+        let programs = Programs::new(self.programs_folder, self.programs_bytes);
+        let pushing = ProgramsService::new(programs.clone(), dispatch.clone());
         let work = WorkService {
             dispatch: dispatch.clone(),
             readers: readers.clone(),
+            programs,
             referee: Referee::new(readers.clone()),
             epoch,
             mark: StartMark::new(),
@@ -335,7 +354,7 @@ impl Coordinator {
         let stopping = stop_serving.clone();
         let api = Api::new(dispatch, readers, epoch, clock, heartbeat_interval, planner, stopping);
         let counting = metrics.clone();
-        let server = Server::new(work, api, self.guard, self.hosts, health, counting);
+        let server = Server::new((work, pushing), api, self.guard, self.hosts, health, counting);
         let server = server.await.map_err(CoordinatorError::Reflection)?.with_tls(self.tls);
         #[cfg(feature = "faults")]
         let server = server.with_connections_max(self.faults.connections_max());

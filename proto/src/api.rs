@@ -15,6 +15,7 @@ use tower::{Service as _, ServiceExt as _};
 
 use crate::Bearer;
 use crate::problem::{PROBLEM_CONTENT_TYPE, Problem};
+use crate::v1::programs_client::ProgramsClient;
 
 /// The header in which a coordinator names its version.
 pub const VERSION_HEADER: &str = "spelrum-version";
@@ -40,6 +41,12 @@ impl Api {
     #[must_use]
     pub fn new(channel: Channel, bearer: Bearer) -> Self {
         Self { channel: InterceptedService::new(channel, bearer) }
+    }
+
+    /// A client of the service that takes pushed programs, on the same connection.
+    #[must_use]
+    pub fn programs(&self) -> ProgramsClient<InterceptedService<Channel, Bearer>> {
+        ProgramsClient::new(self.channel.clone())
     }
 
     /// Makes a call.

@@ -53,11 +53,18 @@ fn offer(offered: &v1::OfferedEngine) -> Result<OfferedEngine, WireError> {
 ///
 /// # Errors
 /// If there are too many, or the first that is malformed.
-pub fn built(engines: &[String], failed: &[v1::FailedBuild]) -> Result<BuiltEngines, WireError> {
+pub fn built(
+    engines: &[String],
+    accepted: &[String],
+    failed: &[v1::FailedBuild],
+) -> Result<BuiltEngines, WireError> {
     at_most("built_engines", engines.len(), ENGINES_MAX)?;
+    at_most("accepted_programs", accepted.len(), ENGINES_MAX)?;
     at_most("failed_builds", failed.len(), ENGINES_MAX)?;
-    let engine =
-        |engine: &String| Ok(plain_text("built_engines", engine, NAME_BYTES_MAX)?.to_owned());
+    let names = |field, names: &[String]| {
+        let name = |name: &String| Ok(plain_text(field, name, NAME_BYTES_MAX)?.to_owned());
+        names.iter().map(name).collect::<Result<Vec<_>, WireError>>()
+    };
     let failed_build = |failed: &v1::FailedBuild| {
         Ok(FailedBuild {
             engine: plain_text("engine", &failed.engine, NAME_BYTES_MAX)?.to_owned(),
@@ -65,7 +72,8 @@ pub fn built(engines: &[String], failed: &[v1::FailedBuild]) -> Result<BuiltEngi
         })
     };
     Ok(BuiltEngines {
-        engines: engines.iter().map(engine).collect::<Result<_, _>>()?,
+        engines: names("built_engines", engines)?,
+        accepted: names("accepted_programs", accepted)?,
         failed: failed
             .iter()
             .map(failed_build)

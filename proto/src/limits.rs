@@ -72,5 +72,8 @@ pub const SPEEDS_MAX: usize = 100;
 /// The most engines of a worker.
 pub const ENGINES_MAX: usize = 100;
 
-/// Commits of engines that a worker is asked to build in one answer.
+/// A piece of a pushed program, in bytes.
+pub const PROGRAM_PIECE_BYTES_MAX: usize = 1 << 20;
+
+/// Engines that a worker is asked to build or fetch in one answer.
 pub const BUILDS_MAX: usize = 8;

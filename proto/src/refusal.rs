@@ -93,6 +93,8 @@ pub enum Reason {
     UnknownCell,
     /// There is no such settled game.
     UnknownGame,
+    /// There is no such program.
+    UnknownProgram,
     /// The SQL statement is invalid, not read-only, or exceeds a bound.
     BadQuery,
     /// A limit of the coordinator is reached.
@@ -121,7 +123,8 @@ impl Reason {
             Self::UnknownExperiment
             | Self::UnknownWorker
             | Self::UnknownCell
-            | Self::UnknownGame => Code::NotFound,
+            | Self::UnknownGame
+            | Self::UnknownProgram => Code::NotFound,
             Self::TooMany => Code::ResourceExhausted,
             Self::Internal => Code::Internal,
             Self::UnknownCall | Self::WrongMethod => Code::Unimplemented,
@@ -141,7 +144,8 @@ impl Reason {
             | Self::UnknownExperiment
             | Self::UnknownWorker
             | Self::UnknownCell
-            | Self::UnknownGame => 404,
+            | Self::UnknownGame
+            | Self::UnknownProgram => 404,
             Self::WrongMethod => 405,
             Self::SayHello
             | Self::WrongSecret

@@ -49,7 +49,7 @@ pub fn check_hello(hello: &v1::HelloRequest) -> Result<(), WireError> {
     plain_text("version", &hello.version, NAME_BYTES_MAX)?;
     slots(hello.slots)?;
     engines::offers(&hello.engines)?;
-    engines::built(&hello.built_engines, &hello.failed_builds)?;
+    engines::built(&hello.built_engines, &hello.accepted_programs, &hello.failed_builds)?;
     machine(hello).map(drop)
 }
 

@@ -75,6 +75,7 @@ async fn whole_system(sweep: &str) -> Result<f64, Failed> {
         build: spelrum_worker::Build::default(),
         exit_when_done: true,
         speed: None,
+        programs: None,
     };
     let shutdown = Shutdown { finish: CancellationToken::new(), now: CancellationToken::new() };
     let summary = run(config, shutdown).await?;

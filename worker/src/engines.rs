@@ -22,7 +22,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use spelrum_engine::{
-    EngineCommit, ExternalPlayer, GameRecord, Host, Outcome, Parameters, PlayError, Player,
+    ExternalPlayer, GameRecord, Host, Outcome, Parameters, PlayError, Player, SourcedEngine,
 };
 use spelrum_external::{
     Bounds, Breach, BreachKind, Diagnosis, EngineFailure, EngineFile, FailureKind, Guard,
@@ -34,6 +34,7 @@ use spelrum_model::engines::{
 use spelrum_model::{DerivedGame, PlayableCell, builds};
 
 use building::Building;
+pub(crate) use building::program;
 pub use capabilities::capabilities;
 use identifying::offer;
 use offers::Offers;
@@ -356,7 +357,7 @@ impl Engines {
             let problem = failure.to_string();
             tracing::warn!(
                 problem,
-                "a built commit does not start: it is built anew when it is next asked for"
+                "an engine that a sweep names does not start: it is obtained anew when it is next asked for"
             );
             return;
         }
@@ -506,7 +507,7 @@ impl Engines {
                 |no_room| match no_room {
                     NoRoom::Aborted => NoGame::Aborted,
                     // A built commit may have made room for another one.
-                    NoRoom::Unknown(engine) if EngineCommit::parse(&engine).is_some() => {
+                    NoRoom::Unknown(engine) if SourcedEngine::parse(&engine).is_some() => {
                         NoGame::NotHere
                     }
                     NoRoom::Unknown(_) | NoRoom::TooMany { .. } => {

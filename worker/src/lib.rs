@@ -28,12 +28,14 @@ mod cells;
 mod cores;
 mod driving;
 mod engines;
+mod fetching;
 mod hub;
 mod leased_cells;
 mod link;
 mod machine;
 mod memory;
 mod networks;
+mod offered;
 mod openings;
 mod outage;
 mod outcome;
@@ -58,6 +60,7 @@ use spelrum_answers::Machine;
 use spelrum_engine::search::STACK_BYTES;
 use spelrum_model::labels::Label;
 use spelrum_model::speed::Speed;
+use spelrum_programs::Programs;
 use spelrum_proto::limits::{NAME_BYTES_MAX, SLOTS_MAX};
 use spelrum_proto::{Refusal, Token, TrustError, WireError};
 use tokio_util::sync::CancellationToken;
@@ -67,7 +70,8 @@ use uuid::Uuid;
 use calibrating::Calibrating;
 use cores::Pinning;
 use hub::{Hub, Reports, SlotSide};
-use link::{Introduction, Link, Offered};
+use link::{Introduction, Link};
+use offered::Offered;
 use playing::Supervisor;
 use sharing::Sharing;
 use slot::Slot;
@@ -96,6 +100,8 @@ pub struct Config {
     pub build: Build,
     /// Whether to end when the coordinator has no work left, instead of waiting.
     pub exit_when_done: bool,
+    /// Where programs that were pushed to the coordinator are kept, if this machine accepts them.
+    pub programs: Option<Programs>,
     /// The speed of these slots at a game, if it was just measured ([`measured_speed`]).
     pub speed: Option<Speed>,
 }
@@ -228,6 +234,7 @@ async fn run_unboxed(config: Config, shutdown: Shutdown) -> Result<Summary, Work
         config.coordinator.clone(),
         config.token.as_ref(),
         introduction(&config, offered),
+        config.programs.clone(),
     );
     let driven = tokio::select! {
         driven = driving::drive(&hub, &link, &calibrating, to_do, &shutdown) => driven,

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use spelrum_answers::Machine;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_model::{DefinitionHash, ListedPositions, OpeningsCache, WorkerId};
+use spelrum_programs::Programs;
 use spelrum_proto::engines::{failed_build_to_wire, offer_to_wire};
 use spelrum_proto::labels::label_to_wire;
 use spelrum_proto::limits::{MESSAGE_BYTES_MAX, REPORT_RESULTS_MAX};
@@ -25,13 +26,14 @@ use uuid::Uuid;
 
 use crate::WorkerError;
 use crate::cells::{self, Cell, Ready};
-use crate::engines::{Engines, EnginesNow};
+use crate::engines::{EnginesNow, program};
+use crate::fetching::Fetching;
 use crate::leased_cells::{self, Definition, LeasedCells};
 use crate::networks::{self, Networks, Stored};
+use crate::offered::Offered;
 use crate::openings;
 use crate::outage::Outage;
 use crate::outcome::Finished;
-use crate::playing::Supervisor;
 use crate::requests::{Client, Signed, get_cell, get_network, give_back, heartbeat, lease, report};
 
 /// How long connecting may take.
@@ -55,33 +57,6 @@ pub(crate) struct Introduction {
     pub(crate) machine: Machine,
 }
 
-/// The available external engines, which change.
-#[derive(Clone, Debug)]
-pub(crate) enum Offered {
-    Threads(Option<Engines>),
-    Process(Arc<Supervisor>),
-}
-
-impl Offered {
-    fn current(&self) -> EnginesNow {
-        match self {
-            Self::Threads(engines) => engines.as_ref().map(Engines::now).unwrap_or_default(),
-            Self::Process(process) => process.offered().borrow().clone().unwrap_or_default(),
-        }
-    }
-
-    /// Has commits of engines built, which the coordinator asks for.
-    fn want_builds(&self, names: Vec<String>) {
-        match self {
-            _ if names.is_empty() => {}
-            Self::Threads(engines) => {
-                engines.iter().for_each(|engines| engines.want_builds(names.clone()));
-            }
-            Self::Process(process) => process.want_builds(names),
-        }
-    }
-}
-
 /// The link.
 pub(crate) struct Link {
     client: Client,
@@ -95,9 +70,11 @@ pub(crate) struct Link {
     /// Cells whose definitions came along with leases.
     leased_cells: LeasedCells,
     /// Held while openings are fetched.
-    fetching: tokio::sync::Mutex<()>,
+    fetching_openings: tokio::sync::Mutex<()>,
     /// They share their networks, too.
     networks: Networks,
+    /// Programs that were pushed to the coordinator.
+    fetching: Option<Fetching>,
     outage: Mutex<Outage>,
     /// The last reason for which the coordinator gave it no games.
     withheld: Mutex<String>,
@@ -123,6 +100,7 @@ impl Link {
         coordinator: Endpoint,
         token: Option<&Token>,
         introduction: Introduction,
+        programs: Option<Programs>,
     ) -> Self {
         let address = coordinator.uri().to_string();
         let channel = coordinator
@@ -142,8 +120,9 @@ impl Link {
             secret: Mutex::default(),
             openings: Arc::default(),
             leased_cells: LeasedCells::default(),
-            fetching: tokio::sync::Mutex::default(),
+            fetching_openings: tokio::sync::Mutex::default(),
             networks: Networks::default(),
+            fetching: programs.map(Fetching::new),
             outage: Mutex::default(),
             withheld: Mutex::default(),
         }
@@ -181,7 +160,7 @@ impl Link {
                 }
                 let cells = std::mem::take(&mut response.cells);
                 let cells = work::leased_cells(cells).map_err(malformed)?;
-                self.introduction.offered.want_builds(std::mem::take(&mut response.builds));
+                self.want_builds(std::mem::take(&mut response.builds));
                 let answer = parse_lease(response)?;
                 if let Answer::Granted { games, .. } = &answer {
                     self.keep_leased_cells(games, cells).await;
@@ -226,6 +205,18 @@ impl Link {
         }
     }
 
+    /// Has engines obtained: programs are fetched first.
+    fn want_builds(&self, names: Vec<String>) {
+        let offered = &self.introduction.offered;
+        let (programs, commits): (Vec<_>, Vec<_>) =
+            names.into_iter().partition(|name| program(name).is_some());
+        offered.want_builds(commits);
+        let Some(fetching) = self.fetching.as_ref().filter(|_| !programs.is_empty()) else {
+            return;
+        };
+        fetching.fetch(programs, &self.client, offered);
+    }
+
     async fn hello(&self, mut client: Client) -> Result<Response<v1::HelloResponse>, Status> {
         let Introduction { uuid, name, host, slots, memory_bytes, offered, machine } =
             self.introduction.clone();
@@ -258,6 +249,7 @@ impl Link {
             worker_secret: self.secret(),
             built_engines: built.engines,
             failed_builds: built.failed.into_iter().map(failed_build_to_wire).collect(),
+            accepted_programs: built.accepted,
         };
         client.hello(hello).await
     }
@@ -431,7 +423,7 @@ impl Link {
     ) -> Result<Option<Arc<ListedPositions>>, Failed> {
         let Ok(hash) = <[u8; 32]>::try_from(hash) else { return Ok(None) };
         // Concurrent requests for cells wait here for the first.
-        let _fetching = self.fetching.lock().await;
+        let _fetching = self.fetching_openings.lock().await;
         if let Some(positions) = self.openings.listed(hash) {
             return Ok(Some(positions));
         }
@@ -626,6 +618,7 @@ impl Failed {
             | Reason::Malformed => Self::Fatal(WorkerError::Refused(refusal)),
             Reason::UnknownCell
             | Reason::UnknownGame
+            | Reason::UnknownProgram
             | Reason::Internal
             | Reason::TooMany
             | Reason::BadSweep

@@ -73,8 +73,22 @@ pub(crate) struct Coordinator {
     /// are lost, and played again
     #[arg(long)]
     accept_loss: bool,
+    /// The size of all pushed programs together (spelrum engine push), in a folder beside the database; the
+    /// longest unused are removed first. 0 takes none
+    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = size)]
+    programs_size: u64,
     #[command(flatten)]
     logs: LogArguments,
+}
+
+/// Parses a size in bytes.
+fn size(text: &str) -> std::result::Result<u64, String> {
+    let units = [("MiB", 20), ("GiB", 30)];
+    let number = units.into_iter().find_map(|(unit, shift)| {
+        Some(u64::from(text.strip_suffix(unit)?.parse::<u32>().ok()?) << shift)
+    });
+    let number = number.or_else(|| (text == "0").then_some(0));
+    number.ok_or_else(|| "write it like 500MiB or 4GiB".to_owned())
 }
 
 /// Parses a heartbeat interval, within useful bounds.
@@ -142,7 +156,8 @@ impl Coordinator {
             hosts: self.hosts,
             is_alone: false,
         })
-        .await?;
+        .await?
+        .with_programs_bytes(self.programs_size);
         {
             let mut out = terminal::stdout();
             writeln!(out, "listening on {scheme}://{address}")?;

@@ -1,4 +1,4 @@
-//! `spelrum engine`: built-in players as engines.
+//! `spelrum engine`: built-in players as engines, and engines of others.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::thread::JoinHandle;
@@ -11,6 +11,7 @@ use spelrum_external::text::Assembler;
 use spelrum_external::uci::{Server, Words, serve};
 
 use super::engine_check::{self, EngineCheck};
+use super::engine_push::{self, EnginePush};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::players::built_in::{PlayerArguments, key_of_seed};
@@ -34,7 +35,7 @@ Examples:
   spelrum engine lines --player alpha-beta --depth 4
   fastchess -engine cmd=spelrum args=\"engine uci --player minimax --depth 3\" name=minimax ...";
 
-/// Run a built-in player as an external engine, or check external engines
+/// Run a built-in player as an external engine, or check or push external engines
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Engine {
@@ -62,6 +63,9 @@ enum Protocol {
     /// Start engines of an engines file, and report what they can do and what is wrong with them
     #[command(after_help = engine_check::EXAMPLES)]
     Check(EngineCheck),
+    /// Hand a program to the workers of a coordinator that accept programs
+    #[command(after_help = engine_push::EXAMPLES)]
+    Push(EnginePush),
 }
 
 const GTP_EXAMPLES: &str = "\
@@ -172,6 +176,7 @@ impl Engine {
                 })
             }
             Protocol::Check(check) => super::on_runtime(check.run()),
+            Protocol::Push(push) => super::on_runtime(push.run()),
         }
     }
 }

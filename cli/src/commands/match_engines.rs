@@ -13,8 +13,11 @@ use super::report::Report;
 use super::run::Run;
 use super::submit::Submit;
 use super::watch::Watch;
+use crate::arguments::CoordinatorArguments;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
+use crate::remote::connection;
+use crate::remote::pushing::ProgramFile;
 use crate::sweeps::imports::look_up_engines;
 use crate::sweeps::match_files::{Folders, MatchFiles};
 use crate::sweeps::match_options::options_help;
@@ -27,21 +30,23 @@ and cutechess are understood as well: spelrum match -engine cmd=./new -engine cm
 
 Options:
 {OPTIONS}
-Keys of an engine: cmd, conf (its name in cutechess's engines.json here), algorithm (a built-in player, without cmd), name, dir, args, arg, proto ({PROTOCOLS}), tc, st, nodes, depth, timemargin (ms), option.NAME; with --coordinator also commit and bench (docs/engines.md).
+Keys of an engine: cmd, conf (its name in cutechess's engines.json here), algorithm (a built-in player, without cmd), name, dir, args, arg, proto ({PROTOCOLS}), tc, st, nodes, depth, timemargin (ms), option.NAME; with --coordinator also commit, bench and push (docs/engines.md).
 
 Everything is kept in a database as it is played: kill it, type it again, and it goes on. At the end come the report \
 of spelrum run and the block that match runners print; spelrum report --format match prints that again. \
 --write gives the sweep that this is, to change it, and to do what a command line cannot say (docs/sweeps.md, \
 docs/engines.md).
 
-With --coordinator the workers of a coordinator play, and an engine is a name in their engines files; Ctrl-C leaves them \
-playing, and the same command goes on watching.
+With --coordinator the workers of a coordinator play, and an engine is a name in their engines files, or a \
+program that push=true hands to those that accept programs (spelrum engine push --help); Ctrl-C leaves them playing, and \
+the same command goes on watching.
 
 Examples:
   spelrum match ./new ./old --clock 8+0.08 --book UHO.epd.zip order=random --sprt 0,5 --option Hash=16 --pgn games.pgn
   spelrum match stockfish gnuchess --nodes 10000 --games 100
   spelrum match --engine cmd=./new name=two option.Threads=2 --engine cmd=./new name=one --clock 10+0.1
   spelrum match new old --clock 8+0.08 --sprt 0,5 --coordinator http://lab:7878
+  spelrum match --engine cmd=./new push=true --engine cmd=./old push=true --nodes 9000 --coordinator http://lab:7878
   spelrum match ./mine ./theirs --game othello --protocol gtp --move-time 1
   spelrum match -engine cmd=./new name=new -engine cmd=./old name=old -each tc=8+0.08 option.Hash=16 -rounds 5000 \\
       -repeat -openings file=UHO.epd format=epd order=random -sprt elo0=0 elo1=5 alpha=0.05 beta=0.05 \\
@@ -174,8 +179,16 @@ impl Match {
             }
         }
         let line = [vec![format!("{name}.toml")], address.clone(), flags].concat();
+        let pushes = files.pushes.clone();
         let submit = Line::<Submit>::read("submit", line)?.of_match(files);
         let is_dry = submit.is_dry();
+        if !is_dry && !pushes.is_empty() {
+            let coordinator = Line::<CoordinatorArguments>::read("submit", &address)?;
+            let api = connection::connect(&coordinator).await?;
+            for path in pushes {
+                ProgramFile::read(&path)?.push(&api).await?;
+            }
+        }
         let exit = submit.run().await?;
         if is_dry || exit != Exit::Success {
             return Ok((exit, None));

@@ -9,6 +9,7 @@ pub(crate) mod config;
 pub(crate) mod coordinator;
 pub(crate) mod engine;
 pub(crate) mod engine_check;
+mod engine_push;
 pub(crate) mod exclude;
 pub(crate) mod export;
 pub(crate) mod games;

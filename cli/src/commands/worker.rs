@@ -1,6 +1,7 @@
 //! `spelrum worker`: plays games for a coordinator.
 
 use clap::{Args, Subcommand};
+use spelrum_external::{AcceptedPrograms, EngineFile};
 use spelrum_worker::{self as worker, Playing};
 
 use crate::arguments::{self, CoordinatorArguments, LabelArguments, SlotsArguments};
@@ -88,6 +89,7 @@ impl Worker {
                 tracing::warn!("{warning}");
             }
         }
+        let accepted = engines.as_ref().and_then(EngineFile::accepted);
         let quiet = self.slots.quiet(offer.slots)?;
         tracing::info!("{}", arguments::describe_slots(offer.slots, &quiet));
         let playing = playing_process::command(offer, &quiet, &self.engines, self.logs)?;
@@ -102,6 +104,7 @@ impl Worker {
             playing: Playing::Process(playing),
             build: build_info::current(),
             exit_when_done: self.exit_when_done,
+            programs: accepted.map(AcceptedPrograms::programs),
             speed: None,
         };
         let shutdown =

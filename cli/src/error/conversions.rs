@@ -147,6 +147,7 @@ fn refused(action: &str, refusal: &Refusal) -> CliError {
         | Reason::WrongState
         | Reason::TooMany
         | Reason::UnknownCell
+        | Reason::UnknownProgram
         | Reason::BadQuery => Exit::Input,
         Reason::Malformed
         | Reason::CrossSite

@@ -204,6 +204,7 @@ impl Embedded {
             playing: Playing::Threads(engines),
             build: build_info::current(),
             exit_when_done: false,
+            programs: None,
             speed,
         };
         // The worker also ends with the experiment, which is not an interruption.

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use spelrum_engine::EngineCommit;
+use spelrum_engine::{EngineSource, SourcedEngine};
 use spelrum_external::{
     Diagnosis, EngineFailure, EngineFile, EngineFileError, Guard, OptionRefused, Source,
     engines_for_files, files_for_engines, open_files, raise_open_files,
@@ -157,7 +157,7 @@ pub(crate) async fn find(
 pub(crate) async fn build(plan: &Plan, found: &Engines, finish: &CancellationToken) -> Result<()> {
     let demands = plan.engine_demands();
     let needs = demands.iter().flat_map(|demands| &demands.engines);
-    let needs = needs.filter(|need| need.has_commit());
+    let needs = needs.filter(|need| need.has_source());
     let names: BTreeSet<String> = needs.map(|need| need.engine.clone()).collect();
     for name in names {
         notices::notify(&format!("building {name}"));
@@ -198,9 +198,15 @@ pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<En
                  docs/engines.md has an example",
             );
         };
-        let commit = EngineCommit::parse(&need.engine);
-        let (engine, spec) = match commit {
-            Some(EngineCommit { engine, .. }) => {
+        let (engine, spec) = match SourcedEngine::parse(&need.engine) {
+            Some(SourcedEngine { source: EngineSource::Program { .. }, .. }) => {
+                return failed(
+                    format!("the sweep needs {need}, a program that is pushed to a coordinator"),
+                    "submit the sweep to that coordinator, or write the program in the engines file and leave out \
+                     `program`",
+                );
+            }
+            Some(SourcedEngine { engine, .. }) => {
                 let spec = file.source(&engine).map(Source::unbuilt);
                 (engine, spec)
             }

@@ -9,6 +9,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 use super::match_words::{EngineWords, MatchWords, NO_CLOCK};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
+use crate::remote::pushing::ProgramFile;
 
 /// The keys of players that limit their moves; the last three are those of built-in players alone.
 const LIMITS: [&str; 7] =
@@ -24,6 +25,8 @@ pub(crate) struct MatchFiles {
     /// The names in the engines file, and their programs.
     pub(crate) names: Vec<String>,
     pub(crate) commands: Vec<String>,
+    /// The programs to push to the coordinator.
+    pub(crate) pushes: Vec<PathBuf>,
 }
 
 /// The folders from which relative paths lead: those of a command line, of the engines file and of the sweep that are
@@ -127,6 +130,12 @@ impl MatchFiles {
                     "give --coordinator too, or a sweep and an engines file with `git` (docs/engines.md)",
                 ));
             }
+            if engine.push && !words.is_remote() {
+                return Err(failed(
+                    format!("{name}: programs are pushed to a coordinator"),
+                    "give --coordinator too, or leave out `push`",
+                ));
+            }
             if needs_limit(engine) && !LIMITS.iter().any(|key| is_set(engine, &limits, key)) {
                 return Err(failed(
                     format!("nothing says how long {name} may think"),
@@ -150,6 +159,13 @@ impl MatchFiles {
             engines: engines_text(&programs),
             names,
             commands: programs.iter().filter_map(command).collect(),
+            pushes: words
+                .engines
+                .iter()
+                .zip(&programs)
+                .filter(|(engine, _)| engine.push)
+                .filter_map(|(_, program)| command(program).map(PathBuf::from))
+                .collect(),
         })
     }
 }
@@ -185,17 +201,35 @@ fn is_set(engine: &EngineWords, limits: &InlineTable, key: &str) -> bool {
     limits.contains_key(key) || (engine.algorithm.is_some() && engine.options.contains_key(key))
 }
 
-/// The keys of a player whose engine is found in the engines file of each worker.
-fn named_engine(entry: &InlineTable) -> std::result::Result<InlineTable, (String, &'static str)> {
+/// The keys of a player whose engine is found in the engines file of each worker, or has this name and is pushed.
+fn named_engine(
+    entry: &InlineTable,
+    pushed: Option<&str>,
+) -> std::result::Result<InlineTable, (String, &'static str)> {
     let command = entry.get("command").and_then(Value::as_str).unwrap_or_default();
-    if command.contains('/') {
-        let remedy = "write the engine's name in the workers' engines files: spelrum match new old --coordinator URL";
-        return Err((
-            format!("{command} is a path, which means nothing on other machines"),
-            remedy,
-        ));
-    }
-    let mut player = InlineTable::from_iter([("engine", Value::from(command))]);
+    let mut player = match (pushed, command.contains('/')) {
+        (Some(name), true) => {
+            let program = ProgramFile::open(Path::new(command)).map_err(|error| {
+                let remedy = "write the path of a program that was built for the workers' machines";
+                (format!("{command} cannot be read: {error}"), remedy)
+            })?;
+            let sha256 = program.sha256.to_string();
+            InlineTable::from_iter([("engine", name), ("program", &sha256)])
+        }
+        (None, false) => InlineTable::from_iter([("engine", command)]),
+        (Some(_), false) => {
+            let remedy = "write its path, such as cmd=./dev, or leave out `push`";
+            return Err((format!("{command} is a name, and no file that could be pushed"), remedy));
+        }
+        (None, true) => {
+            let remedy = "write push=true behind it to hand it to workers that accept programs, or the engine's name in \
+                          the workers' engines files: spelrum match new old --coordinator URL";
+            return Err((
+                format!("{command} is a path, which means nothing on other machines"),
+                remedy,
+            ));
+        }
+    };
     for (key, value) in entry {
         match key {
             "command" | "protocol" => {}
@@ -259,8 +293,8 @@ fn player(
     let protocol = entry.get("protocol").and_then(Value::as_str).unwrap_or("uci");
     let mut player = InlineTable::from_iter([("algorithm", Value::from(protocol))]);
     if words.is_remote() {
-        let named =
-            named_engine(entry).map_err(|(problem, remedy)| (format!(": {problem}"), remedy))?;
+        let named = named_engine(entry, engine.push.then_some(name))
+            .map_err(|(problem, remedy)| (format!(": {problem}"), remedy))?;
         player.extend(named);
     } else {
         player.insert("engine", Value::from(name));
@@ -490,6 +524,10 @@ mod tests {
             "--engine cmd=./new book=a.bin",
             "--engine cmd=./new proto=usi",
             "./new old --nodes 5 --coordinator http://lab:7878",
+            "--engine cmd=./none push=true --engine cmd=old --nodes 5 --coordinator http://lab:7878",
+            "--engine cmd=new push --engine cmd=old --nodes 5 --coordinator http://lab:7878",
+            "--engine cmd=./new push=true --engine cmd=./old --nodes 5",
+            "--engine cmd=./new push=yes --engine cmd=./old --nodes 5",
             "-engine cmd=new dir=/x -engine cmd=old -each nodes=5 -coordinator http://lab:7878",
             "./new ./old --sprt 0",
             "./new ./old --sprt 0,5 model=bayesian",

@@ -22,6 +22,8 @@ pub(crate) struct EngineWords {
     pub(crate) options: InlineTable,
     /// Its limits in a sweep, and its commit.
     pub(crate) limits: InlineTable,
+    /// Whether its program is pushed to the coordinator.
+    pub(crate) push: bool,
     /// The name that an `engines.json` has for it.
     pub(crate) configured: Option<String>,
 }
@@ -110,8 +112,8 @@ const YES_OR_NO: [(&str, &str); 2] = [("true", "true"), ("false", "false")];
 impl EngineWords {
     /// Takes `KEY=VALUE`, or a key that needs no value. Returns the reason if it is not needed.
     fn take(&mut self, word: &str) -> Result<Option<&'static str>> {
-        const ALONE: [&str; 4] = ["ponder", "whitepov", "trust", "debug"];
-        const KEYS: [&str; 19] = [
+        const ALONE: [&str; 5] = ["ponder", "whitepov", "trust", "debug", "push"];
+        const KEYS: [&str; 20] = [
             "cmd",
             "conf",
             "algorithm",
@@ -130,6 +132,7 @@ impl EngineWords {
             "initstr",
             "commit",
             "bench",
+            "push",
             "option.",
         ];
         let (key, value) =
@@ -193,6 +196,10 @@ impl EngineWords {
             }
             "commit" => _ = self.limits.insert("commit", value.into()),
             "bench" => _ = self.limits.insert("bench", number("`bench`", value)?.into()),
+            "push" => {
+                self.push =
+                    choice("`push`", value, &[("true", "true"), ("false", "false")])? == "true"
+            }
             "initstr" => {
                 for line in value.replace("\\n", "\n").lines() {
                     self.take_initial_line(line);

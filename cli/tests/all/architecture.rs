@@ -6,12 +6,13 @@ use std::process::Command;
 use spelrum_test_support::{Files, cycles};
 
 /// The project's crates, and those that each names in its manifest.
-const DEPENDENCIES: [(&str, &[&str]); 17] = [
+const DEPENDENCIES: [(&str, &[&str]); 18] = [
     ("names", &[]),
     ("engine", &["names"]),
     ("statistics", &["names"]),
     ("toml", &[]),
-    ("external", &["toml"]),
+    ("programs", &[]),
+    ("external", &["programs", "toml"]),
     ("optimize", &["engine", "names", "statistics"]),
     ("model", &["engine", "names", "optimize", "statistics"]),
     ("sweep", &["engine", "model", "optimize", "statistics", "toml"]),
@@ -22,9 +23,20 @@ const DEPENDENCIES: [(&str, &[&str]); 17] = [
     ("store", &["answers", "engine", "model", "names", "scheduling", "statistics", "sweep"]),
     (
         "coordinator",
-        &["answers", "engine", "model", "names", "proto", "scheduling", "store", "sweep", "toml"],
+        &[
+            "answers",
+            "engine",
+            "model",
+            "names",
+            "programs",
+            "proto",
+            "scheduling",
+            "store",
+            "sweep",
+            "toml",
+        ],
     ),
-    ("worker", &["answers", "engine", "external", "model", "proto", "scheduling"]),
+    ("worker", &["answers", "engine", "external", "model", "programs", "proto", "scheduling"]),
     ("tools", &["answers", "engine", "model", "names", "proto", "report", "scheduling", "store"]),
     // For tests only: no other crate has it here.
     ("test-support", &[]),

@@ -63,6 +63,7 @@ mod pins;
 mod plan;
 mod play;
 mod playing_process;
+mod pushed_programs;
 mod quarantine;
 mod race;
 mod readme;

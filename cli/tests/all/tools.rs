@@ -46,6 +46,7 @@ const NEED_PROGRAMS: &[&str] = &[
     "other_sqlite::python_reads_dumps_and_restores",
     "other_sqlite::the_sqlite3_shell_reads_dumps_and_restores",
     "pages::pages_are_readable_in_a_browser_and_do_nothing",
+    "pushed_programs::pushed_programs_play_on_the_workers_that_accept_them",
     "quarantine::a_worker_that_fails_much_says_why_it_gets_no_games_until_it_is_let_in",
     "schemathesis::the_api_is_as_described_whatever_it_is_asked",
     "shell::the_bash_script_is_one",

@@ -198,6 +198,10 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 let _gone = reply.send(Ok(workforce));
                 Ok(())
             }
+            Request::NeededEngines { reply } => {
+                let _gone = reply.send(Ok(self.scheduler.needed_engines()));
+                Ok(())
+            }
         }
     }
 
@@ -317,7 +321,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         let verifies = self.roster.verifies(worker);
         let quiet_slots = self.roster.quiet_slots(worker);
         let built = self.roster.built(worker);
-        let builds = match built.engines.is_empty() {
+        let builds = match built.has_no_source() {
             true => Vec::new(),
             false => wanted_builds(&self.scheduler.wanted(), &offer, &built),
         };

@@ -67,6 +67,8 @@ pub(super) enum Request {
     ExcludeSome { reply: Reply<bool> },
     /// A client asks for the list of workers.
     Workers { reply: Reply<Workforce> },
+    /// A client pushes a program; answered with the engines that experiments need which are not over.
+    NeededEngines { reply: Reply<BTreeSet<String>> },
     /// A client orders replays of an experiment's games by other workers; answered with the number ordered. The
     /// experiment is named by its UUID.
     Verify { experiment: String, games: Vec<ToVerify>, reply: Reply<u64> },
@@ -229,6 +231,7 @@ impl Request {
             Self::Exclude { reply, .. } => reply.is_closed(),
             Self::ExcludeSome { reply } => reply.is_closed(),
             Self::Workers { reply } => reply.is_closed(),
+            Self::NeededEngines { reply } => reply.is_closed(),
             Self::Verify { reply, .. } => reply.is_closed(),
             Self::Probe { reply } => reply.is_closed(),
             Self::Heartbeat { .. } | Self::GiveBack { .. } => false,
@@ -249,6 +252,7 @@ impl Request {
             Self::Exclude { reply, .. } => Held::unanswered(reply),
             Self::ExcludeSome { reply } => Held::unanswered(reply),
             Self::Workers { reply } => Held::unanswered(reply),
+            Self::NeededEngines { reply } => Held::unanswered(reply),
             Self::Verify { reply, .. } => Held::unanswered(reply),
             Self::Probe { reply } => Held::unanswered(reply),
         }
@@ -412,6 +416,11 @@ impl Dispatch {
 
     pub(crate) async fn workers(&self) -> Result<Workforce, Refusal> {
         self.ask(|reply| Request::Workers { reply }).await
+    }
+
+    /// The engines that experiments need which are not over.
+    pub(crate) async fn needed_engines(&self) -> Result<BTreeSet<String>, Refusal> {
+        self.ask(|reply| Request::NeededEngines { reply }).await
     }
 
     pub(super) async fn ask<T>(

@@ -1,12 +1,12 @@
-//! Commits of engines that workers are asked to build.
+//! Engines that workers are asked to obtain: commits to build, and programs to fetch.
 
 use spelrum_model::demands::Offer;
 use spelrum_model::engines::BuiltEngines;
 use spelrum_model::wanted::Wanted;
 use spelrum_proto::limits::BUILDS_MAX;
 
-/// The engines with commits that games wait for and that a worker may build: it lacks them, and has the labels that the
-/// games require.
+/// The engines that games wait for and that a worker may build or fetch: it lacks them, and has the labels that the games
+/// require.
 pub(super) fn wanted_builds(wanted: &[Wanted], offer: &Offer, built: &BuiltEngines) -> Vec<String> {
     let suits = |waiting: &&Wanted| {
         waiting.demands.require.iter().all(|label| label.is_met_by(&offer.labels))

@@ -213,7 +213,7 @@ mod tests {
         for path in others {
             assert_eq!(calls.name(path), OTHER, "{path}");
         }
-        assert_eq!(calls.methods.len(), 8, "the methods of the contract");
+        assert_eq!(calls.methods.len(), 10, "the methods of the contract");
     }
 
     #[test]

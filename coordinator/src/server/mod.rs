@@ -38,6 +38,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use spelrum_proto::FILE_DESCRIPTOR_SET;
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
+use spelrum_proto::v1::programs_server::ProgramsServer;
 use spelrum_proto::v1::work_server::WorkServer;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -61,7 +62,7 @@ use crate::dispatcher::Health;
 use crate::log_throttle::LogThrottle;
 use crate::metrics::{self, Metrics};
 use crate::pages::{self, Pages};
-use crate::services::WorkService;
+use crate::services::{ProgramsService, WorkService};
 
 /// Connections at once (invariant 9): one for each worker that the roster has a place for, and some for clients.
 const CONNECTIONS_MAX: usize = 12_288;
@@ -156,7 +157,7 @@ pub(crate) type ReflectionError = tonic_reflection::server::Error;
 
 impl Server {
     pub(crate) async fn new(
-        work: WorkService,
+        (work, programs): (WorkService, ProgramsService),
         api: Api,
         guard: Guard,
         hosts: Vec<String>,
@@ -173,6 +174,7 @@ impl Server {
         let work = WorkServer::new(work)
             .max_decoding_message_size(MESSAGE_BYTES_MAX)
             .max_encoding_message_size(MESSAGE_BYTES_MAX);
+        let programs = ProgramsServer::new(programs).max_decoding_message_size(MESSAGE_BYTES_MAX);
         let sessions = api.sessions.clone();
         let names = Names::new(hosts);
         let gate = Gate::new(guard.clone(), names, metrics.clone(), sessions.clone());
@@ -180,6 +182,7 @@ impl Server {
         let pages = Arc::new(Pages::new(Arc::clone(&api), sessions));
         // Health, reflection and the pages reveal only that a coordinator is here and stay open.
         let router = Routes::new(InterceptedService::new(work, gate::only_passed))
+            .add_service(InterceptedService::new(programs, gate::only_passed))
             .add_service(health_service)
             .add_service(reflection().build_v1()?)
             .add_service(reflection().build_v1alpha()?)

@@ -1,7 +1,8 @@
-//! The workers' gRPC service: it checks messages, asks the dispatcher or the readers, and answers.
+//! The gRPC services, for workers and for those who push programs: they check messages, ask the dispatcher or the readers, and answer.
 
 mod builds;
 mod new_sweep;
+mod programs;
 mod referee;
 mod work;
 
@@ -10,6 +11,7 @@ use std::time::Duration;
 use spelrum_proto::{Reason, Refusal};
 
 pub(crate) use builds::{Planned, Planner};
+pub(crate) use programs::ProgramsService;
 pub(crate) use referee::Referee;
 pub(crate) use work::{StartMark, WorkService, canonical_uuid, millis};
 

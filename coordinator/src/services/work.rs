@@ -11,6 +11,7 @@ use flate2::write::GzEncoder;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_model::engines::{FailedBuild, OfferedEngine};
 use spelrum_model::{LeaseId, SplitDefinition};
+use spelrum_programs::Programs;
 use spelrum_proto::limits::{LEASE_DEFINITIONS_BYTES_MAX, NUMBER_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::speeds;
 use spelrum_proto::v1::work_server::Work;
@@ -18,6 +19,7 @@ use spelrum_proto::work::{self as wire, Grant, Reported, ReportedWhat};
 use spelrum_proto::{PROTOCOL, Reason, Refusal, WorkerSecret, engines, v1};
 use tonic::{Request, Response, Status};
 
+use super::programs::read_piece;
 use super::{Planner, Referee};
 use crate::access::{CalledBy, Credential};
 use crate::dispatcher::{Caller, Dispatch, Leased, Welcome};
@@ -29,6 +31,7 @@ const READ_BYTES_MAX: usize = 4 << 20;
 pub(crate) struct WorkService {
     pub(crate) dispatch: Dispatch,
     pub(crate) readers: Readers,
+    pub(crate) programs: Programs,
     pub(crate) referee: Referee,
     pub(crate) epoch: i64,
     pub(crate) mark: StartMark,
@@ -70,10 +73,16 @@ impl Work for WorkService {
         let engines = engines::offers(&hello.engines).map_err(Refusal::from)?;
         let secret = WorkerSecret::from_wire(&hello.worker_secret).map_err(Refusal::from)?;
         let built =
-            engines::built(&hello.built_engines, &hello.failed_builds).map_err(Refusal::from)?;
+            engines::built(&hello.built_engines, &hello.accepted_programs, &hello.failed_builds)
+                .map_err(Refusal::from)?;
         for FailedBuild { engine, problem } in &built.failed {
             let worker = &hello.name;
-            tracing::warn!(worker, engine, problem, "a worker cannot build a commit of an engine");
+            tracing::warn!(
+                worker,
+                engine,
+                problem,
+                "a worker cannot play an engine that a sweep names"
+            );
         }
         let engines: Arc<[OfferedEngine]> = engines.into();
         let introduction = Box::new(WorkerIntroduction {
@@ -180,6 +189,14 @@ impl Work for WorkService {
             }
             None => v1::GetNetworkResponse::default(),
         }))
+    }
+
+    async fn get_program(
+        &self,
+        request: Request<v1::GetProgramRequest>,
+    ) -> Result<Response<v1::GetProgramResponse>, Status> {
+        let v1::GetProgramRequest { sha256, offset } = request.into_inner();
+        Ok(Response::new(read_piece(self.programs.clone(), &sha256, offset).await?))
     }
 
     async fn report(

@@ -19,6 +19,7 @@ mod metrics;
 mod openapi;
 mod openings;
 mod pages;
+mod programs;
 mod referee;
 mod removal;
 mod results;

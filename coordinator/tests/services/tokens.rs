@@ -219,9 +219,11 @@ async fn every_method_is_for_its_role() {
     POST /api/v1/export: read, submit
     POST /api/v1/sql: read, submit
     POST /api/v1/workers/{worker}/exclusion: submit
+    spelrum.v1.Programs/Push: submit
     spelrum.v1.Work/GetCell: work
     spelrum.v1.Work/GetNetwork: work
     spelrum.v1.Work/GetOpenings: work
+    spelrum.v1.Work/GetProgram: work
     spelrum.v1.Work/GiveBack: work
     spelrum.v1.Work/Heartbeat: work
     spelrum.v1.Work/Hello: work

@@ -52,7 +52,7 @@ pub enum AttentionKind {
     TooLarge,
     /// Cells whose games need engines that no worker has.
     MissingEngines,
-    /// A worker that could not build a commit of an engine which games wait for.
+    /// A worker that could not build or run an engine that games wait for.
     FailedBuild,
     /// Cells whose games require labels that no worker has.
     Unplaced,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use spelrum_engine::{EngineSource, SourcedEngine};
 use spelrum_model::builds::{AWAITED_BUILD, short};
 use spelrum_model::capabilities::Inability;
 use spelrum_model::demands::Demands;
@@ -142,7 +143,7 @@ pub fn inability_of_all(demands: &Demands, here: &[&WorkerSummary]) -> Option<In
     has.all(|worker| !demands.has_engines(&worker.engines)).then_some(first)
 }
 
-/// Adds commits of engines that games wait for and that connected workers could not build.
+/// Adds engines that games wait for and that connected workers could not build or fetch, or that do not start there.
 pub fn attention_of_builds(
     workers: &[WorkerSummary],
     wanted: &[Wanted],
@@ -161,14 +162,24 @@ pub fn attention_of_builds(
     });
     attention.extend(failed.take(NAMED_MAX).map(|(worker, FailedBuild { engine, problem })| {
         let WorkerSummary { worker: id, name, host, .. } = worker;
+        let (cannot, remedy) = match SourcedEngine::parse(engine).map(|sourced| sourced.source) {
+            Some(EngineSource::Program { .. }) => (
+                "run",
+                "push a program that runs there (spelrum engine push) and name it in the sweep; its games are left to \
+                 workers that can run it",
+            ),
+            Some(EngineSource::Commit { .. }) | None => (
+                "build",
+                "correct the commit or its `bench` in the sweep, or the engines file of that machine, and restart the \
+                 worker; until then its games are left to workers that can build the commit",
+            ),
+        };
         Attention {
             kind: AttentionKind::FailedBuild,
             experiment: None,
             count: 1,
-            problem: format!("worker {id} ({name} on {host}) cannot build {engine}: {problem}"),
-            remedy: "correct the commit or its `bench` in the sweep, or the engines file of that machine, and restart the \
-                     worker; until then its games are left to workers that can build the commit"
-                .to_owned(),
+            problem: format!("worker {id} ({name} on {host}) cannot {cannot} {engine}: {problem}"),
+            remedy: remedy.to_owned(),
         }
     }));
 }
@@ -209,7 +220,8 @@ impl MissingEngines {
         };
         let mut problem = match &self.reason {
             Missing::Engine(engine) => {
-                format!("{subject} {engine}, which no connected worker has")
+                let lacks = if is_pushed(engine) { "accepts" } else { "has" };
+                format!("{subject} {engine}, which no connected worker {lacks}")
             }
             Missing::Together(engines) => {
                 format!("{subject} {} at once, which no connected worker can run", list(engines))
@@ -238,6 +250,11 @@ impl MissingEngines {
             Missing::Ability(inability) => {
                 let Inability { remedy, .. } = inability;
                 format!("{remedy}; or start a worker whose engine can: {COMMAND}")
+            }
+            Missing::Engine(need) if is_pushed(need) => {
+                "list its name under [accept_programs] in the engines file of a machine that may run it \
+                 (docs/engines.md), and start a worker there with --engines FILE"
+                    .to_owned()
             }
             Missing::Engine(_) if self.alternatives.0.is_empty() => {
                 format!("start a worker on a machine that has it: {COMMAND}")
@@ -302,6 +319,12 @@ impl Missing {
         };
         (!offers.is_empty()).then(|| format!("{} has {}", worker.name, offers.join(" and ")))
     }
+}
+
+/// Whether an engine is a program that was pushed to the coordinator.
+fn is_pushed(need: &NeededEngine) -> bool {
+    SourcedEngine::parse(&need.engine)
+        .is_some_and(|sourced| matches!(sourced.source, EngineSource::Program { .. }))
 }
 
 /// Describes an engine that a worker offers.

@@ -123,8 +123,8 @@ pub use play::tree;
 
 pub use crate::core::book::{BookFormat, BookPosition, decode_text_file};
 pub use crate::core::external::{
-    AWAITED_BUILD, EXTERNAL_ALGORITHMS, EngineCommit, ExternalRules, GtpBoard, HASH_OPTION,
-    Protocol, hash_bytes,
+    AWAITED_BUILD, EXTERNAL_ALGORITHMS, EngineSource, ExternalRules, GtpBoard, HASH_OPTION,
+    Protocol, SourcedEngine, hash_bytes,
 };
 pub use crate::core::host::{Host, Timeless};
 pub use crate::core::knowledge::{Knowledge, Losing, Sifted};

@@ -10,10 +10,13 @@ use std::time::Duration;
 
 use spelrum_toml::{Entry, Fault, Node, Scalar, Span, Table, Tree, did_you_mean, line_and_column};
 
+use crate::accepted::AcceptedPrograms;
 use crate::protocol::Protocol;
 use crate::search_path::in_path;
 use crate::source::Source;
-use crate::spec::{AllowedOption, EngineSpec, OptionRule, OptionValue, Options, Patience};
+use crate::spec::{
+    AllowedOption, EngineSpec, OptionRule, OptionValue, Options, Patience, is_engine_name,
+};
 use crate::units::{self, NoAmount};
 
 /// The engines of this machine, by name.
@@ -24,6 +27,8 @@ pub struct EngineFile {
     sources: BTreeMap<String, Source>,
     /// The folder for their builds, if the file names it.
     builds: Option<PathBuf>,
+    /// Programs that are accepted from a coordinator.
+    accepted: Option<AcceptedPrograms>,
 }
 
 /// An error in an engines file.
@@ -53,12 +58,13 @@ impl fmt::Display for AtPlace {
 
 /// More than any engines file has.
 const FILE_BYTES_MAX: u64 = 1 << 20;
-const NAME_BYTES_MAX: usize = 64;
 /// The most engines that a worker may offer.
 const ENGINES_MAX: usize = 100;
 const AT_ONCE_MAX: u32 = 4_096;
 /// How long a build may take, unless the file says otherwise.
 const BUILD_TIMEOUT: Duration = Duration::from_mins(30);
+/// The size of all accepted programs together, unless the file says otherwise.
+const ACCEPTED_BYTES: u64 = 2 << 30;
 /// The most extra files of an engine.
 const FILES_MAX: usize = 100;
 
@@ -118,17 +124,19 @@ impl EngineFile {
     #[must_use]
     pub fn with_logs(mut self, folder: &Path) -> Self {
         let sources = self.sources.values_mut().map(|source| &mut source.engine);
+        let sources = sources.chain(self.accepted.as_mut().map(|accepted| &mut accepted.engine));
         for engine in self.engines.values_mut().chain(sources) {
             engine.logs = Some(folder.to_owned());
         }
         self
     }
 
-    /// The same file with the engines of these names alone.
+    /// The same file with the engines of these names alone, and without accepted programs.
     #[must_use]
     pub fn with_only(mut self, is_needed: impl Fn(&str) -> bool) -> Self {
         self.engines.retain(|name, _| is_needed(name));
         self.sources.retain(|name, _| is_needed(name));
+        self.accepted = None;
         self
     }
 
@@ -151,6 +159,12 @@ impl EngineFile {
     /// The engines that are built from commits, by name.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
         self.sources.values()
+    }
+
+    /// The programs that are accepted from a coordinator, if any are.
+    #[must_use]
+    pub const fn accepted(&self) -> Option<&AcceptedPrograms> {
+        self.accepted.as_ref()
     }
 
     /// The folder for builds: the one that the file names, or `spelrum/builds` in this user's folder for caches.
@@ -209,9 +223,13 @@ const ENGINE: [&str; 22] = [
 
 fn read_engines(text: &str, folder: &Path) -> Result<EngineFile, Fault> {
     let root = spelrum_toml::parse(text, "docs/engines.md documents the format")?;
-    root.check_keys("the engines file", &["engines", "builds"])?;
+    root.check_keys("the engines file", &["engines", "builds", "accept_programs"])?;
     let builds = root.get("builds").map(Entry::text).transpose()?.map(|path| folder.join(path));
     let mut file = EngineFile { builds, ..EngineFile::default() };
+    file.accepted = root
+        .get("accept_programs")
+        .map(|entry| accepted(entry, folder, file.builds()))
+        .transpose()?;
     let Some(engines) = root.value("engines") else { return Ok(file) };
     let entries = &engines.table("`engines`", EXAMPLE)?.entries;
     if entries.len() > ENGINES_MAX {
@@ -231,6 +249,55 @@ fn read_engines(text: &str, folder: &Path) -> Result<EngineFile, Fault> {
     Ok(file)
 }
 
+/// The keys of accepted programs, beside those of an engine that say nothing about where it is.
+const ACCEPTED: [&str; 2] = ["names", "size"];
+/// Keys of an engine that accepted programs lack.
+const NOT_ACCEPTED: [&str; 8] =
+    ["command", "git", "build", "bench", "build_timeout", "args", "files", "directory"];
+const ACCEPTED_EXAMPLE: &str = "[accept_programs] and below it protocol = \"uci\"";
+
+fn accepted(
+    entry: &Entry,
+    folder: &Path,
+    builds: Option<PathBuf>,
+) -> Result<AcceptedPrograms, Fault> {
+    let owner = "`accept_programs`";
+    let table = entry.value.table(owner, ACCEPTED_EXAMPLE)?;
+    let of_engine = ENGINE.into_iter().filter(|key| !NOT_ACCEPTED.contains(key));
+    table.check_keys(owner, &of_engine.chain(ACCEPTED).collect::<Vec<_>>())?;
+    let raw = RawEngine { name: entry, table, protocol: protocol(table)?, folder };
+    let name = |(node, name): (&Node, &str)| {
+        check_engine_name(name, &node.place).map(|()| name.to_owned())
+    };
+    let names = texts(table.value("names"), "`names`")?.into_iter().map(name);
+    let names = names.collect::<Result<Vec<_>, _>>()?;
+    if names.len() > ENGINES_MAX {
+        let remedy = format!("list at most {ENGINES_MAX}, or leave `names` out for every name");
+        return Err(Fault::at(&entry.key_place, "it accepts too many names", remedy));
+    }
+    let folder = builds.ok_or_else(|| {
+        let problem = "neither HOME nor XDG_CACHE_HOME names a folder where programs are kept";
+        Fault::at(&entry.key_place, problem, "write builds = \"/var/cache/spelrum\" at the top")
+    })?;
+    let size_max = raw.amount("size", units::memory)?.unwrap_or(ACCEPTED_BYTES);
+    Ok(AcceptedPrograms {
+        engine: raw.spec_of_program(PathBuf::new(), Vec::new())?,
+        names: table.get("names").map(|_| names),
+        folder: folder.join("programs"),
+        size_max,
+    })
+}
+
+fn protocol(table: &Table) -> Result<Protocol, Fault> {
+    let entry = table.required("protocol", "protocol = \"uci\"")?;
+    let text = entry.text()?;
+    Protocol::named(text).ok_or_else(|| {
+        let problem = format!("`protocol` cannot be \"{text}\"");
+        let remedy = did_you_mean(text, "protocols", Protocol::ALL.map(Protocol::name));
+        Fault::at(&entry.value.place, problem, remedy)
+    })
+}
+
 /// An engine as written.
 struct RawEngine<'a> {
     name: &'a Entry,
@@ -241,29 +308,28 @@ struct RawEngine<'a> {
 
 impl<'a> RawEngine<'a> {
     fn new(name: &'a Entry, folder: &'a Path) -> Result<Self, Fault> {
-        check_name(name)?;
+        check_engine_name(&name.key, &name.key_place)?;
         let owner = format!("engine `{}`", name.key);
         let table = name.value.table(&owner, EXAMPLE)?;
         table.check_keys(&owner, &ENGINE)?;
-        let entry = table.required("protocol", "protocol = \"uci\"")?;
-        let text = entry.text()?;
-        let protocol = Protocol::named(text).ok_or_else(|| {
-            let problem = format!("`protocol` cannot be \"{text}\"");
-            let remedy = did_you_mean(text, "protocols", Protocol::ALL.map(Protocol::name));
-            Fault::at(&entry.value.place, problem, remedy)
-        })?;
-        Ok(Self { name, table, protocol, folder })
+        Ok(Self { name, table, protocol: protocol(table)?, folder })
     }
 
     fn into_spec(self) -> Result<EngineSpec, Fault> {
-        let directory = self.table.get("directory").map(Entry::text).transpose()?;
         let command = self.table.required("command", "command = \"/usr/games/stockfish\"")?;
         let args = texts(self.table.value("args"), "`args`")?;
+        let args = args.into_iter().map(without_nul).collect::<Result<_, _>>()?;
+        let command = resolve_command(command, self.folder)?;
+        self.spec_of_program(command, args)
+    }
+
+    fn spec_of_program(self, command: PathBuf, args: Vec<String>) -> Result<EngineSpec, Fault> {
+        let directory = self.table.get("directory").map(Entry::text).transpose()?;
         Ok(EngineSpec {
             name: self.name.key.clone(),
             protocol: self.protocol,
-            command: resolve_command(command, self.folder)?,
-            args: args.into_iter().map(without_nul).collect::<Result<_, _>>()?,
+            command,
+            args,
             files: self.files()?,
             // Joined with an empty path, it would end with a slash.
             directory: directory.map_or(self.folder.to_owned(), |name| self.folder.join(name)),
@@ -453,11 +519,10 @@ fn one_line(name: &str, text: &str, place: &Span) -> Result<String, Fault> {
     }
 }
 
-fn check_name(Entry { key: name, key_place, .. }: &Entry) -> Result<(), Fault> {
-    let is_good = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.bytes().all(is_good) {
+fn check_engine_name(name: &str, place: &Span) -> Result<(), Fault> {
+    if !is_engine_name(name) {
         return Err(Fault::at(
-            key_place,
+            place,
             format!("`{name}` is not a valid engine name"),
             "use up to 64 letters, digits, `-`, `_` and `.`",
         ));

@@ -45,6 +45,7 @@
 //! # }
 //! ```
 
+mod accepted;
 mod breach;
 mod build;
 mod connection;
@@ -78,6 +79,7 @@ pub mod uci;
 mod units;
 pub mod xboard;
 
+pub use accepted::AcceptedPrograms;
 pub use breach::{Breach, BreachKind, Breaches};
 pub use build::hash_build;
 pub use detected_protocol::diagnose_protocol;

@@ -285,6 +285,14 @@ fn in_toml(value: &OptionValue) -> String {
     }
 }
 
+const NAME_BYTES_MAX: usize = 64;
+
+/// Whether a text may be the name of an engine.
+pub(crate) fn is_engine_name(name: &str) -> bool {
+    let is_good = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    !name.is_empty() && name.len() <= NAME_BYTES_MAX && name.bytes().all(is_good)
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use spelrum_engine::{EngineCommit, HASH_OPTION, Parameters, Protocol, Rules, Value};
+use spelrum_engine::{HASH_OPTION, Parameters, Protocol, Rules, SourcedEngine, Value};
 
 /// The option that makes a UCI engine castle as in Chess960.
 pub const CHESS960_OPTION: &str = "UCI_Chess960";
@@ -187,7 +187,7 @@ impl EngineRequest {
             Some(_) | None => None,
         };
         Some(Self {
-            engine: EngineCommit::engine_name(parameters)?,
+            engine: SourcedEngine::engine_name(parameters)?,
             protocol,
             options,
             game,

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spelrum_engine::{AWAITED_BUILD, EngineCommit, ExternalRules, Parameters, Protocol, Value};
+use spelrum_engine::{
+    AWAITED_BUILD, EngineSource, ExternalRules, Parameters, Protocol, SourcedEngine, Value,
+};
 
 use crate::builds;
 use crate::capabilities::Capabilities;
@@ -70,32 +72,52 @@ pub struct NeededEngine {
     pub build: Option<String>,
 }
 
-/// The engines that a worker builds from commits which sweeps name.
+/// A worker that accepts programs under every name says so by this name.
+pub const ANY_NAME: &str = "*";
+
+/// The engines that a worker obtains when sweeps name them: built from commits, or pushed to the coordinator.
 #[derive(
     Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 pub struct BuiltEngines {
     /// The names of engines whose repositories its engines file has.
     pub engines: Vec<String>,
-    /// Builds that failed there.
+    /// The names under which it accepts pushed programs; [`ANY_NAME`] for every name.
+    #[serde(default)]
+    pub accepted: Vec<String>,
+    /// Engines that could not be built or fetched, or do not start there.
     pub failed: Vec<FailedBuild>,
 }
 
-/// A commit of an engine that a worker could not build.
+/// An engine that a worker could not obtain.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct FailedBuild {
-    /// The engine with the commit: see [`EngineCommit`].
+    /// The engine with its source: see [`SourcedEngine`].
     pub engine: String,
     /// The problem.
     pub problem: String,
 }
 
 impl BuiltEngines {
-    /// Whether a worker with these builds this engine at a commit, and has not failed to.
+    /// Whether a worker with these has no source of engines.
+    #[must_use]
+    pub fn has_no_source(&self) -> bool {
+        self.engines.is_empty() && self.accepted.is_empty()
+    }
+
+    /// Whether a worker with these obtains this engine, and has not failed to.
     #[must_use]
     pub fn may_build(&self, name: &str) -> bool {
-        EngineCommit::parse(name).is_some_and(|commit| self.engines.contains(&commit.engine))
-            && self.failed.iter().all(|failed| failed.engine != name)
+        let Some(SourcedEngine { engine, source }) = SourcedEngine::parse(name) else {
+            return false;
+        };
+        let is_here = match source {
+            EngineSource::Commit { .. } => self.engines.contains(&engine),
+            EngineSource::Program { .. } => {
+                self.accepted.iter().any(|name| name == ANY_NAME || *name == engine)
+            }
+        };
+        is_here && self.failed.iter().all(|failed| failed.engine != name)
     }
 }
 
@@ -155,9 +177,10 @@ impl NeededEngine {
             Some(_) | None => None,
         };
         let protocol = Protocol::named(&text("algorithm")?)?;
-        let sha256 = text("sha256").and_then(|digits| digits.parse().ok());
+        let sha256 = text("program").or_else(|| text("sha256"));
+        let sha256 = sha256.and_then(|digits| digits.parse().ok());
         Some(Self {
-            engine: EngineCommit::engine_name(parameters)?,
+            engine: SourcedEngine::engine_name(parameters)?,
             protocol,
             version: text("version").filter(|version| !version.is_empty()),
             sha256: sha256.map(|DefinitionHash(bytes)| bytes),
@@ -187,10 +210,10 @@ impl NeededEngine {
         Self { build: None, ..self.clone() }
     }
 
-    /// Whether a commit says which build plays.
+    /// Whether a commit or the hash of a pushed program says which build plays.
     #[must_use]
-    pub fn has_commit(&self) -> bool {
-        EngineCommit::parse(&self.engine).is_some()
+    pub fn has_source(&self) -> bool {
+        SourcedEngine::parse(&self.engine).is_some()
     }
 
     /// Whether a program is allowed under this name: its version and its hash are as required.
@@ -316,10 +339,10 @@ mod tests {
         let counted = need(&format!(r#""bench":77,"commit":"{commit}","#));
         assert_eq!(plain.engine, format!("dev@{commit}"));
         assert_eq!(counted.engine, format!("dev@{commit}:77"));
-        assert!(plain.has_commit() && counted.has_commit() && !need("").has_commit());
+        assert!(plain.has_source() && counted.has_source() && !need("").has_source());
         let engines = vec!["dev".to_owned()];
         let failed = FailedBuild { engine: counted.engine.clone(), problem: String::new() };
-        let built = BuiltEngines { engines, failed: vec![failed] };
+        let built = BuiltEngines { engines, failed: vec![failed], accepted: Vec::new() };
         assert!(built.may_build(&plain.engine) && !built.may_build(&counted.engine));
         for name in [
             format!("base@{commit}"),
@@ -333,6 +356,26 @@ mod tests {
         ] {
             assert!(!built.may_build(&name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_program_is_known_by_its_hash() {
+        let sha256 = "07".repeat(32);
+        let json =
+            format!(r#"{{"algorithm":"uci","engine":"dev","nodes":9,"program":"{sha256}"}}"#);
+        let need = NeededEngine::from_parameters(&serde_json::from_str(&json).unwrap()).unwrap();
+        assert_eq!(need.engine, format!("dev@{sha256}"));
+        assert!(need.has_source() && need.sha256 == Some([7; 32]));
+        let accepting = |name: &str| BuiltEngines {
+            accepted: vec![name.to_owned()],
+            engines: vec!["base".to_owned()],
+            failed: Vec::new(),
+        };
+        assert!(accepting("dev").may_build(&need.engine) && accepting("*").may_build(&need.engine));
+        assert!(!accepting("base").may_build(&need.engine));
+        let commit = "0123456789abcdef".repeat(3)[..40].to_owned();
+        assert!(!accepting("*").may_build(&format!("dev@{commit}")), "another source");
+        assert!(!accepting("*").may_build(&format!("dev@{}", sha256.to_uppercase() + "A")));
     }
 
     #[test]

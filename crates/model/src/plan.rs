@@ -276,7 +276,7 @@ impl Plan {
         }
         let needs = self.players.iter().filter(|player| player.is_external());
         let needs = needs.filter_map(|player| NeededEngine::from_parameters(&player.parameters()));
-        needs.filter(|need| need.build.is_none() && !need.has_commit()).collect()
+        needs.filter(|need| need.build.is_none() && !need.has_source()).collect()
     }
 
     /// Whether any of its cells, or of its course's cells, is timed.

@@ -347,7 +347,7 @@ pub(super) fn player(
     for (key, value) in decided {
         set_parameter(&mut given, key, value);
     }
-    let is_pinned = ["build", "commit"].iter().any(|key| given.contains_key(*key));
+    let is_pinned = ["build", "commit", "program"].iter().any(|key| given.contains_key(*key));
     if let (Some(builds), Some(_), Some(Value::Text(engine)), false) =
         (builds, Protocol::named(algorithm), given.get("engine"), is_pinned)
         && let Some(build) = builds.get(engine)

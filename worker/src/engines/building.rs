@@ -1,6 +1,8 @@
-//! Building commits of engines, which sweeps name and coordinators ask for: one after the other, beside the games.
+//! Obtaining engines that sweeps name and coordinators ask for, one after the other, beside the games: by building a
+//! commit, or by starting a program that was fetched.
 //!
-//! What is built is named by a commit alone; its repository and commands are those of the engines file.
+//! What is built is named by a commit alone; its repository and commands are those of the engines file. A program is
+//! named by its hash alone; how it runs is said by the engines file.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering;
@@ -8,9 +10,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use spelrum_engine::EngineCommit;
-use spelrum_external::{BuildError, CommitToBuild, Diagnosis, EngineFile, FailureKind, Pool};
-use spelrum_model::engines::{BuiltEngines, FailedBuild, OfferedEngine};
+use spelrum_engine::{EngineSource, SourcedEngine};
+use spelrum_external::{
+    AcceptedPrograms, BuildError, CommitToBuild, Diagnosis, EngineFile, EngineSpec, FailureKind,
+    Pool,
+};
+use spelrum_model::engines::{ANY_NAME, BuiltEngines, FailedBuild, OfferedEngine};
+use spelrum_programs::Sha256Hex;
 use spelrum_proto::limits::{BUILDS_MAX, ENGINES_MAX};
 
 use super::Engines;
@@ -22,12 +28,15 @@ const OFFERED_MAX: usize = 32;
 const UNUSED_AFTER: Duration = Duration::from_mins(30);
 /// When a commit that could not be fetched may be asked for again: a branch may lead to it by then.
 const TRIED_AGAIN_AFTER: Duration = Duration::from_mins(5);
+/// How exactly the last use of a kept program is known.
+const USE_RECORDED_EVERY: Duration = Duration::from_mins(1);
 
-/// The commits that are to be built, are built, or failed.
+/// The engines that are to be obtained, are here, or failed.
 #[derive(Debug)]
 pub(super) struct Building {
     /// The names of engines that are built from commits.
     engines: Vec<String>,
+    accepted: Option<AcceptedPrograms>,
     offered_max: usize,
     state: Mutex<State>,
 }
@@ -49,6 +58,7 @@ impl Building {
         let others = file.iter().count();
         Self {
             engines: file.sources().map(|source| source.name().to_owned()).collect(),
+            accepted: file.accepted().cloned(),
             offered_max: OFFERED_MAX.min(ENGINES_MAX.saturating_sub(others)),
             state: Mutex::default(),
         }
@@ -57,7 +67,10 @@ impl Building {
     /// The engines that can be built here, and failed builds, as a worker introduces itself with them.
     pub(super) fn now(&self) -> BuiltEngines {
         let failed = self.state().failed.iter().map(|(failed, _)| failed.clone()).collect();
-        BuiltEngines { engines: self.engines.clone(), failed }
+        let accepted = self.accepted.as_ref().map_or(Vec::new(), |accepted| {
+            accepted.names().map_or_else(|| vec![ANY_NAME.to_owned()], <[String]>::to_vec)
+        });
+        BuiltEngines { engines: self.engines.clone(), accepted, failed }
     }
 
     /// Queues engines, as far as they are new and can be built here. Returns whether a thread has to be started for
@@ -69,8 +82,7 @@ impl Building {
             let in_use = state.built.values().filter(|used| used.elapsed() < UNUSED_AFTER).count();
             let has_room = in_use + state.queue.len() < self.offered_max
                 && state.failed.len() + state.queue.len() < ENGINES_MAX;
-            let is_here = EngineCommit::parse(&name)
-                .is_some_and(|commit| self.engines.contains(&commit.engine));
+            let is_here = SourcedEngine::parse(&name).is_some_and(|sourced| self.has(&sourced));
             let is_known = state.queue.contains(&name)
                 || state.built.contains_key(&name)
                 || state.failed.iter().any(|(failed, _)| failed.engine == name);
@@ -81,6 +93,16 @@ impl Building {
         let is_needed = !state.queue.is_empty() && !state.is_busy;
         state.is_busy |= is_needed;
         is_needed
+    }
+
+    /// Whether such an engine can be obtained here.
+    fn has(&self, SourcedEngine { engine, source }: &SourcedEngine) -> bool {
+        match source {
+            EngineSource::Commit { .. } => self.engines.contains(engine),
+            EngineSource::Program { .. } => {
+                self.accepted.as_ref().is_some_and(|accepted| accepted.accepts(engine))
+            }
+        }
     }
 
     /// The next engine to build; `None` ends the thread.
@@ -99,14 +121,14 @@ impl Building {
         offers: &Offers,
         aborted: &dyn Fn() -> bool,
     ) -> Result<(), BuildError> {
-        tracing::info!(engine = name, "building a commit of an engine");
+        tracing::info!(engine = name, "preparing an engine that a sweep names");
         let error = match try_build(name, pool, aborted) {
             Ok(engine) => {
                 let version = &engine.identity.name;
                 tracing::info!(
                     engine = name,
                     version,
-                    "a commit of an engine was built, and is offered"
+                    "an engine that a sweep names is ready, and is offered"
                 );
                 offers.add(engine);
                 if let Some(former) = self.record_built(name.to_owned()) {
@@ -144,12 +166,17 @@ impl Building {
 
     /// Records a game of these engines.
     pub(super) fn record_use(&self, names: &[&str]) {
-        if !self.engines.is_empty() {
+        if !self.engines.is_empty() || self.accepted.is_some() {
             let mut state = self.state();
             for name in names {
-                if let Some(used) = state.built.get_mut(*name) {
-                    *used = Instant::now();
+                let Some(used) = state.built.get_mut(*name) else { continue };
+                if used.elapsed() >= USE_RECORDED_EVERY
+                    && let Some(accepted) = &self.accepted
+                    && let Some(sha256) = program(name)
+                {
+                    accepted.programs().record_use(&sha256);
                 }
+                *used = Instant::now();
             }
         }
     }
@@ -162,16 +189,13 @@ impl Building {
         }
         offers.remove(name);
         pool.remove(name);
-        let engines = pool.engines();
-        if let Some(EngineCommit { engine, commit, .. }) = EngineCommit::parse(name)
-            && let (Some(source), Some(builds)) = (engines.source(&engine), engines.builds())
-        {
-            source.forget(&commit, &builds);
+        if let Some(sourced) = SourcedEngine::parse(name) {
+            forget(&sourced, &pool.engines());
         }
         true
     }
 
-    /// Records a failed build.
+    /// Records a failure.
     fn record_failed(&self, failed: FailedBuild, may_pass: bool) {
         let mut state = self.state();
         state.queue.retain(|queued| *queued != failed.engine);
@@ -194,8 +218,8 @@ impl Building {
 }
 
 impl Engines {
-    /// Builds commits of engines in the background, each once, and offers them. Engines that the engines file does not
-    /// build are ignored.
+    /// Obtains engines in the background, each once, and offers them. Engines that the engines file has no source
+    /// for are ignored.
     pub(crate) fn want_builds(&self, names: Vec<String>) {
         if !self.0.building.want(names) {
             return;
@@ -207,7 +231,7 @@ impl Engines {
                     Ok(()) => {}
                     Err(BuildError::Aborted) => return,
                     Err(problem) => tracing::error!(engine = name, %problem,
-                        "a commit of an engine cannot be built here: its games are left to other workers"),
+                        "an engine that a sweep names cannot play here: its games are left to other workers"),
                 }
             }
         };
@@ -218,7 +242,23 @@ impl Engines {
         }
     }
 
-    /// Builds a commit of an engine, and offers it. Blocks until then.
+    /// Records that a program could not be fetched; it may be asked for again later.
+    pub(crate) fn record_unfetched(&self, failed: FailedBuild) {
+        tracing::error!(
+            engine = failed.engine,
+            problem = failed.problem,
+            "a program cannot be fetched: its games are left to other workers"
+        );
+        let building = &self.0.building;
+        let is_known =
+            building.state().failed.iter().any(|(known, _)| known.engine == failed.engine);
+        if !is_known {
+            building.record_failed(failed, true);
+            self.0.offers.announce();
+        }
+    }
+
+    /// Obtains an engine, and offers it. Blocks until then.
     ///
     /// # Errors
     /// If it is aborted, cannot be built, or does not start. The problem is reported to the coordinator.
@@ -234,27 +274,93 @@ fn try_build(
     aborted: &dyn Fn() -> bool,
 ) -> Result<OfferedEngine, BuildError> {
     let engines = pool.engines();
-    let unknown = || BuildError::Failed("the engines file does not build it".to_owned());
-    let EngineCommit { engine, commit, bench } = EngineCommit::parse(name).ok_or_else(unknown)?;
-    let source = engines.source(&engine).ok_or_else(unknown)?;
+    let sourced = SourcedEngine::parse(name)
+        .ok_or_else(|| BuildError::Failed("it names no source".to_owned()))?;
+    let (spec, done) = match &sourced.source {
+        EngineSource::Commit { commit, bench } => {
+            let wanted = CommitToBuild { name, commit, bench: *bench };
+            (build_commit(&sourced.engine, wanted, pool, aborted)?, "was built, and")
+        }
+        EngineSource::Program { .. } => (kept_program(name, &engines)?, "was fetched, and"),
+    };
+    pool.add(spec.clone());
+    let started = offer(pool, name, aborted);
+    pool.close_idle();
+    let (problem, is_kept) = match started {
+        Ok(engine) if program(name).is_none_or(|hash| hash == engine.identity.sha256.into()) => {
+            return Ok(engine);
+        }
+        Ok(_) => (BuildError::MayPass("the file that was kept of it is damaged".to_owned()), false),
+        Err(failure) => match failure.kind {
+            FailureKind::Aborted => (BuildError::Aborted, true),
+            FailureKind::Exhausted(_) => (BuildError::MayPass(failure.to_string()), true),
+            _ => {
+                let Diagnosis { problem, remedy } = failure.diagnose(&spec);
+                // A program may be tried by hand; another build of a commit may differ.
+                let problem = format!("it {done} does not start: {problem}; {remedy}");
+                (BuildError::Failed(problem), program(name).is_some())
+            }
+        },
+    };
+    pool.remove(name);
+    if !is_kept {
+        forget(&sourced, &engines);
+    }
+    Err(problem)
+}
+
+fn build_commit(
+    engine: &str,
+    wanted: CommitToBuild<'_>,
+    pool: &Pool,
+    aborted: &dyn Fn() -> bool,
+) -> Result<EngineSpec, BuildError> {
+    let engines = pool.engines();
+    let source = engines
+        .source(engine)
+        .ok_or_else(|| BuildError::Failed("the engines file does not build it".to_owned()))?;
     let builds = engines.builds().ok_or_else(|| {
         let problem = "neither HOME nor XDG_CACHE_HOME names a folder for builds; `builds` in the engines file names one";
         BuildError::Failed(problem.to_owned())
     })?;
-    let wanted = CommitToBuild { name, commit: &commit, bench };
-    let spec = source.build(wanted, &builds, pool.guard(), aborted)?;
-    pool.add(spec.clone());
-    let started = offer(pool, name, aborted);
-    pool.close_idle();
-    started.map_err(|failure| {
-        pool.remove(name);
-        source.forget(&commit, &builds);
-        if failure.kind == FailureKind::Aborted {
-            return BuildError::Aborted;
+    source.build(wanted, &builds, pool.guard(), aborted)
+}
+
+/// A program that was fetched, as an engine.
+fn kept_program(name: &str, engines: &EngineFile) -> Result<EngineSpec, BuildError> {
+    let (Some(accepted), Some(sha256)) = (engines.accepted(), program(name)) else {
+        return Err(BuildError::Failed("the engines file accepts no programs".to_owned()));
+    };
+    let programs = accepted.programs();
+    if programs.size(&sha256).is_none() {
+        return Err(BuildError::MayPass("its file is no longer there".to_owned()));
+    }
+    programs.record_use(&sha256);
+    Ok(accepted.engine(name, &sha256))
+}
+
+/// Has an engine obtained anew the next time.
+fn forget(SourcedEngine { engine, source }: &SourcedEngine, engines: &EngineFile) {
+    match source {
+        EngineSource::Commit { commit, .. } => {
+            if let (Some(source), Some(builds)) = (engines.source(engine), engines.builds()) {
+                source.forget(commit, &builds);
+            }
         }
-        let Diagnosis { problem, remedy } = failure.diagnose(&spec);
-        BuildError::Failed(format!("it was built, and does not start: {problem}; {remedy}"))
-    })
+        EngineSource::Program { sha256 } => {
+            if let (Some(accepted), Ok(sha256)) = (engines.accepted(), sha256.parse()) {
+                accepted.programs().remove(&sha256);
+            }
+        }
+    }
+}
+
+/// The hash of a pushed program, if the name is that of one.
+pub(crate) fn program(name: &str) -> Option<Sha256Hex> {
+    match SourcedEngine::parse(name)?.source {
+        EngineSource::Program { sha256 } => sha256.parse().ok(),
+        EngineSource::Commit { .. } => None,
+    }
 }
 
 #[cfg(test)]
@@ -286,8 +392,24 @@ mod tests {
         assert!(building.want((0..1_000).map(|number| name(100 + number)).collect()));
         assert_eq!(building.state().queue.len(), BUILDS_MAX);
         assert!(!building.forget_passed());
-        let BuiltEngines { engines, failed } = building.now();
+        let BuiltEngines { engines, accepted, failed } = building.now();
         assert_eq!((engines, failed.len()), (vec!["dev".to_owned()], 1));
+        assert_eq!(accepted, Vec::<String>::new());
+    }
+
+    #[test]
+    fn programs_are_accepted_under_plain_and_listed_names() {
+        let building = |names: &str| {
+            let text = format!("builds = \"b\"\n[accept_programs]\nprotocol = \"uci\"\n{names}");
+            Building::new(&EngineFile::parse(&text, Path::new("/engines.toml")).unwrap())
+        };
+        let named = |name: &str| vec![format!("{name}@{:064x}", 7)];
+        assert_eq!(building("").now().accepted, [ANY_NAME]);
+        assert!(building("").want(named("dev")) && !building("").want(named("a/../b")));
+        let listed = building("names = [\"dev\", \"base\"]");
+        assert!(!listed.want(named("other")) && listed.want(named("base")));
+        assert!(!building("names = []").want(named("dev")));
+        assert!(!super::tests::building().want(named("dev")), "none is accepted without the table");
     }
 
     /// Until a restart; otherwise each would take the place of another that is asked for again.

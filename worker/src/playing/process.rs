@@ -12,11 +12,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc as threads};
 use std::time::Duration;
 
 use spelrum_engine::search::STACK_BYTES;
+use spelrum_model::engines::FailedBuild;
 use spelrum_model::{
     CellId, GameRange, LeaseId, ListedPositions, OpeningsCache, TrainingDefinition,
 };
 use spelrum_proto::engines::{failed_build_to_wire, offer_to_wire};
-use spelrum_proto::speeds;
+use spelrum_proto::{speeds, v1};
 use spelrum_scheduling::worker::Batch;
 use tokio::sync::mpsc;
 
@@ -96,7 +97,8 @@ impl PlayingProcess {
             let EnginesNow { offered, built } = now();
             let engines = offered.into_iter().map(offer_to_wire).collect();
             let failed = built.failed.into_iter().map(failed_build_to_wire).collect();
-            outlet.send(News::Offers(Offers { engines, built: built.engines, failed }));
+            let (built, accepted) = (built.engines, built.accepted);
+            outlet.send(News::Offers(Offers { engines, built, failed, accepted }));
         };
         tell();
         let changes = async {
@@ -146,6 +148,10 @@ async fn follow_orders(
             What::Stop(stop) => slots[stop.slot as usize].signs.stop(stop.now),
             What::Build(wire::Builds { engines: names }) => {
                 engines.into_iter().for_each(|engines| engines.want_builds(names.clone()));
+            }
+            What::Unfetched(v1::FailedBuild { engine, problem }) => {
+                let failed = FailedBuild { engine, problem };
+                engines.into_iter().for_each(|engines| engines.record_unfetched(failed.clone()));
             }
             What::End(wire::End {}) => return,
         }

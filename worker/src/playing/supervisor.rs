@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use spelrum_external::guard::running_program;
+use spelrum_model::engines::FailedBuild;
 use spelrum_model::{GameId, ListedPositions};
-use spelrum_proto::engines::{built, offers};
+use spelrum_proto::engines::{built, failed_build_to_wire, offers};
 use spelrum_proto::speeds;
 use spelrum_scheduling::worker::Batch;
 use tokio::sync::watch;
@@ -188,10 +189,17 @@ impl Supervisor {
         self.offered.clone()
     }
 
-    /// Has commits of engines built. Without a process nothing is built until they are wanted again.
+    /// Has engines obtained. Without a process nothing is built until they are wanted again.
     pub(crate) fn want_builds(&self, engines: Vec<String>) {
         if let Some(running) = &self.shared.state().process {
             running.order(What::Build(Builds { engines }));
+        }
+    }
+
+    /// Records that a program could not be fetched.
+    pub(crate) fn record_unfetched(&self, failed: FailedBuild) {
+        if let Some(running) = &self.shared.state().process {
+            running.order(What::Unfetched(failed_build_to_wire(failed)));
         }
     }
 
@@ -381,19 +389,23 @@ impl Shared {
 
     fn handle_news(&self, news: News) {
         match news {
-            News::Offers(wire::Offers { engines, built: names, failed }) => match offers(&engines)
-                .and_then(|offered| Ok(EnginesNow { offered, built: built(&names, &failed)? }))
-            {
-                Ok(now) => {
-                    let now = Some(now);
-                    self.offers.send_if_modified(|before| {
-                        let is_other = *before != now;
-                        *before = now;
-                        is_other
-                    });
+            News::Offers(wire::Offers { engines, built: names, failed, accepted }) => {
+                match offers(&engines).and_then(|offered| {
+                    Ok(EnginesNow { offered, built: built(&names, &accepted, &failed)? })
+                }) {
+                    Ok(now) => {
+                        let now = Some(now);
+                        self.offers.send_if_modified(|before| {
+                            let is_other = *before != now;
+                            *before = now;
+                            is_other
+                        });
+                    }
+                    Err(problem) => {
+                        tracing::error!(%problem, "what can play here is not understood")
+                    }
                 }
-                Err(problem) => tracing::error!(%problem, "what can play here is not understood"),
-            },
+            }
             News::Finished(wire::Finished { slot, results }) => {
                 let slot = slot as usize;
                 let results: Vec<_> = results.into_iter().map(Finished::from_result).collect();

@@ -12,7 +12,7 @@ pub(super) const RESULTS_BYTES_MAX: usize = 4 << 20;
 /// A message from the worker.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Order {
-    #[prost(oneof = "What", tags = "1, 2, 3, 4, 5, 6")]
+    #[prost(oneof = "What", tags = "1, 2, 3, 4, 5, 6, 7")]
     pub(super) what: Option<What>,
 }
 
@@ -31,9 +31,12 @@ pub(super) enum What {
     /// End in good order. Closing the socket ends it at once.
     #[prost(message, tag = "5")]
     End(End),
-    /// Engines with commits are to be built.
+    /// Engines are to be built, or to be started as they were fetched.
     #[prost(message, tag = "6")]
     Build(Builds),
+    /// A program could not be fetched.
+    #[prost(message, tag = "7")]
+    Unfetched(v1::FailedBuild),
 }
 
 #[derive(Clone, PartialEq, Eq, Message)]
@@ -137,6 +140,8 @@ pub(super) struct Offers {
     pub(super) built: Vec<String>,
     #[prost(message, repeated, tag = "3")]
     pub(super) failed: Vec<v1::FailedBuild>,
+    #[prost(string, repeated, tag = "4")]
+    pub(super) accepted: Vec<String>,
 }
 
 /// Games of a slot's batch are finished.

@@ -42,6 +42,7 @@ impl Working {
             build: Build::default(),
             exit_when_done,
             speed: None,
+            programs: None,
         };
         let task = tokio::spawn(run(config, shutdown.clone()));
         Self { shutdown, task }

@@ -189,6 +189,13 @@ impl Work for Fake {
         Err(Status::unimplemented(""))
     }
 
+    async fn get_program(
+        &self,
+        _request: Request<v1::GetProgramRequest>,
+    ) -> Result<Response<v1::GetProgramResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
     async fn get_network(
         &self,
         request: Request<v1::GetNetworkRequest>,

@@ -277,13 +277,46 @@ fn what_no_engine_can_do_is_told() {
     assert_eq!(problems(&waits(1), &[with("v", &unable), with("w", &able)]), [""; 0]);
 }
 
+#[test]
+fn a_program_that_no_worker_accepts_is_named_with_the_remedy() {
+    let name = format!("dev@{:064x}", 7);
+    let waits = [wanted(7, 4, &[need(&name)])];
+    let accepting = |accepted: &str, failed: Vec<FailedBuild>| WorkerSummary {
+        built: Arc::new(BuiltEngines {
+            engines: vec!["dev".to_owned()],
+            accepted: vec![accepted.to_owned()],
+            failed,
+        }),
+        ..worker("w", &[])
+    };
+    let [problem] = &attention(&waits, &[accepting("base", Vec::new())])[..] else { panic!("one") };
+    assert!(
+        problem.problem.ends_with(&format!("need {name} (uci), which no connected worker accepts")),
+        "{}",
+        problem.problem
+    );
+    assert!(problem.remedy.contains("[accept_programs]"), "{}", problem.remedy);
+    assert_eq!(problems(&waits, &[accepting("dev", Vec::new())]), [""; 0], "one is fetching it");
+    let failed = FailedBuild { engine: name, problem: "no loader".to_owned() };
+    let worker = accepting("*", vec![failed]);
+    assert_eq!(problems(&waits, std::slice::from_ref(&worker)).len(), 1);
+    let mut attention = Vec::new();
+    attention_of_builds(&[worker], &waits, Duration::from_secs(5), &mut attention);
+    assert!(attention[0].problem.ends_with(
+        "cannot run {name}: no loader".replace("{name}", &format!("dev@{:064x}", 7)).as_str()
+    ));
+}
+
 /// A commit that a worker is asked to build is on its way; one that it has built, and that does not suit, is not.
 #[test]
 fn builds_under_way_are_not_missing() {
     let name = format!("dev@{}", "0123456789".repeat(4));
     let waits = [wanted(7, 4, &[need(&name)])];
-    let builds =
-        |failed: Vec<FailedBuild>| BuiltEngines { engines: vec!["dev".to_owned()], failed };
+    let builds = |failed: Vec<FailedBuild>| BuiltEngines {
+        engines: vec!["dev".to_owned()],
+        failed,
+        ..BuiltEngines::default()
+    };
     let builder = WorkerSummary {
         built: Arc::new(builds(Vec::new())),
         ..worker("w", &[offer("fish", "", 1)])

@@ -75,7 +75,7 @@ pub const EXTERNAL_ALGORITHMS: &[&str] = &Protocol::NAMES;
 pub struct ExternalRules {
     /// How it is spoken to.
     pub protocol: Protocol,
-    /// Its name in the engines file of the machine that plays, or that of a build of a commit: see [`EngineCommit`].
+    /// Its name in the engines file of the machine that plays, or that of an engine with a source: see [`SourcedEngine`].
     pub engine: String,
     /// A text that the engine's reported name must contain.
     pub version: Option<String>,
@@ -98,66 +98,113 @@ const BUILD_DIGITS_MIN: usize = 8;
 /// Digits of a Git commit's hash.
 const COMMIT_DIGITS: usize = 40;
 
+/// Digits of a program's SHA-256.
+const PROGRAM_DIGITS: usize = 64;
+
 /// The most nodes of a `bench`: every integer up to here is exact in JSON.
 const BENCH_MAX: i64 = (1 << 53) - 1;
 
-/// A commit of an engine that machines build themselves. Its text, such as `dev@` and the commit's 40 digits, names
-/// the built engine wherever engines have names; a demanded `bench` follows after a colon. Names in engines files have
-/// neither mark.
+/// An engine that machines do not have from the start, and obtain when a sweep names it. Its text, such as `dev@` and the
+/// 40 digits of a commit, names the obtained engine wherever engines have names. Names in engines files have no `@`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EngineCommit {
-    /// The engine's name in engines files.
+pub struct SourcedEngine {
+    /// The engine's name in sweeps and engines files.
     pub engine: String,
-    /// The commit, as 40 hexadecimal digits in lower case.
-    pub commit: String,
-    /// The number of nodes that its `bench` must count.
-    pub bench: Option<u64>,
+    /// Its source.
+    pub source: EngineSource,
 }
 
-impl EngineCommit {
-    /// Parses the name of such a build; `None` if it is another name.
+/// Where machines obtain an engine.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EngineSource {
+    /// Built from a commit.
+    Commit {
+        /// The commit, as 40 hexadecimal digits in lower case.
+        commit: String,
+        /// The number of nodes that its `bench` must count; follows after a colon in the name.
+        bench: Option<u64>,
+    },
+    /// A program that was pushed to the coordinator.
+    Program {
+        /// The SHA-256 of the program, as 64 hexadecimal digits in lower case.
+        sha256: String,
+    },
+}
+
+impl SourcedEngine {
+    /// Parses the name of such an engine; `None` if it is another name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         let (engine, rest) = name.split_once('@')?;
-        let (commit, bench) = match rest.split_once(':') {
-            Some((commit, bench)) => (commit, Some(bench.parse().ok()?)),
-            None => (rest, None),
+        let source = if is_hash(rest, PROGRAM_DIGITS) {
+            EngineSource::Program { sha256: rest.to_owned() }
+        } else {
+            let (commit, bench) = match rest.split_once(':') {
+                Some((commit, bench)) => (commit, Some(bench.parse().ok()?)),
+                None => (rest, None),
+            };
+            EngineSource::Commit { commit: is_commit(commit).then(|| commit.to_owned())?, bench }
         };
-        let build = Self { engine: engine.to_owned(), commit: commit.to_owned(), bench };
-        // One text for each build, so that names are compared as texts.
-        (!engine.is_empty() && is_commit(commit) && build.to_string() == name).then_some(build)
+        let sourced = Self { engine: engine.to_owned(), source };
+        // One text for each engine, so that names are compared as texts.
+        (!engine.is_empty() && sourced.to_string() == name).then_some(sourced)
     }
 
-    /// The name of a player's engine, by its fully spelt-out parameters: with the commit, if it has one. `None` if they
+    /// The name of a player's engine, by its fully spelt-out parameters: with its source, if it has one. `None` if they
     /// name no engine.
     #[must_use]
     pub fn engine_name(parameters: &Parameters) -> Option<String> {
-        let Some(Value::Text(engine)) = parameters.get("engine") else { return None };
-        let Some(Value::Text(commit)) = parameters.get("commit") else {
-            return Some(engine.clone());
+        let text = |name: &str| match parameters.get(name) {
+            Some(Value::Text(text)) => Some(text.clone()),
+            Some(_) | None => None,
         };
+        let engine = text("engine")?;
         let bench = match parameters.get("bench") {
             Some(Value::Integer(bench)) => u64::try_from(*bench).ok(),
             Some(_) | None => None,
         };
-        Some(Self { engine: engine.clone(), commit: commit.clone(), bench }.to_string())
+        Some(sourced_name(engine, text("commit"), bench, text("program")))
     }
 }
 
-impl fmt::Display for EngineCommit {
+/// An engine's name, with its source if it has one.
+fn sourced_name(
+    engine: String,
+    commit: Option<String>,
+    bench: Option<u64>,
+    program: Option<String>,
+) -> String {
+    let source = match (commit, program) {
+        (Some(commit), _) => EngineSource::Commit { commit, bench },
+        (None, Some(sha256)) => EngineSource::Program { sha256 },
+        (None, None) => return engine,
+    };
+    SourcedEngine { engine, source }.to_string()
+}
+
+impl fmt::Display for SourcedEngine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}@{}", self.engine, self.commit)?;
-        self.bench.map_or(Ok(()), |bench| write!(f, ":{bench}"))
+        write!(f, "{}@", self.engine)?;
+        match &self.source {
+            EngineSource::Commit { commit, bench } => {
+                f.write_str(commit)?;
+                bench.map_or(Ok(()), |bench| write!(f, ":{bench}"))
+            }
+            EngineSource::Program { sha256 } => f.write_str(sha256),
+        }
     }
 }
 
 fn is_commit(text: &str) -> bool {
-    let is_digit = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
-    text.len() == COMMIT_DIGITS && text.bytes().all(is_digit)
+    is_hash(text, COMMIT_DIGITS)
+}
+
+fn is_hash(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// The parameters of all protocols, which differ only in the messages.
-const PARAMETERS: [ParameterInfo; 13] = [
+const PARAMETERS: [ParameterInfo; 14] = [
     ParameterInfo::text(
         "engine",
         64,
@@ -200,6 +247,12 @@ const PARAMETERS: [ParameterInfo; 13] = [
          does not play.",
     )
     .default_to(ParameterDefault::Absent),
+    ParameterInfo::content(
+        "program",
+        "The SHA-256 of a program that was pushed to the coordinator (`spelrum engine push`). Workers fetch it whose \
+         engines file accepts programs.",
+    )
+    .default_to(ParameterDefault::Absent),
     ParameterInfo::switch(
         "reproducible",
         false,
@@ -209,7 +262,7 @@ const PARAMETERS: [ParameterInfo; 13] = [
 ];
 
 /// The parameters of the protocol of lines.
-const PARAMETERS_OF_LINES: [ParameterInfo; 14] = {
+const PARAMETERS_OF_LINES: [ParameterInfo; 15] = {
     let retries = ParameterInfo::integer(
         "retries",
         0..=100,
@@ -217,7 +270,7 @@ const PARAMETERS_OF_LINES: [ParameterInfo; 14] = {
         "The number of times that it may answer again after an illegal or unreadable move, within the time of the \
          move. 0 if absent.",
     );
-    let mut parameters = [retries.default_to(ParameterDefault::Absent); 14];
+    let mut parameters = [retries.default_to(ParameterDefault::Absent); 15];
     let mut place = 0;
     while place < PARAMETERS.len() {
         parameters[place] = PARAMETERS[place];
@@ -354,18 +407,14 @@ impl ExternalRules {
             Some(_) | None => None,
         };
         check_commit(text("commit"), bench, build.as_deref())?;
-        let engine = match text("commit") {
-            Some(commit) => {
-                let (engine, commit) = (engine.to_owned(), commit.to_owned());
-                EngineCommit { engine, commit, bench }.to_string()
-            }
-            None => engine.to_owned(),
-        };
+        check_program(text("program"), text("commit"), build.as_deref())?;
+        let [commit, program] = ["commit", "program"].map(|name| text(name).map(str::to_owned));
+        let engine = sourced_name(engine.to_owned(), commit, bench, program);
         Ok(Self {
             protocol,
             engine,
             version: text("version").filter(|version| !version.is_empty()).map(str::to_owned),
-            sha256: text("sha256").and_then(hash_of_hex),
+            sha256: text("program").or(text("sha256")).and_then(hash_of_hex),
             build,
             reproducible,
             retries: match settings.optional_value("retries") {
@@ -448,6 +497,22 @@ fn check_commit(
         (Some(_) | None, _, _) => return Ok(()),
     };
     Err(Problem::of_key(key, problem, remedy.to_owned()))
+}
+
+/// A pushed program is neither built nor one of several builds.
+fn check_program(
+    program: Option<&str>,
+    commit: Option<&str>,
+    build: Option<&str>,
+) -> Result<(), KeyProblem> {
+    let Some(key) = program.and(commit.map(|_| "commit").or(build.map(|_| "build"))) else {
+        return Ok(());
+    };
+    Err(Problem::of_key(
+        key,
+        format!("a player with a `program` has no `{key}`: its program is known by its hash"),
+        format!("leave out `{key}` or `program`"),
+    ))
 }
 
 /// Options are scalars: structured values have no form in most protocols.

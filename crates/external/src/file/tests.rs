@@ -215,6 +215,54 @@ fn what_has_no_meaning_is_refused_with_its_place() {
 }
 
 #[test]
+fn a_machine_says_which_programs_it_accepts_and_how_they_run() {
+    let file = parse(
+        r#"
+builds = "cache"
+[accept_programs]
+protocol = "uci"
+names = ["dev", "base-2"]
+size = "500MiB"
+memory = "1GiB"
+environment = { LC_ALL = "C" }
+set = { Threads = 1 }
+options.Contempt = { min = -9, max = 9 }
+"#,
+    )
+    .unwrap();
+    let accepted = file.accepted().unwrap();
+    assert!(accepted.accepts("dev") && accepted.accepts("base-2") && !accepted.accepts("other"));
+    let sha256: spelrum_programs::Sha256Hex = "07".repeat(32).parse().unwrap();
+    let engine = accepted.engine("dev@07", &sha256);
+    let folder = Path::new("/etc/spelrum/cache/programs");
+    assert_eq!(engine.command, folder.join(sha256.to_string()));
+    assert_eq!(engine.directory, folder.join(format!("{sha256}.run/{{slot}}")));
+    assert_eq!((engine.args.len(), engine.files.len(), engine.environment.len()), (0, 0, 1));
+    assert_eq!((engine.memory_bytes, engine.protocol), (Some(1 << 30), Protocol::Uci));
+    assert!(engine.options.iter().any(|option| option.name == "Contempt"));
+    let any = parse("builds = \"b\"\n[accept_programs]\nprotocol = \"lines\"\n").unwrap();
+    let any = any.accepted().unwrap();
+    assert!(any.accepts("x") && any.names().is_none());
+    for odd in ["", ".", "..", "a/b", "a b", "ä", &"x".repeat(65)] {
+        assert_eq!(any.accepts(odd), matches!(odd, "." | ".."), "{odd}: the name of no file");
+    }
+    assert_eq!(parse("[engines]").unwrap().accepted(), None);
+    for (text, problem) in [
+        ("", "`protocol` is missing"),
+        ("protocol = \"usi\"", "`protocol` cannot be \"usi\""),
+        ("protocol = \"uci\"\nargs = [\"-x\"]", "`args`"),
+        ("protocol = \"uci\"\ncommand = \"./x\"", "`command`"),
+        ("protocol = \"uci\"\ndirectory = \"x\"", "`directory`"),
+        ("protocol = \"uci\"\nsize = \"2\"", "`2` is not an amount of memory"),
+        ("protocol = \"uci\"\nnames = [\"../x\"]", "`../x` is not a valid engine name"),
+        ("protocol = \"uci\"\nnames = \"dev\"", "`names`"),
+    ] {
+        let error = parse(&format!("builds = \"b\"\n[accept_programs]\n{text}\n")).unwrap_err();
+        assert!(error.problem.contains(problem), "{text}: {error}");
+    }
+}
+
+#[test]
 fn a_program_is_looked_for_where_it_can_be_run() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();

@@ -58,6 +58,18 @@ impl Scheduler {
         wanted
     }
 
+    /// The names of the engines that experiments need which are neither finished nor cancelled.
+    #[must_use]
+    pub fn needed_engines(&self) -> BTreeSet<String> {
+        let open = self.experiments.values().filter(|experiment| !experiment.state.is_over());
+        let cells = open.flat_map(|experiment| &experiment.cells);
+        // Cells with the same demands share them.
+        let demands: BTreeSet<_> =
+            cells.filter_map(|cell| self.cells.get(cell)?.demands()).collect();
+        let engines = demands.into_iter().flat_map(|demands| &demands.engines);
+        engines.map(|need| need.engine.clone()).collect()
+    }
+
     /// Running experiments with games that wait to be handed out.
     pub(super) fn with_waiting(&self) -> impl Iterator<Item = (ExperimentId, &Experiment)> {
         let waiting = self.experiments.iter().filter(|(_, experiment)| experiment.has_waiting());
