@@ -12,6 +12,7 @@ const DEPENDENCIES: [(&str, &[&str]); 18] = [
     ("statistics", &["names"]),
     ("toml", &[]),
     ("programs", &[]),
+    ("syzygy", &[]),
     ("external", &["programs", "toml"]),
     ("optimize", &["engine", "names", "statistics"]),
     ("model", &["engine", "names", "optimize", "statistics"]),
@@ -141,12 +142,13 @@ fn only_the_store_and_what_uses_it_know_sqlite() {
 }
 
 /// Where the crates' files are, with the files of the macros that a crate exports.
-const SOURCES: [(&str, &[(&str, &str)]); 17] = [
+const SOURCES: [(&str, &[(&str, &str)]); 18] = [
     ("crates/engine/src", &[("with_game", "catalogue.rs"), ("evaluations", "games/game.rs")]),
     ("crates/statistics/src", &[]),
     ("crates/optimize/src", &[]),
     ("crates/model/src", &[]),
     ("crates/toml/src", &[]),
+    ("crates/syzygy/src", &[]),
     ("crates/sweep/src", &[]),
     ("crates/scheduling/src", &[]),
     ("crates/answers/src", &[]),
