@@ -253,7 +253,7 @@ mod tests {
 
     use proptest::prelude::*;
     use spelrum_engine::games::Nim;
-    use spelrum_engine::{DrawRule, ResignRule, Value};
+    use spelrum_engine::{DrawRule, ResignRule, SyzygyResults, SyzygyRule, Value};
 
     use super::*;
     use crate::conditions::ToMove;
@@ -285,7 +285,7 @@ mod tests {
         Adjudication {
             resign: Some(ResignRule { score, moves, both: true }),
             draw: Some(DrawRule { score: 10, moves, after: 40, restart: false }),
-            tables: false,
+            ..Adjudication::default()
         }
     }
 
@@ -399,6 +399,9 @@ mod tests {
         let resign = r#""resign":{"score":600,"moves":3,"both":true}"#;
         let draw = r#""draw":{"score":10,"moves":3,"after":40}"#;
         let tables = r#""tables":true"#;
+        let syzygy = r#""syzygy":{"pieces":6,"fifty_moves":true,"results":"win_loss"}"#;
+        let results = SyzygyResults::WinLoss;
+        let rule = Some(SyzygyRule { pieces: 6, fifty_moves: true, results });
         let all_rules = adjudication();
         for (rule, json) in [
             (all_rules, [resign, ",", draw].concat()),
@@ -406,6 +409,7 @@ mod tests {
             (Adjudication { resign: None, ..all_rules }, draw.to_owned()),
             (Adjudication { tables: true, ..all_rules }, [resign, ",", draw, ",", tables].concat()),
             (Adjudication { tables: true, ..Adjudication::default() }, tables.to_owned()),
+            (Adjudication { syzygy: rule, ..Adjudication::default() }, syzygy.to_owned()),
         ] {
             let with = CellDefinition { adjudication: Some(rule), ..definition() };
             let max_plies = r#""max_plies":null"#;

@@ -11,6 +11,10 @@ pub const LABELS_MAX: usize = 32;
 /// The longest name and the longest value, in bytes.
 pub const LABEL_BYTES_MAX: usize = 63;
 
+/// The label of a worker with Syzygy tables, such as `syzygy=5`: it has all tables of up to so many pieces, and so
+/// meets demands for fewer. Its engines file gives it, and no person.
+pub const SYZYGY_LABEL: &str = "syzygy";
+
 /// A label of a worker's machine.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
@@ -81,11 +85,23 @@ impl WantedLabel {
         Ok(Self { name: name.to_owned(), value: value.map(str::to_owned) })
     }
 
+    /// The demand for Syzygy tables of up to this many pieces.
+    #[must_use]
+    pub fn syzygy(pieces: u8) -> Self {
+        Self { name: SYZYGY_LABEL.to_owned(), value: Some(pieces.to_string()) }
+    }
+
     /// Whether one of these labels satisfies the demand.
     #[must_use]
     pub fn is_met_by(&self, labels: &[Label]) -> bool {
-        let is_value =
-            |label: &Label| self.value.as_ref().is_none_or(|value| *value == label.value);
+        let is_value = |label: &Label| {
+            let Some(value) = &self.value else { return true };
+            let has_more = || {
+                let [wanted, has] = [value, &label.value].map(|text| text.parse::<u8>().ok());
+                self.name == SYZYGY_LABEL && wanted.is_some() && has >= wanted
+            };
+            *value == label.value || has_more()
+        };
         labels.iter().any(|label| label.name == self.name && is_value(label))
     }
 }
@@ -170,6 +186,23 @@ mod tests {
             assert!(!is_met(text), "{text}");
         }
         assert!(!WantedLabel::parse("site").unwrap().is_met_by(&[]));
+    }
+
+    #[test]
+    fn more_pieces_of_syzygy_tables_meet_demands_for_fewer() {
+        let machine = labels(&["syzygy=5", "cores=8"]);
+        for (text, is_met) in [
+            ("syzygy=3", true),
+            ("syzygy=5", true),
+            ("syzygy=6", false),
+            ("syzygy", true),
+            ("syzygy=x", false),
+            ("cores=4", false),
+        ] {
+            assert_eq!(WantedLabel::parse(text).unwrap().is_met_by(&machine), is_met, "{text}");
+        }
+        assert!(!WantedLabel::syzygy(3).is_met_by(&labels(&["syzygy", "syzygy=x"])));
+        assert!(WantedLabel::syzygy(3).is_met_by(&labels(&["syzygy=7"])));
     }
 
     #[test]

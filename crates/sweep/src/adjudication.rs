@@ -2,17 +2,19 @@
 
 use std::num::NonZeroU32;
 
+use serde_json::{Value as Json, json};
 use spelrum_engine::games::Chess;
 use spelrum_engine::search::WIN;
-use spelrum_engine::{Adjudication, DrawRule, ResignRule, Rules};
+use spelrum_engine::{Adjudication, DrawRule, ResignRule, Rules, SyzygyResults, SyzygyRule};
 use spelrum_model::OpeningsRule;
-use spelrum_toml::{Fault, Node, Span};
+use spelrum_toml::{Fault, Node, Scalar, Span, Tree};
 
-use crate::key::{self, Key, Keys, Of, Switch, Whole};
+use crate::key::{self, Key, Keys, Of, Own, Switch, Whole, Word};
 
 const RESIGN_EXAMPLE: &str = "resign = { score = 600, moves = 3 }";
 const DRAW_EXAMPLE: &str = "draw = { score = 10, moves = 8, after = 40 }";
 const TABLES_EXAMPLE: &str = "tables = true";
+const SYZYGY_EXAMPLE: &str = "syzygy = { pieces = 6 }";
 
 /// The sweep's settings, and their places.
 #[derive(Clone, Debug)]
@@ -20,6 +22,8 @@ pub(super) struct AdjudicationInFile {
     pub(super) rule: Adjudication,
     /// The place of the setting that tables end games, if any.
     tables_place: Option<Span>,
+    /// The place of the setting that Syzygy tables end games, if any.
+    syzygy_place: Option<Span>,
     /// The place of the setting that counting restarts, if any.
     restart_place: Option<Span>,
 }
@@ -36,6 +40,9 @@ impl AdjudicationInFile {
         if let Some(place) = self.restart_place.as_ref().filter(|_| !is_chess) {
             let problem = "`restart` is about captures and pawn moves, which only chess has";
             return Err(Fault::at(place, problem, "remove `restart`"));
+        }
+        if let Some(place) = self.syzygy_place.as_ref().filter(|_| !is_chess) {
+            return Err(Fault::at(place, "Syzygy tables are of chess endings", "remove `syzygy`"));
         }
         let Some(place) = &self.tables_place else { return Ok(()) };
         let fault = |problem: &str, remedy| Err(Fault::at(place, problem, remedy));
@@ -66,8 +73,8 @@ pub(super) fn read(node: &Node) -> Result<AdjudicationInFile, Fault> {
             &node.place,
             "`adjudication` does not say which games end early",
             format!(
-                "write {RESIGN_EXAMPLE}, or {DRAW_EXAMPLE}, or in chess {TABLES_EXAMPLE}, or several of them; or \
-                 remove `adjudication`"
+                "write {RESIGN_EXAMPLE}, or {DRAW_EXAMPLE}, or in chess {TABLES_EXAMPLE} or {SYZYGY_EXAMPLE}, or several \
+                 of them; or remove `adjudication`"
             ),
         ));
     }
@@ -76,10 +83,12 @@ pub(super) fn read(node: &Node) -> Result<AdjudicationInFile, Fault> {
         resign: table.value("resign").map(read_resign).transpose()?,
         draw: table.value("draw").map(read_draw).transpose()?,
         tables: TABLES.read(table)?,
+        syzygy: table.value("syzygy").map(read_syzygy).transpose()?,
     };
     Ok(AdjudicationInFile {
         rule,
         tables_place: place(TABLES.name).filter(|_| rule.tables),
+        syzygy_place: place("syzygy"),
         restart_place: place("draw").filter(|_| rule.draw.is_some_and(|draw| draw.restart)),
     })
 }
@@ -102,6 +111,24 @@ fn read_draw(node: &Node) -> Result<DrawRule, Fault> {
         moves: at_least_1(DRAW_MOVES.read(table)?),
         after: DRAW_AFTER.read(table)?,
         restart: DRAW_RESTART.read(table)?,
+    })
+}
+
+fn read_syzygy(node: &Node) -> Result<SyzygyRule, Fault> {
+    if let Tree::Scalar(Scalar::Integer(pieces)) = node.tree {
+        let pieces = u8::try_from(pieces).ok().filter(|pieces| (3..=7).contains(pieces));
+        let pieces = pieces.ok_or_else(|| {
+            let remedy = "write a number of pieces from 3 to 7";
+            Fault::at(&node.place, "`syzygy` is not a number of pieces that tables have", remedy)
+        })?;
+        return Ok(SyzygyRule { pieces, fifty_moves: true, results: SyzygyResults::All });
+    }
+    let table = node.table("`syzygy`", SYZYGY_EXAMPLE)?;
+    key::check(table, "`syzygy`", SYZYGY)?;
+    Ok(SyzygyRule {
+        pieces: SYZYGY_PIECES.read(table)? as u8,
+        fifty_moves: SYZYGY_FIFTY_MOVES.read(table)?,
+        results: SYZYGY_RESULTS.read(table)?,
     })
 }
 
@@ -186,6 +213,41 @@ const TABLES: Key<Switch> = Key::new(
     Switch { default: false },
 );
 
+const SYZYGY_PIECES: Key<Whole<u32>> = Key::new(
+    "pieces",
+    "",
+    "The most pieces of a position, kings included, in which a game ends.",
+    Whole { min: 3, max: Some(7), default: None },
+)
+.required()
+.example("6");
+
+const SYZYGY_FIFTY_MOVES: Key<Switch> = Key::new(
+    "fifty_moves",
+    "",
+    "`true`: a win that the fifty-move rule prevents is a draw; `false`: it is a win.",
+    Switch { default: true },
+);
+
+const SYZYGY_RESULTS: Key<Word<SyzygyResults>> = Key::new(
+    "results",
+    "",
+    "The results with which games end: all, wins of either side alone, or draws alone.",
+    Word::first_of(&[
+        ("all", SyzygyResults::All),
+        ("win_loss", SyzygyResults::WinLoss),
+        ("draw", SyzygyResults::Draw),
+    ]),
+);
+
+/// The keys of `syzygy`.
+pub(super) const SYZYGY: Keys = &[&SYZYGY_PIECES, &SYZYGY_FIFTY_MOVES, &SYZYGY_RESULTS];
+
+/// A table of these keys, or the number of pieces alone.
+fn syzygy_schema() -> Json {
+    json!({ "anyOf": [{ "type": "integer", "minimum": 3, "maximum": 7 }, key::object(SYZYGY)] })
+}
+
 /// The keys of `adjudication`, at least one of which is given.
 pub(super) const ADJUDICATION: Keys = &[
     &Key::new(
@@ -202,4 +264,12 @@ pub(super) const ADJUDICATION: Keys = &[
         Of(DRAW),
     ),
     &TABLES,
+    &Key::new(
+        "syzygy",
+        "Ended by Syzygy tables",
+        "A chess game ends at its first position of so many pieces or fewer without castling rights, with the result \
+         that the worker's [Syzygy tables](engines.md#syzygy-tables) give: `6`, or `{ pieces = 6, fifty_moves = true, \
+         results = \"all\" }`. Only workers that have all tables of so many pieces get the games.",
+        Own(syzygy_schema),
+    ),
 ];

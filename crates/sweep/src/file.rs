@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use spelrum_engine::parse_duration_us;
 use spelrum_model::builds::Builds;
+use spelrum_model::labels::WantedLabel;
 use spelrum_model::{ExperimentSettings, SchedulingSettings, Task};
 use spelrum_statistics::StopRule;
 use spelrum_toml::{Fault, Node, Span, Table, Tree};
@@ -120,6 +121,15 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         },
         replicates.as_deref(),
     )?;
+    let adjudication = root.value("adjudication").map(adjudication::read).transpose()?;
+    let placement = root.value("placement").map(placement::read).transpose()?;
+    let mut placement = placement.unwrap_or_default();
+    if let Some(rule) = adjudication.as_ref().and_then(|adjudication| adjudication.rule.syzygy) {
+        // Only a worker with the tables plays these games.
+        placement.require.push(WantedLabel::syzygy(rule.pieces));
+        placement.require.sort_unstable();
+        placement.require.dedup();
+    }
     Ok(SweepFile {
         name,
         course,
@@ -140,7 +150,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
             // The chosen move gets no answer.
             Task::Choice => Some(1),
         },
-        adjudication: root.value("adjudication").map(adjudication::read).transpose()?,
+        adjudication,
         measures_time: MEASURES_TIME.read(root)?,
         settings: ExperimentSettings {
             description: DESCRIPTION.optional(root)?.unwrap_or_default(),
@@ -153,11 +163,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
             game_timeout_us: game_timeout_us(root.value("game_timeout"))?,
             forfeits_max: forfeits_max(root)?,
             timing: root.value("timing").map(timing::read).transpose()?.unwrap_or_default(),
-            placement: root
-                .value("placement")
-                .map(placement::read)
-                .transpose()?
-                .unwrap_or_default(),
+            placement,
             replicates,
             monotone: monotone(root, &axes)?,
         },

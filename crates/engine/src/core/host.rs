@@ -1,6 +1,8 @@
-//! What the engine needs from its surroundings: the time, and whether to continue.
+//! What the engine needs from its surroundings: the time, tables in files, and whether to continue.
 
 use std::time::Duration;
+
+use crate::core::position::Ending;
 
 /// The engine has no clock of its own: the caller that plays a game provides one.
 pub trait Host {
@@ -13,6 +15,12 @@ pub trait Host {
     /// The number of times since any fixed moment that the system took the core from the calling thread while
     /// it had more to do: its involuntary context switches. `None` where the system does not report them.
     fn involuntary_switches(&self) -> Option<u64> {
+        None
+    }
+
+    /// How a chess game ends from this position (FEN) by the surroundings' Syzygy tables, with or without the fifty-move
+    /// rule; `None` if they do not tell. Asked only in games with such a rule ([`SyzygyRule`](crate::SyzygyRule)).
+    fn syzygy_ending(&self, _position: &str, _fifty_moves: bool) -> Option<Ending> {
         None
     }
 

@@ -41,6 +41,9 @@ impl Termination {
     /// Adjudicated by an exact table.
     pub const TABLE: Self =
         Self::new(&TerminationInfo { name: "table", words: "an exact table gives the result" });
+    /// Adjudicated by the worker's Syzygy tables.
+    pub const SYZYGY: Self =
+        Self::new(&TerminationInfo { name: "syzygy", words: "a Syzygy table gives the result" });
     /// A player answered with something that is not a legal move, and loses.
     pub const ILLEGAL_MOVE: Self =
         Self::new(&TerminationInfo { name: "illegal_move", words: "an illegal move" });
@@ -64,6 +67,7 @@ impl Termination {
         Self::RESIGN_RULE,
         Self::DRAW_RULE,
         Self::TABLE,
+        Self::SYZYGY,
         Self::ILLEGAL_MOVE,
         Self::CRASH,
         Self::TIME_FORFEIT,
@@ -80,7 +84,8 @@ impl Termination {
     /// Whether the sweep's rules for unfinished games ended it, rather than the position or a player.
     #[must_use]
     pub fn is_adjudication(self) -> bool {
-        [Self::MAX_PLIES, Self::RESIGN_RULE, Self::DRAW_RULE, Self::TABLE].contains(&self)
+        [Self::MAX_PLIES, Self::RESIGN_RULE, Self::DRAW_RULE, Self::TABLE, Self::SYZYGY]
+            .contains(&self)
     }
 
     /// A termination that a game declares.

@@ -1,4 +1,4 @@
-//! Adjudication of games by their players' own scores, or by exact tables: the rule, and the arbiter's record
+//! Adjudication of games by their players' own scores, or by tables: the rule, and the arbiter's record
 //! of the scores.
 
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::position::{Ending, Side};
 use crate::core::termination::Termination;
 
-/// The scores or exact tables by which a game ends before its position does.
+/// The scores or tables by which a game ends before its position does.
 ///
 /// Scores are those of the recorded searches ([`SearchReport::score`](crate::SearchReport::score)), each for
 /// the mover. A move without a score ends the mover's runs.
@@ -27,6 +27,47 @@ pub struct Adjudication {
     /// games.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tables: bool,
+    /// When a chess game ends by the Syzygy tables of the machine that plays it. Applied after `tables` and before the
+    /// scores; no effect in other games.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub syzygy: Option<SyzygyRule>,
+}
+
+/// When a chess game ends by Syzygy tables ([`Host::syzygy_ending`](crate::Host::syzygy_ending)): after a move that leads to a position without
+/// castling rights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SyzygyRule {
+    /// The most pieces of the position, kings included.
+    pub pieces: u8,
+    /// Whether a win that the fifty-move rule makes a draw is one.
+    pub fifty_moves: bool,
+    /// The results with which games end.
+    pub results: SyzygyResults,
+}
+
+/// The results with which Syzygy tables end a game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SyzygyResults {
+    /// All.
+    #[default]
+    All,
+    /// A win of either side.
+    WinLoss,
+    /// A draw.
+    Draw,
+}
+
+impl SyzygyRule {
+    /// Whether a game ends with this.
+    pub(crate) fn covers(self, ending: &Ending) -> bool {
+        match self.results {
+            SyzygyResults::All => true,
+            SyzygyResults::WinLoss => ending.winner.is_some(),
+            SyzygyResults::Draw => ending.winner.is_none(),
+        }
+    }
 }
 
 /// When a game is lost by scores.
@@ -73,6 +114,15 @@ impl fmt::Display for Adjudication {
         if self.tables {
             rules.push("tables = true".to_owned());
         }
+        if let Some(SyzygyRule { pieces, fifty_moves, results }) = self.syzygy {
+            let results = match results {
+                SyzygyResults::All => "",
+                SyzygyResults::WinLoss => ", results = \"win_loss\"",
+                SyzygyResults::Draw => ", results = \"draw\"",
+            };
+            let fifty_moves = if fifty_moves { "" } else { ", fifty_moves = false" };
+            rules.push(format!("syzygy = {{ pieces = {pieces}{fifty_moves}{results} }}"));
+        }
         f.write_str(&rules.join(", "))
     }
 }
@@ -109,7 +159,7 @@ impl Adjudicator {
         is_irreversible: bool,
     ) -> Option<Ending> {
         self.plies += 1;
-        let Adjudication { resign, draw, tables: _ } = self.rule;
+        let Adjudication { resign, draw, tables: _, syzygy: _ } = self.rule;
         if is_irreversible && draw.is_some_and(|rule| rule.restart) {
             self.runs.iter_mut().for_each(|runs| runs.level = 0);
         }
@@ -209,6 +259,7 @@ mod tests {
             resign,
             draw,
             tables: false,
+            syzygy: None,
         })
     }
 
@@ -267,7 +318,7 @@ mod tests {
         let (three, far) = (NonZeroU32::new(3).unwrap(), NonZeroU32::new(600).unwrap());
         let resign = Some(ResignRule { score: far, moves: three, both: true });
         let draw = Some(DrawRule { score: 10, moves: three, after: 40, restart: false });
-        let text = Adjudication { resign, draw, tables: false }.to_string();
+        let text = Adjudication { resign, draw, ..Adjudication::default() }.to_string();
         assert_eq!(
             text,
             "resign = { score = 600, moves = 3, both = true }, \
@@ -280,5 +331,12 @@ mod tests {
             Adjudication { draw, ..Adjudication::default() }.to_string(),
             "draw = { score = 10, moves = 3, after = 40, restart = true }"
         );
+        let rule = SyzygyRule { pieces: 6, fifty_moves: true, results: SyzygyResults::All };
+        let text =
+            |rule| Adjudication { syzygy: Some(rule), ..Adjudication::default() }.to_string();
+        assert_eq!(text(rule), "syzygy = { pieces = 6 }");
+        let rule = SyzygyRule { fifty_moves: false, results: SyzygyResults::WinLoss, ..rule };
+        let whole = "syzygy = { pieces = 6, fifty_moves = false, results = \"win_loss\" }";
+        assert_eq!(text(rule), whole);
     }
 }

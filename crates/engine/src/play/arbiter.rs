@@ -186,7 +186,7 @@ pub type Watch<'w> = &'w mut dyn FnMut(&MoveRecord) -> ControlFlow<()>;
 
 /// Plays one game between two seats: the one that moves first from the opening, and the other.
 ///
-/// The arbiter checks every move. It ends the game by the rules, by exact tables or the players' scores
+/// The arbiter checks every move. It ends the game by the rules, by tables or the players' scores
 /// ([`Adjudication`]), or at the greatest number of plies, in this order, and awards it to the other side if
 /// a seat has a [`Fault`] or exceeds its time ([`Seat::forfeits_after`]). The losing move is then not
 /// recorded. A move's times run from the call of its seat to the making of its record, unless the seat
@@ -206,6 +206,7 @@ pub fn arbitrate<G: Game>(
     let plies_max = board.max_plies.map_or(usize::MAX, |plies| plies as usize);
     let mut adjudicator = Adjudicator::new(board.adjudication);
     let is_ended_by_tables = board.adjudication.is_some_and(|rule| rule.tables);
+    let syzygy = board.adjudication.and_then(|rule| rule.syzygy);
     let mut adjudicated = None;
     let mut before: Vec<Before<G::Move>> = Vec::new();
     let mut moves: Vec<MoveRecord> = Vec::new();
@@ -273,11 +274,15 @@ pub fn arbitrate<G: Game>(
         }
         let is_irreversible = position.is_after_irreversible_move();
         adjudicated = adjudicator.after_move(side, record.search.score, is_irreversible);
-        if is_ended_by_tables && let Some(ending) = tables::ending(&position) {
-            adjudicated = Some(ending);
-        }
-        if is_ended_by_tables {
-            // Making a table is not charged to the next player.
+        let by_exact_table = || is_ended_by_tables.then(|| tables::ending(&position)).flatten();
+        let by_syzygy = || {
+            let rule = syzygy?;
+            let text = tables::syzygy_position(&position, rule.pieces)?;
+            host.syzygy_ending(&text, rule.fifty_moves).filter(|ending| rule.covers(ending))
+        };
+        adjudicated = by_exact_table().or_else(by_syzygy).or(adjudicated);
+        if is_ended_by_tables || syzygy.is_some() {
+            // Making or reading a table is not charged to the next player.
             turn_started = Reading::take(host);
         }
         moves.push(record);

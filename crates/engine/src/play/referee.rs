@@ -1,9 +1,12 @@
 //! Checks records of games by replaying them by the rules, without any search.
 
+use std::cell::Cell;
 use std::fmt::{Debug, Display};
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use crate::core::host::{Host, Timeless};
+use crate::core::position::Ending;
 use crate::core::rules::Rules;
 use crate::core::termination::Termination;
 use crate::games::game::Game;
@@ -28,7 +31,8 @@ impl Irregularity {
 /// Replays a record's moves on a board and compares all that follows from the rules: that every move is legal
 /// and in its usual notation, the mover, the key of the position and the number of legal moves before it and
 /// of leaves of the full tree of its depth, the side that moved first, and the game's end, reason, result and
-/// margin. A forfeit is taken as true. If scores end a game ([`Board::adjudication`]), the recorded ones must
+/// margin. A forfeit is taken as true, and so is what Syzygy tables give in a position that the rule covers
+/// ([`SyzygyRule`](crate::SyzygyRule)): who referees need not have them. If scores end a game ([`Board::adjudication`]), the recorded ones must
 /// do so; other reports of the players' searches are ignored.
 ///
 /// # Errors
@@ -95,7 +99,39 @@ fn replay<G: Game>(board: &Board<'_>, record: &GameRecord) -> Result<GameRecord,
     let (mut first, mut second) = (Recorded(record), Recorded(record));
     let seats: [&mut dyn Seat<G>; 2] =
         [&mut ExternalSeat(&mut first), &mut ExternalSeat(&mut second)];
-    arbitrate(board, seats, &Timeless, &mut |_| ControlFlow::Continue(()))
+    let host = RecordedEnd { record, moves: Cell::new(0) };
+    arbitrate(board, seats, &host, &mut |_| {
+        host.moves.update(|moves| moves + 1);
+        ControlFlow::Continue(())
+    })
+}
+
+/// Has the tables that ended the recorded game, if tables did.
+struct RecordedEnd<'r> {
+    record: &'r GameRecord,
+    /// The number of moves made.
+    moves: Cell<usize>,
+}
+
+impl Host for RecordedEnd<'_> {
+    fn wall(&self) -> Duration {
+        Timeless.wall()
+    }
+
+    fn cpu(&self) -> Duration {
+        Timeless.cpu()
+    }
+
+    fn syzygy_ending(&self, _position: &str, _fifty_moves: bool) -> Option<Ending> {
+        let GameRecord { moves, termination, outcome, first_side, .. } = self.record;
+        let is_here = *termination == Termination::SYZYGY && moves.len() == self.moves.get();
+        let winner = match outcome {
+            Outcome::Win => Some(*first_side),
+            Outcome::Draw => None,
+            Outcome::Loss => Some(first_side.other()),
+        };
+        is_here.then_some(Ending { winner, termination: *termination })
+    }
 }
 
 /// Plays the recorded moves.

@@ -62,6 +62,7 @@ pub use counts::{Longest, SideCounts, TableCounts};
 pub use endgame::{Endgame, PIECES_MAX};
 pub use metric::Metric;
 pub use retrograde::Progress;
+pub(crate) use shared::syzygy_position;
 pub use shared::{
     TableSolution, ending, install_source, known_value, move_value, move_values, shared, shared_by,
     solve, value, value_by,

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use cozy_chess::Piece;
 
+use super::endgame::has_castle_rights;
 use super::{Endgame, EndgameTable, Metric, TableValue};
 use crate::core::position::{Ending, Position};
 use crate::core::termination::Termination;
@@ -135,6 +136,14 @@ pub fn ending<P: Position>(position: &P) -> Option<Ending> {
         TableValue::Loss { .. } => Some(mover.other()),
     };
     Some(Ending { winner, termination: Termination::TABLE })
+}
+
+/// A chess position as FEN, if it has at most this many pieces and no castling rights; `None` elsewhere.
+pub(crate) fn syzygy_position<P: Position>(position: &P, pieces: u8) -> Option<String> {
+    let position = (position as &dyn Any).downcast_ref::<Chess>()?;
+    let board = position.cozy();
+    let is_covered = board.occupied().len() <= pieces.into() && !has_castle_rights(board);
+    is_covered.then(|| position.to_string())
 }
 
 /// Whether a mate comes before the fifty-move rule ends the game.

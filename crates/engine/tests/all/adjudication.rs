@@ -158,7 +158,7 @@ fn games_end_where_the_rule_says_and_nowhere_else() {
                     .then(|| resign(1 + random.below(2), 1 + random.below(3), random.below(2) == 0))
                     .flatten(),
                 draw: draw(random.below(3), 1 + random.below(3), random.below(4)),
-                tables: false,
+                ..Adjudication::default()
             };
             let scores: Vec<Option<i32>> = (0..40)
                 .map(|_| (random.below(8) > 0).then(|| random.below(6) as i32 - 3))

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use spelrum_engine::{Adjudication, DrawRule, ResignRule};
+use spelrum_engine::{Adjudication, DrawRule, ResignRule, SyzygyResults, SyzygyRule};
 
 use super::{RANDOM_PLAYERS, planned, tic_tac_toe};
 
@@ -29,7 +29,7 @@ fn what_is_not_said_is_as_in_match_runners() {
         Some(Adjudication {
             resign: Some(ResignRule { score: some(600), moves: some(3), both: true }),
             draw: Some(DrawRule { score: 10, moves: some(8), after: 0, restart: false }),
-            tables: false,
+            ..Adjudication::default()
         })
     );
 }
@@ -74,6 +74,25 @@ fn tables_end_games_beside_scores_or_alone() {
     let draw = Some(DrawRule { score: 10, moves: some(8), after: 0, restart: false });
     let both = adjudication("adjudication = { tables = true, draw = { score = 10 } }");
     assert_eq!(both, Some(Adjudication { draw, ..with }));
+}
+
+#[test]
+fn syzygy_tables_end_games_and_are_demanded_of_workers() {
+    let rule = |text: &str| {
+        let planned = planned(&chess(&format!("adjudication.syzygy = {text}")));
+        let require = planned.plan.settings.placement.require.iter().map(ToString::to_string);
+        (
+            planned.cells[0].definition.adjudication.unwrap().syzygy.unwrap(),
+            require.collect::<Vec<_>>(),
+        )
+    };
+    let six = SyzygyRule { pieces: 6, fifty_moves: true, results: SyzygyResults::All };
+    let demand = || vec!["syzygy=6".to_owned()];
+    for text in ["6", "{ pieces = 6 }", "{ pieces = 6, fifty_moves = true, results = \"all\" }"] {
+        assert_eq!(rule(text), (six, demand()), "{text}");
+    }
+    let other = SyzygyRule { fifty_moves: false, results: SyzygyResults::Draw, ..six };
+    assert_eq!(rule("{ pieces = 6, fifty_moves = false, results = \"draw\" }"), (other, demand()));
 }
 
 #[test]

@@ -138,6 +138,9 @@ errors! {
     adjudication_draw_negative: head("adjudication = { draw = { score = -10 } }");
     adjudication_tables_of_wrong_type: endings("\"start\"\nadjudication = { tables = 1 }", TABLE_PLAYER);
     adjudication_tables_of_another_game: head("adjudication = { tables = true }");
+    adjudication_syzygy_of_too_many: endings("\"start\"\nadjudication = { syzygy = 8 }", TABLE_PLAYER);
+    adjudication_syzygy_without_pieces: endings("\"start\"\nadjudication = { syzygy = {} }", TABLE_PLAYER);
+    adjudication_syzygy_of_another_game: head("adjudication = { syzygy = 5 }");
     adjudication_tables_of_endings: endings("{ kind = \"ending\", ending = \"KRK\" }\nadjudication.tables = true", TABLE_PLAYER);
     adjudication_restart_of_another_game: head("adjudication = { draw = { score = 10, restart = true } }");
     adjudication_draw_too_late: head("adjudication = { draw = { score = 10, after = 5001 } }");

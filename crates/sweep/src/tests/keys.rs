@@ -69,6 +69,10 @@ fn every_key_of_its_tables_is_read() {
         let rule = table_with(&[("score", "10")], key);
         head(format!("adjudication = {{ draw = {rule} }}"));
     }
+    for key in adjudication::SYZYGY {
+        let rule = table_with(&[("pieces", "5")], key);
+        head(format!("adjudication = {{ syzygy = {rule} }}"));
+    }
     for key in pairing::PAIRING_FORMS {
         head(format!("pairing = {}", table_with(&[], key)));
     }

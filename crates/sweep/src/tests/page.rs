@@ -35,6 +35,7 @@ fn add_key_rows(owner: &str, key: &'static Key, rows: &mut Vec<String>) {
     let below = match key.name {
         "resign" => adjudication::RESIGN,
         "draw" => adjudication::DRAW,
+        "syzygy" => adjudication::SYZYGY,
         _ => &[],
     };
     below.iter().for_each(|key| add_key_rows(&format!("{name}."), key, rows));

@@ -1,18 +1,30 @@
 //! Games adjudicated by exact tables: at the first position of a table, with its result.
 
+use std::time::Duration;
+
 use spelrum_engine::games::Chess;
 use spelrum_engine::tables::{self, Endgame, TableValue};
 use spelrum_engine::{
-    Adjudication, Board, GameRecord, GameSetup, Outcome, Rules, Termination, Timeless, play_game,
-    referee, replay_moves,
+    Adjudication, Board, Ending, GameRecord, GameSetup, Host, Outcome, Rules, Side, SyzygyResults,
+    SyzygyRule, Termination, Timeless, play_game, referee, replay_moves,
 };
 
 use super::chess;
 use crate::common::{key, player};
 
-const RULE: Adjudication = Adjudication { resign: None, draw: None, tables: true };
+const RULE: Adjudication = Adjudication { resign: None, draw: None, tables: true, syzygy: None };
 
 fn played(opening: &str, algorithm: &str, rule: Option<Adjudication>, seed: u64) -> GameRecord {
+    played_by(&Timeless, opening, algorithm, rule, seed)
+}
+
+fn played_by(
+    host: &dyn Host,
+    opening: &str,
+    algorithm: &str,
+    rule: Option<Adjudication>,
+    seed: u64,
+) -> GameRecord {
     let rules = Chess::rules();
     let player = player(&rules, algorithm);
     let setup = GameSetup {
@@ -24,7 +36,7 @@ fn played(opening: &str, algorithm: &str, rule: Option<Adjudication>, seed: u64)
         adjudication: rule,
         stops: None,
     };
-    play_game(&setup, &Timeless).unwrap()
+    play_game(&setup, host).unwrap()
 }
 
 fn board<'a>(rules: &'a Rules, opening: &'a str, rule: Option<Adjudication>) -> Board<'a> {
@@ -121,4 +133,78 @@ fn the_rules_of_chess_come_first() {
     let opening = "7k/8/6K1/8/8/8/8/R7 w - - 0 1";
     let game = played(opening, r#"{"algorithm": "table"}"#, Some(RULE), 1);
     assert_eq!((game.moves.len(), game.termination.name()), (1, "checkmate"));
+}
+
+/// A machine whose Syzygy tables are the exact ones, so that pawns have none.
+struct WithTables;
+
+impl Host for WithTables {
+    fn wall(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn cpu(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn syzygy_ending(&self, position: &str, _fifty_moves: bool) -> Option<Ending> {
+        let ending = tables::ending(&chess(position))?;
+        Some(Ending { termination: Termination::SYZYGY, ..ending })
+    }
+}
+
+/// Games end by the host's tables as they do by exact ones, with a name of its own. The referee, who has no tables,
+/// takes their result as true where the rule covers it, and nowhere else.
+#[test]
+fn games_end_by_the_tables_of_the_host_and_the_referee_needs_none() {
+    let rules = Chess::rules();
+    let by = |results| {
+        let syzygy = Some(SyzygyRule { pieces: 4, fifty_moves: true, results });
+        Some(Adjudication { syzygy, ..Adjudication::default() })
+    };
+    let random = r#"{"algorithm": "random"}"#;
+    let mut ends = [0; 2];
+    for seed in 0..60 {
+        let opening =
+            ["3k4/8/8/5q2/4R3/3B4/8/4K3 w - - 0 1", "4k3/8/2r5/3n4/4R3/8/8/4K3 b - - 0 1"]
+                [seed as usize % 2];
+        let expected = played(opening, random, Some(RULE), seed);
+        let ruled = played_by(&WithTables, opening, random, by(SyzygyResults::All), seed);
+        let is_ended = expected.termination == Termination::TABLE;
+        if is_ended {
+            assert_eq!(ruled.termination, Termination::SYZYGY);
+            assert_eq!(ruled.outcome, expected.outcome);
+        }
+        assert_eq!(ruled.moves, expected.moves);
+        assert_eq!(referee(&board(&rules, opening, by(SyzygyResults::All)), &ruled), Ok(()));
+        // Without tables the game goes on.
+        let free = played(opening, random, None, seed);
+        assert_eq!(played(opening, random, by(SyzygyResults::All), seed), free);
+        if !is_ended {
+            continue;
+        }
+        let is_draw = ruled.outcome == Outcome::Draw;
+        ends[usize::from(is_draw)] += 1;
+        let covered = [(SyzygyResults::WinLoss, !is_draw), (SyzygyResults::Draw, is_draw)];
+        for (results, is_covered) in covered {
+            assert_eq!(referee(&board(&rules, opening, by(results)), &ruled).is_ok(), is_covered);
+        }
+        // Neither without the rule, nor with more pieces than it covers, nor earlier.
+        assert!(referee(&board(&rules, opening, None), &ruled).is_err());
+        let three = SyzygyRule { pieces: 3, fifty_moves: true, results: SyzygyResults::All };
+        let three = Some(Adjudication { syzygy: Some(three), ..Adjudication::default() });
+        assert!(referee(&board(&rules, opening, three), &ruled).is_err());
+        let mut shorter = ruled.clone();
+        shorter.moves.pop();
+        if !shorter.moves.is_empty() {
+            assert!(referee(&board(&rules, opening, by(SyzygyResults::All)), &shorter).is_err());
+        }
+        let mut other = ruled.clone();
+        other.first_side = match ruled.first_side {
+            Side::First => Side::Second,
+            Side::Second => Side::First,
+        };
+        assert!(referee(&board(&rules, opening, by(SyzygyResults::All)), &other).is_err());
+    }
+    assert!(ends.iter().all(|&count| count > 3), "{ends:?}");
 }
