@@ -29,6 +29,8 @@ pub struct EngineFile {
     builds: Option<PathBuf>,
     /// Programs that are accepted from a coordinator.
     accepted: Option<AcceptedPrograms>,
+    /// The folders of this machine's Syzygy tables.
+    syzygy: Vec<PathBuf>,
 }
 
 /// An error in an engines file.
@@ -179,6 +181,12 @@ impl EngineFile {
         })
     }
 
+    /// The folders of this machine's Syzygy tables; empty if the file names none.
+    #[must_use]
+    pub fn syzygy(&self) -> &[PathBuf] {
+        &self.syzygy
+    }
+
     /// All engines, by name.
     pub fn iter(&self) -> impl Iterator<Item = &EngineSpec> {
         self.engines.values()
@@ -196,7 +204,7 @@ const EXAMPLE: &str =
     "[engines.stockfish] and below it protocol = \"uci\" and command = \"stockfish\"";
 
 /// The keys of an engine.
-const ENGINE: [&str; 22] = [
+const ENGINE: [&str; 23] = [
     "protocol",
     "command",
     "git",
@@ -219,13 +227,16 @@ const ENGINE: [&str; 22] = [
     "gtp",
     "xboard",
     "ugi",
+    "syzygy",
 ];
 
 fn read_engines(text: &str, folder: &Path) -> Result<EngineFile, Fault> {
     let root = spelrum_toml::parse(text, "docs/engines.md documents the format")?;
-    root.check_keys("the engines file", &["engines", "builds", "accept_programs"])?;
+    root.check_keys("the engines file", &["engines", "builds", "accept_programs", "syzygy"])?;
     let builds = root.get("builds").map(Entry::text).transpose()?.map(|path| folder.join(path));
-    let mut file = EngineFile { builds, ..EngineFile::default() };
+    let syzygy = root.value("syzygy").map(|node| syzygy_folders(node, folder)).transpose()?;
+    let syzygy = syzygy.unwrap_or_default();
+    let mut file = EngineFile { builds, syzygy, ..EngineFile::default() };
     file.accepted = root
         .get("accept_programs")
         .map(|entry| accepted(entry, folder, file.builds()))
@@ -240,7 +251,7 @@ fn read_engines(text: &str, folder: &Path) -> Result<EngineFile, Fault> {
         ));
     }
     for entry in entries {
-        let engine = RawEngine::new(entry, folder)?;
+        let engine = RawEngine { syzygy: &file.syzygy, ..RawEngine::new(entry, folder)? };
         match engine.source()? {
             Some(source) => drop(file.sources.insert(entry.key.clone(), source)),
             None => file.add(engine.into_spec()?),
@@ -265,7 +276,7 @@ fn accepted(
     let table = entry.value.table(owner, ACCEPTED_EXAMPLE)?;
     let of_engine = ENGINE.into_iter().filter(|key| !NOT_ACCEPTED.contains(key));
     table.check_keys(owner, &of_engine.chain(ACCEPTED).collect::<Vec<_>>())?;
-    let raw = RawEngine { name: entry, table, protocol: protocol(table)?, folder };
+    let raw = RawEngine { name: entry, table, protocol: protocol(table)?, folder, syzygy: &[] };
     let name = |(node, name): (&Node, &str)| {
         check_engine_name(name, &node.place).map(|()| name.to_owned())
     };
@@ -304,6 +315,8 @@ struct RawEngine<'a> {
     table: &'a Table,
     protocol: Protocol,
     folder: &'a Path,
+    /// The folders of the machine's Syzygy tables.
+    syzygy: &'a [PathBuf],
 }
 
 impl<'a> RawEngine<'a> {
@@ -312,7 +325,7 @@ impl<'a> RawEngine<'a> {
         let owner = format!("engine `{}`", name.key);
         let table = name.value.table(&owner, EXAMPLE)?;
         table.check_keys(&owner, &ENGINE)?;
-        Ok(Self { name, table, protocol: protocol(table)?, folder })
+        Ok(Self { name, table, protocol: protocol(table)?, folder, syzygy: &[] })
     }
 
     fn into_spec(self) -> Result<EngineSpec, Fault> {
@@ -474,8 +487,8 @@ impl<'a> RawEngine<'a> {
             options.extend(allowed(entry, self.protocol)?);
         }
         // Sweeps cannot change the machine's own settings.
-        let set = self.entries("set")?;
-        options.retain(|option| !set.iter().any(|set| set.key.eq_ignore_ascii_case(&option.name)));
+        let set = self.set()?;
+        options.retain(|option| !set.keys().any(|name| name.eq_ignore_ascii_case(&option.name)));
         Ok(options)
     }
 
@@ -494,8 +507,54 @@ impl<'a> RawEngine<'a> {
             let name = one_line("the name of an option", &entry.key, &entry.key_place)?;
             Ok((name, option_value(&entry.value)?))
         };
-        set.iter().map(value).collect()
+        let mut options: Options = set.iter().map(value).collect::<Result<_, Fault>>()?;
+        if let Some((name, text)) = self.syzygy_option()? {
+            options.insert(name, OptionValue::Text(text));
+        }
+        Ok(options)
     }
+
+    /// The option with the folders of the machine's Syzygy tables, if the engine is to have them.
+    fn syzygy_option(&self) -> Result<Option<(String, String)>, Fault> {
+        let Some(node) = self.table.value("syzygy") else { return Ok(None) };
+        let Tree::Scalar(Scalar::Bool(is_wanted)) = node.tree else {
+            let problem = format!("`syzygy` cannot be {}", node.kind());
+            return Err(Fault::at(&node.place, problem, "write syzygy = true"));
+        };
+        if !is_wanted {
+            return Ok(None);
+        }
+        let fault = |problem: &str, remedy| Err(Fault::at(&node.place, problem, remedy));
+        if !self.protocol.has_options() {
+            return fault("its protocol has no options", "remove `syzygy`");
+        }
+        let Ok(path) = std::env::join_paths(self.syzygy) else {
+            return fault("a folder has a `:` in its name", "rename it");
+        };
+        if self.syzygy.is_empty() {
+            return fault("the file names no Syzygy tables", SYZYGY_EXAMPLE);
+        }
+        Ok(Some(("SyzygyPath".to_owned(), path.to_string_lossy().into_owned())))
+    }
+}
+
+const SYZYGY_EXAMPLE: &str = "write [syzygy] and below it path = \"/srv/syzygy\"";
+
+/// The folders of Syzygy tables: a list, or a text in which `:` stands between them.
+fn syzygy_folders(node: &Node, folder: &Path) -> Result<Vec<PathBuf>, Fault> {
+    let table = node.table("`syzygy`", SYZYGY_EXAMPLE)?;
+    table.check_keys("`syzygy`", &["path"])?;
+    let path = table.required("path", "path = \"/srv/syzygy\"")?;
+    let listed: Vec<PathBuf> = match &path.value.tree {
+        Tree::Scalar(Scalar::Text(text)) => std::env::split_paths(text).collect(),
+        Tree::Scalar(_) | Tree::Array(_) | Tree::Table(_) => {
+            texts(Some(&path.value), "`path`")?.into_iter().map(|(_, text)| text.into()).collect()
+        }
+    };
+    if listed.iter().all(|path| path.as_os_str().is_empty()) {
+        return Err(Fault::at(&path.value.place, "`path` names no folder", SYZYGY_EXAMPLE));
+    }
+    Ok(listed.into_iter().map(|path| folder.join(path)).collect())
 }
 
 /// The texts of a list, with their nodes; none if it is absent.

@@ -298,3 +298,25 @@ fn a_file_that_is_not_there_is_said() {
     std::fs::write(&path, "").unwrap();
     assert_eq!(EngineFile::read(&path), Ok(EngineFile::default()));
 }
+
+#[test]
+fn the_folders_of_syzygy_tables_are_listed_and_handed_to_engines() {
+    let engine = "[engines.a]\nprotocol = \"uci\"\ncommand = \"./a\"\nsyzygy = true\n";
+    let folders = |path: &str| parse(&format!("[syzygy]\npath = {path}\n{engine}")).unwrap();
+    for path in ["[\"/tb/5\", \"6\"]", "\"/tb/5:6\""] {
+        let file = folders(path);
+        assert_eq!(file.syzygy(), [Path::new("/tb/5"), Path::new("/etc/spelrum/6")], "{path}");
+        let option = &file.get("a").unwrap().set["SyzygyPath"];
+        assert_eq!(*option, OptionValue::Text("/tb/5:/etc/spelrum/6".to_owned()));
+    }
+    assert!(parse("").unwrap().syzygy().is_empty());
+    let problem = |text: &str| parse(text).unwrap_err().problem;
+    assert_eq!(problem(engine), "the file names no Syzygy tables");
+    assert_eq!(problem("[syzygy]\npath = \"\""), "`path` names no folder");
+    assert_eq!(problem("[syzygy]\npath = [1]"), "`path` must be a text, not a whole number");
+    assert_eq!(problem("[syzygy]\n"), "`syzygy` has no `path`");
+    let gtp =
+        "[syzygy]\npath = \"/tb\"\n[engines.a]\nprotocol = \"gtp\"\ncommand = \"./a\"\nsyzygy = ";
+    assert_eq!(problem(&format!("{gtp}true")), "its protocol has no options");
+    assert_eq!(problem(&format!("{gtp}1")), "`syzygy` cannot be a whole number");
+}
