@@ -179,7 +179,7 @@ pub use times::{
     CostedPlayer, MoveTimes, OVERRUN_TOLERANCE, OVERRUNS_WARNED_OF, Overruns, bucket_from_us,
     time_bucket,
 };
-pub use unplaced::{Unplaced, attention_of_placement, bound, lacking_text, unplaced};
+pub use unplaced::{Unplaced, attention_of_placement, bound, lacking_text, syzygy_text, unplaced};
 pub use verdicts::AdjustedVerdicts;
 pub use verifications::{
     DifferentGame, GetVerifications, OrderVerifications, OrderedVerifications, Verdict,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use spelrum_model::demands::{Demands, Offer, Unmet};
-use spelrum_model::labels::WantedLabel;
+use spelrum_model::labels::{SYZYGY_LABEL, WantedLabel};
 use spelrum_model::wanted::Wanted;
 use spelrum_model::{CellId, ExperimentId, WorkerId};
 
@@ -133,12 +133,23 @@ pub fn attention_of_placement(
 }
 
 impl Unplaced {
+    /// The demand for Syzygy tables, if no worker has these.
+    fn syzygy(&self) -> Option<(String, String)> {
+        match &self.why {
+            Why::Labels(_, label) => syzygy_text(label.as_ref()?),
+            Why::Bound(_) => None,
+        }
+    }
+
     fn problem(&self, NamedCell { cell, players: [first, second], .. }: &NamedCell) -> String {
         let example = format!("cell {cell} ({first} against {second})");
         let subject = match self.cells {
             1 => format!("{example} is"),
             cells => format!("{cells} cells, such as {example}, are"),
         };
+        if let Some((whom, _)) = self.syzygy() {
+            return format!("{subject} for {whom}, and no connected worker is one");
+        }
         match &self.why {
             Why::Labels(_, Some(label)) => {
                 format!(
@@ -158,6 +169,9 @@ impl Unplaced {
     }
 
     fn remedy(&self) -> String {
+        if let Some((_, remedy)) = self.syzygy() {
+            return remedy;
+        }
         match &self.why {
             Why::Labels(require, _) => {
                 let flags: Vec<String> = require.iter().map(flag).collect();
@@ -184,6 +198,9 @@ pub fn lacking_text(lacking: &[Unmet]) -> String {
         | Unmet::Measured(_) => None,
     };
     let labels: Vec<WantedLabel> = lacking.iter().filter_map(label).collect();
+    let (tables, labels): (Vec<_>, Vec<_>) =
+        labels.into_iter().partition(|label| syzygy_text(label).is_some());
+    let of_tables = tables.iter().filter_map(syzygy_text);
     let flags: Vec<String> = labels.iter().map(flag).collect();
     let of_labels = (!labels.is_empty()).then(|| {
         format!(
@@ -193,10 +210,23 @@ pub fn lacking_text(lacking: &[Unmet]) -> String {
             flags.join(" ")
         )
     });
-    let of_bounds = lacking.iter().filter_map(bound);
+    let of_bounds = lacking.iter().filter_map(bound).chain(of_tables);
     let of_bounds = of_bounds.map(|(whom, remedy)| format!("{whom}: {remedy}"));
     let texts: Vec<String> = of_labels.into_iter().chain(of_bounds).collect();
     format!("the games that wait are for {}", texts.join("; and for "))
+}
+
+/// Returns which workers may play games that a demand for Syzygy tables excludes from a worker, and the remedy; `None` if
+/// the label is another.
+#[must_use]
+pub fn syzygy_text(label: &WantedLabel) -> Option<(String, String)> {
+    let pieces = label.value.as_ref().filter(|_| label.name == SYZYGY_LABEL)?;
+    Some((
+        format!("workers that have all Syzygy tables of up to {pieces} pieces"),
+        "name the folders of the tables in the engines file of a machine that has them, [syzygy] path = \"…\", and \
+         start its worker with --engines FILE; or take `syzygy` out of the sweep's [adjudication] and submit it again"
+            .to_owned(),
+    ))
 }
 
 /// Returns which workers may play games that a bound excludes from a worker, and the remedy.
