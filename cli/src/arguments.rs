@@ -10,7 +10,7 @@ use anstream::ColorChoice;
 use clap::Args;
 use colorchoice_clap::Color;
 use rustix::process::Signal;
-use spelrum_model::labels::{LABELS_MAX, Label, NoLabel};
+use spelrum_model::labels::{LABELS_MAX, Label, NoLabel, SYZYGY_LABEL};
 use spelrum_worker::{Cores, ExclusiveSlots};
 use tonic::transport::{Endpoint, Uri};
 
@@ -155,12 +155,18 @@ fn label_from_text(text: &str) -> Result<Label, NoLabel> {
 }
 
 impl LabelArguments {
-    /// The labels, in the order of their names.
+    /// The labels, and that of the machine's Syzygy tables, in the order of their names.
     ///
     /// # Errors
-    /// If there are too many, or one is given twice.
-    pub(crate) fn labels(&self) -> Result<Vec<Label>, CliError> {
+    /// If there are too many, or one is given twice, or the tables' is given.
+    pub(crate) fn labels(&self, tables: Option<Label>) -> Result<Vec<Label>, CliError> {
+        if let Some(label) = self.labels.iter().find(|label| label.name == SYZYGY_LABEL) {
+            return Err(CliError::new(Exit::Usage, "label this machine")
+                .because(format!("the label {label} is for machines with Syzygy tables"))
+                .help("leave it out; name the folders of the tables in the engines file: [syzygy] path = \"…\""));
+        }
         let mut labels = self.labels.clone();
+        labels.extend(tables);
         labels.sort_unstable();
         let twice = labels.windows(2).find(|two| two[0].name == two[1].name);
         let problem = match twice {

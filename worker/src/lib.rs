@@ -44,12 +44,14 @@ mod playing;
 mod requests;
 mod sharing;
 mod slot;
+mod syzygy;
 
 pub use calibrating::measured_speed;
 pub use cores::{Cores, ExclusiveSlots, InvalidExclusiveSlots};
 pub use engines::{AtBoard, Engines, Room, capabilities, engine_options, game_setup};
 pub use memory::memory_to_offer;
 pub use playing::{NoWorker, PlayingCommand, PlayingProcess};
+pub use syzygy::install_syzygy;
 
 use std::convert::Infallible;
 use std::num::NonZeroU32;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use nix::sys::resource::{UsageWho, getrusage};
 use rustix::time::{ClockId, clock_gettime};
 use spelrum_engine::network::{Recipe, TrainError, Trained, train};
-use spelrum_engine::{GameRecord, Host, MoveRecord, MoveValuesError, PlayError, tables};
+use spelrum_engine::{Ending, GameRecord, Host, MoveRecord, MoveValuesError, PlayError, tables};
 use spelrum_model::{FinishedTraining, GameId, PlayableCell, PlayableVerification, PlayedGame};
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::{game, training, v1, work};
@@ -27,6 +27,7 @@ use crate::hub::{Reports, Signs};
 use crate::outcome::{Finished, failed};
 use crate::panics;
 use crate::sharing::{Shares, Sharing};
+use crate::syzygy::syzygy_ending;
 
 /// Finished games are handed in at least this often, even within a batch.
 const HAND_IN_AFTER: Duration = Duration::from_millis(100);
@@ -436,6 +437,10 @@ impl Host for SlotHost<'_> {
     fn involuntary_switches(&self) -> Option<u64> {
         let usage = getrusage(UsageWho::RUSAGE_THREAD).ok()?;
         u64::try_from(usage.involuntary_context_switches()).ok()
+    }
+
+    fn syzygy_ending(&self, position: &str, fifty_moves: bool) -> Option<Ending> {
+        syzygy_ending(position, fifty_moves)
     }
 
     /// The timeout applies here alone: it ends a game without a result, and affects nothing in one that has a

@@ -14,7 +14,9 @@ use super::new::{not_written, write_file};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::sweeps::imports::ImportedFile;
-use crate::sweeps::match_files::{Folders, MatchFiles, Program, engines_text, programs};
+use crate::sweeps::match_files::{
+    Folders, MatchFiles, Program, engines_text, programs, syzygy_table,
+};
 use crate::sweeps::match_words::Remark;
 use crate::terminal;
 use crate::terminal::notices;
@@ -130,7 +132,8 @@ impl ImportEngines {
         let sweep =
             self.sweep.as_ref().map(|path| self.sweep_text(path, &files, &taken, &engines_folder));
         let sweep = sweep.transpose()?;
-        let (engines, is_new) = self.engines_text(&into, &taken)?;
+        let tables = sweep.as_ref().map(|files| &files.syzygy_folders[..]).unwrap_or_default();
+        let (engines, is_new) = self.engines_text(&into, &taken, tables)?;
         if let (Some(path), Some(files)) = (&self.sweep, &sweep) {
             write_file(path, &files.sweep, self.force).map_err(|error| not_written(path, error))?;
         }
@@ -195,7 +198,12 @@ impl ImportEngines {
     }
 
     /// The engines file with these engines, and whether it is a new one.
-    fn engines_text(&self, into: &Path, programs: &[Program]) -> Result<(String, bool)> {
+    fn engines_text(
+        &self,
+        into: &Path,
+        programs: &[Program],
+        tables: &[String],
+    ) -> Result<(String, bool)> {
         let failed = || CliError::new(Exit::Input, format!("write {}", into.display()));
         let old = match std::fs::read_to_string(into) {
             Ok(_) if self.into.is_none() => {
@@ -205,7 +213,7 @@ impl ImportEngines {
             }
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Ok((engines_text(programs), true));
+                return Ok((engines_text(programs, tables), true));
             }
             Err(error) => {
                 return Err(failed()
@@ -217,6 +225,9 @@ impl ImportEngines {
         // Before it is changed, so that its lines are those that the user sees.
         EngineFile::parse(&old, &absolute).map_err(|error| unreadable(into, error))?;
         let mut document: DocumentMut = old.parse().map_err(|error| failed().because(error))?;
+        if !tables.is_empty() {
+            document.entry("syzygy").or_insert_with(|| syzygy_table(tables));
+        }
         let mut none = Table::new();
         none.set_implicit(true);
         let engines = document.entry("engines").or_insert(Item::Table(none)).as_table_like_mut();
@@ -311,7 +322,7 @@ fn usable(file: &ImportedFile, folders: &Folders, remarks: &mut Vec<NotTakenOver
             remark("it has no program, and is left out".to_owned(), "write cmd=PROGRAM".to_owned());
             continue;
         };
-        let text = engines_text([&program]);
+        let text = engines_text([&program], &[]);
         let read = EngineFile::parse(&text, &folders.engines.join(ENGINES_FILE));
         let spec = match read {
             Ok(read) => read,

@@ -10,6 +10,7 @@ use crate::arguments::{self, Offer, SlotsArguments};
 use crate::config::TOKEN_VARIABLE;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
+use crate::local::syzygy_tables::SyzygyTables;
 use crate::players::engines_file::{self, EnginesArguments, FILES_OF_WORKER};
 use crate::terminal::interrupt::TERMINATING;
 use crate::terminal::logging::LogArguments;
@@ -69,7 +70,11 @@ impl PlayingProcess {
         let failed = |error| CliError::new(Exit::Internal, "listen for signals").because(error);
         let _unheeded = kinds.map(signal).collect::<Result<Vec<_>, _>>().map_err(failed)?;
         let offer = self.slots.offer();
-        let engines = match self.engines.read()? {
+        let file = self.engines.read()?;
+        if let Some(tables) = SyzygyTables::open(file.as_ref())? {
+            tables.install();
+        }
+        let engines = match file {
             Some(file) => Some(find(file, offer).await?),
             None => None,
         };

@@ -9,7 +9,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use spelrum_answers as results;
 use spelrum_answers::SubmittedSweep;
-use spelrum_answers::{ExperimentSummary, Machine, bound};
+use spelrum_answers::{ExperimentSummary, Machine, bound, syzygy_text};
 use spelrum_engine::Rules;
 use spelrum_external::EngineFile;
 use spelrum_model::ExperimentState;
@@ -32,6 +32,7 @@ use crate::local::embedded::{Embedded, PlayOptions};
 use crate::local::listener::TlsArguments;
 use crate::local::on_finish::OnFinish;
 use crate::local::preflight::{self, DATABASE_THREADS};
+use crate::local::syzygy_tables::SyzygyTables;
 use crate::players::engines_file::{self, EnginesArguments, FILES_OF_RUN};
 use crate::remote::connection::Manner;
 use crate::results::ResultsSource;
@@ -238,8 +239,17 @@ impl Run {
 
     /// This machine's labels, and its speed if measured because games require fast machines. If workers can join,
     /// games that this process must not play are left to them.
-    fn placed(&self, sweep: &SweepFile) -> Result<(Vec<Label>, Option<Speed>)> {
-        let labels = self.labels.labels()?;
+    fn placed(
+        &self,
+        sweep: &SweepFile,
+        file: Option<&EngineFile>,
+    ) -> Result<(Vec<Label>, Option<Speed>)> {
+        let tables = SyzygyTables::open(file)?;
+        let labels = self.labels.labels(tables.as_ref().and_then(SyzygyTables::label))?;
+        if let Some(tables) = tables {
+            notices::notify(&tables.describe());
+            tables.install();
+        }
         let demands = sweep.plan.demands();
         let here = self.offered(&labels, sweep, &demands)?;
         let unmet = demands.iter().find_map(|demands| demands.unmet_by(&here));
@@ -253,7 +263,15 @@ impl Run {
 
     /// Reports games that this process must not play: an error unless workers can join.
     fn leave_to_workers(&self, unmet: &Unmet) -> Result<()> {
-        let (whom, remedy) = if let Unmet::Label(label) = unmet {
+        let (whom, remedy) = if let Unmet::Label(label) = unmet
+            && let Some((whom, remedy)) = syzygy_text(label)
+        {
+            let remedy = match self.match_command {
+                Some(_) => "give --tb FOLDERS with the folders of the tables".to_owned(),
+                None => format!("{remedy}; or use --listen to let workers join"),
+            };
+            (whom, remedy)
+        } else if let Unmet::Label(label) = unmet {
             (
                 format!("workers with the label {label}"),
                 "give --label if it applies to this machine, use --listen to let workers join, or remove it \
@@ -415,7 +433,8 @@ impl Run {
         // Results can be viewed on any machine.
         let is_played = !previewed.games_left.is_empty()
             && previewed.games_left.iter().all(|&games| games == 0);
-        let (labels, speed) = if is_played { Default::default() } else { self.placed(sweep)? };
+        let (labels, speed) =
+            if is_played { Default::default() } else { self.placed(sweep, file.as_ref())? };
         if let Some(change) = &previewed.change {
             self.refuse_to_change(sweep, change, db)?;
             notices::notify(&preview::announcement(&sweep.plan, change));

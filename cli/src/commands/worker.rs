@@ -11,6 +11,7 @@ use crate::config;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::local::build_info;
+use crate::local::syzygy_tables::SyzygyTables;
 use crate::players::engines_file::{self, EnginesArguments, FILES_OF_WORKER};
 use crate::terminal::interrupt::Interrupts;
 use crate::terminal::logging::LogArguments;
@@ -74,9 +75,13 @@ impl Worker {
         }
         self.logs.start("info");
         let coordinator = config::coordinator(&self.coordinator)?;
-        let labels = self.labels.labels()?;
         // Read early, so that its errors are reported first.
         let engines = self.engines.read()?;
+        let tables = SyzygyTables::open(engines.as_ref())?;
+        let labels = self.labels.labels(tables.as_ref().and_then(SyzygyTables::label))?;
+        if let Some(tables) = tables {
+            tracing::info!("{}", tables.describe());
+        }
         let interrupts = Interrupts::listen(|| {
             tracing::info!("ending: finishing the games under way; a second signal stops now");
         })?;

@@ -13,3 +13,4 @@ pub(crate) mod on_finish;
 pub(crate) mod preflight;
 pub(crate) mod replay;
 pub(crate) mod systemd;
+pub(crate) mod syzygy_tables;

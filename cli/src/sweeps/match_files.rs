@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use spelrum_engine::parameters_of;
+use spelrum_syzygy::Tables;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
 use super::match_words::{EngineWords, MatchWords, NO_CLOCK};
@@ -27,6 +28,8 @@ pub(crate) struct MatchFiles {
     pub(crate) commands: Vec<String>,
     /// The programs to push to the coordinator.
     pub(crate) pushes: Vec<PathBuf>,
+    /// The folders of Syzygy tables, as the engines file has them.
+    pub(crate) syzygy_folders: Vec<String>,
 }
 
 /// The folders from which relative paths lead: those of a command line, of the engines file and of the sweep that are
@@ -81,15 +84,27 @@ pub(crate) fn programs(words: &MatchWords, folders: &Folders) -> Vec<Option<Prog
 }
 
 /// The text of an engines file.
-pub(crate) fn engines_text<'p>(programs: impl IntoIterator<Item = &'p Program>) -> String {
+pub(crate) fn engines_text<'p>(
+    programs: impl IntoIterator<Item = &'p Program>,
+    syzygy_folders: &[String],
+) -> String {
     let mut tables = Table::new();
     for Program { name, entry } in programs.into_iter().filter(|program| !program.entry.is_empty())
     {
         tables.insert(name, Item::Table(entry.clone().into_table()));
     }
     let mut engines = DocumentMut::new();
+    if !syzygy_folders.is_empty() {
+        engines.insert("syzygy", syzygy_table(syzygy_folders));
+    }
     engines.insert("engines", implicit(tables));
     engines.to_string()
+}
+
+/// The table of an engines file that names the folders of Syzygy tables.
+pub(crate) fn syzygy_table(folders: &[String]) -> Item {
+    let path: Array = folders.iter().collect();
+    Item::Table(InlineTable::from_iter([("path", Value::Array(path))]).into_table())
 }
 
 impl MatchFiles {
@@ -147,6 +162,12 @@ impl MatchFiles {
             player.extend(limits);
             players.insert(name, Item::Table(player.into_table()));
         }
+        let syzygy = syzygy(words).map_err(|(problem, remedy)| failed(problem, remedy))?;
+        let syzygy_folders: Vec<String> = words
+            .syzygy_folders
+            .iter()
+            .map(|folder| rebased(&folder.to_string_lossy(), &folders.words, &folders.engines))
+            .collect();
         let names: Vec<String> = programs.iter().map(|program| program.name.clone()).collect();
         let name = match &words.name {
             Some(name) => identifier(name),
@@ -154,9 +175,10 @@ impl MatchFiles {
         };
         let command = |program: &Program| Some(program.entry.get("command")?.as_str()?.to_owned());
         Ok(Self {
-            sweep: sweep(words, &name, &names, players, folders),
+            sweep: sweep(words, syzygy, &name, &names, players, folders),
             name,
-            engines: engines_text(&programs),
+            engines: engines_text(&programs, &syzygy_folders),
+            syzygy_folders,
             names,
             commands: programs.iter().filter_map(command).collect(),
             pushes: words
@@ -302,8 +324,38 @@ fn player(
     Ok(player)
 }
 
+/// The rule by which Syzygy tables end games; `None` without.
+fn syzygy(words: &MatchWords) -> std::result::Result<Option<InlineTable>, (String, &'static str)> {
+    let folders = &words.syzygy_folders;
+    if words.syzygy.is_empty() && folders.is_empty() {
+        return Ok(None);
+    }
+    let mut rule = words.syzygy.clone();
+    if words.is_remote() && !folders.is_empty() {
+        return Err((
+            "the folders of Syzygy tables mean nothing on other machines".to_owned(),
+            "give --tbpieces N without --tb, and name the folders in the workers' engines files: [syzygy] path = \"…\"",
+        ));
+    }
+    // fastchess writes 0 for any number.
+    if rule.get("pieces").and_then(Value::as_integer) == Some(0) {
+        rule.remove("pieces");
+    }
+    if !rule.contains_key("pieces") {
+        if folders.is_empty() {
+            let problem = "nothing says by tables of how many pieces games end";
+            return Err((problem.to_owned(), "give --tbpieces N"));
+        }
+        // Where they are not complete, the run says what is missing.
+        let complete = Tables::open(folders).map_or(0, |tables| tables.complete_pieces());
+        rule.insert("pieces", i64::try_from(complete.max(3)).unwrap_or(3).into());
+    }
+    Ok(Some(rule))
+}
+
 fn sweep(
     words: &MatchWords,
+    syzygy: Option<InlineTable>,
     name: &str,
     names: &[String],
     players: Table,
@@ -343,8 +395,12 @@ fn sweep(
         let pairing = InlineTable::from_iter([("gauntlet", Value::Array(firsts))]);
         sweep.insert("pairing", toml_edit::value(pairing));
     }
-    if !words.adjudication.is_empty() {
-        sweep.insert("adjudication", Item::Table(words.adjudication.clone().into_table()));
+    let mut adjudication = words.adjudication.clone();
+    if let Some(rule) = syzygy {
+        adjudication.insert("syzygy", rule.into());
+    }
+    if !adjudication.is_empty() {
+        sweep.insert("adjudication", Item::Table(adjudication.into_table()));
     }
     sweep.insert("players", implicit(players));
     sweep.to_string()

@@ -190,9 +190,24 @@ pub(super) const OPTIONS: &[OptionWord] = &[
         &["startup-ms", "ucinewgame-ms", "ping-ms"],
         "the usual times are longer; an engines file has them",
     ),
-    refused(
-        &["tb", "tbpieces", "tbignore50", "tbadjudicate"],
-        "Syzygy tables are not read yet: leave it out",
+    ours(
+        &["tb"],
+        Takes::One,
+        "FOLDERS",
+        "end games by the Syzygy tables in these folders, with `:` between them",
+    ),
+    ours(
+        &["tbpieces"],
+        Takes::One,
+        "N",
+        "the most pieces of such a position [default: as many as there are all tables of]",
+    ),
+    ours(&["tbignore50"], Takes::Nothing, "", "count wins that the fifty-move rule makes draws"),
+    ours(
+        &["tbadjudicate"],
+        Takes::One,
+        "BOTH|WIN_LOSS|DRAW",
+        "the results by which tables end games [default: BOTH]",
     ),
     OptionWord {
         names: &["help", "h"],

@@ -36,6 +36,9 @@ pub(crate) struct MatchWords {
     /// Keys of the sweep.
     pub(crate) sweep: InlineTable,
     pub(crate) adjudication: InlineTable,
+    /// The rule by which Syzygy tables end games, and the folders of the tables.
+    pub(crate) syzygy: InlineTable,
+    pub(crate) syzygy_folders: Vec<PathBuf>,
     pub(crate) chess960: bool,
     /// Another game than chess.
     pub(crate) game: Option<String>,
@@ -460,6 +463,14 @@ impl MatchWords {
             "seeds" => self.seeds = Some(number("`seeds`", word)?.unsigned_abs().max(1)),
             "resign" => self.take_resign(pairs)?,
             "draw" => self.take_draw(pairs)?,
+            "tb" => self.syzygy_folders = std::env::split_paths(word).collect(),
+            "tbpieces" => _ = self.syzygy.insert("pieces", number("`tbpieces`", word)?.into()),
+            "tbignore50" => _ = self.syzygy.insert("fifty_moves", false.into()),
+            "tbadjudicate" => {
+                let results = [("BOTH", "all"), ("WIN_LOSS", "win_loss"), ("DRAW", "draw")];
+                let results = choice("`tbadjudicate`", word, &results)?;
+                self.syzygy.insert("results", results.into());
+            }
             "max-moves" => {
                 let plies = number("`max-moves`", word)?.saturating_mul(2);
                 self.sweep.insert("max_plies", plies.into());

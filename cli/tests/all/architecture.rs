@@ -6,7 +6,7 @@ use std::process::Command;
 use spelrum_test_support::{Files, cycles};
 
 /// The project's crates, and those that each names in its manifest.
-const DEPENDENCIES: [(&str, &[&str]); 18] = [
+const DEPENDENCIES: [(&str, &[&str]); 19] = [
     ("names", &[]),
     ("engine", &["names"]),
     ("statistics", &["names"]),
@@ -31,13 +31,17 @@ const DEPENDENCIES: [(&str, &[&str]); 18] = [
             "names",
             "programs",
             "proto",
+            "report",
             "scheduling",
             "store",
             "sweep",
             "toml",
         ],
     ),
-    ("worker", &["answers", "engine", "external", "model", "programs", "proto", "scheduling"]),
+    (
+        "worker",
+        &["answers", "engine", "external", "model", "programs", "proto", "scheduling", "syzygy"],
+    ),
     ("tools", &["answers", "engine", "model", "names", "proto", "report", "scheduling", "store"]),
     // For tests only: no other crate has it here.
     ("test-support", &[]),

@@ -81,6 +81,7 @@ mod stats;
 mod steering;
 mod stopping;
 mod supervised;
+mod syzygy;
 mod table;
 mod terminal;
 mod tidy;

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use spelrum_engine::{
-    Answer, ENGINE_REVISION, ExternalPlayer, Fault, GameRecord, Host, MoveRecord, PlayError,
-    Player, TextTurn,
+    Answer, ENGINE_REVISION, Ending, ExternalPlayer, Fault, GameRecord, Host, MoveRecord, Outcome,
+    PlayError, Player, Termination, TextTurn, replay_moves,
 };
 use spelrum_model::GameEnd;
 use spelrum_model::{CellId, Difference, OpeningsCache, PlayableCell, replayed_stops, stops};
@@ -83,7 +83,11 @@ pub(crate) fn replay_game(
                 .because("an external engine played it, and its moves are not recorded")
                 .help("a sweep with record = \"moves\" keeps them, until it is pruned"));
         };
-        let host = Replaying { clock: Clock::default(), watch };
+        let texts = moves.iter().map(|record| record.mv.as_str());
+        let positions =
+            replay_moves(&game.definition.rules, &game.opening, texts).unwrap_or_default();
+        let end_position = positions.into_iter().next_back().map(|last| last.position);
+        let host = Replaying { clock: Clock::default(), watch, end: &game.end, end_position };
         return match check_by_rules(game, cell, moves, &host) {
             Ok(check) => Ok(check.map(|check| Rerun { check, moves: moves.clone() })),
             Err(error) => Err(failed().because(error)),
@@ -101,7 +105,7 @@ pub(crate) fn replay_game(
     if let Some(difference) = Difference::between_openings(&game.opening, &opening) {
         return Ok(Some(Rerun { check: Check::Different(difference), moves: Vec::new() }));
     }
-    let host = Replaying { clock: Clock::default(), watch };
+    let host = Replaying { clock: Clock::default(), watch, end: &game.end, end_position: None };
     let mut following = Following::new(game.moves.as_deref(), watch);
     let stops = game.moves.as_deref().map(|moves| stops(moves, game.end.termination));
     let stops = stops.and_then(|stops| replayed_stops(&stops));
@@ -277,10 +281,15 @@ impl<'a> Following<'a> {
     }
 }
 
-/// The machine's clocks, and whether the replay was interrupted.
+/// The machine's clocks, and whether the replay was interrupted. What Syzygy tables gave is taken from the record: the
+/// machine need not have them.
 struct Replaying<'a> {
     clock: Clock,
     watch: &'a Watch,
+    /// The recorded end.
+    end: &'a GameEnd,
+    /// Where it is, if the watch does not count the plies.
+    end_position: Option<String>,
 }
 
 impl Host for Replaying<'_> {
@@ -290,6 +299,20 @@ impl Host for Replaying<'_> {
 
     fn cpu(&self) -> Duration {
         self.clock.cpu()
+    }
+
+    fn syzygy_ending(&self, position: &str, _fifty_moves: bool) -> Option<Ending> {
+        let GameEnd { first_side, outcome, termination, plies, .. } = *self.end;
+        let is_here = match &self.end_position {
+            Some(end) => end == position,
+            None => self.watch.plies() == plies,
+        };
+        let winner = match outcome {
+            Outcome::Win => Some(first_side),
+            Outcome::Draw => None,
+            Outcome::Loss => Some(first_side.other()),
+        };
+        (is_here && termination == Termination::SYZYGY).then_some(Ending { winner, termination })
     }
 
     fn aborted(&self) -> bool {

@@ -191,13 +191,19 @@ fn read_rules(keys: &mut Keys<'_>) {
             keys.finish();
         }
     }
-    for (rule, word, key) in
-        [("maxmoves", "-maxmoves", "move_count"), ("tb_adjudication", "-tb", "syzygy_dirs")]
-    {
+    for (rule, words) in [
+        ("maxmoves", &[("-maxmoves", "move_count")][..]),
+        ("tb_adjudication", &[("-tb", "syzygy_dirs"), ("-tbpieces", "max_pieces")]),
+    ] {
         let mut keys = keys.object(rule);
         if keys.flag("enabled") {
-            let value = keys.take::<Json>(key, "a value").and_then(|json| scalar(&json));
-            keys.out.words.extend([word.to_owned(), value.unwrap_or_default()]);
+            for (word, key) in words {
+                let value = keys.take::<Json>(key, "a value").and_then(|json| scalar(&json));
+                keys.out.words.extend([(*word).to_owned(), value.unwrap_or_default()]);
+            }
+            if keys.flag("ignore_50_move_rule") {
+                keys.out.add("-tbignore50");
+            }
         }
     }
 }

@@ -184,11 +184,27 @@ fn read_test(mut keys: Keys<'_>) {
             keys.out.words.extend(rule.split_whitespace().filter(is_key).map(str::to_owned));
         }
     }
-    for key in ["syzygy_adj", "syzygy_wdl"] {
+    for (key, instead) in [
+        (
+            "syzygy_adj",
+            "games would end by the tables that each worker happens to have: say of how many pieces, \
+                        adjudication = { syzygy = 5 }",
+        ),
+        ("syzygy_wdl", "each machine's engines file gives engines its tables: syzygy = true"),
+    ] {
         let is_off =
             |text: &String| ["none", "disabled"].iter().any(|word| text.eq_ignore_ascii_case(word));
-        if keys.text(key).is_some_and(|text| !is_off(&text)) {
-            keys.remark(format!("`{key}` is not supported"), "Syzygy tables are not read yet");
+        let Some(text) = keys.text(key).filter(|text| !is_off(text)) else { continue };
+        let pieces = text.split_once('-').filter(|(_, unit)| unit.eq_ignore_ascii_case("man"));
+        match pieces {
+            Some((pieces, _)) if key == "syzygy_adj" => {
+                keys.out.words.extend(["-tbpieces".to_owned(), pieces.to_owned()]);
+                keys.remark(
+                    "the folders of Syzygy tables are not in it",
+                    "name them in the engines file: [syzygy] path = \"…\"",
+                );
+            }
+            _ => keys.remark(format!("`{key}` is not taken over"), instead),
         }
     }
     // Of a server with many tests: here a sweep has a priority.
