@@ -346,9 +346,10 @@ fn syzygy(words: &MatchWords) -> std::result::Result<Option<InlineTable>, (Strin
             let problem = "nothing says by tables of how many pieces games end";
             return Err((problem.to_owned(), "give --tbpieces N"));
         }
-        // Where they are not complete, the run says what is missing.
         let complete = Tables::open(folders).map_or(0, |tables| tables.complete_pieces());
-        rule.insert("pieces", i64::try_from(complete.max(3)).unwrap_or(3).into());
+        // Without any, the run says what is missing of the usual set.
+        let pieces = if complete == 0 { 5 } else { complete };
+        rule.insert("pieces", i64::try_from(pieces).unwrap_or(5).into());
     }
     Ok(Some(rule))
 }
@@ -590,7 +591,7 @@ mod tests {
             "./new ./old --nodes many",
             "./new ./old --book order=random",
             "./new ./old --book a.epd start=5",
-            "./new ./old --tb /tables",
+            "./new ./old --nodes 5 --tbignore50",
             "./new ./old --games -3",
             "./new ./old --nodes 5 --each conf=Sloppy",
             "--engine cmd=dev commit=0123 --engine cmd=./old --nodes 5",
