@@ -1,6 +1,6 @@
 //! `spelrum open`: the pages of a coordinator, or of a database, in a browser.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 
 use clap::Args;
 use spelrum_answers::MakeBrowserLink;
@@ -14,26 +14,21 @@ use crate::terminal::{self, notices};
 
 const ACTION: &str = "open the pages";
 
-/// Open the pages of a coordinator, or of a results database, in a browser
+/// Show a coordinator, or a results database, in a browser
 #[derive(Args, Debug)]
 #[command(
     visible_alias = "view",
     after_help = "\
-Prints a link that lets one browser in, within ten minutes, for as much as your token allows, and opens it. The \
-pages show experiments as they are played: progress, results and plots, workers, and single games.\n\n\
+Prints a link that lets one browser in, within ten minutes, for as much as your token allows. The pages show experiments as they are played: progress, results and plots, workers, and single games.\n\n\
 With --db the pages are those of the process that plays the database's games, such as spelrum run; if there is none, \
 this command serves them until Ctrl-C.\n\n\
 Examples:\n  \
 spelrum open --coordinator http://127.0.0.1:7878\n  \
-spelrum open --db pentago-depth.db\n  \
-spelrum open --coordinator lab --print"
+spelrum open --db pentago-depth.db"
 )]
 pub(crate) struct Open {
     #[command(flatten)]
     source: SourceArguments,
-    /// Only print the link
-    #[arg(long)]
-    print: bool,
 }
 
 impl Open {
@@ -52,12 +47,6 @@ impl Open {
         let mut out = terminal::stdout();
         writeln!(out, "{}", link.url)?;
         out.flush()?;
-        let is_for_people = std::io::stdout().is_terminal() && !self.print;
-        if is_for_people && let Err(error) = open::that_detached(&link.url) {
-            notices::notify(&format!(
-                "no browser was opened ({error}): the link above leads there"
-            ));
-        }
         if !steerer.is_own() {
             return Ok(Exit::Success);
         }

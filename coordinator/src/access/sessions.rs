@@ -9,13 +9,16 @@ use lru::LruCache;
 use rand::RngExt as _;
 use rand::distr::Alphanumeric;
 
-/// The cookie's name.
-const COOKIE: &str = "spelrum";
+/// What the cookie's name begins with. The rest is the process's own: cookies do not tell ports of a host apart.
+const COOKIE: &str = "spelrum-";
+
+/// Letters and digits of the rest.
+const NAME_CHARACTERS: usize = 8;
 
 /// How long a link works.
 const LINK_LASTS: Duration = Duration::from_secs(600);
 
-/// How long a cookie lasts after it was used last.
+/// How long a cookie lasts after it was used last, unless the browser ends before.
 const COOKIE_LASTS: Duration = Duration::from_secs(7 * 24 * 3_600);
 
 /// Links and cookies at once (invariant 9): the longest unused give way.
@@ -26,7 +29,10 @@ const SECRET_CHARACTERS: usize = 32;
 
 /// The links that were given out, and the browsers that used one. They end with the process.
 #[derive(Clone, Debug)]
-pub(crate) struct Sessions(Arc<Mutex<Both>>);
+pub(crate) struct Sessions {
+    cookie: Arc<str>,
+    both: Arc<Mutex<Both>>,
+}
 
 #[derive(Debug)]
 struct Both {
@@ -45,7 +51,8 @@ struct Entry {
 impl Sessions {
     pub(crate) fn new() -> Self {
         let both = Both { links: LruCache::new(PLACES), browsers: LruCache::new(PLACES) };
-        Self(Arc::new(Mutex::new(both)))
+        let cookie = format!("{COOKIE}{}", random(NAME_CHARACTERS)).into();
+        Self { cookie, both: Arc::new(Mutex::new(both)) }
     }
 
     /// The path of a new link, for whoever may do what this header allows.
@@ -63,10 +70,8 @@ impl Sessions {
         let link = both.links.pop(key).filter(|link| now < link.until)?;
         let secret = secret();
         let secure = if is_tls { "; Secure" } else { "" };
-        let cookie = format!(
-            "{COOKIE}={secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age={}{secure}",
-            COOKIE_LASTS.as_secs()
-        );
+        let name = &self.cookie;
+        let cookie = format!("{name}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}");
         let cookie = HeaderValue::try_from(cookie).ok()?;
         both.browsers.put(secret, Entry { until: now + COOKIE_LASTS, ..link });
         Some(cookie)
@@ -86,7 +91,8 @@ impl Sessions {
         let cookies =
             headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut pairs = cookies.flat_map(|cookies| cookies.split(';'));
-        let secret = pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))?;
+        let secret =
+            pairs.find_map(|pair| pair.trim().strip_prefix(&*self.cookie)?.strip_prefix('='))?;
         let mut both = self.lock();
         let entry = both.browsers.get_mut(secret)?;
         if now >= entry.until {
@@ -98,12 +104,16 @@ impl Sessions {
     }
 
     fn lock(&self) -> MutexGuard<'_, Both> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.both.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn secret() -> String {
-    rand::rng().sample_iter(Alphanumeric).take(SECRET_CHARACTERS).map(char::from).collect()
+    random(SECRET_CHARACTERS)
+}
+
+fn random(characters: usize) -> String {
+    rand::rng().sample_iter(Alphanumeric).take(characters).map(char::from).collect()
 }
 
 #[cfg(test)]
@@ -136,7 +146,8 @@ mod tests {
         headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer mine"));
         sessions.authorize(&mut headers, now);
         assert_eq!(headers[header::AUTHORIZATION], "Bearer mine");
-        for forged in ["spelrum=", "spelrum=x", "spelrum", "notspelrum=x", "=; ;;"] {
+        let name = cookie.split('=').next().unwrap();
+        for forged in [&format!("{name}="), &format!("{name}=x"), name, "spelrum-=x", "=; ;;"] {
             let mut headers = cookies(forged);
             sessions.authorize(&mut headers, now);
             assert!(!headers.contains_key(header::AUTHORIZATION), "{forged}");

@@ -41,7 +41,7 @@ use self::openapi::Operation;
 use self::parameters::PathParameters;
 pub(crate) use self::questions::unanswered;
 pub(crate) use self::reply::problem;
-use crate::access::{Passed, Sessions};
+use crate::access::{Certified, Passed, Sessions};
 use crate::dispatcher::{Clock, Dispatch};
 use crate::server::Transport;
 use crate::services::{BUSY_RETRY_AFTER, Planner};
@@ -129,16 +129,6 @@ impl Api {
         }
     }
 
-    /// The answer to a question that takes long, once there is a place among the few that are made at once.
-    pub(crate) async fn waiting_for_place<Q: spelrum_store::Question>(
-        &self,
-        question: Q,
-    ) -> Result<Q::Answer, Refusal> {
-        // The semaphore is never closed.
-        let _place = self.reports.acquire().await;
-        question.answer(&self.readers).await.map_err(unanswered)
-    }
-
     /// Cancelled when the coordinator ends.
     pub(crate) fn stopping(&self) -> CancellationToken {
         self.stopping.clone()
@@ -150,8 +140,14 @@ async fn browser_link(
     State(api): State<Arc<Api>>,
     transport: Option<Extension<Transport>>,
     uri: Uri,
+    certified: Option<Extension<Arc<Certified>>>,
     headers: HeaderMap,
 ) -> Response {
+    if certified.is_some() && !headers.contains_key(header::AUTHORIZATION) {
+        let problem_text = "a link stands for a token, and this call has a client certificate";
+        let remedy = "give the browser the certificate, or ask with a token";
+        return problem(Refusal::new(Reason::WrongRole, problem_text, remedy));
+    }
     let is_tls = transport.is_some_and(|transport| transport.0 == Transport::Tls);
     let scheme = if is_tls { "https" } else { "http" };
     // HTTP/2 has the host in the URI.

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -12,6 +12,7 @@ use futures_util::stream;
 use spelrum_answers::{GetStatus, Status};
 use spelrum_proto::Refusal;
 use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinHandle;
 
 use crate::api::Api;
 
@@ -33,12 +34,16 @@ pub(super) struct Live {
     api: Weak<Api>,
     places: Arc<Semaphore>,
     changes: watch::Sender<u64>,
+    looking: Looking,
 }
+
+/// The task that looks; it decides to end, and another begins, under this lock.
+type Looking = Arc<Mutex<Option<JoinHandle<()>>>>;
 
 impl Live {
     pub(super) fn new(api: Arc<Api>) -> Self {
-        let api = Arc::downgrade(&api);
-        Self { api, places: Arc::new(Semaphore::new(STREAMS_MAX)), changes: watch::Sender::new(0) }
+        let (places, changes) = (Arc::new(Semaphore::new(STREAMS_MAX)), watch::Sender::new(0));
+        Self { api: Arc::downgrade(&api), places, changes, looking: Looking::default() }
     }
 
     /// A stream that has an event whenever something has changed.
@@ -49,12 +54,14 @@ impl Live {
         let Some(api) = self.api.upgrade() else {
             return Err(Refusal::busy("the coordinator ends", RETRY_AFTER));
         };
-        let is_first = self.changes.receiver_count() == 0;
         let mut changes = self.changes.subscribe();
         changes.mark_unchanged();
-        if is_first {
-            tokio::spawn(look(Weak::clone(&self.api), self.changes.clone()));
+        let mut looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
+        if looking.as_ref().is_none_or(JoinHandle::is_finished) {
+            let (api, changes) = (Weak::clone(&self.api), self.changes.clone());
+            *looking = Some(tokio::spawn(look(api, changes, Arc::clone(&self.looking))));
         }
+        drop(looking);
         let stopping = api.stopping();
         drop(api);
         let events = stream::unfold((changes, place), move |(mut changes, place)| {
@@ -76,8 +83,15 @@ impl Live {
 }
 
 /// Looks every second, until nobody follows any more.
-async fn look(api: Weak<Api>, changes: watch::Sender<u64>) {
-    while changes.receiver_count() > 0 {
+async fn look(api: Weak<Api>, changes: watch::Sender<u64>, looking: Looking) {
+    loop {
+        {
+            let mut looking = looking.lock().unwrap_or_else(PoisonError::into_inner);
+            if changes.receiver_count() == 0 {
+                *looking = None;
+                return;
+            }
+        }
         let Some(api) = api.upgrade() else { return };
         if let Ok(status) = api.status(GetStatus::default()).await {
             let stamp = stamp(&status);

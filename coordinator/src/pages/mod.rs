@@ -82,15 +82,17 @@ impl Pages {
     }
 
     /// The page of all experiments.
-    pub(crate) async fn overview(&self) -> Response {
-        self.page("/", async {
-            let status = self.api.status(GetStatus::default()).await?;
+    pub(crate) async fn overview(self: Arc<Self>) -> Response {
+        let pages = Arc::clone(&self);
+        self.page("/", async move {
+            let api = &pages.api;
+            let status = api.status(GetStatus::default()).await?;
             let mut running = Vec::new();
             let is_running = |state| state == spelrum_model::ExperimentState::Running;
             let open = status.experiments.iter().rev().filter(|open| is_running(open.state));
             for experiment in open.take(RUNNING_SHOWN) {
                 let question = GetProgress { experiment: experiment.uuid.clone() };
-                let progress = question.answer(&self.api.readers).await.map_err(unanswered)?;
+                let progress = question.answer(&api.readers).await.map_err(unanswered)?;
                 running.push(Running { uuid: experiment.uuid.clone(), progress });
             }
             let about = format!("{} experiments", status.experiments_total);
@@ -111,14 +113,14 @@ impl Pages {
         let mut answers = Answers::default();
         let detail = needs.report.unwrap_or_default();
         let report = GetReport { experiment: uuid(), detail };
-        let report = self.api.waiting_for_place(report).await?;
+        let report = report.answer(readers).await.map_err(unanswered)?;
         if needs.answer::<spelrum_answers::Ratings>(Some(&report)) != Need::No
-            && let Ok(ratings) = self.api.waiting_for_place(GetRatings { experiment: uuid() }).await
+            && let Ok(ratings) = (GetRatings { experiment: uuid() }).answer(readers).await
         {
             answers.add(ratings);
         }
         if needs.answer::<spelrum_answers::Overview>(Some(&report)) != Need::No
-            && let Ok(played) = self.api.waiting_for_place(GetOverview { experiment: uuid() }).await
+            && let Ok(played) = (GetOverview { experiment: uuid() }).answer(readers).await
         {
             answers.add(played);
         }
@@ -139,7 +141,7 @@ impl Pages {
     async fn page(
         &self,
         address: &str,
-        make: impl Future<Output = Result<String, Refusal>> + Send,
+        make: impl Future<Output = Result<String, Refusal>> + Send + 'static,
     ) -> Response {
         match self.rendered.get(address, make).await {
             Ok(text) => html(StatusCode::OK, text.to_string()),
@@ -157,12 +159,14 @@ async fn experiment(
     Path(name): Path<String>,
     uri: Uri,
 ) -> Response {
-    pages.page(uri.path(), pages.experiment(&name)).await
+    let making = Arc::clone(&pages);
+    pages.page(uri.path(), async move { making.experiment(&name).await }).await
 }
 
 async fn workers(State(pages): State<Arc<Pages>>) -> Response {
-    let make = async {
-        let status = pages.api.status(GetStatus::default()).await?;
+    let making = Arc::clone(&pages);
+    let make = async move {
+        let status = making.api.status(GetStatus::default()).await?;
         let contents = spelrum_report::pages::workers(&status);
         Ok(spelrum_report::pages::page(Place::Workers, "Workers", "", &contents))
     };
@@ -232,7 +236,8 @@ fn html(status: StatusCode, text: String) -> Response {
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::CACHE_CONTROL, "no-store"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
+        // Not `no-referrer`: forms would then come without their origin.
+        (header::REFERRER_POLICY, "same-origin"),
         (header::X_FRAME_OPTIONS, "DENY"),
     ];
     (status, HEADERS, text).into_response()

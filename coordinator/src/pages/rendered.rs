@@ -1,48 +1,73 @@
 //! The texts of pages that were just made.
 
 use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use lru::LruCache;
 use spelrum_proto::Refusal;
+use tokio::sync::Semaphore;
 
-/// How long a page is shown again.
+use crate::services::BUSY_RETRY_AFTER;
+
+/// How long a page, or a refusal in its place, is shown again.
 const LASTS: Duration = Duration::from_secs(1);
 
 /// Addresses whose pages are kept.
 const PLACES: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
+/// Pages that are made at once: each may hold a whole report.
+const MAKING_MAX: usize = 2;
+
+/// Calls that wait for a page (invariant 9). They hold places that workers need, too.
+const WAITING_MAX: usize = 64;
+
+type Made = Result<Arc<str>, Refusal>;
+
 /// A page and when it was made; its lock is held while it is made, so that others wait for it.
-type Page = Arc<tokio::sync::Mutex<Option<(Instant, Arc<str>)>>>;
+type Page = Arc<tokio::sync::Mutex<Option<(Instant, Made)>>>;
 
 /// Pages by their addresses.
 #[derive(Debug)]
-pub(super) struct Rendered(Mutex<LruCache<String, Page>>);
+pub(super) struct Rendered {
+    pages: Mutex<LruCache<String, Page>>,
+    making: Arc<Semaphore>,
+    waiting: Semaphore,
+}
 
 impl Rendered {
     pub(super) fn new() -> Self {
-        Self(Mutex::new(LruCache::new(PLACES)))
+        let (making, waiting) = (Arc::new(Semaphore::new(MAKING_MAX)), Semaphore::new(WAITING_MAX));
+        Self { pages: Mutex::new(LruCache::new(PLACES)), making, waiting }
     }
 
-    /// The page of this address.
+    /// The page of this address. It is made to its end even if its caller goes away.
     pub(super) async fn get(
         &self,
         address: &str,
-        make: impl Future<Output = Result<String, Refusal>> + Send,
-    ) -> Result<Arc<str>, Refusal> {
+        make: impl Future<Output = Result<String, Refusal>> + Send + 'static,
+    ) -> Made {
+        let busy = |_| Refusal::busy("too many pages are being made", BUSY_RETRY_AFTER);
+        let _waits = self.waiting.try_acquire().map_err(busy)?;
         let page = {
-            let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(pages.get_or_insert(address.to_owned(), Page::default))
         };
-        let mut page = page.lock().await;
-        if let Some((made, text)) = &*page
+        let mut page = page.lock_owned().await;
+        if let Some((made, result)) = &*page
             && made.elapsed() < LASTS
         {
-            return Ok(Arc::clone(text));
+            return result.clone();
         }
-        let text: Arc<str> = make.await?.into();
-        *page = Some((Instant::now(), Arc::clone(&text)));
-        Ok(text)
+        let making = Arc::clone(&self.making);
+        let made = tokio::spawn(async move {
+            // The semaphore is never closed.
+            let _place = making.acquire_owned().await;
+            let result: Made = make.await.map(Into::into);
+            *page = Some((Instant::now(), result.clone()));
+            result
+        });
+        made.await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()))
     }
 }

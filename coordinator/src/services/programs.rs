@@ -50,7 +50,12 @@ impl ProgramsService {
 
     /// Begins an upload. Programs that experiments name which are not over make no room for it.
     async fn begin(&self, hash: &Sha256Hex, size: u64) -> Result<Incoming, Refusal> {
-        if lock(&self.uploads).len() >= UPLOADS_MAX {
+        let under_way = {
+            let mut uploads = lock(&self.uploads);
+            uploads.retain(|_, (_, last)| last.elapsed() < PIECE_PATIENCE);
+            uploads.len()
+        };
+        if under_way >= UPLOADS_MAX {
             return Err(Refusal::busy("too many programs are being pushed", BUSY_RETRY_AFTER));
         }
         let engines = self.dispatch.needed_engines().await?;
@@ -125,11 +130,12 @@ async fn drop_when_idle(uploads: Uploads, upload: [u8; 16]) {
         let mut uploads = lock(&uploads);
         match uploads.get(&upload) {
             Some((_, last)) if last.elapsed() < PIECE_PATIENCE => {}
-            // Between two pieces it is in the hands of a call, and soon over.
-            Some(_) | None => {
+            Some(_) => {
                 uploads.remove(&upload);
                 return;
             }
+            // In the hands of a call, or over; the next upload removes what is left of one.
+            None => return,
         }
     }
 }

@@ -98,7 +98,7 @@ async fn a_browser_is_let_in_once_for_what_its_token_may() {
         let refused = get(&served, path, "").await;
         assert_eq!(refused.status(), 401, "{path}: {}", refused.body);
         assert!(refused.body.contains("spelrum open"), "{}", refused.body);
-        assert_eq!(get(&served, path, "Cookie: spelrum=forged\r\n").await.status(), 401);
+        assert_eq!(get(&served, path, "Cookie: spelrum-=forged\r\n").await.status(), 401);
     }
     let channel = Endpoint::new(served.url()).unwrap().connect().await.unwrap();
     let api = Api::new(channel, Bearer::new(Some(&token)));
@@ -110,7 +110,9 @@ async fn a_browser_is_let_in_once_for_what_its_token_may() {
     // A form of another site does not.
     let elsewhere = "Origin: http://evil.example\r\nSec-Fetch-Site: cross-site\r\n";
     assert_eq!(send(served.address, "POST", &path, elsewhere).await.status(), 403);
-    let entered = send(served.address, "POST", &path, "").await;
+    let own = format!("Origin: http://{}\r\nSec-Fetch-Site: same-origin\r\n", served.address);
+    let entered = send(served.address, "POST", &path, &own).await;
+    assert_eq!(asked.header("referrer-policy"), Some("same-origin"), "a form tells its origin");
     assert_eq!((entered.status(), entered.header("location")), (303, Some("/")));
     let set = entered.header("set-cookie").unwrap();
     assert!(set.contains("HttpOnly") && set.contains("SameSite=Strict"), "{set}");

@@ -263,8 +263,8 @@ fn read_engines(text: &str, folder: &Path) -> Result<EngineFile, Fault> {
 /// The keys of accepted programs, beside those of an engine that say nothing about where it is.
 const ACCEPTED: [&str; 2] = ["names", "size"];
 /// Keys of an engine that accepted programs lack.
-const NOT_ACCEPTED: [&str; 8] =
-    ["command", "git", "build", "bench", "build_timeout", "args", "files", "directory"];
+const NOT_ACCEPTED: [&str; 9] =
+    ["syzygy", "command", "git", "build", "bench", "build_timeout", "args", "files", "directory"];
 const ACCEPTED_EXAMPLE: &str = "[accept_programs] and below it protocol = \"uci\"";
 
 fn accepted(

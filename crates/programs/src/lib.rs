@@ -196,9 +196,9 @@ impl Programs {
 
     /// Removes a program, and the folder in which it ran.
     pub fn remove(&self, hash: &Sha256Hex) {
-        // What cannot be removed takes space only.
-        let _program = fs::remove_file(self.path(hash));
+        // What cannot be removed takes space only. The folder first: without its program nothing leads to it.
         let _folder = fs::remove_dir_all(self.run_folder(hash));
+        let _program = fs::remove_file(self.path(hash));
     }
 
     /// Begins to store a program of this size. Removes those that were unused for longest where there is no room, but none

@@ -28,8 +28,6 @@ const OFFERED_MAX: usize = 32;
 const UNUSED_AFTER: Duration = Duration::from_mins(30);
 /// When a commit that could not be fetched may be asked for again: a branch may lead to it by then.
 const TRIED_AGAIN_AFTER: Duration = Duration::from_mins(5);
-/// How exactly the last use of a kept program is known.
-const USE_RECORDED_EVERY: Duration = Duration::from_mins(1);
 
 /// The engines that are to be obtained, are here, or failed.
 #[derive(Debug)]
@@ -77,6 +75,10 @@ impl Building {
     /// them.
     pub(super) fn want(&self, names: Vec<String>) -> bool {
         let mut state = self.state();
+        // Failures of programs that nobody asks for any more make room for others.
+        if state.failed.len() >= ENGINES_MAX {
+            state.failed.remove(0);
+        }
         for name in names.into_iter().take(BUILDS_MAX) {
             // Beyond that, a build would take the place of one that is in use, or of a failure, and be asked for again.
             let in_use = state.built.values().filter(|used| used.elapsed() < UNUSED_AFTER).count();
@@ -170,8 +172,7 @@ impl Building {
             let mut state = self.state();
             for name in names {
                 let Some(used) = state.built.get_mut(*name) else { continue };
-                if used.elapsed() >= USE_RECORDED_EVERY
-                    && let Some(accepted) = &self.accepted
+                if let Some(accepted) = &self.accepted
                     && let Some(sha256) = program(name)
                 {
                     accepted.programs().record_use(&sha256);

@@ -126,12 +126,21 @@ impl Browser {
         [width, height]: [u32; 2],
         scheme: &str,
     ) -> Vec<(String, Value)> {
+        self.go(&format!("file://{}", file.display()), [width, height], scheme)
+    }
+
+    /// The same with the page of an address.
+    pub(crate) fn go(
+        &mut self,
+        url: &str,
+        [width, height]: [u32; 2],
+        scheme: &str,
+    ) -> Vec<(String, Value)> {
         let size =
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         self.ask("Emulation.setDeviceMetricsOverride", &size);
         self.media("screen", scheme);
         self.events.clear();
-        let url = format!("file://{}", file.display());
         let opened = self.ask("Page.navigate", &json!({ "url": url }));
         assert_eq!(opened["errorText"], Value::Null, "{url}");
         while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {

@@ -1,6 +1,7 @@
 //! Pages of `report --html` as a browser shows them: wide and narrow, in light and dark, and printed.
 
 mod browser;
+mod live;
 
 use std::path::{Path, PathBuf};
 

@@ -65,7 +65,7 @@ pub fn plain_page(title: &str, sentences: &[&str], enter: Option<&str>) -> Strin
             p { (shortened(sentence, 2_000)) }
         }
         @if let Some(path) = enter {
-            form method="post" action=(path) data-submit="at-once" { button { "Open the pages" } }
+            form method="post" action=(path) { button { "Open the pages" } }
         }
     };
     page(Place::Elsewhere, title, "", &contents)

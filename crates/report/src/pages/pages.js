@@ -8,6 +8,7 @@
   let stream = null;
   let fetching = false;
   let again = false;
+  let last = document.querySelector("main")?.innerHTML;
 
   const say = (words) => { if (live && live.textContent !== words) live.textContent = words; };
 
@@ -23,7 +24,8 @@
       const fresh = text.querySelector("main");
       const shown = document.querySelector("main");
       const busy = document.activeElement && document.activeElement.matches("main input, main textarea, main select");
-      if (!fresh || !shown || busy || fresh.innerHTML === shown.innerHTML) return;
+      if (!fresh || !shown || busy || fresh.innerHTML === last) return;
+      last = fresh.innerHTML;
       const open = [...shown.querySelectorAll("details")].map((part) => part.open);
       const focused = document.activeElement && document.activeElement.id;
       shown.replaceChildren(...fresh.childNodes);
@@ -45,7 +47,11 @@
     stream = new EventSource("/live");
     stream.addEventListener("open", () => { say(""); refresh(); });
     stream.addEventListener("changed", () => { changed(); channel?.postMessage("changed"); });
-    stream.addEventListener("error", () => say("the coordinator does not answer"));
+    stream.addEventListener("error", () => {
+      say("the coordinator does not answer");
+      // A stream that is refused does not come back by itself, and another tab may have more luck.
+      if (stream?.readyState === EventSource.CLOSED) { stop(); setTimeout(follow, 10000); }
+    });
   };
 
   const stop = () => {
@@ -95,6 +101,6 @@
   document.addEventListener("visibilitychange", follow);
   window.addEventListener("pagehide", stop);
   ready();
-  const form = document.querySelector("form[data-submit=at-once]");
-  if (form) form.requestSubmit(); else follow();
+  // Whoever is not let in has nothing to follow.
+  if (!document.querySelector("form[method=post]")) follow();
 })();

@@ -1,0 +1,99 @@
+//! A coordinator's own pages in a browser: let in by a link, they follow what is played, and steer it.
+
+use std::time::{Duration, Instant};
+
+use super::browser::{self, Browser};
+use super::{NARROW, WIDE};
+use crate::sandbox::{Sandbox, tic_tac_toe};
+
+const TOKEN: &str = "a-token-that-nobody-else-has-0123456789";
+
+/// Waits until an expression is true in the page.
+fn wait_for(browser: &mut Browser, expression: &str) {
+    let begun = Instant::now();
+    while browser.evaluate(expression) != true {
+        assert!(begun.elapsed() < Duration::from_secs(120), "{expression}: {}", text(browser));
+        std::thread::park_timeout(Duration::from_millis(50));
+    }
+}
+
+fn text(browser: &mut Browser) -> String {
+    browser.evaluate("document.body.innerText").as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_sweep_is_watched_and_steered_in_a_browser() {
+    let Some(program) = browser::installed() else { return };
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.spelrum(&["coordinator", "--db", "c.db", "--listen", "127.0.0.1:0"]);
+    command.env("SPELRUM_TOKEN", TOKEN);
+    let coordinator = sandbox.coordinator_as(&mut command);
+    let url = coordinator.url.clone();
+    let run = |words: &[&str]| {
+        let mut command = sandbox.spelrum(&[words, &["--coordinator", &url]].concat());
+        let ran = command.env("SPELRUM_TOKEN", TOKEN).output().unwrap();
+        assert!(ran.status.success(), "{words:?}: {}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    let mut browser = Browser::start(&program);
+    // Nothing is shown to whoever was not let in.
+    browser.go(&url, WIDE, "light");
+    assert!(text(&mut browser).contains("spelrum open"), "{}", text(&mut browser));
+    let link = run(&["open"]);
+    browser.go(link.trim(), WIDE, "light");
+    browser.evaluate("document.querySelector('form button').click()");
+    wait_for(&mut browser, "document.querySelector('h1')?.textContent === 'Experiments'");
+
+    // What happens afterwards comes into the page that is open.
+    sandbox.write("sweep.toml", &tic_tac_toe("watched", 40));
+    run(&["submit", "sweep.toml"]);
+    wait_for(&mut browser, "!!document.querySelector('article a')");
+    let mut worker = sandbox.spelrum(&["worker", "--coordinator", &url, "--slots", "1"]);
+    worker.env("SPELRUM_TOKEN", TOKEN);
+    let mut worker = crate::sandbox::Process(worker.spawn().unwrap());
+    let row = "[...document.querySelectorAll('tbody td')].map(cell => cell.textContent)";
+    wait_for(&mut browser, &format!("{row}.includes('finished')"));
+    let shown = browser.evaluate(row);
+    let cells: Vec<&str> =
+        shown.as_array().unwrap().iter().filter_map(|cell| cell.as_str()).collect();
+    assert_eq!(cells[..3], ["watched", "tic-tac-toe", "finished"]);
+    let settled = sandbox.settled("c.db").to_string();
+    assert_eq!((cells[4], cells[5], cells[6]), (&*settled, &*settled, "0"));
+
+    // Its page has the report's figures, and its games.
+    browser.evaluate("document.querySelector('tbody a').click()");
+    wait_for(&mut browser, "document.querySelector('h1')?.textContent.includes('watched')");
+    let page = text(&mut browser);
+    for words in ["Who is stronger", "Last games"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+
+    // It is paused and resumed from its page, without a reload.
+    sandbox.write("sweep.toml", &tic_tac_toe("steered", 100_000));
+    run(&["submit", "sweep.toml"]);
+    browser.go(&format!("{url}/experiments/steered"), WIDE, "light");
+    let state = "document.querySelector('.progress strong').textContent";
+    for (action, after) in [("pause", "paused"), ("resume", "running")] {
+        let button = format!("button[data-steer={action}]:not([hidden])");
+        wait_for(&mut browser, &format!("!!document.querySelector('{button}')"));
+        browser.evaluate(&format!("document.querySelector('{button}').click()"));
+        wait_for(&mut browser, &format!("{state} === '{after}'"));
+        assert!(run(&["list", "--name", "steered"]).contains(after));
+    }
+
+    // All of it fits a phone, in the dark too, and the pages' policy allows all that they do.
+    for path in ["/", "/workers", "/experiments/watched"] {
+        for scheme in ["light", "dark"] {
+            let events = browser.go(&format!("{url}{path}"), NARROW, scheme);
+            let is_fault =
+                |name: &str| matches!(name, "Audits.issueAdded" | "Runtime.exceptionThrown");
+            let faults: Vec<_> = events.iter().filter(|(name, _)| is_fault(name)).collect();
+            assert!(faults.is_empty(), "{path}: {faults:?}");
+            let fits = "document.documentElement.scrollWidth <= window.innerWidth";
+            assert_eq!(browser.evaluate(fits), true, "{path} {scheme}");
+        }
+    }
+    worker.kill();
+    let killed = worker.wait();
+    assert!(!killed.success());
+}
