@@ -138,7 +138,7 @@ pub use crate::core::position::{Before, Ending, Line, MARGIN_MAX, Position, Side
 pub use crate::core::problem::{KeyProblem, Problem, RangeProblem};
 pub use crate::core::rng::{PlayoutRandom, Random};
 pub use crate::core::rules::{GameInfo, Rules};
-pub use crate::core::sketch::{Piece, Sketch};
+pub use crate::core::sketch::{Diagram, Mark, Marked, Piece, RowNames, Sketch};
 pub use crate::core::solver::{Optimal, PlainSolver, Solvable, Solver};
 pub use crate::core::termination::{Termination, TerminationInfo};
 pub use crate::core::time_management::time_for_move_us;

@@ -6,7 +6,7 @@ use crate::core::parameters::{EvaluationInfo, ParameterInfo, Parameters, Setting
 use crate::core::position::{Ending, Side};
 use crate::core::problem::{KeyProblem, Problem, RangeProblem};
 use crate::core::rules::{GameInfo, Rules};
-use crate::core::sketch::Sketch;
+use crate::core::sketch::{Diagram, Marked, RowNames, Sketch};
 use crate::core::solver::Solvable;
 use crate::core::termination::Termination;
 use crate::evaluation::{Contents, EvaluationVisitor};
@@ -50,6 +50,9 @@ pub trait Game: Solvable {
 
     /// Its board in GTP, if it has one.
     const GTP_BOARD: Option<GtpBoard> = None;
+
+    /// The names of its board's rows, shown beside a diagram.
+    const ROW_NAMES: RowNames = RowNames::Down;
 
     /// All of this as data. Games do not override it.
     const INFO: &'static GameInfo = &GameInfo {
@@ -167,6 +170,24 @@ pub trait Game: Solvable {
     /// A small picture of the position, as in the picture of a tree: by default its notation.
     fn sketch(&self) -> Sketch {
         Sketch::Notation(self.to_string())
+    }
+
+    /// What a legal move here changes, to be marked in the sketch of the position after it: by default every cell
+    /// and heap that is different there. A game whose moves turn or shift many cells at once should override this.
+    fn marks(&self, mv: Self::Move) -> Vec<Marked> {
+        let mut after = self.clone();
+        after.play_unchecked(mv);
+        self.sketch().changes_to(&after.sketch())
+    }
+
+    /// The diagram of the position, with marks of the move made in the position before. Games do not override it.
+    fn diagram(&self, last: Option<(&Self, Self::Move)>) -> Diagram {
+        Diagram {
+            sketch: self.sketch(),
+            row_names: Self::ROW_NAMES,
+            marks: last.map_or_else(Vec::new, |(before, mv)| before.marks(mv)),
+            to_move: (!self.is_over()).then(|| self.to_move()),
+        }
     }
 
     /// An endgame table's value of the position, without a search, and the moves that keep it, in canonical

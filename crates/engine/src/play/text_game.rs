@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use crate::core::position::{Before, Ending, Line, Side};
 use crate::core::problem::Problem;
 use crate::core::rules::Rules;
+use crate::core::sketch::Diagram;
 use crate::games::game::Game;
 use crate::play::notation::parse_legal_move;
 use crate::with_game;
@@ -28,6 +29,7 @@ trait Texts: Debug + Send + Sync {
     fn play(&mut self, text: &str) -> Result<(), Problem>;
     fn position(&self) -> String;
     fn board(&self) -> String;
+    fn diagram(&self) -> Diagram;
     fn legal_moves(&self) -> Vec<String>;
     fn to_move(&self) -> Side;
     fn ending(&self) -> Option<Ending>;
@@ -39,6 +41,8 @@ struct Reached<G: Game> {
     position: G,
     /// Empty in games without rules on earlier positions.
     before: Vec<Before<G::Move>>,
+    /// The last move and the position in which it was made.
+    last: Option<(G, G::Move)>,
 }
 
 impl<G: Game> Texts for Reached<G> {
@@ -51,6 +55,7 @@ impl<G: Game> Texts for Reached<G> {
         if G::HISTORY_MATTERS {
             self.before.push(Before { mv, key: self.position.canonical_key() });
         }
+        self.last = Some((self.position.clone(), mv));
         self.position.play_unchecked(mv);
         Ok(())
     }
@@ -61,6 +66,13 @@ impl<G: Game> Texts for Reached<G> {
 
     fn board(&self) -> String {
         self.position.board()
+    }
+
+    fn diagram(&self) -> Diagram {
+        let last = self.last.as_ref().map(|(before, mv)| (before, *mv));
+        // A rule on earlier positions may have ended the game.
+        let to_move = self.ending().is_none().then(|| self.position.to_move());
+        Diagram { to_move, ..self.position.diagram(last) }
     }
 
     fn legal_moves(&self) -> Vec<String> {
@@ -99,7 +111,7 @@ impl TextGame {
     pub fn new(rules: &Rules, opening: &str) -> Result<Self, Problem> {
         fn typed<G: Game>(rules: &Rules, opening: &str) -> Result<TextGame, Problem> {
             let position = G::parse(rules, opening)?;
-            Ok(TextGame(Box::new(Reached { position, before: Vec::new() })))
+            Ok(TextGame(Box::new(Reached { position, before: Vec::new(), last: None })))
         }
         with_game!(rules, G => typed::<G>(rules, opening))
     }
@@ -122,6 +134,12 @@ impl TextGame {
     #[must_use]
     pub fn board(&self) -> String {
         self.0.board()
+    }
+
+    /// The diagram of the position, with marks of the last move.
+    #[must_use]
+    pub fn diagram(&self) -> Diagram {
+        self.0.diagram()
     }
 
     /// The legal moves in canonical order; none after the end.

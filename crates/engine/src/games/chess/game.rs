@@ -11,7 +11,7 @@ use crate::core::parameters::{ParameterInfo, Value};
 use crate::core::position::{Ending, Position as _, Side};
 use crate::core::problem::{KeyProblem, Problem, RangeProblem};
 use crate::core::rules::Rules;
-use crate::core::sketch::Sketch;
+use crate::core::sketch::{RowNames, Sketch};
 use crate::core::termination::Termination;
 use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
@@ -60,6 +60,8 @@ impl Game for Chess {
     ];
 
     const PROTOCOLS: &'static [Protocol] = &[Protocol::Uci, Protocol::Xboard];
+
+    const ROW_NAMES: RowNames = RowNames::Up;
 
     /// Some programs write castling onto the rook in ordinary chess too, as in Chess960. Over XBoard, they write squares
     /// or algebraic notation.

@@ -6,7 +6,7 @@ use crate::core::parameters::ParameterInfo;
 use crate::core::position::{Ending, Side};
 use crate::core::problem::Problem;
 use crate::core::rules::Rules;
-use crate::core::sketch::{Piece, Sketch};
+use crate::core::sketch::{Piece, RowNames, Sketch};
 use crate::core::termination::Termination;
 use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
@@ -31,6 +31,8 @@ impl Game for ConnectFour {
     const TERMINATIONS: &'static [Termination] = &[FOUR_IN_A_ROW, Termination::FULL_BOARD];
 
     const LEAF_KINDS: &'static [&'static str] = &["four_in_a_row", "draw_full_board"];
+
+    const ROW_NAMES: RowNames = RowNames::Absent;
 
     evaluations!(ConnectFourLines, ExpressionEvaluation<Self>, NoEvaluation);
 

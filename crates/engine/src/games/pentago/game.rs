@@ -1,13 +1,15 @@
 //! Pentago in the catalogue.
 
 use super::evaluation::{PentagoLines, PentagoRuns};
-use super::{BOTH_FIVE, FIVE_BY_PLACEMENT, FIVE_BY_ROTATION, Pentago, PentagoMove, gtp, notation};
+use super::{
+    BOTH_FIVE, Direction, FIVE_BY_PLACEMENT, FIVE_BY_ROTATION, Pentago, PentagoMove, gtp, notation,
+};
 use crate::core::external::{GtpBoard, Protocol};
 use crate::core::parameters::{ParameterInfo, Value};
 use crate::core::position::{Ending, Position, Side};
 use crate::core::problem::Problem;
 use crate::core::rules::Rules;
-use crate::core::sketch::{Piece, Sketch};
+use crate::core::sketch::{Mark, Marked, Piece, Sketch};
 use crate::core::termination::Termination;
 use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
@@ -92,6 +94,25 @@ impl Game for Pentago {
 
     fn sketch(&self) -> Sketch {
         Sketch::of_board(self, 6, 3, [Piece::Ring, Piece::Disc])
+    }
+
+    /// The new marble, where the turn has carried it, and the quadrant that was turned.
+    fn marks(&self, mv: PentagoMove) -> Vec<Marked> {
+        let mut cell = mv.cell() as usize;
+        let mut marks = Vec::new();
+        if let Some(turn) = mv.turn() {
+            let place = turn.quadrant as usize;
+            let clockwise = turn.direction == Direction::Clockwise;
+            let [top, left] = [place / 2 * 3, place % 2 * 3];
+            let [row, column] = [cell / 6, cell % 6].map(|line| line % 3);
+            if [cell / 6 / 3 * 3, cell % 6 / 3 * 3] == [top, left] {
+                let [row, column] = if clockwise { [column, 2 - row] } else { [2 - column, row] };
+                cell = (top + row) * 6 + left + column;
+            }
+            marks.push(Marked { place, mark: Mark::Turned { clockwise } });
+        }
+        marks.push(Marked { place: cell, mark: Mark::Reached });
+        marks
     }
 
     fn explain(rules: &Rules) -> String {

@@ -4,6 +4,7 @@
 //! A game that is in the catalogue is held to it under its usual rules. One that can be played by
 //! others adds those to `games_under_other_rules`.
 
+mod diagrams;
 mod evaluations;
 mod keys;
 mod knowledge;
@@ -46,6 +47,7 @@ fn conformance<G: Game>(rules: &Rules) {
     let sample = Sample::<G>::from_rules(rules);
     moves::check(&sample);
     notation::check(&sample);
+    diagrams::check(&sample);
     keys::check(&sample);
     knowledge::check(&sample);
     playouts::check(&sample);
