@@ -15,6 +15,7 @@ use spelrum_engine::Outcome;
 use spelrum_model::CellDefinition;
 use spelrum_model::builds::without_build;
 
+pub(crate) use openings::name_opening;
 pub use pgn::Pgn;
 pub use positions::{PositionForm, Positions, WhichPositions};
 pub use rows::Rows;

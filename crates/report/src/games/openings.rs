@@ -13,9 +13,9 @@ const PLIES_MAX: usize = 36;
 
 /// An opening by its code, such as `C50`, and its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Opening {
-    pub(super) eco: &'static str,
-    pub(super) name: &'static str,
+pub(crate) struct Opening {
+    pub(crate) eco: &'static str,
+    pub(crate) name: &'static str,
 }
 
 /// Openings by the first four fields of their positions.
@@ -30,7 +30,7 @@ static OPENINGS: LazyLock<HashMap<&str, Opening>> = LazyLock::new(|| {
 
 /// The last position with a name of a game from `start`; transpositions are recognised. `None` if no position has
 /// one, or the moves are not of this game.
-pub(super) fn name_opening<'m>(
+pub(crate) fn name_opening<'m>(
     rules: &Rules,
     start: &str,
     moves: impl Iterator<Item = &'m str>,

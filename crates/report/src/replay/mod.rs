@@ -13,6 +13,7 @@ use spelrum_model::{CellDefinition, Difference, GameId};
 pub use json::write as write_json;
 pub use recorded::recorded_game;
 pub use tables::ByTables;
+pub(crate) use text::{end, remark_words, search_words};
 pub use text::{write_check, write_game, write_verdict};
 
 /// A settled game with its moves, as stored.

@@ -131,6 +131,11 @@ fn write_move(
 ) -> io::Result<()> {
     let player = &game.names[usize::from(record.mover.min(1))];
     writeln!(out, "Ply {ply}: {player} plays {} (of {})", record.mv, record.legal_moves)?;
+    writeln!(out, "  {}", search_words(game, record))
+}
+
+/// What is recorded of a move's search, in words.
+pub(crate) fn search_words(game: &RecordedGame, record: &MoveRecord) -> String {
     let search = &record.search;
     let time = duration_us(record.wall_us as f64);
     // External engines report no evaluations, and some no nodes: their 0 means unknown.
@@ -153,12 +158,11 @@ fn write_move(
                 false => "without a search",
             },
         };
-        return writeln!(out, "  {reason}, {time}");
+        return format!("{reason}, {time}");
     }
     let score = search.score.map_or_else(|| "none".to_owned(), |score| score.to_string());
-    writeln!(
-        out,
-        "  score {score}, depth {} (ended by {}), {} nodes, {} evaluations, {time}",
+    format!(
+        "score {score}, depth {} (ended by {}), {} nodes, {} evaluations, {time}",
         count_or_unknown(search.depth.into()),
         ended_by_text(search.ended_by),
         count_or_unknown(search.nodes),
@@ -166,11 +170,17 @@ fn write_move(
     )
 }
 
-/// Writes what an external engine reported of its move: its probabilities, the greatest first, and its words.
-fn write_remarks(
-    out: &mut dyn Write,
-    Remarks { note, distribution, refused, details }: &Remarks,
-) -> io::Result<()> {
+/// Writes what an external engine reported of its move.
+fn write_remarks(out: &mut dyn Write, remarks: &Remarks) -> io::Result<()> {
+    remark_words(remarks).iter().try_for_each(|words| writeln!(out, "  {words}"))?;
+    remarks.note.lines().try_for_each(|line| writeln!(out, "  | {line}"))
+}
+
+/// What an external engine reported of its move beside its note, each in words: of its search, answers that were
+/// refused, and its probabilities, the greatest first.
+pub(crate) fn remark_words(remarks: &Remarks) -> Vec<String> {
+    let Remarks { distribution, refused, details, .. } = remarks;
+    let mut phrases = Vec::new();
     let SearchDetails { seldepth, hashfull, tbhits, pv } = details;
     let words = [
         seldepth.map(|plies| format!("{plies} plies at most")),
@@ -180,10 +190,11 @@ fn write_remarks(
     ];
     let words: Vec<String> = words.into_iter().flatten().collect();
     if !words.is_empty() {
-        writeln!(out, "  it searched: {}", words.join(", "))?;
+        phrases.push(format!("it searched: {}", words.join(", ")));
     }
     if *refused > 0 {
-        writeln!(out, "  asked again after {}", counted(u64::from(*refused), "refused answer"))?;
+        phrases
+            .push(format!("asked again after {}", counted(u64::from(*refused), "refused answer")));
     }
     if !distribution.is_empty() {
         let mut moves: Vec<_> = distribution.iter().collect();
@@ -196,9 +207,9 @@ fn write_remarks(
         if left_out > 0 {
             words.push_str(&format!(", and {} less probable", count(left_out as u64)));
         }
-        writeln!(out, "  it gave {words}")?;
+        phrases.push(format!("it gave {words}"));
     }
-    note.lines().try_for_each(|line| writeln!(out, "  | {line}"))
+    phrases
 }
 
 fn write_comparison(out: &mut dyn Write, check: &Check) -> io::Result<()> {
@@ -245,7 +256,8 @@ fn plain(value: &Value) -> String {
     }
 }
 
-fn end(game: &RecordedGame) -> String {
+/// The result, as a sentence.
+pub(crate) fn end(game: &RecordedGame) -> String {
     let [first, second] = &game.names;
     let result = match game.end.outcome {
         Outcome::Win => format!("{first} wins"),
