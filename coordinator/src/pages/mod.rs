@@ -16,8 +16,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use spelrum_answers::{
-    GamesFilter, GamesOrder, GetExperiment, GetOverview, GetProgress, GetRatings, GetReport,
-    GetStatus, ListGames,
+    GamesFilter, GamesOrder, GetExperiment, GetGame, GetOverview, GetProgress, GetRatings,
+    GetReport, GetStatus, ListGames,
 };
 use spelrum_proto::{Reason, Refusal};
 use spelrum_report::experiment::{Answers, Need, Needs, ReportFormat, Shown};
@@ -73,6 +73,7 @@ impl Pages {
     pub(crate) fn router(self: Arc<Self>) -> Router {
         Router::new()
             .route("/experiments/{experiment}", get(experiment))
+            .route("/games/{game}", get(game))
             .route("/workers", get(workers))
             .route("/live", get(events))
             .route("/enter", get(ask_to_enter).post(enter))
@@ -161,6 +162,28 @@ async fn experiment(
 ) -> Response {
     let making = Arc::clone(&pages);
     pages.page(uri.path(), async move { making.experiment(&name).await }).await
+}
+
+async fn game(State(pages): State<Arc<Pages>>, Path(id): Path<i64>, uri: Uri) -> Response {
+    let ply = uri.query().and_then(|query| query.strip_prefix("ply="));
+    let ply: Option<u32> = ply.and_then(|ply| ply.parse().ok());
+    let making = Arc::clone(&pages);
+    let make = async move {
+        let question = GetGame { game_id: id };
+        let game = question.answer(&making.api.readers).await.map_err(unanswered)?;
+        let made = tokio::task::spawn_blocking(move || {
+            let [first, second] = &game.summary.players;
+            let title = format!("{first} against {second}, game {id}");
+            let contents = pages::game(game, ply).map_err(internal)?;
+            Ok(pages::page(Place::Elsewhere, &title, "", &contents))
+        });
+        made.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+    };
+    let address = match ply {
+        Some(ply) => format!("{}?{ply}", uri.path()),
+        None => uri.path().to_owned(),
+    };
+    pages.page(&address, make).await
 }
 
 async fn workers(State(pages): State<Arc<Pages>>) -> Response {

@@ -71,6 +71,20 @@ async fn pages_show_what_the_api_tells() {
         );
         assert!(page.body.len() < 60_000, "{}", page.body.len());
     }
+    let games = get(&served, &link, "").await.body;
+    let game = games.split("href=\"/games/").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    for ply in ["", "?ply=0", "?ply=1", "?ply=999999", "?ply=x"] {
+        let page = get(&served, &format!("/games/{game}{ply}"), "").await;
+        assert_eq!(page.status(), 200, "{ply}: {}", page.body);
+        assert!(
+            page.body.contains("<svg") && page.body.len() < 60_000,
+            "{ply}: {}",
+            page.body.len()
+        );
+    }
+    for missing in ["/games/999999", "/games/x", "/games/-1"] {
+        assert!(matches!(get(&served, missing, "").await.status(), 400 | 404), "{missing}");
+    }
     assert!(get(&served, "/workers", "").await.body.contains("<h1>Workers</h1>"));
     for (path, kind) in [("/static/pages.css", "text/css"), ("/static/pages.js", "text/javascript")]
     {
