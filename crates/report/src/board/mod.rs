@@ -1,4 +1,4 @@
-//! Diagrams of positions as SVG, of every game: classes say what a shape means, and [`STYLE`] how it looks.
+//! Diagrams of positions as SVG, of every game: classes say what a shape means, and `board.css` how it looks.
 //!
 //! A page has one diagram, whose shapes are defined once and used for each stone. The diagram is described in words
 //! for readers who do not see it.
@@ -13,9 +13,6 @@ use spelrum_engine::{Diagram, GameInfo, Mark, Marked, RowNames, Side, Sketch};
 
 use self::shapes::{Shape, side_of_letter};
 use crate::text::shown;
-
-/// The rules for diagrams, for light, dark and print, beside those of a page with its palette.
-pub const STYLE: &str = include_str!("board.css");
 
 /// The side of a cell, in the drawing's units.
 const CELL: usize = 40;

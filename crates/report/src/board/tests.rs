@@ -77,7 +77,7 @@ fn contrast(colors: [&str; 2]) -> f64 {
 #[test]
 fn stones_stand_out() {
     let palette = include_str!("../plot/palette.css");
-    let (light, dark) = STYLE.split_once("@media").unwrap();
+    let (light, dark) = include_str!("board.css").split_once("@media").unwrap();
     let (palette_light, palette_dark) = palette.split_once("@media").unwrap();
     let value = |text: &str, name: &str| {
         let after = text.split(&format!("{name}: ")).nth(1)?;

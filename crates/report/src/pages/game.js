@@ -1,17 +1,21 @@
 // Steps through a game's moves without loading the page again: by arrow keys, Home and End, a slider, and the page's links.
 // It shows parts of the page of another ply. Where it cannot fetch that page, nothing changes, and links work as links.
+// The page itself may be replaced at any time: elements are looked up anew, and it stays as the server writes it.
 "use strict";
 (() => {
-  const game = document.getElementById("game");
-  const form = game && game.querySelector("form.plies");
-  if (!form || !window.fetch || !window.DOMParser) return;
-  const slider = form.elements.namedItem("ply");
-  const said = document.getElementById("said");
-  const last = Number(slider.max);
-  const shown = () => Number(game.dataset.ply);
+  const find = (selector) => document.querySelector(`#game ${selector}`);
+  const slider = () => find("input[name=ply]");
+  if (!slider()) return;
+  const shown = () => Number(document.getElementById("game").dataset.ply);
   let wanted = shown();
   let running = false;
-  form.querySelector("button").hidden = true;
+
+  document.documentElement.classList.add("steps-by-script");
+  const said = document.createElement("p");
+  said.className = "unseen";
+  said.setAttribute("role", "status");
+  said.setAttribute("aria-live", "polite");
+  document.body.append(said);
 
   const address = (ply) => {
     const url = new URL(location.href);
@@ -22,9 +26,10 @@
 
   // Replaces the parts that differ, and keeps the focus and the place in the list of moves.
   const take = (fresh) => {
+    const game = document.getElementById("game");
     const focused = game.contains(document.activeElement) ? document.activeElement : null;
     const inList = focused && focused.closest("[data-part=moves]");
-    const scrolled = game.querySelector(".moves").scrollTop;
+    const scrolled = find(".moves").scrollTop;
     const open = Array.from(game.querySelectorAll("[data-part] details"), (details) => details.open);
     for (const part of game.querySelectorAll("[data-part]")) {
       const other = fresh.querySelector(`[data-part="${part.dataset.part}"]`);
@@ -32,11 +37,12 @@
     }
     game.querySelectorAll("[data-part] details").forEach((details, index) => { details.open = Boolean(open[index]); });
     game.dataset.ply = fresh.dataset.ply;
-    const list = game.querySelector(".moves");
+    slider().setAttribute("value", fresh.dataset.ply);
+    const list = find(".moves");
     list.scrollTop = scrolled;
     const current = list.querySelector("[aria-current]");
-    const row = current && current.closest("tr");
-    if (row) {
+    if (current) {
+      const row = current.closest("tr");
       const head = list.querySelector("thead").offsetHeight;
       const [top, bottom] = [row.offsetTop - head, row.offsetTop + row.offsetHeight - list.clientHeight];
       list.scrollTop = Math.min(Math.max(list.scrollTop, bottom), top);
@@ -45,13 +51,13 @@
       const same = inList ? current : focused.id && document.getElementById(focused.id);
       if (same) same.focus({ preventScroll: true });
     }
-    said.textContent = game.querySelector(".reached").textContent + ". " + game.querySelector(".status").textContent;
+    said.textContent = `${find(".reached").textContent}. ${find(".status").textContent}`;
   };
 
   // Shows a ply, and after it the one that was asked for meanwhile. Returns whether it could.
   const show = async (ply) => {
-    wanted = Math.min(Math.max(ply, 0), last);
-    slider.value = wanted;
+    wanted = Math.min(Math.max(ply, 0), Number(slider().max));
+    slider().value = wanted;
     if (running) return true;
     running = true;
     try {
@@ -68,20 +74,23 @@
       return true;
     } catch {
       wanted = shown();
-      slider.value = wanted;
+      slider().value = wanted;
       return false;
     } finally {
       running = false;
     }
   };
 
-  slider.addEventListener("input", () => show(Number(slider.value)));
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    show(Number(slider.value));
+  document.addEventListener("input", (event) => {
+    if (event.target === slider()) show(Number(event.target.value));
   });
-  game.addEventListener("click", async (event) => {
-    const link = event.target.closest("a[href^='?ply=']");
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("#game .plies")) return;
+    event.preventDefault();
+    show(Number(slider().value));
+  });
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest("#game a[href^='?ply=']");
     if (!link || event.button || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     const { href, search } = link;
@@ -90,7 +99,7 @@
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     if (event.target.closest("input, textarea, select, summary, .moves, [contenteditable]")) return;
-    const steps = { ArrowLeft: wanted - 1, ArrowRight: wanted + 1, Home: 0, End: last };
+    const steps = { ArrowLeft: wanted - 1, ArrowRight: wanted + 1, Home: 0, End: Number(slider().max) };
     if (!Object.hasOwn(steps, event.key)) return;
     event.preventDefault();
     show(steps[event.key]);

@@ -56,7 +56,6 @@ pub fn game(game: SettledGame, ply: Option<u32>) -> Result<Markup> {
             section class="position" {
                 (shown.steps())
                 div data-part="position" { (shown.position()) }
-                p id="said" class="unseen" role="status" aria-live="polite" {}
             }
             section class="list" data-part="moves" { (shown.list()) }
             section class="details" data-part="details" { (shown.details()) }
