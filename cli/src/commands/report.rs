@@ -50,7 +50,7 @@ players the strongest first (player, elo, elo_error, is_anchor, games, wins, dra
 differences of every two (player, opponent, elo, elo_error), meetings (player, opponent, games, wins, \
 draws, losses, score), fit, whether one scale fits (p_value, is_rejected, freedom, cycles_elo, cycles_elo_low, cycles_elo_high), \
 departures from it (player, opponent, games, score, expected, departure, departure_error, p_value), cyclic_ratings, where it does \
-not fit (player, elo, radius, angle, nash_share, nash_elo). comparisons, with --compare: gains (cell_id, from_cell_id, axes, player, opponent, changed, from, to, \
+not fit (player, elo, radius, angle, nash_share, nash_elo). comparisons, with --compare: history, of engines that had several builds (cell_id, axes, player, opponent, number, build, score, score_low, score_high, gain, gain_low, gain_high, change), gains (cell_id, from_cell_id, axes, player, opponent, changed, from, to, \
 openings_shared, gain, gain_low, gain_high), effects (player, opponent, cells, axis, from, to, with_axis, \
 with_from, with_to, gain, gain_low, gain_high, residual_deviation), crossings (cell_id (of the first), axes, player, opponent, along, \
 even_at, even_between (from and to of each part of the set), may_be_below, may_be_above; times in milliseconds), curves (cell_id, axes, player, \

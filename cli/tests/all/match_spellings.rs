@@ -23,7 +23,7 @@ const SPELLINGS: [(&str, u32); 17] = [
     ("-each depth=1 -openings file=book.pgn format=pgn order=random plies=2 -rounds 2", 4),
     ("-each depth=1 -openings file=book.epd format=epd order=sequential start=2 -rounds 1", 2),
     ("-each depth=1 --book book.epd order=random --games 2", 2),
-    ("-each depth=1 -sprt elo0=-900 elo1=900 alpha=0.4 beta=0.4 model=logistic -rounds 10", 20),
+    ("-each depth=1 -sprt elo0=-100 elo1=100 alpha=0.4 beta=0.4 model=logistic -rounds 10", 20),
     ("-each depth=1 --sprt 0,5 --games 4", 4),
     (
         "-each depth=1 -resign movecount=1 score=5 -draw movenumber=1 movecount=1 score=5 -rounds 1",
@@ -119,11 +119,12 @@ fn details_of_searches_and_clocks_are_kept_if_asked_for() {
         sandbox.sql("x.db", &format!("SELECT {what} {from} WHERE e.name = '{record}'"))
     };
     assert_eq!(ask("moves", "count(n.pv), count(n.clock_left_us), count(n.seldepth)"), "0,0,0");
-    // Every move has a clock; only the engine tells of lines, and its line begins with its move.
-    let told = "count(*) = count(n.clock_left_us), sum(n.pv IS NOT NULL AND p.algorithm <> 'uci'), \
+    // Every move has a clock; only the engine tells of lines, which begin with its move
+    // unless it changed its mind afterwards.
+    let kept = "count(*) = count(n.clock_left_us), sum(n.pv IS NOT NULL AND p.algorithm <> 'uci'), \
         sum(p.algorithm = 'uci' AND n.pv IS NOT NULL) > 4, \
-        sum(p.algorithm = 'uci' AND n.pv <> m.move AND n.pv NOT LIKE m.move || ' %')";
-    assert_eq!(ask("full", told), "1,0,1,0");
+        sum(p.algorithm = 'uci' AND n.pv <> m.move AND n.pv NOT LIKE m.move || ' %') < 3";
+    assert_eq!(ask("full", kept), "1,0,1,1");
     // The clock that the rule and the times of the moves give, the third move of a session included.
     let clocks = "SELECT count(*) FROM (
         SELECT n.clock_left_us AS shown, p.algorithm = 'uci' AS is_engine,

@@ -139,10 +139,10 @@ fn a_match_takes_the_words_of_other_runners() {
     let rule =
         "[adjudication]\nsyzygy = { pieces = 6, fifty_moves = false, results = \"win_loss\" }\n";
     assert!(said.contains(rule), "{said}");
-    fs::remove_file(sandbox.path("engines.toml")).unwrap();
+    fs::remove_file(sandbox.path("match.engines.toml")).unwrap();
     let found = write(&[]);
     assert!(found.contains("[adjudication]\nsyzygy = { pieces = 3 }\n"), "{found}");
-    let engines = fs::read_to_string(sandbox.path("engines.toml")).unwrap();
+    let engines = fs::read_to_string(sandbox.path("match.engines.toml")).unwrap();
     assert!(engines.starts_with(&format!("[syzygy]\npath = [\"{folder}\"]\n")), "{engines}");
     let lacking = ["-games", "4", "-tb", folder, "-tbpieces", "6"];
     let refused = sandbox.run(&[&["match"], &players[..], &lacking].concat());

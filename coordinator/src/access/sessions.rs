@@ -43,8 +43,8 @@ struct Both {
 /// What a secret stands for.
 #[derive(Clone, Debug)]
 struct Entry {
-    /// The header of the call that asked for the link; `None` where calls need none.
-    authorization: Option<HeaderValue>,
+    /// The header of the call that asked for the link.
+    authorization: HeaderValue,
     until: Instant,
 }
 
@@ -56,7 +56,7 @@ impl Sessions {
     }
 
     /// The path of a new link, for whoever may do what this header allows.
-    pub(crate) fn link(&self, authorization: Option<HeaderValue>, now: Instant) -> String {
+    pub(crate) fn link(&self, authorization: HeaderValue, now: Instant) -> String {
         let secret = secret();
         let entry = Entry { authorization, until: now + LINK_LASTS };
         self.lock().links.put(secret.clone(), entry);
@@ -100,7 +100,7 @@ impl Sessions {
             return None;
         }
         entry.until = now + COOKIE_LASTS;
-        entry.authorization.clone()
+        Some(entry.authorization.clone())
     }
 
     fn lock(&self) -> MutexGuard<'_, Both> {
@@ -128,7 +128,7 @@ mod tests {
     fn a_link_lets_one_browser_in_for_what_its_owner_may_do() {
         let (sessions, now) = (Sessions::new(), Instant::now());
         let token = HeaderValue::from_static("Bearer secret");
-        let path = sessions.link(Some(token.clone()), now);
+        let path = sessions.link(token.clone(), now);
         let key = path.strip_prefix("/enter?key=").unwrap();
         assert!(sessions.enter("other", false, now).is_none());
         let set = sessions.enter(key, true, now).unwrap();
@@ -158,10 +158,10 @@ mod tests {
     fn links_and_cookies_end() {
         let (sessions, now) = (Sessions::new(), Instant::now());
         let key = |path: &str| path.strip_prefix("/enter?key=").unwrap().to_owned();
-        let old = key(&sessions.link(None, now));
-        assert!(sessions.enter(&old, false, now + LINK_LASTS).is_none());
         let token = HeaderValue::from_static("Bearer secret");
-        let set = sessions.enter(&key(&sessions.link(Some(token), now)), false, now).unwrap();
+        let old = key(&sessions.link(token.clone(), now));
+        assert!(sessions.enter(&old, false, now + LINK_LASTS).is_none());
+        let set = sessions.enter(&key(&sessions.link(token.clone(), now)), false, now).unwrap();
         let cookie = set.to_str().unwrap().split(';').next().unwrap().to_owned();
         let is_in = |now| {
             let mut headers = cookies(&cookie);
@@ -174,7 +174,7 @@ mod tests {
         assert!(!is_in(later + 2 * COOKIE_LASTS) && !is_in(now));
         // Strangers' links cannot fill the memory.
         for _ in 0..3_000 {
-            sessions.link(None, now);
+            sessions.link(token.clone(), now);
         }
         assert!(sessions.lock().links.len() <= PLACES.get());
     }

@@ -41,7 +41,7 @@ use self::openapi::Operation;
 use self::parameters::PathParameters;
 pub(crate) use self::questions::unanswered;
 pub(crate) use self::reply::problem;
-use crate::access::{Certified, Passed, Sessions};
+use crate::access::{Passed, Sessions};
 use crate::dispatcher::{Clock, Dispatch};
 use crate::server::Transport;
 use crate::services::{BUSY_RETRY_AFTER, Planner};
@@ -140,20 +140,22 @@ async fn browser_link(
     State(api): State<Arc<Api>>,
     transport: Option<Extension<Transport>>,
     uri: Uri,
-    certified: Option<Extension<Arc<Certified>>>,
     headers: HeaderMap,
+    body: Bytes,
 ) -> Response {
-    if certified.is_some() && !headers.contains_key(header::AUTHORIZATION) {
-        let problem_text = "a link stands for a token, and this call has a client certificate";
-        let remedy = "give the browser the certificate, or ask with a token";
-        return problem(Refusal::new(Reason::WrongRole, problem_text, remedy));
+    if let Err(refusal) = parameters::from_body::<MakeBrowserLink>(&[], &body) {
+        return problem(refusal);
     }
     let is_tls = transport.is_some_and(|transport| transport.0 == Transport::Tls);
     let scheme = if is_tls { "https" } else { "http" };
     // HTTP/2 has the host in the URI.
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let host = uri.authority().map(Authority::as_str).or(host).unwrap_or_default();
-    let path = api.sessions.link(headers.get(header::AUTHORIZATION).cloned(), Instant::now());
+    // A browser of whoever needs no token, or proves it by a certificate, needs no link.
+    let path = match headers.get(header::AUTHORIZATION) {
+        Some(token) => api.sessions.link(token.clone(), Instant::now()),
+        None => "/".to_owned(),
+    };
     reply::json(&BrowserLink { url: format!("{scheme}://{host}{path}") })
 }
 

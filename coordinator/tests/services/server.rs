@@ -92,7 +92,7 @@ async fn health_and_reflection_answer() {
     let names: Vec<_> = list.service.iter().map(|service| &*service.name).collect();
     assert!(names.contains(&"grpc.health.v1.Health"), "{names:?}");
     let ours = names.iter().filter(|name| name.starts_with("spelrum."));
-    assert_eq!(ours.collect::<Vec<_>>(), [&"spelrum.v1.Work"]);
+    assert_eq!(ours.collect::<Vec<_>>(), [&"spelrum.v1.Work", &"spelrum.v1.Programs"]);
 }
 
 #[tokio::test]

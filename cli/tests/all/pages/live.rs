@@ -52,6 +52,10 @@ fn a_sweep_is_watched_and_steered_in_a_browser() {
     worker.env("SPELRUM_TOKEN", TOKEN);
     let mut worker = crate::sandbox::Process(worker.spawn().unwrap());
     let row = "[...document.querySelectorAll('tbody td')].map(cell => cell.textContent)";
+    let begun = Instant::now();
+    while !run(&["list"]).contains("finished") {
+        assert!(begun.elapsed() < Duration::from_secs(120), "{}", run(&["status"]));
+    }
     wait_for(&mut browser, &format!("{row}.includes('finished')"));
     let shown = browser.evaluate(row);
     let cells: Vec<&str> =

@@ -314,7 +314,7 @@ fn the_folders_of_syzygy_tables_are_listed_and_handed_to_engines() {
     assert_eq!(problem(engine), "the file names no Syzygy tables");
     assert_eq!(problem("[syzygy]\npath = \"\""), "`path` names no folder");
     assert_eq!(problem("[syzygy]\npath = [1]"), "`path` must be a text, not a whole number");
-    assert_eq!(problem("[syzygy]\n"), "`syzygy` has no `path`");
+    assert_eq!(problem("[syzygy]\n"), "`path` is missing");
     let gtp =
         "[syzygy]\npath = \"/tb\"\n[engines.a]\nprotocol = \"gtp\"\ncommand = \"./a\"\nsyzygy = ";
     assert_eq!(problem(&format!("{gtp}true")), "its protocol has no options");

@@ -12,7 +12,7 @@ use crate::tables::played_on::PlayedOn;
 use crate::tables::rows::Rows;
 use crate::tables::scaled::{ScaledLimits, scaled};
 use crate::tables::{
-    accuracy, claims_json, comparisons, curves, engines, phases, ratings, registry,
+    accuracy, claims_json, comparisons, curves, engines, history, phases, ratings, registry,
 };
 
 /// All comparisons of an experiment.
@@ -20,6 +20,7 @@ use crate::tables::{
 struct Compared<'a> {
     /// The grid's axes: those of the report that are not a player's own.
     axes: &'a [String],
+    history: Rows<'a>,
     gains: Rows<'a>,
     gains_truncated: bool,
     effects: Rows<'a>,
@@ -33,6 +34,7 @@ impl<'a> From<&'a Comparisons> for Compared<'a> {
     fn from(comparisons: &'a Comparisons) -> Self {
         Self {
             axes: &comparisons.axes,
+            history: history::rows(comparisons),
             gains: comparisons::gain_rows(comparisons),
             gains_truncated: comparisons.differences_truncated,
             effects: comparisons::effect_rows(comparisons),

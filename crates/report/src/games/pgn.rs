@@ -115,6 +115,7 @@ fn termination(sheet: &Sheet) -> &'static str {
         (Termination::RESIGN_RULE, "adjudication"),
         (Termination::DRAW_RULE, "adjudication"),
         (Termination::TABLE, "adjudication"),
+        (Termination::SYZYGY, "adjudication"),
     ];
     let found = words.iter().find(|(termination, _)| *termination == sheet.termination);
     found.map_or("normal", |(_, words)| words)

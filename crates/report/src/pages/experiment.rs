@@ -8,10 +8,7 @@ use crate::answers::Answers;
 use crate::error::Result;
 use crate::experiment::report_markup;
 use crate::listing::done;
-use crate::text::{count, counted, shortened};
-
-/// Longest text of a cell of a table.
-const TEXT_CHARACTERS_MAX: usize = 200;
+use crate::text::{count, counted};
 
 /// The contents of the page.
 ///
@@ -28,8 +25,10 @@ pub fn experiment(
             button type="button" hidden data-steer=(action) data-experiment=(experiment.uuid) { (words) }
         }
     };
+    let is_over =
+        matches!(experiment.state, ExperimentState::Cancelled | ExperimentState::Finished);
     Ok(html! {
-        section class="progress" aria-label="Progress" {
+        @if !is_over || experiment.games_failed > 0 { section class="progress" aria-label="Progress" {
             progress max=(experiment.games_planned.max(1)) value=(experiment.games_settled) { (done(experiment)) }
             p {
                 (count(experiment.games_settled)) " of " (counted(experiment.games_planned, "game")) ", "
@@ -44,7 +43,7 @@ pub fn experiment(
                 }
                 @if experiment.games_failed > 0 { (steer("retry", "Play failed games again")) }
             }
-        }
+        } }
         (report)
         section {
             h2 { "Last games" }
@@ -62,8 +61,4 @@ pub fn experiment(
             }
         }
     })
-}
-
-pub(super) fn shown(text: &str) -> String {
-    shortened(text, TEXT_CHARACTERS_MAX)
 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use spelrum_answers::{GameResult, GameSummary};
 use spelrum_engine::Outcome;
 
-use super::experiment::shown;
+use super::layout::shown;
 
 /// A game: its players, how it ended, and a link to its moves.
 pub(super) fn row(game: &GameSummary) -> Markup {

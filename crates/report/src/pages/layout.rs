@@ -70,3 +70,8 @@ pub fn plain_page(title: &str, sentences: &[&str], enter: Option<&str>) -> Strin
     };
     page(Place::Elsewhere, title, "", &contents)
 }
+
+/// A text of a sweep, a worker or an engine, in a cell or a sentence.
+pub(super) fn shown(text: &str) -> String {
+    shortened(text, TITLE_CHARACTERS_MAX)
+}

@@ -4,11 +4,9 @@ use maud::{Markup, html};
 use spelrum_answers::{ExperimentSummary, Pace, Progress, Status, WorkerSummary, date_time};
 use spelrum_model::ExperimentState;
 
+use super::layout::shown;
 use crate::listing::done;
-use crate::text::{count, counted, duration_us, shortened};
-
-/// Longest text of a cell of a table.
-const TEXT_CHARACTERS_MAX: usize = 200;
+use crate::text::{count, counted, duration_us};
 
 /// The progress of a running experiment.
 #[derive(Debug)]
@@ -193,9 +191,4 @@ fn slots(workers: &[WorkerSummary]) -> u64 {
 /// The path of an experiment's page: by its UUID, since several may have its name.
 fn path(experiment: &ExperimentSummary) -> String {
     format!("/experiments/{}", experiment.uuid)
-}
-
-/// A text of a sweep, a worker or an engine.
-fn shown(text: &str) -> String {
-    shortened(text, TEXT_CHARACTERS_MAX)
 }

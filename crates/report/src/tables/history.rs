@@ -43,7 +43,7 @@ fn columns(comparisons: &Comparisons) -> Columns<'_, Row<'_>> {
     columns
         .column("player", "player", Form::Words, |(history, _)| &history.player)
         .column("opponent", "opponent", Form::Words, |(history, _)| &history.opponent)
-        .column("number", "number", Form::Count, |(_, index)| index as u64 + 1)
+        .key("number", |(_, index)| index as u64 + 1)
         .column("build", "build", Form::Words, |row| of_row(row).build.as_deref())
         .shown_as(|row| build_text(of_row(row)).to_owned())
         .column("score", "score", Form::Decimals(3), |row| of_row(row).score)
@@ -55,7 +55,7 @@ fn columns(comparisons: &Comparisons) -> Columns<'_, Row<'_>> {
         .keys(["gain_low", "gain_high"], |row| {
             ends(of_row(row).gain.and_then(|gain| gain.interval))
         })
-        .text("interval of the gain", Form::Words, |row| {
+        .text("of the gain", Form::Words, |row| {
             of_row(row).gain.and_then(|gain| gain.interval).map(gain_interval)
         })
         .column("change", "change", Form::Words, |row| {
@@ -68,7 +68,7 @@ fn columns(comparisons: &Comparisons) -> Columns<'_, Row<'_>> {
         })
 }
 
-fn rows(comparisons: &Comparisons) -> Rows<'_> {
+pub(crate) fn rows(comparisons: &Comparisons) -> Rows<'_> {
     Rows::new(&comparisons.axes, columns(comparisons), builds(comparisons).collect())
 }
 
@@ -84,8 +84,8 @@ fn table(comparisons: &Comparisons) -> TitledTable {
     let rows: Vec<Row<'_>> = builds(comparisons).collect();
     let table = columns(comparisons).table(HISTORY.name, "Builds in order", rows);
     table.with_notes(vec![
-        "Gain: how many points per game a build scores more than the one before it, opening by opening; stronger\n\
-         and weaker: at a level of 5% for all steps of a row of builds together (Holm)."
+        "Gain: how many points per game a build scores more than the one before it, opening by opening.\n\
+         Stronger, weaker: at a level of 5% for all steps of a row of builds together (Holm)."
             .to_owned(),
     ])
 }

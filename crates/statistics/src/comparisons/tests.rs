@@ -381,10 +381,10 @@ fn builds_are_told_in_order_and_marked_where_their_strength_changed() {
             cell(number, &["5ms"], [name, "base"], &drawn(&mut random, 400, strength))
         })
         .collect();
-    // Of one build alone nothing is told; a player's name may have the sign in it.
+    // Of one build alone nothing is courses; a player's name may have the sign in it.
     cells.push(cell(8, &["10ms"], ["dev", "base"], &[0.5, 0.5]));
     cells.push(cell(9, &["5ms"], ["me@home", "base"], &[0.5, 0.25]));
-    let told = histories(1, &cells);
+    let courses = histories(1, &cells);
     let marks = |history: &History<i64>| -> Vec<(Option<String>, i64, Option<bool>)> {
         let mark = |build: &BuildScore<i64>| {
             let gain = build.gain.filter(|gain| gain.is_clear).map(|gain| gain.score > 0.0);
@@ -392,11 +392,11 @@ fn builds_are_told_in_order_and_marked_where_their_strength_changed() {
         };
         history.builds.iter().map(mark).collect()
     };
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!((&*told[0].player, &*told[0].opponent), ("dev", "base"));
+    assert_eq!(courses.len(), 1, "{courses:?}");
+    assert_eq!((&*courses[0].player, &*courses[0].opponent), ("dev", "base"));
     let build = |text: &str| Some(text.to_owned());
     assert_eq!(
-        marks(&told[0]),
+        marks(&courses[0]),
         [
             (build("1be07d43"), 0, None),
             (build("9f2c61aa"), 1, Some(true)),
@@ -414,13 +414,13 @@ fn builds_are_told_in_order_and_marked_where_their_strength_changed() {
             cell(number, &["-", commit], ["dev", "base"], &drawn(&mut random, 400, strength))
         })
         .collect();
-    let told = histories(2, &cells);
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0].place, [None, None]);
+    let courses = histories(2, &cells);
+    assert_eq!(courses.len(), 1);
+    assert_eq!(courses[0].place, [None, None]);
     let expected = commits.map(Some).into_iter().zip([None, Some(true), None]);
-    assert!(marks(&told[0]).into_iter().map(|(build, _, mark)| (build, mark)).eq(expected));
-    let gain = told[0].builds[1].gain.unwrap();
-    let difference = told[0].builds[1].score - told[0].builds[0].score;
+    assert!(marks(&courses[0]).into_iter().map(|(build, _, mark)| (build, mark)).eq(expected));
+    let gain = courses[0].builds[1].gain.unwrap();
+    let difference = courses[0].builds[1].score - courses[0].builds[0].score;
     assert!((gain.score - difference).abs() < 1e-9);
 }
 
@@ -436,8 +436,8 @@ fn builds_that_are_alike_seldom_seem_to_differ() {
                 cell(number, &[&commit], AB, &drawn(&mut random, 60, 0.0))
             })
             .collect();
-        let told = histories(1, &cells);
-        told[0].builds.iter().any(|build| build.gain.is_some_and(|gain| gain.is_clear))
+        let courses = histories(1, &cells);
+        courses[0].builds.iter().any(|build| build.gain.is_some_and(|gain| gain.is_clear))
     });
     let marked = marked.count();
     // Three standard deviations above 5% of 400.

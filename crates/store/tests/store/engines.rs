@@ -13,7 +13,7 @@ use spelrum_engine::{
     TextTurn, Timeless, parameters_of, replay_moves,
 };
 use spelrum_model::engines::Forfeit;
-use spelrum_model::{CellId, GameId, OpeningsCache, Plan, PlayableCell, PlayedGame};
+use spelrum_model::{CellId, GameId, OpeningsCache, Plan, PlayableCell, PlayedGame, Record};
 use spelrum_store::contract::{Store as _, WriteTransaction};
 use spelrum_store::{Removed, Removing, SqlValue, Writer};
 use spelrum_sweep::{SweepText, plan_sweep};
@@ -177,7 +177,8 @@ async fn games_of_our_players_leave_no_row() {
 
 #[tokio::test]
 async fn engines_and_forfeits_stay_when_moves_go_and_go_with_their_games() {
-    let plan = engines_plan();
+    let mut plan = engines_plan();
+    plan.settings.record = Record::Full;
     let mut store = Store::with(&plan).await;
     let cell = cell_of(&plan, &store, "shallow");
     let plain = with_engines(game(cell, 0, 4), [Some(1), None], None);
