@@ -67,6 +67,7 @@ mod metrics;
 mod pages;
 mod server;
 mod services;
+mod transport;
 
 use std::convert::Infallible;
 use std::path::PathBuf;

@@ -43,8 +43,8 @@ pub(crate) use self::questions::unanswered;
 pub(crate) use self::reply::problem;
 use crate::access::{Passed, Sessions};
 use crate::dispatcher::{Clock, Dispatch};
-use crate::server::Transport;
 use crate::services::{BUSY_RETRY_AFTER, Planner};
+use crate::transport::Transport;
 use spelrum_store::{Readers, each_question};
 
 /// The content type of lines of JSON.

@@ -46,6 +46,11 @@ impl Live {
         Self { api: Arc::downgrade(&api), places, changes, looking: Looking::default() }
     }
 
+    /// Differs after each change that was noticed.
+    pub(super) fn last_change(&self) -> u64 {
+        *self.changes.borrow()
+    }
+
     /// A stream that has an event whenever something has changed.
     pub(super) fn events(&self) -> Result<Response, Refusal> {
         let place = Arc::clone(&self.places).try_acquire_owned();
@@ -69,7 +74,7 @@ impl Live {
             async move {
                 let changed = tokio::time::timeout(QUIET, changes.changed());
                 let event = match stopping.run_until_cancelled(changed).await? {
-                    Ok(Ok(())) => "event: changed\ndata:\n\n",
+                    Ok(Ok(())) => "event: changed\ndata: 1\n\n",
                     Ok(Err(_)) => return None,
                     Err(_) => ": nothing new\n\n",
                 };

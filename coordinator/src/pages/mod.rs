@@ -28,7 +28,7 @@ use self::live::Live;
 use self::rendered::Rendered;
 use crate::access::Sessions;
 use crate::api::{Api, unanswered};
-use crate::server::Transport;
+use crate::transport::Transport;
 
 /// Paths of pages, beside [`ENTRANCES`], and what those of one begin with.
 const PATHS: [&str; 2] = ["/workers", "/live"];
@@ -144,7 +144,7 @@ impl Pages {
         address: &str,
         make: impl Future<Output = Result<String, Refusal>> + Send + 'static,
     ) -> Response {
-        match self.rendered.get(address, make).await {
+        match self.rendered.get(address, self.live.last_change(), make).await {
             Ok(text) => html(StatusCode::OK, text.to_string()),
             Err(refusal) => refused(&refusal),
         }

@@ -25,8 +25,15 @@ const WAITING_MAX: usize = 64;
 
 type Made = Result<Arc<str>, Refusal>;
 
-/// A page and when it was made; its lock is held while it is made, so that others wait for it.
-type Page = Arc<tokio::sync::Mutex<Option<(Instant, Made)>>>;
+/// A page and of what it was made; its lock is held while it is made, so that others wait for it.
+type Page = Arc<tokio::sync::Mutex<Option<(Moment, Made)>>>;
+
+/// When a page was made, and after which change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    at: Instant,
+    change: u64,
+}
 
 /// Pages by their addresses.
 #[derive(Debug)]
@@ -42,10 +49,11 @@ impl Rendered {
         Self { pages: Mutex::new(LruCache::new(PLACES)), making, waiting }
     }
 
-    /// The page of this address. It is made to its end even if its caller goes away.
+    /// The page of this address, made after this change. It is made to its end even if its caller goes away.
     pub(super) async fn get(
         &self,
         address: &str,
+        change: u64,
         make: impl Future<Output = Result<String, Refusal>> + Send + 'static,
     ) -> Made {
         let busy = |_| Refusal::busy("too many pages are being made", BUSY_RETRY_AFTER);
@@ -56,7 +64,8 @@ impl Rendered {
         };
         let mut page = page.lock_owned().await;
         if let Some((made, result)) = &*page
-            && made.elapsed() < LASTS
+            && made.at.elapsed() < LASTS
+            && made.change == change
         {
             return result.clone();
         }
@@ -65,7 +74,7 @@ impl Rendered {
             // The semaphore is never closed.
             let _place = making.acquire_owned().await;
             let result: Made = make.await.map(Into::into);
-            *page = Some((Instant::now(), result.clone()));
+            *page = Some((Moment { at: Instant::now(), change }, result.clone()));
             result
         });
         made.await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()))

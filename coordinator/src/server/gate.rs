@@ -24,7 +24,7 @@ use super::counted::Counted;
 use super::crowd::{Crowd, Member};
 use super::form::Form;
 use super::message::{self, Message, NoMessage, PATIENCE, UNITS_MAX, UNITS_PER_CONNECTION_MAX};
-use super::origin::{self, Foreign, Names, Transport};
+use super::origin::{self, Foreign, Names};
 use super::request_id::RequestIds;
 use super::revoked::UntilRevoked;
 use crate::access::{API_PREFIX, CalledBy, Certified, Credential, Guard, Passed, Role, Sessions};
@@ -32,6 +32,7 @@ use crate::api;
 use crate::log_throttle::LogThrottle;
 use crate::metrics::{Metrics, UnderWay, Why};
 use crate::pages::{self, is_page};
+use crate::transport::Transport;
 
 /// Path of the metrics page.
 pub(super) const METRICS_PATH: &str = "/metrics";

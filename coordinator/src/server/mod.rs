@@ -53,7 +53,6 @@ use tower::ServiceExt as _;
 use self::connections::{Connection, Connections, Opened};
 use self::gate::Gate;
 use self::origin::Names;
-pub(crate) use self::origin::Transport;
 pub(crate) use self::tls::Tls;
 pub use self::tls::{TlsError, TlsFiles};
 use crate::access::{Certified, Guard};
@@ -63,6 +62,7 @@ use crate::log_throttle::LogThrottle;
 use crate::metrics::{self, Metrics};
 use crate::pages::{self, Pages};
 use crate::services::{ProgramsService, WorkService};
+use crate::transport::Transport;
 
 /// Connections at once (invariant 9): one for each worker that the roster has a place for, and some for clients.
 const CONNECTIONS_MAX: usize = 12_288;

@@ -10,6 +10,8 @@ use std::net::IpAddr;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, Uri, Version, header};
 
+use crate::transport::Transport;
+
 /// The host names of this coordinator.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
@@ -17,15 +19,6 @@ pub(super) struct Names {
     configured: Vec<String>,
     /// This machine's own name. A page's site cannot have it.
     machine: String,
-}
-
-/// The transport of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Transport {
-    /// By TLS, so that our own pages are https://, too.
-    Tls,
-    /// Without TLS, maybe from a proxy that speaks TLS with a page.
-    Plain,
 }
 
 /// Why a call is not answered.
