@@ -89,11 +89,13 @@ async fn fetch(
         });
         let stored =
             stored.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
-        let stored = stored.map_err(|error: ProgramError| match error {
-            ProgramError::TooLarge { .. } | ProgramError::NoRoom { .. } => {
-                format!("{error}; raise `size` of [accept_programs] in the engines file")
+        let stored = stored.map_err(|error: ProgramError| {
+            let has_no_room =
+                matches!(error, ProgramError::TooLarge { .. } | ProgramError::NoRoom { .. });
+            match has_no_room {
+                true => format!("{error}; raise `size` of [accept_programs] in the engines file"),
+                false => error.to_string(),
             }
-            error => error.to_string(),
         });
         (incoming, offset) = (stored?, end);
         if incoming.is_none() {

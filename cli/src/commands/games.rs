@@ -168,9 +168,9 @@ impl Games {
             Format::Text => return Box::new(Text { out, searches }),
             Format::Pgn => return Box::new(Pgn::new(out, searches)),
             Format::Positions | Format::Bulletformat => {
-                let form = match self.format {
-                    Format::Bulletformat => PositionForm::Bulletformat,
-                    _ => PositionForm::Line,
+                let form = match self.format == Format::Bulletformat {
+                    true => PositionForm::Bulletformat,
+                    false => PositionForm::Line,
                 };
                 let (which, seen) = (self.positions.which(), HashSet::new());
                 return Box::new(Positions { out, form, which, seen });
@@ -188,7 +188,7 @@ impl Games {
         let binary = match self.format {
             Format::Parquet => Some("Parquet"),
             Format::Bulletformat => Some("bulletformat"),
-            _ => None,
+            Format::Text | Format::Pgn | Format::Csv | Format::Jsonl | Format::Positions => None,
         };
         if let Some(format) = binary
             && self.output.is_none()

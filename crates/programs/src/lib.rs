@@ -169,7 +169,7 @@ impl Programs {
     pub fn size(&self, hash: &Sha256Hex) -> Option<u64> {
         // Not of what a link leads to.
         let metadata = fs::symlink_metadata(self.path(hash)).ok()?;
-        metadata.is_file().then(|| metadata.len())
+        metadata.is_file().then_some(metadata.len())
     }
 
     /// Bytes of a program from an offset, at most so many, if the program is there.

@@ -32,7 +32,7 @@ fn dtz_within(tables: &Tables, board: &Board, depth: u32) -> Result<i32, ProbeEr
     };
     let is_better = match found {
         ..-100 => passing >= 0,
-        -100..0 => passing >= 0 || passing < -100,
+        -100..0 => !(-100..0).contains(&passing),
         0 => passing >= 0 || moves(board).into_iter().all(|mv| is_en_passant(board, mv)),
         1..=100 => passing == 1,
         101.. => passing > 0,

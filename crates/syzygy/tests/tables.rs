@@ -1,5 +1,7 @@
 //! Real tables against python-chess and against the engine's own exact tables, and damaged files.
 
+#![expect(clippy::unwrap_used, reason = "a failure here fails the test")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -292,16 +292,16 @@ fn try_build(
             return Ok(engine);
         }
         Ok(_) => (BuildError::MayPass("the file that was kept of it is damaged".to_owned()), false),
-        Err(failure) => match failure.kind {
-            FailureKind::Aborted => (BuildError::Aborted, true),
-            FailureKind::Exhausted(_) => (BuildError::MayPass(failure.to_string()), true),
-            _ => {
-                let Diagnosis { problem, remedy } = failure.diagnose(&spec);
-                // A program may be tried by hand; another build of a commit may differ.
-                let problem = format!("it {done} does not start: {problem}; {remedy}");
-                (BuildError::Failed(problem), program(name).is_some())
-            }
-        },
+        Err(failure) if failure.kind == FailureKind::Aborted => (BuildError::Aborted, true),
+        Err(failure) if matches!(failure.kind, FailureKind::Exhausted(_)) => {
+            (BuildError::MayPass(failure.to_string()), true)
+        }
+        Err(failure) => {
+            let Diagnosis { problem, remedy } = failure.diagnose(&spec);
+            // A program may be tried by hand; another build of a commit may differ.
+            let problem = format!("it {done} does not start: {problem}; {remedy}");
+            (BuildError::Failed(problem), program(name).is_some())
+        }
     };
     pool.remove(name);
     if !is_kept {
