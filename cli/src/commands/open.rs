@@ -32,7 +32,7 @@ pub(crate) struct Open {
 }
 
 impl Open {
-    /// Prints the link, and serves a database that nobody else does.
+    /// Prints the link, and serves the database if no other process does.
     pub(crate) async fn run(self) -> Result<Exit> {
         let steerer = Steerer::open(&self.source, ACTION).await?;
         let shown = self.show(&steerer).await;

@@ -199,7 +199,7 @@ impl Run {
         let mut coordinator =
             Embedded::start(&db, self.listen.as_deref().map(|address| (address, &self.tls)))
                 .await?;
-        // A link lets in whoever has it: not for a log.
+        // The link is a secret, and a log may be read by others.
         if !self.no_pages
             && std::io::stderr().is_terminal()
             && let Some(url) = coordinator.browser_link().await

@@ -55,7 +55,7 @@ impl Sessions {
         Self { cookie, both: Arc::new(Mutex::new(both)) }
     }
 
-    /// The path of a new link, for whoever may do what this header allows.
+    /// The path of a new link, which allows what this header allows.
     pub(crate) fn link(&self, authorization: HeaderValue, now: Instant) -> String {
         let secret = secret();
         let entry = Entry { authorization, until: now + LINK_LASTS };

@@ -30,7 +30,7 @@ use crate::access::Sessions;
 use crate::api::{Api, unanswered};
 use crate::transport::Transport;
 
-/// Paths of pages, beside [`ENTRANCES`], and what those of one begin with.
+/// Paths of pages with data beside `/`, and the beginnings of paths that name an experiment or a game.
 const PATHS: [&str; 2] = ["/workers", "/live"];
 const PREFIXES: [&str; 2] = ["/experiments/", "/games/"];
 

@@ -36,7 +36,7 @@ fn a_sweep_is_watched_and_steered_in_a_browser() {
         String::from_utf8(ran.stdout).unwrap()
     };
     let mut browser = Browser::start(&program);
-    // Nothing is shown to whoever was not let in.
+    // Without a cookie nothing is shown.
     browser.go(&url, WIDE, "light");
     assert!(text(&mut browser).contains("spelrum open"), "{}", text(&mut browser));
     let link = run(&["open"]);
