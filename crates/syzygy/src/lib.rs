@@ -11,8 +11,8 @@
 //!
 //! use spelrum_syzygy::{Board, Outcome, Tables};
 //!
-//! let tables = Tables::open(&[PathBuf::from("/srv/syzygy")])?;
-//! let board: Board = "8/2K5/4B3/3N4/8/8/4k3/8 b - - 0 1".parse()?;
+//! let tables = Tables::open(&[PathBuf::from("/srv/syzygy")]).map_err(|(_, error)| error)?;
+//! let board: Board = "8/2K5/4B3/3N4/8/8/4k3/8 b - - 0 1".parse().map_err(|_| "no position")?;
 //! assert_eq!(tables.dtz(&board)?, -53);
 //! assert_eq!(tables.outcome(&board, true)?, Some(Outcome::Loss));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
