@@ -590,7 +590,7 @@ mod tests {
             "./new ./old --sprt 0,5 model=bayesian",
             "./new ./old --nodes many",
             "./new ./old --book order=random",
-            "./new ./old --book a.epd start=5",
+            "./new ./old --book a.epd start=first",
             "./new ./old --nodes 5 --tbignore50",
             "./new ./old --games -3",
             "./new ./old --nodes 5 --each conf=Sloppy",

@@ -282,7 +282,7 @@ fn terminations_have_names_of_their_own() {
     let names: Vec<&str> = terminations().map(Termination::name).collect();
     insta::assert_snapshot!(
         names.join(" "),
-        @"five_by_placement five_by_rotation both_five full_board three_in_a_row last_object four_in_a_row checkmate stalemate insufficient_material fifty_moves threefold_repetition no_moves wiped_out max_plies resign_rule draw_rule table illegal_move crash time_forfeit stall resignation"
+        @"five_by_placement five_by_rotation both_five full_board three_in_a_row last_object four_in_a_row checkmate stalemate insufficient_material fifty_moves threefold_repetition no_moves wiped_out max_plies resign_rule draw_rule table syzygy illegal_move crash time_forfeit stall resignation"
     );
     for termination in terminations() {
         assert_eq!(termination_named(termination.name()), Some(termination));
