@@ -14,9 +14,9 @@ pub(super) const HEARTBEAT: &str = "200ms";
 /// The database of a cluster's coordinator.
 pub(super) const DB: &str = "c.db";
 
-/// A sweep whose games take some thousandths of a second, so that what befalls them comes in their midst.
+/// A sweep whose games take about a thousandth of a second, so that what befalls them comes in their midst.
 fn sweep(games: u32) -> String {
-    tic_tac_toe("sweep", games).replace("alpha-beta", "minimax").replace("[1, 2]", "[5, 6]")
+    tic_tac_toe("sweep", games).replace("alpha-beta", "minimax").replace("[1, 2]", "[4, 5]")
 }
 
 /// Games of each cell that the sweep begins with, and grows by.
