@@ -10,6 +10,7 @@ use spelrum_programs::{Incoming, ProgramError, Programs, Sha256Hex};
 use spelrum_proto::limits::PROGRAM_PIECE_BYTES_MAX;
 use spelrum_proto::v1::programs_server;
 use spelrum_proto::{Reason, Refusal, v1, work as wire};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 use tonic::{Request, Response, Status};
@@ -25,13 +26,20 @@ const PIECE_PATIENCE: Duration = Duration::from_secs(60);
 const STAYS_AFTER_PUSH: Duration = Duration::from_mins(10);
 
 /// The uploads under way, by their callers' names for them.
-type Uploads = Arc<Mutex<BTreeMap<[u8; 16], (Incoming, Instant)>>>;
+type Uploads = Arc<Mutex<BTreeMap<[u8; 16], (Upload, Instant)>>>;
+
+/// An upload, with its place among those that can be under way.
+struct Upload {
+    incoming: Incoming,
+    _place: OwnedSemaphorePermit,
+}
 
 /// Takes pushed programs.
 pub(crate) struct ProgramsService {
     programs: Programs,
     dispatch: Dispatch,
     uploads: Uploads,
+    places: Arc<Semaphore>,
 }
 
 /// A checked piece.
@@ -45,26 +53,24 @@ struct Piece {
 
 impl ProgramsService {
     pub(crate) fn new(programs: Programs, dispatch: Dispatch) -> Self {
-        Self { programs, dispatch, uploads: Arc::default() }
+        let places = Arc::new(Semaphore::new(UPLOADS_MAX));
+        Self { programs, dispatch, uploads: Arc::default(), places }
     }
 
     /// Begins an upload. Programs that experiments name which are not over make no room for it.
-    async fn begin(&self, hash: &Sha256Hex, size: u64) -> Result<Incoming, Refusal> {
-        let under_way = {
-            let mut uploads = lock(&self.uploads);
-            uploads.retain(|_, (_, last)| last.elapsed() < PIECE_PATIENCE);
-            uploads.len()
-        };
-        if under_way >= UPLOADS_MAX {
-            return Err(Refusal::busy("too many programs are being pushed", BUSY_RETRY_AFTER));
-        }
+    async fn begin(&self, hash: &Sha256Hex, size: u64) -> Result<Upload, Refusal> {
+        lock(&self.uploads).retain(|_, (_, last)| last.elapsed() < PIECE_PATIENCE);
+        let place = Arc::clone(&self.places)
+            .try_acquire_owned()
+            .map_err(|_| Refusal::busy("too many programs are being pushed", BUSY_RETRY_AFTER))?;
         let engines = self.dispatch.needed_engines().await?;
         let named: Vec<_> = engines.iter().filter_map(|name| program(name)).collect();
         let (programs, hash) = (self.programs.clone(), hash.clone());
         let begun = spawn_blocking(move || {
             let stays =
                 |kept: &Sha256Hex, unused| unused < STAYS_AFTER_PUSH || named.contains(kept);
-            programs.begin(&hash, size, &stays)
+            let incoming = programs.begin(&hash, size, &stays)?;
+            Ok(Upload { incoming, _place: place })
         });
         begun.await.unwrap_or_else(|panic| resume_unwind(panic.into_panic())).map_err(refused)
     }
@@ -80,31 +86,36 @@ impl ProgramsService {
         if bytes.is_empty() {
             return Ok(false);
         }
-        let mut incoming = match under_way.filter(|(incoming, _)| incoming.is_for(&hash, size)) {
-            Some((incoming, _)) if offset > 0 => incoming,
-            _ if offset == 0 => self.begin(&hash, size).await?,
+        let under_way = under_way.filter(|(upload, _)| upload.incoming.is_for(&hash, size));
+        let mut begun = match under_way {
+            Some((begun, _)) if offset > 0 => begun,
+            other if offset == 0 => {
+                // What begins anew gives its place up first.
+                drop(other);
+                self.begin(&hash, size).await?
+            }
             _ => {
                 let problem = "the upload of this program is not under way";
                 return Err(Refusal::new(Reason::WrongState, problem, "push it again"));
             }
         };
         // The answer to the piece before may have been lost.
-        let is_repeated = offset + bytes.len() as u64 == incoming.written();
+        let is_repeated = offset + bytes.len() as u64 == begun.incoming.written();
         let stored = spawn_blocking(move || {
             if !is_repeated {
-                incoming.write(offset, &bytes)?;
+                begun.incoming.write(offset, &bytes)?;
             }
-            if incoming.is_complete() {
-                return incoming.finish().map(|()| None);
+            if begun.incoming.is_complete() {
+                return begun.incoming.finish().map(|()| None);
             }
-            Ok(Some(incoming))
+            Ok(Some(begun))
         });
         let stored = stored.await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()));
-        let Some(incoming) = stored.map_err(refused)? else {
+        let Some(begun) = stored.map_err(refused)? else {
             tracing::info!(program = %hash, size, "stored a program that was pushed");
             return Ok(true);
         };
-        lock(&self.uploads).insert(upload, (incoming, Instant::now()));
+        lock(&self.uploads).insert(upload, (begun, Instant::now()));
         if offset == 0 {
             tokio::spawn(drop_when_idle(Arc::clone(&self.uploads), upload));
         }
@@ -159,7 +170,7 @@ fn checked(request: v1::PushRequest) -> Result<Piece, Refusal> {
 }
 
 /// The hash of a pushed program, if the name is that of one.
-fn program(name: &str) -> Option<Sha256Hex> {
+pub(super) fn program(name: &str) -> Option<Sha256Hex> {
     match SourcedEngine::parse(name)?.source {
         EngineSource::Program { sha256 } => sha256.parse().ok(),
         EngineSource::Commit { .. } => None,

@@ -80,6 +80,27 @@ async fn a_program_arrives_whole_and_is_fetched_whole() {
 }
 
 #[tokio::test]
+async fn uploads_that_begin_together_are_bounded() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let begin = async |upload: u8| {
+        let mut push = ProgramsClient::new(channel(&served).await);
+        push.push(piece(b"program", upload, 0, 3)).await
+    };
+    let begun = futures_util::future::join_all((0..24).map(begin)).await;
+    let refused = begun.into_iter().filter(Result::is_err).map(reason).collect::<Vec<_>>();
+    assert_eq!(refused, [Reason::Busy; 8]);
+    // That which begins anew keeps its place.
+    let mut push = ProgramsClient::new(channel(&served).await);
+    for upload in 0..24 {
+        let again = push.push(piece(b"program", upload, 0, 3)).await;
+        let end = push.push(piece(b"program", upload, 3, 6)).await;
+        assert_eq!(again.is_ok(), end.is_ok());
+    }
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn what_is_no_program_is_refused_and_leaves_nothing() {
     let site = Site::new();
     let served = site.serve().await;
