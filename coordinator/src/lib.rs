@@ -336,8 +336,10 @@ impl Coordinator {
         let Self { dispatcher, dispatch, mut checkpointer, readers, epoch, clock, metrics, .. } =
             self;
         let health = dispatcher.health(dispatch.clone());
-        let planner = Planner::new(dispatch.clone(), readers.clone(), self.heartbeat_interval);
         let programs = Programs::new(self.programs_folder, self.programs_bytes);
+        let heartbeat_interval = self.heartbeat_interval;
+        let (asked, read, kept) = (dispatch.clone(), readers.clone(), programs.clone());
+        let planner = Planner::new(asked, read, kept, heartbeat_interval);
         let pushing = ProgramsService::new(programs.clone(), dispatch.clone());
         let work = WorkService {
             dispatch: dispatch.clone(),
@@ -347,10 +349,9 @@ impl Coordinator {
             epoch,
             mark: StartMark::new(),
             database_uuid: self.database_uuid,
-            heartbeat_interval: self.heartbeat_interval,
+            heartbeat_interval,
             planner: planner.clone(),
         };
-        let heartbeat_interval = self.heartbeat_interval;
         let stop_serving = shutdown.child_token();
         let stopping = stop_serving.clone();
         let api = Api::new(dispatch, readers, epoch, clock, heartbeat_interval, planner, stopping);

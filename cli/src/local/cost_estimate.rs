@@ -1,17 +1,16 @@
-//! A sweep's cost: a few of its games are played briefly, the rest is arithmetic.
+//! A sweep's cost.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use spelrum_engine::{Host, MoveValuesError, Parameters, PlayError, Value, memory_bytes_of};
+use spelrum_answers::{Calibration, NotTimed, PlayingSlots, playing_time};
+use spelrum_engine::{Parameters, Value, memory_bytes_of};
 use spelrum_external::{EngineFile, OptionValue, Options};
 use spelrum_model::capabilities::{EngineRequest, GameRequest, THREADS_OPTION};
 use spelrum_model::engines::NeededEngine;
-use spelrum_model::{
-    CellDefinition, OpeningsCache, Plan, PlannedCell, PlannedPlayer, PlayableCell, Record, Task,
-};
+use spelrum_model::{OpeningsCache, Plan, PlannedCell, PlannedPlayer, Record, Task};
 use spelrum_report::text::{count, duration_us};
 use spelrum_statistics::StopRule;
 use spelrum_store::{GAME_BYTES, MOVE_BYTES};
@@ -23,12 +22,9 @@ use crate::exit::Exit;
 /// The most openings drawn for counting.
 const OPENINGS_COUNTED_MAX: u64 = 100_000;
 
-/// Time limit of the whole calibration.
-const BUDGET: Duration = Duration::from_secs(3);
-/// The most cells measured, spread evenly over the sweep.
-const SAMPLED_CELLS_MAX: usize = 64;
-/// A cell whose games took this long together is measured well enough.
-const ENOUGH: Duration = Duration::from_millis(20);
+/// Bounds of what is played to measure.
+const CALIBRATION: Calibration =
+    Calibration { budget: Duration::from_secs(3), game_bytes_max: u64::MAX };
 
 /// A sweep's cost. The JSON form has these keys.
 #[derive(Debug, Serialize)]
@@ -182,41 +178,22 @@ impl Slots {
         let quiet = Cores::here().plan(slots, None).if_allowed();
         Self { slots: slots.get().into(), quiet_slots: quiet.count().into() }
     }
-
-    /// Concurrent games of a cell.
-    const fn for_cell(self, cell: &PlannedCell) -> u64 {
-        if cell.timed && self.quiet_slots > 0 { self.quiet_slots } else { self.slots }
-    }
 }
 
 /// Plays a few games of the plan for a bounded time.
 pub(crate) fn estimate(plan: &Plan, file: Option<&EngineFile>) -> Result<Estimate> {
+    const ACTION: &str = "time a game of the sweep";
     let depends_on_results = plan.course.is_some();
     let plan = &plan.foreseen();
     let games = plan.games();
     let slots = Slots::here();
-    let needs_engine: HashSet<&PlannedPlayer> = plan
-        .players
-        .iter()
-        .map(|player| &**player)
-        .filter(|player| NeededEngine::from_parameters(&player.parameters()).is_some())
-        .collect();
-    let is_ours =
-        |cell: &&PlannedCell| cell.players.iter().all(|player| !needs_engine.contains(&**player));
-    let built_in: Vec<&PlannedCell> = plan.cells.iter().filter(is_ours).collect();
-    let engines = built_in.len() < plan.cells.len();
-    let sampled = spread(&built_in);
-    let end = Instant::now() + BUDGET;
-    let mut cost = Cost::default();
-    for (index, cell) in sampled.iter().enumerate() {
-        let cells_left = u32::try_from(sampled.len() - index).unwrap_or(u32::MAX);
-        let slice = end.saturating_duration_since(Instant::now()) / cells_left;
-        cost.add(cell, measure(plan.definition(cell), cell.games, slice)?, slots.for_cell(cell));
-    }
-    let (references, is_least) = references(plan, slots)?;
-    let is_least = is_least || engines;
-    let share = games as f64 / cost.games_stood_for.max(1.0);
-    let finished = (cost.finished > 0).then_some(cost);
+    let begun = Instant::now();
+    let at_once = PlayingSlots { slots: slots.slots, quiet_slots: slots.quiet_slots };
+    let time = playing_time(plan, at_once, CALIBRATION, &|| begun.elapsed());
+    let time = time.map_err(|error| match error {
+        NotTimed::Cell(problem) => CliError::new(Exit::Internal, ACTION).because(problem),
+        NotTimed::Game(error) => CliError::of_engine(ACTION, error),
+    })?;
     let (game_memory_bytes, game_slots) = game_resources(plan, file);
     let swap_sides = plan.conditions.iter().all(|conditions| conditions.swap_sides);
     let wanted = plan.cells.iter().map(|cell| openings_of(plan, cell)).max().unwrap_or(0);
@@ -232,19 +209,17 @@ pub(crate) fn estimate(plan: &Plan, file: Option<&EngineFile>) -> Result<Estimat
         openings: openings(plan)?,
         slots,
         timed_cells: plan.cells.iter().filter(|cell| cell.timed).count() as u64,
-        seconds: finished.as_ref().map(|cost| cost.seconds * share + references),
-        seconds_at_least: is_least || finished.as_ref().is_some_and(|cost| cost.aborted),
+        seconds: time.seconds,
+        seconds_at_least: time.is_at_least,
         depends_on_results,
         stop_rule: plan.stop.map(|rule| rule.to_string()),
         stop: plan.stop,
-        engines,
+        engines: !time.are_all_tried,
         game_memory_bytes,
         game_slots,
-        bytes: finished.as_ref().map(|cost| {
+        bytes: time.plies.map(|plies| {
             let moves = match plan.settings.record {
-                Record::Moves | Record::Full => {
-                    cost.plies as f64 / cost.finished as f64 * MOVE_BYTES
-                }
+                Record::Moves | Record::Full => plies * MOVE_BYTES,
                 Record::Games => 0.0,
             };
             (games as f64 * (GAME_BYTES + moves)) as u64
@@ -292,44 +267,6 @@ fn set_options(parameters: &mut Parameters, set: &Options) {
     }
 }
 
-/// Seconds that the references of an accuracy experiment take on these slots, each valuing a position once for all
-/// players, and whether that is a lower bound.
-fn references(plan: &Plan, slots: Slots) -> Result<(f64, bool)> {
-    if plan.task() == Task::Game {
-        return Ok((0.0, false));
-    }
-    // By conditions and reference: a cell, and the highest number of choices.
-    let mut valued: BTreeMap<(usize, &PlannedPlayer), (&PlannedCell, u64)> = BTreeMap::new();
-    for cell in &plan.cells {
-        let (_, choices) =
-            valued.entry((cell.conditions, &*cell.players[1])).or_insert((cell, cell.games));
-        *choices = (*choices).max(cell.games);
-    }
-    // Experiments with all their choices made have no cell left.
-    let slice = BUDGET / u32::try_from(valued.len().max(1)).unwrap_or(u32::MAX);
-    let (mut seconds, mut is_least) = (0.0, false);
-    for (cell, choices) in valued.into_values() {
-        const ACTION: &str = "time the valuation of moves";
-        let failed = |error: String| CliError::new(Exit::Internal, ACTION).because(error);
-        let playable =
-            PlayableCell::new(plan.definition(cell)).map_err(|error| failed(error.to_string()))?;
-        let host = Until { start: Instant::now(), slice };
-        let mut done = 0_u64;
-        while done < choices && !host.aborted() {
-            match playable.values(&playable.derive(done).opening, &host) {
-                // A position out of reach takes time as well.
-                Ok(_) | Err(MoveValuesError::Limit { .. }) => done += 1,
-                Err(MoveValuesError::Aborted) => break,
-                Err(error) => return Err(failed(error.to_string())),
-            }
-        }
-        let valuing = choices as f64 * host.wall().as_secs_f64() / done.max(1) as f64;
-        seconds += valuing / slots.for_cell(cell) as f64;
-        is_least |= done == 0;
-    }
-    Ok((seconds, is_least))
-}
-
 /// The number of openings of a cell's games.
 fn openings_of(plan: &Plan, cell: &PlannedCell) -> u64 {
     plan.conditions[cell.conditions].openings_of(cell.games)
@@ -353,94 +290,6 @@ fn openings(plan: &Plan) -> Result<u64> {
     let distinct =
         made.iter().zip(wanted).filter_map(|(openings, wanted)| Some(openings.distinct(wanted?)));
     Ok(distinct.min().unwrap_or(0))
-}
-
-/// Up to [`SAMPLED_CELLS_MAX`] cells, evenly spaced.
-fn spread<'c>(cells: &[&'c PlannedCell]) -> Vec<&'c PlannedCell> {
-    let sampled = cells.len().min(SAMPLED_CELLS_MAX);
-    (0..sampled).map(|index| cells[index * cells.len() / sampled]).collect()
-}
-
-/// The cost of the sampled cells together.
-#[derive(Default)]
-struct Cost {
-    games_stood_for: f64,
-    /// On all slots together.
-    seconds: f64,
-    finished: u64,
-    plies: u64,
-    aborted: bool,
-}
-
-impl Cost {
-    /// Adds a cell with this many concurrent games.
-    fn add(&mut self, cell: &PlannedCell, measured: Measured, at_once: u64) {
-        let games = cell.games as f64;
-        let per_game = measured.wall.as_secs_f64() / measured.finished.max(1) as f64;
-        self.games_stood_for += games;
-        self.seconds += games * per_game / at_once as f64;
-        self.finished += measured.finished;
-        self.plies += measured.plies;
-        self.aborted |= measured.finished == 0;
-    }
-}
-
-/// Games of one cell, played one after the other.
-#[derive(Default)]
-struct Measured {
-    wall: Duration,
-    finished: u64,
-    plies: u64,
-}
-
-fn measure(definition: CellDefinition, games: u64, slice: Duration) -> Result<Measured> {
-    const ACTION: &str = "time a game of the sweep";
-    let failed = |error: String| CliError::new(Exit::Internal, ACTION).because(error);
-    let playable = PlayableCell::new(definition).map_err(|error| failed(error.to_string()))?;
-    let host = Until { start: Instant::now(), slice };
-    let mut measured = Measured::default();
-    for number in 0..games {
-        let before = host.wall();
-        match playable.play(number, None, &host) {
-            Ok((_, record)) => {
-                measured.finished += 1;
-                measured.plies += u64::from(record.plies());
-                measured.wall += host.wall() - before;
-            }
-            Err(PlayError::Aborted) => {
-                if measured.finished == 0 {
-                    measured.wall = host.wall() - before;
-                }
-                break;
-            }
-            Err(error) => return Err(CliError::of_engine(ACTION, error)),
-        }
-        if measured.wall >= ENOUGH || host.aborted() {
-            break;
-        }
-    }
-    Ok(measured)
-}
-
-/// A clock with a deadline.
-struct Until {
-    start: Instant,
-    slice: Duration,
-}
-
-impl Host for Until {
-    fn wall(&self) -> Duration {
-        self.start.elapsed()
-    }
-
-    fn cpu(&self) -> Duration {
-        // The calibration does not use the CPU time of a move.
-        Duration::ZERO
-    }
-
-    fn aborted(&self) -> bool {
-        self.wall() >= self.slice
-    }
 }
 
 /// Bytes in a suitable unit.

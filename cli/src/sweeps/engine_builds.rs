@@ -2,10 +2,8 @@
 
 use spelrum_external::{EngineFile, hash_build};
 use spelrum_model::builds;
-use spelrum_model::builds::{AWAITED_BUILD, Builds, short, with_builds};
-use spelrum_model::change::{BuildChange, Change};
+use spelrum_model::builds::{AWAITED_BUILD, Builds, with_builds};
 use spelrum_model::engines::build_text;
-use spelrum_report::text::count;
 use spelrum_store::Readers;
 use spelrum_sweep::plan_sweep;
 
@@ -54,58 +52,4 @@ pub(crate) async fn name_builds(
     sweep.text.text = with_builds(&sweep.text.text, &builds);
     sweep.plan = plan_sweep(&sweep.text)?;
     Ok(())
-}
-
-/// Remarks about engines whose builds have changed.
-pub(crate) fn remarks(change: &Change) -> Vec<String> {
-    let remark = |build: &BuildChange| {
-        let engine = &build.engine;
-        let games = match build.games {
-            1 => "the game".to_owned(),
-            games => format!("the {} games", count(games)),
-        };
-        let cells = "new cells, beside the old ones";
-        match (
-            build.before.as_deref().unwrap_or_default(),
-            build.now.as_deref().unwrap_or_default(),
-        ) {
-            ("", now) => format!(
-                "{engine} is build {}, and which it was in {games} before is not known: {cells}",
-                short(now)
-            ),
-            (before, "") => format!(
-                "{engine} may be any program from here on, and was build {} in {games} before: {cells}",
-                short(before)
-            ),
-            (before, now) => format!(
-                "{engine} is another program than in {games} before ({} instead of {}): {cells}",
-                short(now),
-                short(before)
-            ),
-        }
-    };
-    change.builds_changed.iter().map(remark).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn another_build_is_told_with_the_games_of_the_one_before() {
-        let change = |before: &str, now: &str, games| BuildChange {
-            engine: "dev".to_owned(),
-            before: Some(before.to_owned()),
-            now: Some(now.to_owned()),
-            games,
-        };
-        let (old, new) = ("0123456789ab", "cdef01234567");
-        let builds_changed = vec![change(old, new, 20), change("", new, 1), change(old, "", 2_000)];
-        let text = remarks(&Change { builds_changed, ..Default::default() }).join("\n");
-        insta::assert_snapshot!(text, @"
-        dev is another program than in the 20 games before (cdef0123 instead of 01234567): new cells, beside the old ones
-        dev is build cdef0123, and which it was in the game before is not known: new cells, beside the old ones
-        dev may be any program from here on, and was build 01234567 in the 2,000 games before: new cells, beside the old ones
-        ");
-    }
 }

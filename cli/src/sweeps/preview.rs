@@ -8,8 +8,9 @@ use serde::Serialize;
 use spelrum_answers::{Assumptions, SubmittedSweep};
 use spelrum_external::EngineFile;
 use spelrum_model::Plan;
-use spelrum_model::change::{self, CellChange, CellExample, GAME_TIMEOUT};
+use spelrum_model::change::{self, CellChange, CellExample};
 use spelrum_model::claims;
+use spelrum_report::changes::{build_remarks, change_lines};
 use spelrum_report::data::write_json;
 use spelrum_report::planned;
 use spelrum_report::text::{count, counted};
@@ -100,80 +101,6 @@ impl<'a> From<&'a change::Change> for Change<'a> {
     }
 }
 
-/// A change for people, one fact a line, with the number of games the sweep asks for.
-fn lines(games_asked: u64, change: &change::Change) -> Vec<String> {
-    use CellChange as Kind;
-    let mut lines = Vec::new();
-    let mut add_line = |label: &str, text: String| lines.push(format!("  {label:<9} {text}"));
-    let examples = |kind: Kind, cells: u64, add_line: &mut dyn FnMut(&str, String)| {
-        let shown: Vec<_> = change.examples.iter().filter(|row| row.change == kind).collect();
-        for row in &shown {
-            add_line("", example(kind, row));
-        }
-        if !shown.is_empty() && cells > shown.len() as u64 {
-            add_line("", "  …".to_owned());
-        }
-    };
-    let kept = match change.cells_continued {
-        0 => String::new(),
-        1 => "; 1 of them gets more games".to_owned(),
-        more => format!("; {} of them get more games", count(more)),
-    };
-    add_line("kept", format!("{}{kept}", cells(change.cells_kept)));
-    examples(Kind::Continued, change.cells_continued, &mut add_line);
-    if change.cells_returned > 0 {
-        add_line("returned", format!("{}, dropped before", cells(change.cells_returned)));
-        examples(Kind::Returned, change.cells_returned, &mut add_line);
-    }
-    if change.cells_added > 0 {
-        add_line("added", cells(change.cells_added));
-        examples(Kind::Added, change.cells_added, &mut add_line);
-    }
-    if change.cells_superseded > 0 {
-        let kept = "with the builds before, which stay in the reports";
-        add_line("beside", format!("{} {kept}", cells(change.cells_superseded)));
-    }
-    if change.cells_dropped > 0 {
-        let games = games(change.games_dropped);
-        let dropped = cells(change.cells_dropped);
-        add_line("dropped", format!("{dropped} with {games}, which stay but leave the reports"));
-        examples(Kind::Dropped, change.cells_dropped, &mut add_line);
-    }
-    let axes = change.axes_changed.then_some("axes");
-    let rules = change.rules_changed.then_some("rules, openings or sides");
-    let settings = change.settings_changed.iter().map(|setting| &**setting);
-    let also: Vec<_> = axes.into_iter().chain(rules).chain(settings).collect();
-    if !also.is_empty() {
-        add_line("changed", also.join(", "));
-    }
-    if change.has_changed(GAME_TIMEOUT) {
-        add_line("again", "games that failed".to_owned());
-    }
-    add_line("reused", games(change.games_kept));
-    let beyond = (change.games_kept + change.games_to_play).saturating_sub(games_asked);
-    if beyond > 0 {
-        let beyond = games(beyond);
-        add_line(
-            "beyond",
-            format!("{beyond} more than the sweep asks for: what was played stays, and counts"),
-        );
-    }
-    add_line("to play", games(change.games_to_play));
-    lines
-}
-
-fn example(kind: CellChange, row: &CellExample) -> String {
-    let place = if row.axes.is_empty() { String::new() } else { format!("{}, ", row.axes) };
-    let games = match kind {
-        CellChange::Added => games(row.games_planned),
-        CellChange::Dropped => games(row.games_settled),
-        CellChange::Continued | CellChange::Returned => {
-            format!("{} of {}", count(row.games_settled), games(row.games_planned))
-        }
-    };
-    format!("  {place}{} against {}: {games}", row.player, row.opponent)
-}
-
 fn cells(number: u64) -> String {
     counted(number, "cell")
 }
@@ -194,10 +121,10 @@ pub(crate) fn runs_of(plan: &Plan) -> Option<String> {
 
 /// The announcement before a changed sweep is submitted.
 pub(crate) fn announcement(plan: &Plan, change: &change::Change) -> String {
-    let remarks = engine_builds::remarks(change).into_iter().map(|remark| remark + "\n");
+    let remarks = build_remarks(change).into_iter().map(|remark| remark + "\n");
     let mut text = remarks.collect::<String>();
     text += &format!("this sweep changes {}:", plan.name);
-    for line in lines(plan.games(), change) {
+    for line in change_lines(plan.games(), change) {
         text.push('\n');
         text.push_str(&line);
     }
@@ -317,7 +244,7 @@ pub(crate) fn print_dry_run(
 ) -> Result<()> {
     let mut out = terminal::stdout();
     let plan = match previewed {
-        Some(previewed) => left(&sweep.plan, &previewed.games_left),
+        Some(previewed) => sweep.plan.clone().left(&previewed.games_left),
         None => sweep.plan.clone(),
     };
     let estimate = cost_estimate::estimate(&plan, file)?;
@@ -363,11 +290,11 @@ fn write_text(
     let (name, game) = (&sweep.plan.name, &sweep.plan.game);
     match change {
         Some(change) => {
-            for remark in engine_builds::remarks(change) {
+            for remark in build_remarks(change) {
                 writeln!(out, "{remark}")?;
             }
             writeln!(out, "this sweep would change {name}:")?;
-            for line in lines(sweep.plan.games(), change) {
+            for line in change_lines(sweep.plan.games(), change) {
                 writeln!(out, "{line}")?;
             }
         }
@@ -383,64 +310,4 @@ fn write_text(
         writeln!(out, "  {label:<9} {value}")?;
     }
     Ok(())
-}
-
-/// The plan reduced to what is left to play.
-fn left(plan: &Plan, games_left: &[u64]) -> Plan {
-    let mut left = plan.clone();
-    // A coordinator of another release may plan differently: then everything counts.
-    if games_left.len() == left.cells.len() {
-        for (cell, &games) in left.cells.iter_mut().zip(games_left) {
-            cell.games = games;
-        }
-        left.cells.retain(|cell| cell.games > 0);
-    }
-    left
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn some_example(kind: CellChange, axes: &str) -> CellExample {
-        CellExample {
-            change: kind,
-            axes: axes.to_owned(),
-            player: "ab".to_owned(),
-            opponent: "gm".to_owned(),
-            games_settled: 1_200,
-            games_planned: 2_000,
-        }
-    }
-
-    #[test]
-    fn a_change_is_said_in_counts_and_examples() {
-        use CellChange::{Added, Continued, Dropped, Returned};
-        let large = change::Change {
-            cells_kept: 1_000,
-            cells_continued: 4,
-            cells_added: 1,
-            cells_dropped: 3,
-            cells_returned: 1,
-            games_kept: 12_000,
-            games_to_play: 1,
-            games_dropped: 3_600,
-            axes_changed: true,
-            rules_changed: true,
-            settings_changed: vec!["description".into(), "priority".into()],
-            cells_superseded: 2,
-            builds_changed: Vec::new(),
-            examples: vec![
-                some_example(Continued, "depth=1, rules=old"),
-                some_example(Continued, "depth=2"),
-                some_example(Added, ""),
-                some_example(Returned, "depth=3"),
-                some_example(Dropped, "depth=4"),
-            ],
-        };
-        let small = change::Change { cells_kept: 1, games_kept: 20, ..Default::default() };
-        let texts =
-            [(12_001, &large), (12, &small)].map(|(asked, change)| lines(asked, change).join("\n"));
-        insta::assert_snapshot!(texts.join("\n\n"));
-    }
 }

@@ -1,5 +1,6 @@
 //! The credential that let a call through, by name.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// The name of a credential: a token's, a client certificate's, or that of the coordinator's owner, whose tokens have
@@ -31,6 +32,10 @@ impl Credential {
 /// The credential of a call, as attached for the services; `None` if none is required.
 #[derive(Clone, Debug)]
 pub(crate) struct CalledBy(pub(crate) Option<Credential>);
+
+/// The address from which a call came.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CalledFrom(pub(crate) IpAddr);
 
 /// Marks a call that has passed. Services check for it, in case a path that leads to a service is not recognised as one
 /// here.

@@ -17,7 +17,7 @@ mod sessions;
 pub use book::{BookError, TOKENS_MAX, TokenBook, TokenEntry};
 pub(crate) use certified::Certified;
 pub use certified::certificate_uris;
-pub(crate) use credential::{CalledBy, Credential, Passed};
+pub(crate) use credential::{CalledBy, CalledFrom, Credential, Passed};
 pub use file::read_small_file;
 pub(crate) use guard::Guard;
 pub(crate) use role::API_PREFIX;

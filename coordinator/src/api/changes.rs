@@ -1,11 +1,14 @@
 //! Changes of experiments, and of who plays them.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::time::{Duration, Instant};
 
 use spelrum_answers::{
-    Action, ExcludeWorkers, ExcludedWorkers, GetExperiment, OrderVerifications, Removable,
-    RemoveExperiment, RemovedExperiment, Removing, SteerExperiment, SteeredExperiment, SubmitSweep,
-    SubmittedSweep,
+    Action, Calibration, ExcludeWorkers, ExcludedWorkers, GetExperiment, OrderVerifications,
+    PlanSweep, PlayingSlots, PlayingTime, Removable, RemoveExperiment, RemovedExperiment, Removing,
+    SteerExperiment, SteeredExperiment, SubmitSweep, SubmittedSweep, SweepPlan, playing_time,
+    workers_here,
 };
 use spelrum_model::{ExperimentState, Task};
 use spelrum_proto::limits::{
@@ -23,9 +26,14 @@ use crate::services::{Planned, canonical_uuid, reading_failed};
 use spelrum_answers::{ExperimentSummary, GetVerifications};
 use spelrum_store::{Question as _, Sweep};
 
+/// Bounds of the games that are played to tell how long a sweep takes: by a thread, in the coordinator's memory.
+const CALIBRATION: Calibration =
+    Calibration { budget: Duration::from_secs(1), game_bytes_max: 64 << 20 };
+
 /// Adds the routes of all changes, and of what is asked before and after.
 pub(super) fn add(routes: &mut Routes) {
     routes.add::<SubmitSweep>();
+    routes.add::<PlanSweep>();
     routes.add::<SteerExperiment>();
     routes.add::<RemoveExperiment>();
     routes.add::<ExcludeWorkers>();
@@ -41,6 +49,68 @@ impl Api {
     }
 }
 
+/// A sweep that was planned, and what submitting it would do.
+struct Previewed {
+    planned: Planned,
+    submitted: SubmittedSweep,
+}
+
+impl Api {
+    /// Checks and plans a sweep.
+    async fn planned(
+        &self,
+        text: SweepText,
+        uuid: &str,
+        new_experiment: bool,
+    ) -> Result<Planned, Refusal> {
+        check_length("sweep_toml", &text.text, SWEEP_BYTES_MAX)?;
+        check_length("file_name", &text.name, NAME_BYTES_MAX)?;
+        check_files(&text.files)?;
+        self.planner.plan(text, uuid, new_experiment).await
+    }
+
+    /// What submitting a sweep would do.
+    async fn preview(
+        &self,
+        text: SweepText,
+        uuid: String,
+        new_experiment: bool,
+    ) -> Result<Previewed, Refusal> {
+        let planned = self.planned(text, &uuid, new_experiment).await?;
+        let Planned { text, plan, .. } = &planned;
+        let (toml, files) = (&text.text, &text.files);
+        let sweep = Sweep { uuid: &uuid, toml, files, plan, new_experiment, fills: None };
+        let preview = self.readers.preview(sweep).await;
+        let preview = preview
+            .map_err(|error| submission_refusal(&error).unwrap_or_else(|| reading_failed(error)))?;
+        let submitted = SubmittedSweep {
+            games: preview.games(plan),
+            existed: preview.existing.is_some(),
+            experiment_uuid: preview.existing.map_or(uuid, |(uuid, _)| uuid),
+            name: plan.name.clone(),
+            cells: plan.cells.len() as u64,
+            change: preview.change,
+            games_left: preview.games_left,
+            claims: preview.claims,
+        };
+        Ok(Previewed { planned, submitted })
+    }
+
+    /// Plans a sweep, as its call answers it.
+    pub(crate) async fn plan(&self, question: PlanSweep) -> Result<SweepPlan, Refusal> {
+        match self.answer(question).await? {
+            Reply::Small(plan) | Reply::Large(plan, _) => Ok(plan),
+        }
+    }
+
+    /// Submits a sweep, as its call answers it.
+    pub(crate) async fn submit(&self, submit: SubmitSweep) -> Result<SubmittedSweep, Refusal> {
+        match self.answer(submit).await? {
+            Reply::Small(submitted) | Reply::Large(submitted, _) => Ok(submitted),
+        }
+    }
+}
+
 impl Answers<SubmitSweep> for Api {
     async fn answer(&self, submit: SubmitSweep) -> Result<Reply<SubmittedSweep>, Refusal> {
         let SubmitSweep { experiment_uuid, sweep_toml, file_name, files, preview, new_experiment } =
@@ -49,37 +119,16 @@ impl Answers<SubmitSweep> for Api {
             Some(uuid) => canonical_uuid("experiment_uuid", &uuid)?,
             None => Uuid::new_v4().to_string(),
         };
-        check_length("sweep_toml", &sweep_toml, SWEEP_BYTES_MAX)?;
-        check_length("file_name", &file_name, NAME_BYTES_MAX)?;
-        check_files(&files)?;
         let text = SweepText { files, ..SweepText::new(file_name, sweep_toml) };
-        let Planned { text, plan, place } = self.planner.plan(text, &uuid, new_experiment).await?;
+        if preview {
+            let Previewed { submitted, .. } = self.preview(text, uuid, new_experiment).await?;
+            return Ok(Reply::Small(submitted));
+        }
+        let planned = self.planned(text, &uuid, new_experiment).await?;
+        self.planner.check_programs(&planned, &uuid, new_experiment).await?;
+        let Planned { text, plan, place } = planned;
         let SweepText { text: toml, files, .. } = text;
         let (name, cells) = (plan.name.clone(), plan.cells.len() as u64);
-        if preview {
-            let sweep = Sweep {
-                uuid: &uuid,
-                toml: &toml,
-                files: &files,
-                plan: &plan,
-                new_experiment,
-                fills: None,
-            };
-            let preview = self.readers.preview(sweep).await;
-            let preview = preview.map_err(|error| {
-                submission_refusal(&error).unwrap_or_else(|| reading_failed(error))
-            })?;
-            return Ok(Reply::Small(SubmittedSweep {
-                games: preview.games(&plan),
-                existed: preview.existing.is_some(),
-                experiment_uuid: preview.existing.map_or(uuid, |(uuid, _)| uuid),
-                name,
-                cells,
-                change: preview.change,
-                games_left: preview.games_left,
-                claims: preview.claims,
-            }));
-        }
         let (fills, place) = (None, Some(place));
         let submission = Submission { uuid, toml, files, plan, new_experiment, fills, place };
         let submitted = self.dispatch.submit(submission).await?;
@@ -92,6 +141,46 @@ impl Answers<SubmitSweep> for Api {
             change: submitted.change,
             games_left: Vec::new(),
             claims: submitted.claims,
+        }))
+    }
+}
+
+impl Answers<PlanSweep> for Api {
+    async fn answer(&self, question: PlanSweep) -> Result<Reply<SweepPlan>, Refusal> {
+        let PlanSweep { sweep_toml, file_name, files, new_experiment } = question;
+        let text = SweepText { files, ..SweepText::new(file_name, sweep_toml) };
+        let uuid = Uuid::new_v4().to_string();
+        let Previewed { planned, submitted } = self.preview(text, uuid, new_experiment).await?;
+        let uuid = &submitted.experiment_uuid;
+        self.planner.check_programs(&planned, uuid, new_experiment).await?;
+        let Planned { plan, place, .. } = planned;
+        let workers = self.dispatch.workers().await?.workers;
+        let here = workers_here(&workers, self.heartbeat_interval);
+        let slots = here.map(|worker| u64::from(worker.slots)).sum::<u64>().max(1);
+        let (depends_on_results, stop_rule) =
+            (plan.course.is_some(), plan.stop.map(|rule| rule.describe()));
+        let (game, task) = (plan.game.clone(), plan.task());
+        let left = plan.left(&submitted.games_left).foreseen();
+        let games_left = left.games();
+        // It keeps the place of a sweep that is planned, even after the client has gone.
+        let timed = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            let (slots, begun) = (PlayingSlots { slots, quiet_slots: 0 }, Instant::now());
+            playing_time(&left, slots, CALIBRATION, &|| begun.elapsed())
+        });
+        let timed = timed.await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()));
+        // What cannot be played here is said when it is played.
+        let PlayingTime { seconds, is_at_least, .. } = timed.unwrap_or_default();
+        Ok(Reply::Small(SweepPlan {
+            submitted,
+            game,
+            task,
+            games_left,
+            depends_on_results,
+            stop_rule,
+            slots,
+            seconds,
+            seconds_at_least: is_at_least,
         }))
     }
 }

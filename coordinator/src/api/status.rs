@@ -31,6 +31,7 @@ impl Answers<GetStatus> for Api {
         let Workforce { mut workers, largest, wanted, verifying: _, offers, withheld } =
             self.dispatch.workers().await?;
         let workers_total = workers.len() as u64;
+        results::add_withheld(&mut workers, &withheld);
         let missing =
             results::missing_engines(experiments, &wanted, &workers, self.heartbeat_interval);
         let unplaced =

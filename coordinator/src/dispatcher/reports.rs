@@ -17,7 +17,7 @@ use super::meaning::{
     scheduler_report,
 };
 use super::request::{Gathered, Held};
-use super::roster::News;
+use super::roster::{GameEnding, News};
 use super::{BatchError, unexpected_answer};
 use spelrum_store::contract::WriteTransaction;
 use spelrum_store::{Deviation, StoppedForForfeits};
@@ -96,6 +96,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
             let is_again = facts.is_kept || kept.contains(&lease);
             let plays_again = plays_again(&facts, lease, &what, kept);
             let forfeit = self.lost_by_forfeit(game, &what).await?;
+            let ending = ending(&what);
             forfeited.extend(forfeit.as_ref().map(|_| game.cell));
             let event = Event::Reported {
                 worker,
@@ -112,7 +113,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
             self.faults.at_result(game)?;
             if verdict == Verdict::Disturbed && !is_again {
                 kept.insert(lease);
-                self.news.push(News::Taken(worker, lease));
+                self.news.push(News::Taken(worker, lease, ending));
             }
             self.count(&what, verdict);
             match verdict {
@@ -132,7 +133,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
             placement.place((worker, lease, game), what, verdict);
             match placement.verdicts.last() {
                 Some(v1::Verdict::Counted | v1::Verdict::Noted) => {
-                    self.news.push(News::Taken(worker, lease));
+                    self.news.push(News::Taken(worker, lease, ending));
                 }
                 Some(v1::Verdict::Rejected | v1::Verdict::Uncounted | v1::Verdict::Unspecified)
                 | None => {}
@@ -259,6 +260,21 @@ impl<T: WriteTransaction> Batch<'_, T> {
             self.transaction.note_failures(noted).await?;
         }
         Ok(())
+    }
+}
+
+fn ending(what: &ReportedWhat) -> GameEnding {
+    match what {
+        ReportedWhat::Failed { .. } => GameEnding::Failed,
+        ReportedWhat::Played(played)
+            if ForfeitKind::from_termination(played.record.termination).is_some() =>
+        {
+            GameEnding::Forfeited
+        }
+        ReportedWhat::Played(_)
+        | ReportedWhat::Trained(_)
+        | ReportedWhat::Verified(_)
+        | ReportedWhat::Irregular { .. } => GameEnding::Played,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use spelrum_answers::WorkerSummary;
+use spelrum_answers::{WorkerConduct, WorkerSummary};
 use spelrum_model::demands::Offer;
 use spelrum_model::engines::BuiltEngines;
 use spelrum_model::labels::Label;
@@ -46,9 +46,14 @@ struct Entry {
     labels: Arc<[Label]>,
     /// Its latest reported speeds, and when they were reported.
     speeds: (Time, Vec<Speed>),
+    /// Its first Hello to this run.
+    known: Time,
     heard: Time,
     playing: u64,
     reported: u64,
+    /// Of the reported games.
+    failed: u64,
+    forfeited: u64,
     refused: u64,
     /// Games of its leases that expired since its last call.
     lost: u64,
@@ -63,6 +68,14 @@ struct Absent {
     lost: u64,
 }
 
+/// The ending of a reported game, as workers are compared by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GameEnding {
+    Played,
+    Forfeited,
+    Failed,
+}
+
 /// An event in a worker's life. Recorded while a transaction is open, applied to the roster after its commit.
 #[derive(Debug)]
 pub(super) enum News {
@@ -75,7 +88,7 @@ pub(super) enum News {
     /// The worker was granted a lease of this many games.
     Granted(WorkerId, LeaseId, u64),
     /// One result of a lease was accepted.
-    Taken(WorkerId, LeaseId),
+    Taken(WorkerId, LeaseId, GameEnding),
     /// One more of the worker's results was refused.
     Refused(WorkerId),
     /// A lease ended.
@@ -265,9 +278,11 @@ impl Roster {
     pub(super) fn apply(&mut self, news: News) {
         match news {
             News::Hello(worker, introduction, lock, heard) => {
-                let known = self.workers.get(&worker);
-                let (reported, refused) =
-                    known.map_or((0, 0), |entry| (entry.reported, entry.refused));
+                let earlier = self.workers.get(&worker);
+                let known = earlier.map_or(heard, |entry| entry.known);
+                let [reported, failed, forfeited, refused] = earlier.map_or([0; 4], |entry| {
+                    [entry.reported, entry.failed, entry.forfeited, entry.refused]
+                });
                 // The next start of a worker that was killed.
                 for entry in self.workers.values_mut() {
                     let earlier = &entry.introduction;
@@ -287,9 +302,12 @@ impl Roster {
                     lock,
                     labels,
                     speeds,
+                    known,
                     heard,
                     playing: 0,
                     reported,
+                    failed,
+                    forfeited,
                     refused,
                     lost: 0,
                 };
@@ -308,9 +326,11 @@ impl Roster {
             News::Granted(worker, lease, games) => {
                 self.leases.insert(lease, (worker, games));
             }
-            News::Taken(worker, lease) => {
+            News::Taken(worker, lease, ending) => {
                 if let Some(entry) = self.workers.get_mut(&worker) {
                     entry.reported += 1;
+                    entry.failed += u64::from(ending == GameEnding::Failed);
+                    entry.forfeited += u64::from(ending == GameEnding::Forfeited);
                 }
                 if let Some((_, games)) = self.leases.get_mut(&lease) {
                     *games = games.saturating_sub(1);
@@ -368,6 +388,13 @@ impl Roster {
                 built: Arc::clone(&entry.introduction.built),
                 labels: Arc::clone(&entry.labels),
                 credential: entry.introduction.credential.clone(),
+                conduct: WorkerConduct {
+                    version: entry.introduction.version.clone(),
+                    known_ms: now.0.saturating_sub(entry.known.0),
+                    failed_games: entry.failed,
+                    forfeited_games: entry.forfeited,
+                    withheld: Vec::new(),
+                },
             }
         };
         let absent = |(&worker, absent): (&WorkerId, &Absent)| {
@@ -389,6 +416,7 @@ impl Roster {
                 built: Arc::default(),
                 labels: Arc::default(),
                 credential: None,
+                conduct: WorkerConduct::default(),
             })
         };
         self.workers.iter().map(summary).chain(self.absent.iter().filter_map(absent)).collect()
@@ -431,7 +459,7 @@ mod tests {
         roster.apply(News::Hello(worker, introduction("a"), lock(), Time(100)));
         roster.apply(News::Granted(worker, LeaseId(1), 10));
         roster.apply(News::Granted(worker, LeaseId(2), 4));
-        roster.apply(News::Taken(worker, LeaseId(1)));
+        roster.apply(News::Taken(worker, LeaseId(1), GameEnding::Forfeited));
         roster.apply(News::Ended(LeaseId(2), LeaseEnd::GivenBack));
         roster.apply(News::Playing(worker, 2));
         roster.record_contact(worker, Time(150));
@@ -441,8 +469,13 @@ mod tests {
         assert_eq!(summary.playing_games, 2);
         assert_eq!(summary.reported_games, 1);
         assert_eq!(summary.silent_ms, 25);
+        let WorkerConduct { version, known_ms, failed_games, forfeited_games, .. } =
+            &summary.conduct;
+        assert_eq!((&**version, known_ms, failed_games, forfeited_games), ("0", &75, &0, &1));
         roster.apply(News::Hello(worker, introduction("a"), lock(), Time(200)));
-        assert_eq!(roster.summaries(Time(200))[0].reported_games, 1, "a second Hello keeps it");
+        let [summary] = &roster.summaries(Time(200))[..] else { panic!("one worker") };
+        assert_eq!(summary.reported_games, 1, "a second Hello keeps it");
+        assert_eq!((summary.conduct.known_ms, summary.conduct.forfeited_games), (100, 1));
     }
 
     #[test]
@@ -452,7 +485,7 @@ mod tests {
         roster.apply(News::Hello(worker, introduction("a"), lock(), Time(0)));
         let lose = |roster: &mut Roster, id| {
             roster.apply(News::Granted(worker, LeaseId(id), 3));
-            roster.apply(News::Taken(worker, LeaseId(id)));
+            roster.apply(News::Taken(worker, LeaseId(id), GameEnding::Played));
             roster.apply(News::Ended(LeaseId(id), LeaseEnd::Expired));
             assert_eq!(roster.lost_games(worker), 2);
             assert_eq!(roster.summaries(Time(1))[0].lost_games, 2);

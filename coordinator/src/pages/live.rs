@@ -1,8 +1,10 @@
 //! Tells open pages that something has changed, as server-sent events.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -11,12 +13,13 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
 use spelrum_answers::{GetStatus, Status};
 use spelrum_proto::Refusal;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::api::Api;
 
-/// Streams at once: one for each browser that looks.
+/// Streams at once: one for each browser that looks. If all are taken, an address with few takes one from that with most.
 const STREAMS_MAX: usize = 512;
 
 /// Interval between looks at the database.
@@ -32,7 +35,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(10);
 /// The streams, and the task that looks for all of them while there are any.
 pub(super) struct Live {
     api: Weak<Api>,
-    places: Arc<Semaphore>,
+    places: Arc<Places>,
     changes: watch::Sender<u64>,
     looking: Looking,
 }
@@ -42,7 +45,7 @@ type Looking = Arc<Mutex<Option<JoinHandle<()>>>>;
 
 impl Live {
     pub(super) fn new(api: Arc<Api>) -> Self {
-        let (places, changes) = (Arc::new(Semaphore::new(STREAMS_MAX)), watch::Sender::new(0));
+        let (places, changes) = (Arc::default(), watch::Sender::new(0));
         Self { api: Arc::downgrade(&api), places, changes, looking: Looking::default() }
     }
 
@@ -51,11 +54,11 @@ impl Live {
         *self.changes.borrow()
     }
 
-    /// A stream that has an event whenever something has changed.
-    pub(super) fn events(&self) -> Result<Response, Refusal> {
-        let place = Arc::clone(&self.places).try_acquire_owned();
+    /// A stream to this address that has an event whenever something has changed.
+    pub(super) fn events(&self, peer: IpAddr) -> Result<Response, Refusal> {
+        let place = Place::take(&self.places, peer, STREAMS_MAX);
         let place =
-            place.map_err(|_| Refusal::busy("too many browsers follow changes", RETRY_AFTER))?;
+            place.ok_or_else(|| Refusal::busy("too many browsers follow changes", RETRY_AFTER))?;
         let Some(api) = self.api.upgrade() else {
             return Err(Refusal::busy("the coordinator ends", RETRY_AFTER));
         };
@@ -73,7 +76,8 @@ impl Live {
             let stopping = stopping.clone();
             async move {
                 let changed = tokio::time::timeout(QUIET, changes.changed());
-                let event = match stopping.run_until_cancelled(changed).await? {
+                let changed = stopping.run_until_cancelled(changed);
+                let event = match place.gone.run_until_cancelled(changed).await?? {
                     Ok(Ok(())) => "event: changed\ndata: 1\n\n",
                     Ok(Err(_)) => return None,
                     Err(_) => ": nothing new\n\n",
@@ -84,6 +88,62 @@ impl Live {
         let headers =
             [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
         Ok((headers, Body::from_stream(events)).into_response())
+    }
+}
+
+/// The streams of each address, oldest first.
+#[derive(Debug, Default)]
+struct Places(Mutex<BTreeMap<IpAddr, VecDeque<CancellationToken>>>);
+
+impl Places {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<IpAddr, VecDeque<CancellationToken>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A stream's place, which it has until this is dropped or another address takes it.
+#[derive(Debug)]
+struct Place {
+    all: Arc<Places>,
+    peer: IpAddr,
+    gone: CancellationToken,
+}
+
+impl Place {
+    /// A place for a stream to this address. If all are taken, it is the oldest of the address that has most, unless this
+    /// one would then have as many.
+    fn take(all: &Arc<Places>, peer: IpAddr, places_max: usize) -> Option<Self> {
+        let peer = peer.to_canonical();
+        let gone = CancellationToken::new();
+        let mut places = all.lock();
+        if places.values().map(VecDeque::len).sum::<usize>() >= places_max {
+            let own = places.get(&peer).map_or(0, VecDeque::len);
+            let most = places.values_mut().max_by_key(|streams| streams.len())?;
+            if own + 1 >= most.len() {
+                return None;
+            }
+            most.pop_front()?.cancel();
+        }
+        places.entry(peer).or_default().push_back(gone.clone());
+        drop(places);
+        Some(Self { all: Arc::clone(all), peer, gone })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // That of a stream that gave way is no longer in the list.
+        if self.gone.is_cancelled() {
+            return;
+        }
+        self.gone.cancel();
+        let mut places = self.all.lock();
+        if let Some(streams) = places.get_mut(&self.peer) {
+            streams.retain(|stream| !stream.is_cancelled());
+            if streams.is_empty() {
+                places.remove(&self.peer);
+            }
+        }
     }
 }
 
@@ -116,7 +176,8 @@ fn stamp(status: &Status) -> u64 {
     let mut hasher = DefaultHasher::new();
     for experiment in &status.experiments {
         let games = [experiment.games_planned, experiment.games_settled, experiment.games_failed];
-        (&experiment.uuid, experiment.state.name(), experiment.cells, games).hash(&mut hasher);
+        let how = (experiment.state.name(), experiment.priority);
+        (&experiment.uuid, how, experiment.cells, games).hash(&mut hasher);
     }
     let kinds =
         status.attention.iter().map(|attention| (attention.kind.name(), &attention.experiment));
@@ -128,4 +189,29 @@ fn stamp(status: &Status) -> u64 {
         (worker.worker.0, games, worker.engines_total).hash(&mut hasher);
     }
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_with_few_streams_takes_a_place_from_that_with_most() {
+        let all = Arc::new(Places::default());
+        let take = |last: u8| Place::take(&all, IpAddr::from([10, 0, 0, last]), 4);
+        let mut first: Vec<Place> = (0..4).filter_map(|_| take(1)).collect();
+        assert_eq!(first.len(), 4);
+        assert!(take(1).is_none(), "one address alone has all places, and no more");
+        let second = [take(2).unwrap(), take(2).unwrap()];
+        let is_gone = |place: &Place| place.gone.is_cancelled();
+        assert_eq!(first.iter().map(is_gone).collect::<Vec<_>>(), [true, true, false, false]);
+        assert!(take(2).is_none() && take(1).is_none(), "both have as many");
+        let third = take(3);
+        assert!(third.is_some());
+        // What gave way frees no place when it ends.
+        first.drain(..2);
+        assert!(take(1).is_none());
+        drop((first, second, third));
+        assert!(all.lock().is_empty());
+    }
 }

@@ -6,15 +6,16 @@
 
 mod live;
 mod rendered;
+mod submit;
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::Router;
-use axum::extract::{Path, State};
+use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
+use axum::{Extension, Router};
 use spelrum_answers::{
     GamesFilter, GamesOrder, GetExperiment, GetGame, GetOverview, GetProgress, GetRatings,
     GetReport, GetStatus, ListGames,
@@ -26,12 +27,12 @@ use spelrum_store::Question as _;
 
 use self::live::Live;
 use self::rendered::Rendered;
-use crate::access::Sessions;
+use crate::access::{CalledFrom, Sessions};
 use crate::api::{Api, unanswered};
 use crate::transport::Transport;
 
 /// Paths of pages with data beside `/`, and the beginnings of paths that name an experiment or a game.
-const PATHS: [&str; 2] = ["/workers", "/live"];
+const PATHS: [&str; 3] = ["/workers", "/submit", "/live"];
 const PREFIXES: [&str; 2] = ["/experiments/", "/games/"];
 
 /// Games on an experiment's page.
@@ -75,10 +76,13 @@ impl Pages {
             .route("/experiments/{experiment}", get(experiment))
             .route("/games/{game}", get(game))
             .route("/workers", get(workers))
+            .route("/submit", get(submit::form).post(submit::sent))
             .route("/live", get(events))
             .route("/enter", get(ask_to_enter).post(enter))
             .route("/static/pages.css", get(async || text("text/css", pages::STYLE)))
             .route("/static/pages.js", get(async || text("text/javascript", pages::SCRIPT)))
+            // The gate bounds what comes.
+            .layer(DefaultBodyLimit::disable())
             .with_state(self)
     }
 
@@ -125,7 +129,7 @@ impl Pages {
         {
             answers.add(played);
         }
-        let about = report.description.clone();
+        let about = pages::about(&report);
         answers.add(report);
         let (filter, order) = (GamesFilter::default(), GamesOrder::default());
         let games =
@@ -196,8 +200,11 @@ async fn workers(State(pages): State<Arc<Pages>>) -> Response {
     pages.page("/workers", make).await
 }
 
-async fn events(State(pages): State<Arc<Pages>>) -> Response {
-    pages.live.events().unwrap_or_else(|refusal| refused(&refusal))
+async fn events(
+    State(pages): State<Arc<Pages>>,
+    Extension(CalledFrom(peer)): Extension<CalledFrom>,
+) -> Response {
+    pages.live.events(peer).unwrap_or_else(|refusal| refused(&refusal))
 }
 
 /// The secret of a link: letters and digits, or nothing.
@@ -215,7 +222,7 @@ async fn ask_to_enter(uri: Uri) -> Response {
 
 async fn enter(
     State(pages): State<Arc<Pages>>,
-    transport: Option<axum::Extension<Transport>>,
+    transport: Option<Extension<Transport>>,
     uri: Uri,
 ) -> Response {
     let is_tls = transport.is_some_and(|transport| transport.0 == Transport::Tls);

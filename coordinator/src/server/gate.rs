@@ -27,7 +27,9 @@ use super::message::{self, Message, NoMessage, PATIENCE, UNITS_MAX, UNITS_PER_CO
 use super::origin::{self, Foreign, Names};
 use super::request_id::RequestIds;
 use super::revoked::UntilRevoked;
-use crate::access::{API_PREFIX, CalledBy, Certified, Credential, Guard, Passed, Role, Sessions};
+use crate::access::{
+    API_PREFIX, CalledBy, CalledFrom, Certified, Credential, Guard, Passed, Role, Sessions,
+};
 use crate::api;
 use crate::log_throttle::LogThrottle;
 use crate::metrics::{Metrics, UnderWay, Why};
@@ -181,7 +183,7 @@ impl Gate {
             Form::Html if origin::is_navigation(method, headers) => {
                 return self.check_host(request, connection);
             }
-            Form::Html => {}
+            Form::Html => origin::check_form(method, headers)?,
         }
         self.check_site(request, connection)
     }
@@ -289,8 +291,7 @@ impl Gate {
     ) -> Result<(Message, UnderWay, Option<Place>), Refusal> {
         let length = match form {
             Form::Grpc => None,
-            Form::Html => Some(0),
-            Form::Json => Some(api::check_length(body.size_hint().exact())?),
+            Form::Json | Form::Html => Some(api::check_length(body.size_hint().exact())?),
         };
         let thrown_out = CancellationToken::new();
         let _member = self.admit(connection, &thrown_out);
@@ -378,6 +379,7 @@ impl Gate {
         let mut request = Request::from_parts(parts, Body::from(bytes));
         request.extensions_mut().insert(Passed);
         request.extensions_mut().insert(CalledBy(credential));
+        request.extensions_mut().insert(CalledFrom(connection.peer.ip()));
         let answered = tokio::select! {
             response = next.run(request) => Ok(response),
             refusal = &mut revoked => Err(refusal),

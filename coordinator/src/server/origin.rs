@@ -122,6 +122,14 @@ pub(super) fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
     method == Method::GET && is("sec-fetch-mode", b"navigate") && is("sec-fetch-dest", b"document")
 }
 
+/// Refuses a form that does not say which page sent it: browsers say it of every form.
+pub(super) fn check_form(method: &Method, headers: &HeaderMap) -> Result<(), Foreign> {
+    match method == Method::GET || headers.contains_key(header::ORIGIN) {
+        true => Ok(()),
+        false => Err(Foreign::Origin(String::new())),
+    }
+}
+
 /// Refuses a call to another host, and one from another site's page.
 pub(super) fn check_sender(
     names: &Names,

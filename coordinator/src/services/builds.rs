@@ -11,12 +11,14 @@ use spelrum_model::Plan;
 use spelrum_model::builds;
 use spelrum_model::builds::{AWAITED_BUILD, Builds, short, with_builds};
 use spelrum_model::engines::{NeededEngine, OfferedEngine, build_text};
+use spelrum_programs::Programs;
 use spelrum_proto::{Place, Reason, Refusal};
 use spelrum_sweep::{SweepError, SweepText, plan_sweep};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
 use super::new_sweep::{check_rounds, check_tried};
+use super::programs::program;
 use super::{BUSY_RETRY_AFTER, reading_failed};
 use crate::dispatcher::{Dispatch, Submission};
 use spelrum_store::{Readers, StoredSweep};
@@ -36,6 +38,7 @@ const WORKERS_NAMED_MAX: usize = 3;
 pub(crate) struct Planner {
     dispatch: Dispatch,
     readers: Readers,
+    programs: Programs,
     heartbeat_interval: Duration,
     plans: Arc<Semaphore>,
 }
@@ -48,9 +51,14 @@ pub(crate) struct Planned {
 }
 
 impl Planner {
-    pub(crate) fn new(dispatch: Dispatch, readers: Readers, heartbeat_interval: Duration) -> Self {
+    pub(crate) fn new(
+        dispatch: Dispatch,
+        readers: Readers,
+        programs: Programs,
+        heartbeat_interval: Duration,
+    ) -> Self {
         let plans = Arc::new(Semaphore::new(PLANS_MAX));
-        Self { dispatch, readers, heartbeat_interval, plans }
+        Self { dispatch, readers, programs, heartbeat_interval, plans }
     }
 
     /// Plans a sweep that is submitted under this UUID.
@@ -63,6 +71,36 @@ impl Planner {
         let planned = self.plan_with_builds(text, uuid, new_experiment).await?;
         self.check_new(&planned.plan, uuid, new_experiment).await?;
         Ok(planned)
+    }
+
+    /// Refuses a sweep that names a pushed program that is not here, unless the experiment has exactly this sweep already. A
+    /// preview is not refused: programs are pushed after it.
+    pub(crate) async fn check_programs(
+        &self,
+        Planned { text, plan, .. }: &Planned,
+        uuid: &str,
+        new_experiment: bool,
+    ) -> Result<(), Refusal> {
+        let demands = plan.engine_demands();
+        let mut engines = demands.iter().flat_map(|demands| &demands.engines);
+        let missing = engines.find(|need| {
+            let hash = program(&need.engine);
+            hash.is_some_and(|hash| self.programs.size(&hash).is_none())
+        });
+        let Some(missing) = missing else { return Ok(()) };
+        let name = (!new_experiment).then_some(plan.name.as_str());
+        let stored = self.readers.stored_sweep(uuid, name).await.map_err(reading_failed)?;
+        let (sweep, _) = builds::split(&text.text);
+        let is_known =
+            |stored: &StoredSweep| stored.repeated || builds::split(&stored.toml).0 == sweep;
+        if stored.as_ref().is_some_and(is_known) {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            Reason::UnknownProgram,
+            format!("the coordinator does not have the program of the engine {}", missing.engine),
+            "push it, then submit again: spelrum engine push PROGRAM --coordinator URL",
+        ))
     }
 
     /// Refuses a sweep that is new and could not come to an end, or would waste games. Stored ones play on as they are.
@@ -280,7 +318,8 @@ fn unknown(engine: &str) -> Refusal {
     )
 }
 
-fn bad_sweep(error: SweepError) -> Refusal {
+/// The refusal of a sweep, with the place of its error.
+pub(crate) fn bad_sweep(error: SweepError) -> Refusal {
     // A position in a file that the sweep names is not one in the sweep; the problem's text states it.
     let place = error.place.filter(|_| error.file.is_none()).map(|span| Place {
         line: error.line,

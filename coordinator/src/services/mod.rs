@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use spelrum_proto::{Reason, Refusal};
 
-pub(crate) use builds::{Planned, Planner};
+pub(crate) use builds::{Planned, Planner, bad_sweep};
 pub(crate) use programs::ProgramsService;
 pub(crate) use referee::Referee;
 pub(crate) use work::{StartMark, WorkService, canonical_uuid, millis};

@@ -76,6 +76,10 @@ async fn an_excluded_workers_games_are_played_by_others() {
     assert!(bad.lease().await.unwrap().grant.is_some(), "a preview changes nothing");
 
     exclude(&served, "1", None, Exclusion::Exclude).await.unwrap();
+    let conduct = served.status().await.coordinator.unwrap().workers.remove(0).conduct;
+    assert_eq!(conduct.withheld[0].kind, AttentionKind::Excluded, "{conduct:?}");
+    let page = crate::pages::get(&served, "/workers", "").await.body;
+    assert!(page.contains("data-exclusion=\"readmit\" data-worker=\"1\""), "{page}");
     let answer = bad.lease().await.unwrap();
     assert!(
         answer.grant.is_none() && answer.withheld.contains("spelrum worker readmit 1"),

@@ -29,6 +29,7 @@ mod silent;
 mod stopping;
 mod strangers;
 mod streams;
+mod submitting;
 mod tls;
 mod tokens;
 mod upgrading;

@@ -7,21 +7,21 @@ use spelrum_proto::api::Api;
 use spelrum_proto::{Bearer, Token};
 use spelrum_test_support::{HandWorker, Served, Site, eventually, quick_sweep};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tonic::transport::Endpoint;
 
 /// An answer: its head and its body.
-struct Answer {
+pub(super) struct Answer {
     head: String,
-    body: String,
+    pub(super) body: String,
 }
 
 impl Answer {
-    fn status(&self) -> u16 {
+    pub(super) fn status(&self) -> u16 {
         self.head[9..12].parse().unwrap()
     }
 
-    fn header(&self, name: &str) -> Option<&str> {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
         let pairs = self.head.lines().filter_map(|line| line.split_once(": "));
         let mut values = pairs.filter(|(given, _)| given.eq_ignore_ascii_case(name));
         Some(values.next()?.1)
@@ -29,9 +29,20 @@ impl Answer {
 }
 
 async fn send(address: SocketAddr, method: &str, path: &str, more: &str) -> Answer {
+    send_body(address, method, path, more, "").await
+}
+
+pub(super) async fn send_body(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    more: &str,
+    body: &str,
+) -> Answer {
     let mut stream = TcpStream::connect(address).await.unwrap();
+    let length = body.len();
     let request = format!(
-        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nAccept: text/html\r\nConnection: close\r\nContent-Length: 0\r\n{more}\r\n"
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nAccept: text/html\r\nConnection: close\r\nContent-Length: {length}\r\n{more}\r\n{body}"
     );
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = String::new();
@@ -40,7 +51,7 @@ async fn send(address: SocketAddr, method: &str, path: &str, more: &str) -> Answ
     Answer { head: head.to_owned(), body: body.to_owned() }
 }
 
-async fn get(served: &Served, path: &str, more: &str) -> Answer {
+pub(super) async fn get(served: &Served, path: &str, more: &str) -> Answer {
     send(served.address, "GET", path, more).await
 }
 
@@ -108,7 +119,7 @@ async fn a_browser_is_let_in_once_for_what_its_token_may() {
     let site = Site::new();
     let token: Token = "a-token-that-nobody-else-has".parse().unwrap();
     let served = site.serve_with_token(&token).await;
-    for path in ["/", "/workers", "/live", "/experiments/x", "/games/1"] {
+    for path in ["/", "/workers", "/live", "/submit", "/experiments/x", "/games/1"] {
         let refused = get(&served, path, "").await;
         assert_eq!(refused.status(), 401, "{path}: {}", refused.body);
         assert!(refused.body.contains("spelrum open"), "{}", refused.body);
@@ -196,6 +207,16 @@ async fn changes_are_told_to_as_many_browsers_as_there_is_room_for() {
             heard.push_str(&String::from_utf8_lossy(&bytes[..length]));
         }
     }
+    // One address cannot keep all others out.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+    let mut other = socket.connect(served.address).await.unwrap();
+    let request = format!("GET /live HTTP/1.1\r\nHost: {}\r\n\r\n", served.address);
+    other.write_all(request.as_bytes()).await.unwrap();
+    let mut head = [0; 12];
+    other.read_exact(&mut head).await.unwrap();
+    assert_eq!(&head, b"HTTP/1.1 200");
+    assert!(follow().await.1.starts_with("HTTP/1.1 503"));
     // Whoever goes away makes room.
     drop(streams);
     eventually("a place", async || follow().await.1.starts_with("HTTP/1.1 200").then_some(()))

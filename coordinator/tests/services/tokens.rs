@@ -218,6 +218,7 @@ async fn every_method_is_for_its_role() {
     POST /api/v1/experiments/{experiment}/steer: submit
     POST /api/v1/experiments/{experiment}/verifications: submit
     POST /api/v1/export: read, submit
+    POST /api/v1/plans: submit
     POST /api/v1/sql: read, submit
     POST /api/v1/workers/{worker}/exclusion: submit
     spelrum.v1.Programs/Push: submit

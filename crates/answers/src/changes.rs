@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spelrum_model::Task;
 use spelrum_model::WorkerId;
 use spelrum_model::change::Change;
 use spelrum_model::claims::ClaimStanding;
 
 use crate::call::call;
 use crate::removal::Removing;
-use crate::summary::{ExperimentSummary, NamedWorker};
+use crate::summary::{ExperimentSummary, NamedWorker, kind};
 
 /// Submits a sweep as an experiment, or updates the experiment of its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -59,6 +60,51 @@ pub struct SubmittedSweep {
     pub games_left: Vec<u64>,
     /// The state of the experiment's claims; in a preview the expected one.
     pub claims: Vec<ClaimStanding>,
+}
+
+/// Plans a sweep, and says what submitting it would do and how long its games would take. It changes nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlanSweep {
+    /// The sweep file's text.
+    #[schemars(length(min = 1))]
+    pub sweep_toml: String,
+    /// The sweep file's name, for messages.
+    #[serde(default)]
+    pub file_name: String,
+    /// Texts of the files that the sweep names, by their names there; they are never opened as paths.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    /// Plan a separate experiment even if there is one of the sweep's name.
+    #[serde(default)]
+    pub new_experiment: bool,
+}
+call!(PlanSweep: Post "/api/v1/plans" -> SweepPlan);
+
+/// What submitting a sweep would do, and what is left to play.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SweepPlan {
+    /// What the submit would do.
+    pub submitted: SubmittedSweep,
+    /// The game.
+    pub game: String,
+    /// Meaning of its numbers: its games are choices in an accuracy experiment.
+    #[serde(rename = "kind", with = "kind")]
+    #[schemars(with = "String")]
+    pub task: Task,
+    /// Games or choices left to play, at most.
+    pub games_left: u64,
+    /// Whether its games depend on earlier results: then the cells are runs, and all figures are upper bounds.
+    pub depends_on_results: bool,
+    /// The rule that may end a cell early, in words: then all figures are upper bounds.
+    pub stop_rule: Option<String>,
+    /// Slots of the connected workers for which the time holds; 1 without workers.
+    pub slots: u64,
+    /// Seconds that what is left takes on these slots, if they are as fast as the coordinator's machine, which has played
+    /// a few of the games; `None` if none of them ended in time.
+    pub seconds: Option<f64>,
+    /// Whether `seconds` is a lower bound: games of external engines, large ones and long ones are not timed.
+    pub seconds_at_least: bool,
 }
 
 /// A change of what is done for an experiment.

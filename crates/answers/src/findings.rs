@@ -243,6 +243,16 @@ pub fn attention_of_withheld(
     attention.extend(problems.take(NAMED_MAX));
 }
 
+/// Adds to each worker why it gets no games.
+pub fn add_withheld(workers: &mut [WorkerSummary], withheld: &[(WorkerId, Withheld)]) {
+    for (id, why) in withheld {
+        if let Some(worker) = workers.iter_mut().find(|worker| worker.worker == *id) {
+            let why = of_withheld(worker, why);
+            worker.conduct.withheld.extend(why);
+        }
+    }
+}
+
 /// Missing capabilities are not reported here but per waiting experiment.
 fn of_withheld(worker: &WorkerSummary, why: &Withheld) -> Option<Attention> {
     let WorkerSummary { worker: id, name, host, .. } = worker;

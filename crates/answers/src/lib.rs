@@ -77,6 +77,7 @@ mod pace;
 mod phases;
 mod places;
 mod planned;
+mod playing_time;
 mod progress;
 mod query;
 mod questions;
@@ -107,8 +108,9 @@ pub use cell_result::{
 };
 pub use cells::{CellCursor, CellsPage, SettledCells};
 pub use changes::{
-    Action, ExcludeWorkers, ExcludedWorkers, Exclusion, KeptResults, Removable, RemoveExperiment,
-    RemovedExperiment, SteerExperiment, SteeredExperiment, SubmitSweep, SubmittedSweep,
+    Action, ExcludeWorkers, ExcludedWorkers, Exclusion, KeptResults, PlanSweep, Removable,
+    RemoveExperiment, RemovedExperiment, SteerExperiment, SteeredExperiment, SubmitSweep,
+    SubmittedSweep, SweepPlan,
 };
 pub use claimed_means::{add_estimates_of_scores, group_over_replicates, mean_over_replicates};
 pub use claims::{ClaimAnswer, WhyExploratory};
@@ -124,7 +126,7 @@ pub use evolution::{ELITE, Evolution, FAMILY_MAX, Relative};
 pub use expected_games::{CellsSeen, ExpectedGames, OpenCell};
 pub use findings::{
     ConflictParty, Conflicts, DeviatingGames, FailedGames, Findings, LargestCell, LostGames,
-    MostFailed, NamedCell, NamedParty, OtherEngine, RefusedResults, Workforce,
+    MostFailed, NamedCell, NamedParty, OtherEngine, RefusedResults, Workforce, add_withheld,
     attention_of_results, attention_of_withheld, attention_of_workers, workers_here,
 };
 pub use forfeits::{
@@ -149,6 +151,7 @@ pub use phases::{
 };
 pub use places::{Opponents, Places, places_text};
 pub use planned::{Assumptions, Figures, PlannedCellFigures, PlannedSweep, planned};
+pub use playing_time::{Calibration, NotTimed, PlayingSlots, PlayingTime, playing_time};
 pub use progress::Progress;
 pub use query::{QUERY_PATH, QueryEnd, QueryHead, RunQuery};
 pub use questions::{
@@ -174,7 +177,7 @@ pub use silent::attention_of_silent;
 pub use sql_value::SqlValue;
 pub use stated::{MeanOverReplicates, RatedLead, StatedCell, StatedClaim};
 pub use status::{ClaimOf, CoordinatorStatus, Status, StopsOf};
-pub use summary::{ExperimentSummary, ExperimentsPage, NamedWorker, WorkerSummary};
+pub use summary::{ExperimentSummary, ExperimentsPage, NamedWorker, WorkerConduct, WorkerSummary};
 pub use times::{
     CostedPlayer, MoveTimes, OVERRUN_TOLERANCE, OVERRUNS_WARNED_OF, Overruns, bucket_from_us,
     time_bucket,

@@ -8,6 +8,8 @@ use spelrum_model::engines::{BuiltEngines, OfferedEngine};
 use spelrum_model::labels::Label;
 use spelrum_model::{ExperimentId, ExperimentState, Task, WorkerId};
 
+use crate::attention::Attention;
+
 /// An experiment's name, state and progress. The numbers are over the cells that its sweep names now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExperimentSummary {
@@ -40,16 +42,16 @@ pub struct ExperimentSummary {
 }
 
 /// Tasks in JSON: by the [kind](Task::experiments) of their experiments.
-mod kind {
+pub(crate) mod kind {
     use serde::de::Error as _;
     use serde::{Deserialize as _, Deserializer, Serializer};
     use spelrum_model::Task;
 
-    pub(super) fn serialize<S: Serializer>(task: &Task, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(task: &Task, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(task.experiments())
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Task, D::Error> {
         let name = String::deserialize(deserializer)?;
@@ -128,6 +130,24 @@ pub struct WorkerSummary {
     pub labels: Arc<[Label]>,
     /// Name of the token or client certificate of its Hello, such as `token:lab`; `None` where neither is required.
     pub credential: Option<String>,
+    /// How it has done since it said Hello to this run of the coordinator.
+    #[serde(default)]
+    pub conduct: WorkerConduct,
+}
+
+/// How a worker does, in this run of the coordinator.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkerConduct {
+    /// Version of its program; empty before its Hello.
+    pub version: String,
+    /// Milliseconds since its first Hello.
+    pub known_ms: u64,
+    /// Of the games reported, those that failed.
+    pub failed_games: u64,
+    /// Of the games reported, those that a player forfeited.
+    pub forfeited_games: u64,
+    /// Why it gets no games, or none of an engine; empty if nothing is withheld from it.
+    pub withheld: Vec<Attention>,
 }
 
 /// A worker with its name and machine, for display.

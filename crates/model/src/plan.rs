@@ -355,6 +355,19 @@ impl Plan {
         self.cells.iter().chain(met)
     }
 
+    /// The plan reduced to what is left to play: this many games in each cell, in the grid's order. Numbers of other cells,
+    /// as another release may plan, are ignored.
+    #[must_use]
+    pub fn left(mut self, games_left: &[u64]) -> Self {
+        if games_left.len() == self.cells.len() {
+            for (cell, &games) in self.cells.iter_mut().zip(games_left) {
+                cell.games = games;
+            }
+            self.cells.retain(|cell| cell.games > 0);
+        }
+        self
+    }
+
     /// The plan without a course: instead, the cells of the course's runs, with their longest games, most memory and
     /// most games.
     #[must_use]

@@ -4,7 +4,7 @@
 //! `spelrum_answers`, and passes them here. Modules: [`text`] (numbers in words, aligned columns), [`document`] (tables
 //! with notes, in each format), [`plot`], [`data`] (rows, CSV, JSON, files), [`tables`] (a file per table) and
 //! `figures` of an [`experiment`], [`listing`] (experiments and workers at a glance), [`games`], [`replay`],
-//! [`board`] (diagrams of positions), [`pages`] (a coordinator's, for browsers), [`networks`] and [`tree`].
+//! [`board`] (diagrams of positions), [`changes`] (of an experiment by its sweep), [`pages`] (a coordinator's, for browsers), [`networks`] and [`tree`].
 //!
 //! It depends on the engine and on the model of results. It must stay independent of the source of answers: no
 //! database, no gRPC, no async, no arguments. Its enums that users name (formats, tables) derive `clap::ValueEnum`, so
@@ -30,6 +30,7 @@
 
 mod answers;
 pub mod board;
+pub mod changes;
 pub mod data;
 pub mod document;
 mod error;

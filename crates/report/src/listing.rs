@@ -247,6 +247,7 @@ mod tests {
             built: Arc::default(),
             labels: Arc::default(),
             credential: None,
+            conduct: Default::default(),
         }
     }
 

@@ -43,6 +43,7 @@ fn worker(name: &str, silent_ms: u64, leased_games: u64) -> WorkerSummary {
         built: Arc::default(),
         labels: std::sync::Arc::default(),
         credential: None,
+        conduct: Default::default(),
     }
 }
 

@@ -60,6 +60,7 @@ fn worker(name: &str, engines: &[OfferedEngine]) -> WorkerSummary {
         built: Arc::default(),
         labels: std::sync::Arc::default(),
         credential: None,
+        conduct: Default::default(),
     }
 }
 

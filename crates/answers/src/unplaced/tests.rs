@@ -43,6 +43,7 @@ fn worker(labels: &[&str]) -> WorkerSummary {
         built: Arc::default(),
         labels: labels.iter().map(|text| Label::parse(text).unwrap()).collect(),
         credential: None,
+        conduct: Default::default(),
     }
 }
 

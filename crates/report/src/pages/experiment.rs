@@ -1,14 +1,78 @@
 //! The page of an experiment: its progress, what can be done with it, its report, and its last games.
 
 use maud::{Markup, html};
-use spelrum_answers::{ExperimentSummary, GamesPage};
-use spelrum_model::ExperimentState;
+use spelrum_answers::{CellResult, ExperimentSummary, GamesPage, Report, places_text};
+use spelrum_model::{ExperimentState, Task};
 
 use crate::answers::Answers;
 use crate::error::Result;
 use crate::experiment::report_markup;
 use crate::listing::done;
-use crate::text::{count, counted};
+use crate::text::{count, counted, percent, shortened};
+
+/// Longest name in a sentence about the result.
+const NAME_CHARACTERS_MAX: usize = 40;
+
+/// What a link to the page shows of it elsewhere: the result in a sentence, if there is one, and the sweep's question.
+#[must_use]
+pub fn about(report: &Report) -> String {
+    let games: u64 = report.cells.iter().map(|cell| cell.games).sum();
+    let so_far = match report.experiment.state {
+        ExperimentState::Running | ExperimentState::Paused => " so far",
+        ExperimentState::Cancelled | ExperimentState::Finished => "",
+    };
+    let is_compared = |cell: &&CellResult| !cell.is_self_play && cell.score.is_some();
+    let compared: Vec<&CellResult> = report.cells.iter().filter(is_compared).collect();
+    let result = match &compared[..] {
+        // Values and choices are no scores between players.
+        _ if report.experiment.task != Task::Game || !report.runs.is_empty() => String::new(),
+        [] => String::new(),
+        [cell] => score_text(report, cell, true),
+        cells => {
+            // That of which the interval is farthest from even.
+            let margin = |cell: &CellResult| {
+                cell.score.map_or(0.0, |score| (score.low - 0.5).max(0.5 - score.high))
+            };
+            let clearest = cells.iter().max_by(|a, b| margin(a).total_cmp(&margin(b)));
+            match clearest.filter(|cell| margin(cell) > 0.0) {
+                Some(cell) => {
+                    let text = score_text(report, cell, false);
+                    format!("The clearest of {}: {text}", counted(cells.len() as u64, "result"))
+                }
+                None => format!(
+                    "{} between players, and none shows which is stronger",
+                    counted(cells.len() as u64, "result")
+                ),
+            }
+        }
+    };
+    if result.is_empty() {
+        return report.description.clone();
+    }
+    let games = counted(games, "game");
+    format!("{result}; {games}{so_far}. {}", report.description).trim_end().to_owned()
+}
+
+/// The score of the cell's stronger player, with its interval.
+fn score_text(report: &Report, cell: &CellResult, is_alone: bool) -> String {
+    let Some(score) = cell.score else { return String::new() };
+    let (players, [score, low, high]) = if score.score >= 0.5 {
+        ([&cell.player, &cell.opponent], [score.score, score.low, score.high])
+    } else {
+        let turned = [score.score, score.high, score.low].map(|share| 1.0 - share);
+        ([&cell.opponent, &cell.player], turned)
+    };
+    let [player, opponent] = players.map(|name| shortened(name, NAME_CHARACTERS_MAX));
+    let place = if is_alone { None } else { places_text(&report.axes, &cell.axes) };
+    let place = place
+        .map_or(String::new(), |place| format!(" ({})", shortened(&place, NAME_CHARACTERS_MAX)));
+    format!(
+        "{player} scores {} against {opponent}{place} (95% interval {} to {})",
+        percent(score),
+        percent(low),
+        percent(high)
+    )
+}
 
 /// The contents of the page.
 ///
@@ -42,6 +106,13 @@ pub fn experiment(
                     ExperimentState::Cancelled | ExperimentState::Finished => {}
                 }
                 @if experiment.games_failed > 0 { (steer("retry", "Play failed games again")) }
+                @if !is_over {
+                    span class="priority" hidden {
+                        label for="priority" { "Priority" } " "
+                        input type="number" id="priority" value=(experiment.priority) min=(i32::MIN) max=(i32::MAX) step="1";
+                    }
+                    (steer("priority", "Set"))
+                }
             }
         } }
         (report)

@@ -7,6 +7,9 @@ use crate::text::shortened;
 /// Longest title.
 const TITLE_CHARACTERS_MAX: usize = 200;
 
+/// Longest description of a page where a link to it is shown.
+const ABOUT_CHARACTERS_MAX: usize = 300;
+
 /// A page's place among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -14,6 +17,8 @@ pub enum Place {
     Overview,
     /// The workers.
     Workers,
+    /// A new sweep.
+    Submit,
     /// Another page.
     Elsewhere,
 }
@@ -36,7 +41,7 @@ pub fn page(place: Place, title: &str, about: &str, contents: &Markup) -> String
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content=(concat!("spelrum ", env!("CARGO_PKG_VERSION")));
                 meta property="og:title" content=(title);
-                meta property="og:description" content=(shortened(about, TITLE_CHARACTERS_MAX));
+                meta property="og:description" content=(shortened(about, ABOUT_CHARACTERS_MAX));
                 meta property="og:type" content="website";
                 title { (title) " · spelrum" }
                 link rel="stylesheet" href="/static/pages.css";
@@ -47,6 +52,7 @@ pub fn page(place: Place, title: &str, about: &str, contents: &Markup) -> String
                 nav aria-label="Pages" {
                     (link("/", "Overview", Place::Overview))
                     (link("/workers", "Workers", Place::Workers))
+                    (link("/submit", "New sweep", Place::Submit))
                     span id="live" role="status" {}
                 }
                 main id="contents" tabindex="-1" { (contents) }

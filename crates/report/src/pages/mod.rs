@@ -6,11 +6,15 @@ mod games;
 mod layout;
 mod overview;
 mod score_graph;
+mod submit;
+mod workers;
 
-pub use experiment::experiment;
+pub use experiment::{about, experiment};
 pub use game::game;
 pub use layout::{Place, page, plain_page};
-pub use overview::{Running, overview, workers};
+pub use overview::{Running, overview};
+pub use submit::{Fault, NewSweep, submit};
+pub use workers::workers;
 
 /// The stylesheet of all pages.
 pub const STYLE: &str = concat!(
@@ -20,7 +24,13 @@ pub const STYLE: &str = concat!(
     include_str!("pages.css"),
     include_str!("../board/board.css"),
     include_str!("game.css"),
+    include_str!("submit.css"),
 );
 
-/// The script of all pages, which they can do without: that of all, and that of a game's page.
-pub const SCRIPT: &str = concat!(include_str!("pages.js"), include_str!("game.js"));
+/// The script of all pages, which they can do without: that of all, and those of single pages.
+pub const SCRIPT: &str = concat!(
+    include_str!("pages.js"),
+    include_str!("game.js"),
+    include_str!("submit.js"),
+    include_str!("workers.js"),
+);

@@ -1,4 +1,4 @@
-//! The pages of all experiments, and of the workers.
+//! The page of all experiments.
 
 use maud::{Markup, html};
 use spelrum_answers::{ExperimentSummary, Pace, Progress, Status, WorkerSummary, date_time};
@@ -133,58 +133,7 @@ fn pace(progress: &Progress) -> String {
     }
 }
 
-/// The workers, with the games that they have played and lost.
-#[must_use]
-pub fn workers(status: &Status) -> Markup {
-    let coordinator = status.coordinator.as_ref();
-    let workers = coordinator.map_or(&[][..], |coordinator| &coordinator.workers);
-    html! {
-        header {
-            h1 { "Workers" }
-            @if let Some(coordinator) = coordinator {
-                p class="about" {
-                    (counted(coordinator.workers_total, "worker")) ", " (counted(slots(workers), "slot"))
-                    "; the coordinator is of version " (coordinator.version) ", and has run for "
-                    (duration_us(coordinator.uptime_ms as f64 * 1e3))
-                }
-            }
-        }
-        @if workers.is_empty() {
-            p { "No worker is connected. " code { "spelrum worker --coordinator URL" } " starts one." }
-        } @else {
-            div class="wide" {
-                table {
-                    thead { tr {
-                        th scope="col" class="n" { "id" } th scope="col" { "worker" } th scope="col" { "host" }
-                        th scope="col" class="n" { "slots" } th scope="col" class="n" { "playing" }
-                        th scope="col" class="n" { "leased" } th scope="col" class="n" { "reported" }
-                        th scope="col" class="n" { "lost" } th scope="col" class="n" { "last heard" }
-                        th scope="col" { "engines" } th scope="col" { "labels" }
-                    } }
-                    tbody { @for worker in workers { (worker_row(worker)) } }
-                }
-            }
-        }
-    }
-}
-
-fn worker_row(worker: &WorkerSummary) -> Markup {
-    let engines: Vec<&str> = worker.engines.iter().map(|engine| &*engine.engine).collect();
-    let labels: Vec<String> =
-        worker.labels.iter().map(|label| format!("{}={}", label.name, label.value)).collect();
-    html! {
-        tr {
-            td class="n" { (worker.worker.0) } td { (shown(&worker.name)) } td { (shown(&worker.host)) }
-            td class="n" { (worker.slots) } td class="n" { (count(worker.playing_games)) }
-            td class="n" { (count(worker.leased_games)) } td class="n" { (count(worker.reported_games)) }
-            td class="n" { (count(worker.lost_games)) }
-            td class="n" { (duration_us(worker.silent_ms as f64 * 1e3)) " ago" }
-            td class="long" { (shown(&engines.join(", "))) } td class="long" { (shown(&labels.join(", "))) }
-        }
-    }
-}
-
-fn slots(workers: &[WorkerSummary]) -> u64 {
+pub(super) fn slots(workers: &[WorkerSummary]) -> u64 {
     workers.iter().map(|worker| u64::from(worker.slots)).sum()
 }
 

@@ -76,11 +76,14 @@
   const steer = async (button) => {
     const action = button.dataset.steer;
     if (action === "cancel" && !confirm("Cancel this experiment? It cannot be resumed.")) return;
+    const field = document.getElementById("priority");
+    if (action === "priority" && !field.reportValidity()) return;
+    const priority = action === "priority" ? Number(field.value) : undefined;
     button.disabled = true;
     try {
       const path = `/api/v1/experiments/${encodeURIComponent(button.dataset.experiment)}/steer`;
       const headers = { "content-type": "application/json" };
-      const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify({ action }) });
+      const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify({ action, priority }) });
       const said = await answer.json();
       if (answer.ok) { say(`${action}: done`); await refresh(); } else { say([said.detail, said.remedy].filter(Boolean).join("; ")); }
     } catch {
@@ -91,6 +94,7 @@
   };
 
   const ready = () => {
+    document.querySelectorAll(".priority").forEach((field) => { field.hidden = false; });
     document.querySelectorAll("button[data-steer]").forEach((button) => {
       button.hidden = false;
       button.addEventListener("click", () => steer(button));

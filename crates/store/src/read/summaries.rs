@@ -156,6 +156,7 @@ impl Readers {
             built: Arc::default(),
             labels: labels_of(&row.labels_json).into(),
             credential: row.credential,
+            conduct: Default::default(),
         });
         Ok(found.collect())
     }

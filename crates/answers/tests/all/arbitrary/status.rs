@@ -51,6 +51,7 @@ prop_compose! {
             engines: engines.into(), engines_total: engines_more, built: std::sync::Arc::default(),
             labels: [Label { name: "site".to_owned(), value: label }].into(),
             credential,
+            conduct: Default::default(),
         }
     }
 }

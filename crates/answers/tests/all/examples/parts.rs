@@ -5,7 +5,7 @@ use spelrum_answers::{
     DisturbedGames, EnginesUsed, Evolution, ExperimentSummary, GameResult, GameSummary, MixedCell,
     MoveCost, Overruns, Played, PlayedOn, PlayerForfeits, Relative, ReplayedGames, Replicated,
     Report, RunResult, Scaled, ScaledGames, SettledGame, StatedCell, StatedClaim, UsedEngine,
-    WorkerSummary,
+    WorkerConduct, WorkerSummary,
 };
 use spelrum_engine::{EndedBy, MoveRecord, Outcome, Protocol, SearchReport, Side, Termination};
 use spelrum_model::claims::Statement;
@@ -351,6 +351,13 @@ pub(super) fn worker() -> WorkerSummary {
         built: std::sync::Arc::default(),
         labels: labels().into(),
         credential: Some("token:lab".to_owned()),
+        conduct: WorkerConduct {
+            version: "0.1.0".to_owned(),
+            known_ms: 60_000,
+            failed_games: 2,
+            forfeited_games: 1,
+            withheld: Vec::new(),
+        },
     }
 }
 
