@@ -58,8 +58,8 @@ async fn a_pasted_sweep_is_planned_and_submitted_once() {
     // A link to the experiment tells its result.
     HandWorker::new(&served).await.work_until_done().await;
     let page = get(&served, &places[0], "").await.body;
-    let told = page.split("property=\"og:description\" content=\"").nth(1).unwrap();
-    assert!(told.split('"').next().unwrap().contains("; 6 games"), "{told}");
+    let card = page.split("property=\"og:description\" content=\"").nth(1).unwrap();
+    assert!(card.split('"').next().unwrap().contains("; 6 games"), "{card}");
 }
 
 #[tokio::test]
@@ -84,10 +84,11 @@ async fn a_fault_is_shown_beside_its_line() {
             .starts_with("<mark>gamess</mark> = 6 # &lt;b&gt;</code>"),
         "{line}"
     );
-    let told = served.call(&submission(&faulty)).await.unwrap_err();
-    let told = spelrum_proto::Refusal::from_status(&told).unwrap();
-    let [problem, remedy] = [&told.problem, &told.remedy].map(|text| text.replace('"', "&quot;"));
-    assert!(line.contains(&problem) && line.contains(&remedy), "{told}: {line}");
+    let refusal = served.call(&submission(&faulty)).await.unwrap_err();
+    let refusal = spelrum_proto::Refusal::from_status(&refusal).unwrap();
+    let [problem, remedy] =
+        [&refusal.problem, &refusal.remedy].map(|text| text.replace('"', "&quot;"));
+    assert!(line.contains(&problem) && line.contains(&remedy), "{refusal}: {line}");
     // Files of the user's machine cannot be read.
     let random = "{ kind = \"random\", plies = 1 }";
     let book = "{ kind = \"book\", file = \"book.epd\" }";
