@@ -39,6 +39,8 @@ use tokio_util::sync::CancellationToken;
 
 use self::openapi::Operation;
 use self::parameters::PathParameters;
+pub(crate) use self::parameters::from_query;
+pub(crate) use self::query::query_failed;
 pub(crate) use self::questions::unanswered;
 pub(crate) use self::reply::problem;
 use crate::access::{Passed, Sessions};

@@ -59,7 +59,7 @@ pub(super) fn read<C: Call>(
 ///
 /// # Errors
 /// As [`read`].
-pub(super) fn from_query<C: DeserializeOwned>(
+pub(crate) fn from_query<C: DeserializeOwned>(
     path: &[(String, String)],
     query: &str,
 ) -> Result<C, Refusal> {

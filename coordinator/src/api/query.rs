@@ -5,17 +5,23 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
+use axum::http::HeaderValue;
+use axum::http::header::CONTENT_DISPOSITION;
 use axum::response::Response;
 use futures_util::{StreamExt as _, stream};
 use spelrum_answers::{QueryEnd, QueryHead, RunQuery, SqlValue};
+use spelrum_proto::api::JSON_CONTENT_TYPE;
 use spelrum_proto::limits::{QUERY_ROWS_DEFAULT, SQL_BYTES_MAX};
 use spelrum_proto::problem::Problem;
 use spelrum_proto::{Reason, Refusal};
+use spelrum_report::data::{RowsFormat, rows_writer};
 
 use super::reply::line;
 use super::{Api, LINES_CONTENT_TYPE, parameters, place, reply};
 use crate::services::reading_failed;
-use spelrum_store::StoreError;
+use spelrum_store::{QueryRows, StoreError};
+use tokio::runtime::Handle;
+use tokio::sync::OwnedSemaphorePermit;
 
 /// An empty line is sent when a query has found no rows for this long: an answer without progress is treated as one
 /// that its client does not read (`server/answer.rs`).
@@ -31,21 +37,13 @@ pub(super) async fn run(State(api): State<Arc<Api>>, body: Bytes) -> Response {
 
 async fn start(api: &Api, body: &[u8]) -> Result<Response, Refusal> {
     let RunQuery { sql, rows_max } = parameters::from_body(&[], body)?;
-    if sql.len() > SQL_BYTES_MAX {
-        return Err(query_failed(StoreError::LongQuery {
-            bytes: sql.len(),
-            bytes_max: SQL_BYTES_MAX,
-        }));
-    }
-    // The place is kept until the last row is sent or the client is gone.
-    let place = place(&api.queries, "too many other queries are running")?;
     // 0 means no limit.
     let rows_max = match rows_max {
         None => QUERY_ROWS_DEFAULT.into(),
         Some(0) => u64::MAX,
         Some(rows_max) => rows_max.into(),
     };
-    let rows = api.readers.query_rows(&sql, rows_max).await.map_err(query_failed)?;
+    let (rows, place) = api.query(&sql, rows_max).await?;
     let head = line(&QueryHead { columns: rows.columns().to_vec() });
     let lines = stream::unfold(Some((rows, place)), async |running| {
         let (mut rows, place) = running?;
@@ -73,8 +71,67 @@ async fn start(api: &Api, body: &[u8]) -> Result<Response, Refusal> {
     Ok(reply::named(body, LINES_CONTENT_TYPE))
 }
 
+impl Api {
+    /// Begins a query, which holds its place until its last row is sent or its client is gone.
+    pub(crate) async fn query(
+        &self,
+        sql: &str,
+        rows_max: u64,
+    ) -> Result<(QueryRows, OwnedSemaphorePermit), Refusal> {
+        if sql.len() > SQL_BYTES_MAX {
+            return Err(query_failed(StoreError::LongQuery {
+                bytes: sql.len(),
+                bytes_max: SQL_BYTES_MAX,
+            }));
+        }
+        let place = place(&self.queries, "too many other queries are running")?;
+        let rows = self.readers.query_rows(sql, rows_max).await.map_err(query_failed)?;
+        Ok((rows, place))
+    }
+
+    /// All rows of a query as a file, written as its client reads. A failure after the first rows breaks it off.
+    pub(crate) async fn query_file(
+        &self,
+        sql: &str,
+        format: RowsFormat,
+    ) -> Result<Response, Refusal> {
+        let (mut rows, place) = self.query(sql, u64::MAX).await?;
+        let first = rows.next().await.map_err(query_failed)?;
+        let (mut out, pieces) = reply::pieces();
+        let runtime = Handle::current();
+        let write = move || {
+            let _place = place;
+            let write = || -> Result<(), Box<dyn std::error::Error>> {
+                let mut writer = rows_writer(format, rows.columns().to_vec(), &mut out)?;
+                let mut next = first;
+                while let Some(batch) = next {
+                    writer.write(&batch)?;
+                    next = runtime.block_on(rows.next())?;
+                }
+                Ok(writer.finish()?)
+            };
+            if let Err(error) = write() {
+                out.break_off(&error.to_string());
+            }
+        };
+        drop(tokio::task::spawn_blocking(write));
+        let (kind, file) = match format {
+            RowsFormat::Csv => ("text/csv; charset=utf-8", "attachment; filename=\"rows.csv\""),
+            RowsFormat::Parquet => {
+                ("application/vnd.apache.parquet", "attachment; filename=\"rows.parquet\"")
+            }
+            RowsFormat::Json | RowsFormat::Jsonl | RowsFormat::Table | RowsFormat::Svg => {
+                (JSON_CONTENT_TYPE, "attachment; filename=\"rows.json\"")
+            }
+        };
+        let mut answer = reply::streamed(pieces, kind);
+        answer.headers_mut().insert(CONTENT_DISPOSITION, HeaderValue::from_static(file));
+        Ok(answer)
+    }
+}
+
 /// An error in a query is the client's; an error of the disk is not.
-fn query_failed(error: StoreError) -> Refusal {
+pub(crate) fn query_failed(error: StoreError) -> Refusal {
     if matches!(
         error,
         StoreError::NotAQuery { .. }

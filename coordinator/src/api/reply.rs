@@ -35,8 +35,7 @@ pub(super) fn large_json<T: Serialize + Send + 'static>(
     answer: T,
     place: OwnedSemaphorePermit,
 ) -> Response {
-    let (sender, pieces) = mpsc::channel(PIECES_MAX);
-    let mut writer = Pieces { piece: Vec::new(), sender };
+    let (mut writer, pieces) = pieces();
     let write = move || {
         let _place = place;
         let written = serde_json::to_writer(&mut writer, &answer).map_err(io::Error::from);
@@ -44,8 +43,7 @@ pub(super) fn large_json<T: Serialize + Send + 'static>(
         if let Err(error) = written.and_then(|()| writer.flush())
             && error.kind() != io::ErrorKind::BrokenPipe
         {
-            tracing::error!(%error, "failed to write an answer as JSON");
-            let _gone = writer.sender.blocking_send(Err(error));
+            writer.break_off(&error.to_string());
         }
     };
     drop(tokio::task::spawn_blocking(write));
@@ -100,10 +98,27 @@ pub(crate) fn problem(refusal: Refusal) -> Response {
     answer
 }
 
+/// What an answer is written into, by a thread of its own, and what its client reads.
+pub(super) fn pieces() -> (Pieces, mpsc::Receiver<io::Result<Bytes>>) {
+    let (sender, pieces) = mpsc::channel(PIECES_MAX);
+    (Pieces { piece: Vec::new(), sender }, pieces)
+}
+
 /// Writes into a channel, in pieces.
-struct Pieces {
+pub(super) struct Pieces {
     piece: Vec<u8>,
     sender: mpsc::Sender<io::Result<Bytes>>,
+}
+
+impl Pieces {
+    /// Ends an answer that cannot be written to its end.
+    pub(super) fn break_off(&self, problem: &str) {
+        if self.sender.is_closed() {
+            return;
+        }
+        tracing::error!(problem, "failed to write an answer");
+        let _gone = self.sender.blocking_send(Err(io::Error::other(problem.to_owned())));
+    }
 }
 
 impl Write for Pieces {

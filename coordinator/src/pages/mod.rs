@@ -4,14 +4,18 @@
 //! for all tabs of a browser ([`live`]) and then fetches the page again; each page is made at most once a second, however
 //! many look at it ([`rendered`]).
 
+mod compare;
+mod games;
 mod live;
 mod rendered;
+mod sql;
 mod submit;
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
@@ -32,11 +36,14 @@ use crate::api::{Api, unanswered};
 use crate::transport::Transport;
 
 /// Paths of pages with data beside `/`, and the beginnings of paths that name an experiment or a game.
-const PATHS: [&str; 3] = ["/workers", "/submit", "/live"];
+const PATHS: [&str; 5] = ["/compare", "/sql", "/submit", "/workers", "/live"];
 const PREFIXES: [&str; 2] = ["/experiments/", "/games/"];
 
 /// Games on an experiment's page.
 const GAMES_SHOWN: u32 = 20;
+
+/// Newest experiments of its game with which an experiment's page can be compared.
+const OTHERS_SHOWN: usize = 50;
 
 /// Running experiments whose pace is shown.
 const RUNNING_SHOWN: usize = 8;
@@ -74,7 +81,10 @@ impl Pages {
     pub(crate) fn router(self: Arc<Self>) -> Router {
         Router::new()
             .route("/experiments/{experiment}", get(experiment))
+            .route("/experiments/{experiment}/games", get(games::games))
             .route("/games/{game}", get(game))
+            .route("/compare", get(compare::compare))
+            .route("/sql", get(sql::sql))
             .route("/workers", get(workers))
             .route("/submit", get(submit::form).post(submit::sent))
             .route("/live", get(events))
@@ -135,8 +145,13 @@ impl Pages {
         let games =
             ListGames { experiment: uuid(), filter, order, after: None, limit: Some(GAMES_SHOWN) };
         let games = games.answer(readers).await.map_err(unanswered)?;
+        let mut others = self.api.status(GetStatus::default()).await?.experiments;
+        others.reverse();
+        others.retain(|other| other.game == experiment.game && other.uuid != experiment.uuid);
+        others.truncate(OTHERS_SHOWN);
         let made = tokio::task::spawn_blocking(move || {
-            let contents = pages::experiment(&experiment, &answers, &games).map_err(internal)?;
+            let contents =
+                pages::experiment(&experiment, &answers, &games, &others).map_err(internal)?;
             Ok(pages::page(Place::Elsewhere, &experiment.name, &about, &contents))
         });
         made.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
@@ -153,6 +168,11 @@ impl Pages {
             Err(refusal) => refused(&refusal),
         }
     }
+}
+
+/// What tells a page from others: all of its address within this coordinator.
+fn address(uri: &Uri) -> &str {
+    uri.path_and_query().map_or_else(|| uri.path(), PathAndQuery::as_str)
 }
 
 fn internal(error: spelrum_report::Error) -> Refusal {

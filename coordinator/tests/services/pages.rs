@@ -93,6 +93,20 @@ async fn pages_show_what_the_api_tells() {
             page.body.len()
         );
     }
+    // All its games, those of a cell, by pages and filters; each opens from the experiment's page.
+    let opened = games.split(&format!("href=\"{link}/games?cell=")).nth(1).unwrap();
+    let cell = opened.split('"').next().unwrap();
+    let listed = get(&served, &format!("{link}/games?cell={cell}"), "").await;
+    assert_eq!(listed.status(), 200, "{}", listed.body);
+    assert!(listed.body.contains("href=\"/games/") && listed.body.contains(" against "));
+    let failed = get(&served, "/experiments/paged/games?filter=failed&order=number", "").await;
+    assert!(failed.body.contains("There are no such games."), "{}", failed.body);
+    for wrong in
+        ["filter=x", "order=", "after=1", "cell=x", "cell=999999", "limit=9", "cell=1&cell=2"]
+    {
+        let status = get(&served, &format!("{link}/games?{wrong}"), "").await.status();
+        assert!(matches!(status, 400 | 404), "{wrong}: {status}");
+    }
     for missing in ["/games/999999", "/games/x", "/games/-1"] {
         assert!(matches!(get(&served, missing, "").await.status(), 400 | 404), "{missing}");
     }
@@ -119,7 +133,18 @@ async fn a_browser_is_let_in_once_for_what_its_token_may() {
     let site = Site::new();
     let token: Token = "a-token-that-nobody-else-has".parse().unwrap();
     let served = site.serve_with_token(&token).await;
-    for path in ["/", "/workers", "/live", "/submit", "/experiments/x", "/games/1"] {
+    for path in [
+        "/",
+        "/workers",
+        "/live",
+        "/submit",
+        "/experiments/x",
+        "/experiments/x/games",
+        "/games/1",
+        "/sql?q=SELECT+1",
+        "/sql?q=SELECT+1&format=csv",
+        "/compare?a=x&b=y",
+    ] {
         let refused = get(&served, path, "").await;
         assert_eq!(refused.status(), 401, "{path}: {}", refused.body);
         assert!(refused.body.contains("spelrum open"), "{}", refused.body);
@@ -221,4 +246,93 @@ async fn changes_are_told_to_as_many_browsers_as_there_is_room_for() {
     drop(streams);
     eventually("a place", async || follow().await.1.starts_with("HTTP/1.1 200").then_some(()))
         .await;
+}
+
+#[tokio::test]
+async fn two_experiments_are_shown_side_by_side() {
+    let site = Site::new();
+    let served = site.serve().await;
+    for name in ["first", "second"] {
+        served.submit(&quick_sweep(name, 4)).await;
+        HandWorker::new(&served).await.work_until_done().await;
+        served.wait_for_state(name, "finished").await;
+    }
+    let page = get(&served, "/experiments/second", "").await.body;
+    assert!(page.contains("action=\"/compare\"") && page.contains(">first</option>"), "{page}");
+    let page = get(&served, "/compare?a=first&b=second", "").await;
+    assert_eq!(page.status(), 200, "{}", page.body);
+    assert!(page.body.contains("first") && page.body.contains("<table"), "{}", page.body);
+    for (wrong, status) in [("a=first&b=first", 409), ("a=first&b=x", 404), ("a=first", 400)] {
+        assert_eq!(
+            get(&served, &format!("/compare?{wrong}"), "").await.status(),
+            status,
+            "{wrong}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn queries_are_asked_in_a_page() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let page = get(&served, "/sql", "").await;
+    assert_eq!(page.status(), 200, "{}", page.body);
+    let question = page.body.split("/sql?question=").nth(1).unwrap().split('"').next().unwrap();
+    let asked = get(&served, &format!("/sql?question={question}"), "").await;
+    assert!(asked.body.contains("FROM results"), "{}", asked.body);
+
+    let hostile = "SELECT+'%3Cscript%3Ealert(1)%3C/script%3E'+AS+%22%3Cb%3E%22,+2+AS+n";
+    let page = get(&served, &format!("/sql?q={hostile}"), "").await;
+    assert_eq!((page.status(), page.header("cache-control")), (200, Some("no-store")));
+    assert!(page.body.contains("1 row") && page.body.contains("&lt;script&gt;"), "{}", page.body);
+    assert!(!page.body.contains("<script>") && !page.body.contains("<b>"), "{}", page.body);
+    // A plot of two columns, sorted, both in the address.
+    let numbers = "WITH+RECURSIVE+n(x)+AS+(SELECT+1+UNION+ALL+SELECT+x%2B1+FROM+n+LIMIT+5000)+SELECT+x,+x*x+AS+y+FROM+n";
+    let page = get(&served, &format!("/sql?q={numbers}&sort=-1&x=1&y=2&plot=1"), "").await.body;
+    assert!(
+        page.contains("<svg") && page.contains("The first 200 of more than 1,000 rows"),
+        "{page}"
+    );
+    assert!(page.contains(">1000</td>") && page.len() < 200_000, "{}", page.len());
+    // All rows, to take away.
+    let csv = get(&served, &format!("/sql?q={numbers}&format=csv"), "").await;
+    assert_eq!(csv.header("content-type"), Some("text/csv; charset=utf-8"));
+    assert!(csv.header("content-disposition").unwrap().contains("rows.csv"), "{}", csv.head);
+    assert!(csv.body.contains("5000,25000000"), "{}", csv.body.len());
+    let json = get(&served, &format!("/sql?q={numbers}&format=json"), "").await;
+    assert!(json.body.contains("\"x\": 5000"), "{}", json.body.len());
+
+    // What is wrong is said beside the box, which keeps the text.
+    for (wrong, format) in [("SELECT+kept+FROM+nowhere", ""), ("DELETE+FROM+games", "&format=csv")]
+    {
+        let page = get(&served, &format!("/sql?q={wrong}{format}"), "").await;
+        assert_eq!(page.status(), 422, "{}", page.body);
+        let text = wrong.replace('+', " ");
+        assert!(page.body.contains("role=\"alert\"") && page.body.contains(&text), "{}", page.body);
+    }
+    // Rows without an end are cut off, and what never comes to a row holds a place until its caller goes away: there are
+    // four. What is fetched ahead, or by a script, is not run.
+    let endless = "WITH+RECURSIVE+n(x)+AS+(SELECT+1+UNION+ALL+SELECT+x%2B1+FROM+n)+SELECT";
+    let page = get(&served, &format!("/sql?q={endless}+x+FROM+n"), "").await;
+    assert!(page.body.contains("of more than 1,000 rows"), "{}", page.body);
+    let endless = format!("/sql?q={endless}+max(x)+FROM+n");
+    let address = served.address;
+    let running: Vec<_> = (0..4)
+        .map(|_| {
+            let path = endless.clone();
+            tokio::spawn(async move { send(address, "GET", &path, "").await })
+        })
+        .collect();
+    let asked = async || get(&served, "/sql?q=SELECT+'beside'", "").await;
+    let refused = async || Some(asked().await).filter(|page| page.status() != 200);
+    let page = eventually("four queries", refused).await;
+    assert!(matches!(page.status(), 429 | 503) && page.body.contains("beside"), "{}", page.body);
+    running.iter().for_each(tokio::task::JoinHandle::abort);
+    eventually("a place", async || (asked().await.status() == 200).then_some(())).await;
+    for ahead in
+        ["Sec-Purpose: prefetch\r\n", "Sec-Fetch-Mode: cors\r\nSec-Fetch-Site: same-origin\r\n"]
+    {
+        let page = get(&served, &endless, ahead).await;
+        assert!(page.status() == 200 && page.body.contains("max(x)"), "{}", page.body);
+    }
 }

@@ -72,7 +72,7 @@ fn field(value: &SqlValue) -> String {
 }
 
 /// A value as text: NULL is empty, a blob hexadecimal digits.
-pub(super) fn plain(value: &SqlValue) -> String {
+pub(crate) fn plain(value: &SqlValue) -> String {
     match value {
         SqlValue::Null => String::new(),
         SqlValue::Integer(integer) => integer.to_string(),

@@ -9,8 +9,10 @@ mod plotted;
 mod rows;
 mod writer;
 
+pub(crate) use csv::plain as cell_text;
 pub use csv::{CsvField, write_csv};
 pub use json::{Pairs, write_json, write_json_line};
 pub use new_file::NewFile;
+pub(crate) use plotted::plotted_columns;
 pub use rows::{RowsFormat, WriteRows};
-pub use writer::{not_for_a_terminal, rows_writer};
+pub use writer::{HAS_PARQUET, not_for_a_terminal, rows_writer};

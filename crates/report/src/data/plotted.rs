@@ -3,15 +3,20 @@
 use std::io::Write;
 
 use indexmap::{IndexMap, IndexSet};
+use maud::Markup;
 use spelrum_answers::SqlValue;
 
 use super::csv::plain;
 use super::rows::WriteRows;
 use crate::error::{Error, Kind, Result};
 use crate::plot::{Axis, Chart, Curves, Estimate, Figure, Panel, Point, SERIES_MAX, plot_files};
+use crate::text::shortened;
 
 /// Maximum number of rows: more points cannot be distinguished.
 const ROWS_MAX: usize = 10_000;
+
+/// Characters of a column's name in a page's plot.
+const LABEL_CHARACTERS_MAX: usize = 100;
 
 /// Up to this many distinct numbers on an axis are each labelled.
 const WRITTEN_MAX: usize = 15;
@@ -35,6 +40,24 @@ pub(super) fn rows_as_plot<'w>(
         }
     };
     Ok(Box::new(Drawing { columns, has_series, has_intervals, rows: Vec::new(), out }))
+}
+
+/// Two columns of rows, by their numbers from 1, as a plot in a page.
+pub(crate) fn plotted_columns(
+    columns: &[String],
+    rows: &[Vec<SqlValue>],
+    places: [usize; 2],
+) -> Result<Markup> {
+    let place = |number: usize| {
+        let place = number.checked_sub(1).filter(|place| *place < columns.len());
+        place.ok_or_else(|| plot_error("there is no such column".to_owned(), "choose two of them"))
+    };
+    let places = [place(places[0])?, place(places[1])?];
+    let names = places.map(|place| shortened(&columns[place], LABEL_CHARACTERS_MAX)).to_vec();
+    let rows = rows.iter().map(|row| places.map(|place| row[place].clone()).to_vec()).collect();
+    let out = std::io::sink();
+    let drawing = Drawing { columns: names, has_series: false, has_intervals: false, rows, out };
+    Ok(drawing.figure()?.markup(1, None)?)
 }
 
 struct Drawing<W> {

@@ -6,6 +6,9 @@ use super::plotted::rows_as_plot;
 use super::rows::{RowsFormat, WriteRows, rows_as_text};
 use crate::error::{Error, Kind, Result};
 
+/// Whether rows can be written as Parquet.
+pub const HAS_PARQUET: bool = cfg!(feature = "parquet");
+
 /// Returns a writer of rows with these columns.
 pub fn rows_writer<'w>(
     format: RowsFormat,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{Document, Part, TitledTable};
-use crate::plot::Figure;
+use crate::plot::{ALIGNED_COLUMNS_MAX, Figure, number_classes};
 use crate::text::shortened;
 
 /// Colours and sizes, for light, dark and print.
@@ -18,7 +18,7 @@ const STYLE: &str = concat!(
 /// Nothing is loaded, and only the style above applies, whose SHA-256 this is: should any text of a sweep ever get
 /// through as markup, a browser ignores it.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
-                      style-src 'sha256-/LEyqZSLrNQF8jpfPn3Nb+kQrakXPjexeF9CK69Hlqw='";
+                      style-src 'sha256-eS8mQElLUOlue8qIIllo+TwlbVFjibCe/c11x2vB84o='";
 
 /// Maximum number of a table's rows in a page: more than users read.
 const ROWS_MAX: usize = 1_000;
@@ -35,9 +35,10 @@ pub(super) fn contents(
     question: &str,
     facts: impl Iterator<Item = (&'static str, String)>,
     figures: &[Figure],
+    cell_games: Option<&str>,
 ) -> io::Result<Markup> {
-    let mut remaining =
-        Remaining { figures: figures.iter().zip(1..).collect(), bytes: TABLES_BYTES_MAX };
+    let figures = figures.iter().zip(1..).collect();
+    let mut remaining = Remaining { figures, bytes: TABLES_BYTES_MAX, cell_games };
     let parts = document.parts.iter().map(|part| remaining.part(part));
     let parts = parts.collect::<io::Result<Vec<_>>>()?;
     Ok(html! {
@@ -66,7 +67,7 @@ pub(super) fn write(
     figures: &[Figure],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let contents = contents(document, question, facts, figures)?;
+    let contents = contents(document, question, facts, figures, None)?;
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -92,6 +93,8 @@ struct Remaining<'f> {
     figures: Vec<(&'f Figure, usize)>,
     /// For rows of tables.
     bytes: usize,
+    /// The address of the games of a cell, without the cell's id at its end.
+    cell_games: Option<&'f str>,
 }
 
 impl Remaining<'_> {
@@ -103,7 +106,9 @@ impl Remaining<'_> {
                 let (now, later): (Vec<_>, Vec<_>) =
                     self.figures.drain(..).partition(|(figure, _)| figure.before == table.name);
                 self.figures = later;
-                let figures = now.into_iter().map(|(figure, number)| figure.markup(number));
+                let figures = now.into_iter();
+                let figures =
+                    figures.map(|(figure, number)| figure.markup(number, self.cell_games));
                 let figures = figures.collect::<io::Result<Vec<_>>>()?;
                 let table = self.table(table);
                 html! { @for figure in figures { (figure) } (table) }
@@ -120,18 +125,26 @@ impl Remaining<'_> {
 
     fn table(&mut self, table: &TitledTable) -> Markup {
         let columns = &table.columns;
-        let class =
-            |column: usize, text: &str| match (columns[column].is_of_numbers(), is_long(text)) {
+        let class = |column: usize, text: &str| {
+            let is_right = column >= ALIGNED_COLUMNS_MAX && columns[column].is_of_numbers();
+            match (is_right, is_long(text)) {
                 (false, false) => None,
                 (false, true) => Some("long"),
                 (true, false) => Some("n"),
                 (true, true) => Some("n long"),
-            };
+            }
+        };
         let (mut rows, mut written) = (String::new(), 0);
-        for row in table.rows.iter().take(ROWS_MAX) {
+        for (index, row) in table.rows.iter().enumerate().take(ROWS_MAX) {
+            let games = self.cell_games.zip(table.cells.get(index));
             let row = html! {
                 tr { @for (column, cell) in row.iter().enumerate().take(columns.len()) {
-                    td class=[class(column, cell)] { (shortened(cell, TEXT_CHARACTERS_MAX)) }
+                    td class=[class(column, cell)] {
+                        @match games.filter(|_| columns[column].heading() == "games") {
+                            Some((address, id)) => a href={ (address) (id) } { (cell) },
+                            None => (shortened(cell, TEXT_CHARACTERS_MAX)),
+                        }
+                    }
                 } }
             };
             let Some(row) = self.take(row) else { break };
@@ -150,7 +163,7 @@ impl Remaining<'_> {
                     p class="note" { (rows_left_out(table, written)) }
                 }
                 div class="wide" {
-                    table {
+                    table class=[number_classes(columns)] {
                         thead { tr { @for (index, column) in columns.iter().enumerate() {
                             th scope="col" class=[class(index, column.heading())] {
                                 (shortened(column.heading(), TEXT_CHARACTERS_MAX))

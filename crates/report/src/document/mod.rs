@@ -11,6 +11,7 @@ mod tests;
 use std::io::{self, Write};
 
 use anstyle::Style;
+use spelrum_model::CellId;
 
 use crate::plot::Figure;
 use crate::text::{Column, TextTable, count, escaped};
@@ -67,6 +68,8 @@ pub struct TitledTable {
     pub columns: Vec<Column>,
     /// A text for each column.
     pub rows: Vec<Vec<String>>,
+    /// The cell of each row; empty for rows that are not cells.
+    pub cells: Vec<CellId>,
     /// Sentences. A line break ends a line on a terminal, and has no other meaning.
     pub notes: Vec<String>,
 }
@@ -74,7 +77,8 @@ pub struct TitledTable {
 impl TitledTable {
     /// A table without rows or notes.
     pub fn new(name: &'static str, title: impl Into<String>, columns: Vec<Column>) -> Self {
-        Self { name, title: title.into(), columns, rows: Vec::new(), notes: Vec::new() }
+        let (title, rows, cells, notes) = (title.into(), Vec::new(), Vec::new(), Vec::new());
+        Self { name, title, columns, rows, cells, notes }
     }
 
     /// Adds a row.
@@ -154,13 +158,15 @@ impl Document {
         html::write(self, question, facts, figures, out)
     }
 
-    /// The contents of that page, for a page of another program's.
+    /// The contents of that page, for a page of another program's. `cell_games` is the address of the games of a cell,
+    /// without the cell's id at its end.
     pub(crate) fn html_contents(
         &self,
         question: &str,
         facts: impl Iterator<Item = (&'static str, String)>,
         figures: &[Figure],
+        cell_games: Option<&str>,
     ) -> io::Result<maud::Markup> {
-        html::contents(self, question, facts, figures)
+        html::contents(self, question, facts, figures, cell_games)
     }
 }

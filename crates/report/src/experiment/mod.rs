@@ -111,11 +111,17 @@ fn html_page(
     Ok(page)
 }
 
-/// The contents of the usual HTML report, for a page that has more.
-pub(crate) fn report_markup(experiment: &ExperimentSummary, answers: &Answers) -> Result<Markup> {
+/// The contents of the usual HTML report, for a page that has more. `cell_games` is the address of the games of a cell,
+/// without the cell's id at its end.
+pub(crate) fn report_markup(
+    experiment: &ExperimentSummary,
+    answers: &Answers,
+    cell_games: &str,
+) -> Result<Markup> {
     let page = html_page(experiment, Shown::Usual, answers, None)?;
     let Page { document, figures, question, engine_revision } = page;
-    Ok(document.html_contents(&question, facts(experiment, engine_revision), &figures)?)
+    let facts = facts(experiment, engine_revision);
+    Ok(document.html_contents(&question, facts, &figures, Some(cell_games))?)
 }
 
 /// Writes every plot of an experiment's page as a separate file, and prints the paths.

@@ -2,6 +2,7 @@
 
 use std::io::{BufWriter, Write};
 
+use maud::Markup;
 use spelrum_answers::{ExperimentSummary, Overview, Report, SideBySide};
 use spelrum_model::Task;
 
@@ -52,6 +53,16 @@ impl<'r> Pair<'r> {
         Ok(Self { reports, matched })
     }
 
+    /// Both as the contents of a page, with how each was played where known.
+    pub(crate) fn markup(&self, overviews: [Option<&Overview>; 2]) -> Result<Markup> {
+        let document = self.report(overviews).document();
+        Ok(document.html_contents("", std::iter::empty(), &[], None)?)
+    }
+
+    fn report<'p>(&'p self, overviews: [Option<&'p Overview>; 2]) -> PairReport<'p> {
+        PairReport { reports: self.reports, overviews, matched: &self.matched }
+    }
+
     /// Writes both, with how each was played where known.
     ///
     /// # Errors
@@ -64,7 +75,7 @@ impl<'r> Pair<'r> {
         out: &mut dyn Write,
     ) -> Result<()> {
         let mut out = BufWriter::new(out);
-        let report = PairReport { reports: self.reports, overviews, matched: &self.matched };
+        let report = self.report(overviews);
         match format {
             ReportFormat::Text => report.document().write_text(&mut out)?,
             ReportFormat::Markdown => report.document().write_markdown(&mut out)?,

@@ -84,6 +84,7 @@ pub(super) fn heat(report: &Report, axis: Option<&str>) -> Option<Figure> {
     let (mut panels, mut rows) = (Vec::new(), Vec::new());
     for ([players, place], cells) in groups.into_iter().take(PANELS_MAX) {
         let mut values = vec![vec![None; x.values()]; y.values()];
+        let mut ids = vec![vec![None; x.values()]; y.values()];
         for cell in cells {
             let at = y.number(&cell.axes).zip(x.number(&cell.axes));
             let (Some((row, column)), Some(estimate)) = (at, estimate(cell)) else { continue };
@@ -91,6 +92,7 @@ pub(super) fn heat(report: &Report, axis: Option<&str>) -> Option<Figure> {
             let square: &mut Option<f64> = &mut values[row][column];
             if square.is_none() {
                 *square = Some(estimate.value);
+                ids[row][column] = Some(cell.cell);
                 let texts = [&x, &y]
                     .map(|axis| axis.at(&cell.axes).map_or("", |(_, text)| text).to_owned());
                 let labels = [players.clone(), dash(&place)].into_iter().chain(texts);
@@ -107,6 +109,7 @@ pub(super) fn heat(report: &Report, axis: Option<&str>) -> Option<Figure> {
             rows: y.texts(),
             range: [0.0, 1.0],
             values,
+            cells: ids,
         });
         panels.push(Panel { heading: Some(heading), chart });
     }

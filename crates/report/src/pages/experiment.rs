@@ -1,12 +1,14 @@
 //! The page of an experiment: its progress, what can be done with it, its report, and its last games.
 
 use maud::{Markup, html};
-use spelrum_answers::{CellResult, ExperimentSummary, GamesPage, Report, places_text};
+use spelrum_answers::{CellResult, ExperimentSummary, GamesPage, Overview, Report, places_text};
 use spelrum_model::{ExperimentState, Task};
 
+use super::games::{cell_games, table};
+use super::layout::shown;
 use crate::answers::Answers;
 use crate::error::Result;
-use crate::experiment::report_markup;
+use crate::experiment::{Pair, report_markup};
 use crate::listing::done;
 use crate::text::{count, counted, percent, shortened};
 
@@ -74,7 +76,15 @@ fn score_text(report: &Report, cell: &CellResult, is_alone: bool) -> String {
     )
 }
 
-/// The contents of the page.
+/// The page of two experiments side by side, with how each was played where known.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn compared(pair: &Pair<'_>, overviews: [Option<&Overview>; 2]) -> Result<Markup> {
+    pair.markup(overviews)
+}
+
+/// The contents of the page; with one of the `others` it can be compared.
 ///
 /// # Errors
 /// If an answer is missing that its report needs.
@@ -82,8 +92,9 @@ pub fn experiment(
     experiment: &ExperimentSummary,
     answers: &Answers,
     games: &GamesPage,
+    others: &[ExperimentSummary],
 ) -> Result<Markup> {
-    let report = report_markup(experiment, answers)?;
+    let report = report_markup(experiment, answers, &cell_games(experiment))?;
     let steer = |action: &str, words: &str| {
         html! {
             button type="button" hidden data-steer=(action) data-experiment=(experiment.uuid) { (words) }
@@ -97,7 +108,11 @@ pub fn experiment(
             p {
                 (count(experiment.games_settled)) " of " (counted(experiment.games_planned, "game")) ", "
                 (done(experiment)) ", " strong { (experiment.state.name()) }
-                @if experiment.games_failed > 0 { ", " (counted(experiment.games_failed, "failed game")) }
+                @if experiment.games_failed > 0 {
+                    ", " a href={ "/experiments/" (experiment.uuid) "/games?filter=failed" } {
+                        (counted(experiment.games_failed, "failed game"))
+                    }
+                }
             }
             p class="steering" {
                 @match experiment.state {
@@ -116,19 +131,22 @@ pub fn experiment(
             }
         } }
         (report)
+        @if !others.is_empty() {
+            form class="filters" action="/compare" {
+                input type="hidden" name="a" value=(experiment.uuid);
+                label { "Side by side with " select name="b" {
+                    @for other in others { option value=(other.uuid) { (shown(&other.name)) } }
+                } }
+                button { "Compare" }
+            }
+        }
         section {
             h2 { "Last games" }
             @if games.games.is_empty() {
                 p { "No game has been settled yet." }
             } @else {
-                div class="wide" { table {
-                    thead { tr {
-                        th scope="col" class="n" { "game" } th scope="col" { "first player" }
-                        th scope="col" { "second player" } th scope="col" { "result" } th scope="col" class="n" { "plies" }
-                        th scope="col" { "ended by" }
-                    } }
-                    tbody { @for game in &games.games { (super::games::row(game)) } }
-                } }
+                (table(&games.games))
+                @if games.next.is_some() { p { a href={ "/experiments/" (experiment.uuid) "/games" } { "All games" } } }
             }
         }
     })

@@ -19,6 +19,8 @@ pub enum Place {
     Workers,
     /// A new sweep.
     Submit,
+    /// Queries.
+    Sql,
     /// Another page.
     Elsewhere,
 }
@@ -53,6 +55,7 @@ pub fn page(place: Place, title: &str, about: &str, contents: &Markup) -> String
                     (link("/", "Overview", Place::Overview))
                     (link("/workers", "Workers", Place::Workers))
                     (link("/submit", "New sweep", Place::Submit))
+                    (link("/sql", "SQL", Place::Sql))
                     span id="live" role="status" {}
                 }
                 main id="contents" tabindex="-1" { (contents) }

@@ -6,13 +6,16 @@ mod games;
 mod layout;
 mod overview;
 mod score_graph;
+mod sql;
 mod submit;
 mod workers;
 
-pub use experiment::{about, experiment};
+pub use experiment::{about, compared, experiment};
 pub use game::game;
+pub use games::games;
 pub use layout::{Place, page, plain_page};
 pub use overview::{Running, overview};
+pub use sql::{QueryOutcome, QueryTable, QueryView, documented_statement, sql};
 pub use submit::{Fault, NewSweep, submit};
 pub use workers::workers;
 

@@ -14,7 +14,7 @@
 
   // Fetches this page again, and puts its contents in the place of those that are shown.
   const refresh = async () => {
-    if (document.hidden) return;
+    if (document.hidden || document.querySelector("[data-still]")) return;
     if (fetching) { again = true; return; }
     fetching = true;
     try {

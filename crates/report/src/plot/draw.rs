@@ -14,17 +14,10 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, TRANSPARENT, TextStyle};
 
 use super::ink::{HEAT_STEPS, Ink, Outcome};
-use super::svg::Drawing;
+use super::svg::{Area, Drawing, Drawn};
 use super::{Axis, Board, Chart, Curves, Estimate, Heat, Intervals, PlotSize, Point};
 use crate::text::count;
 use crate::text::{shortened, shortened_apart};
-
-/// A finished drawing.
-#[derive(Debug)]
-pub(super) struct Drawn {
-    pub(super) size: (u32, u32),
-    pub(super) elements: String,
-}
 
 type Error = DrawingAreaErrorKind<Infallible>;
 type Page<'d> = DrawingArea<Drawing<'d>, Shift>;
@@ -114,7 +107,9 @@ pub(super) fn chart(chart: &Chart, room: Room) -> Result<Drawn, Error> {
         Chart::Heat(shown) => {
             let rows = u32::try_from(shown.rows.len()).unwrap_or(u32::MAX);
             let height = rows.saturating_mul(HEAT_ROW).saturating_add(ABOVE + BELOW);
-            on_page((width, height), |page| heat(page, shown))
+            let mut areas = Vec::new();
+            let drawn = on_page((width, height), |page| heat(page, shown, &mut areas))?;
+            Ok(Drawn { areas, ..drawn })
         }
         Chart::Board(Board(values)) => {
             on_page((width, 8 * SQUARE + MARGIN + BELOW_BOARD), |page| board(page, values))
@@ -139,7 +134,7 @@ fn on_page(
     draw(&page)?;
     page.present()?;
     drop(page);
-    Ok(Drawn { size, elements })
+    Ok(Drawn { size, elements, areas: Vec::new() })
 }
 
 fn curves(page: &Page<'_>, curves: &Curves) -> Result<(), Error> {
@@ -285,7 +280,7 @@ fn parts(page: &Page<'_>, room: Room, rows: &[(String, Vec<u64>)]) -> Result<(),
 }
 
 /// Draws a square for each pair of values of two axes, with its value, the first row below.
-fn heat(page: &Page<'_>, shown: &Heat) -> Result<(), Error> {
+fn heat(page: &Page<'_>, shown: &Heat, areas: &mut Vec<Area>) -> Result<(), Error> {
     let (width, _) = page.dim_in_pixel();
     let names_max = (f64::from(width / 4) / CHARACTER) as usize;
     let names: Vec<&str> = shown.rows.iter().map(String::as_str).collect();
@@ -311,6 +306,12 @@ fn heat(page: &Page<'_>, shown: &Heat) -> Result<(), Error> {
             let ink = Ink::Heat((share * (HEAT_STEPS - 1) as f64).round() as usize);
             let corners = [(near, top), (far, top + i32::try_from(HEAT_ROW).unwrap_or(0))];
             page.draw(&Rectangle::new(corners, ink.color().filled()))?;
+            if let Some(cell) = shown.cells[row][column] {
+                let [x_label, y_label] = &shown.labels;
+                let name =
+                    format!("{x_label} {}, {y_label} {}", shown.columns[column], shown.rows[row]);
+                areas.push(Area { cell, name, corner: (near, top), size: (side, HEAT_ROW) });
+            }
             let label = format!("{value:.2}");
             if f64::from(side) >= (label.len() + 1) as f64 * CHARACTER {
                 let middle = (i32::midpoint(near, far), middle);

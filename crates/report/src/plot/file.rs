@@ -7,7 +7,8 @@ use std::path::Path;
 use maud::{Markup, PreEscaped, html};
 
 use super::colors::with_colors;
-use super::draw::{self, CHARACTER, Drawn, Room, all_fitting, columns};
+use super::draw::{self, CHARACTER, Room, all_fitting, columns};
+use super::svg::Drawn;
 use super::{Chart, Figure, Key, NAME_CHARACTERS_MAX, Panel, PlotSize};
 use crate::data::NewFile;
 use crate::error::{Error, Kind};
@@ -136,7 +137,7 @@ fn picture(
     }
     header.legend(&panel.chart)?;
     let Header { height: top, elements, .. } = header;
-    let Drawn { size: (width, height), elements: plot } = drawn;
+    let Drawn { size: (width, height), elements: plot, areas: _ } = drawn;
     let (width, height) = (width + 2 * MARGIN, top + height + MARGIN);
     let full_title = heading.map_or_else(|| title.clone(), |heading| format!("{title}: {heading}"));
     let [title_id, about_id] = ["title", "about"].map(|part| format!("{name}-{part}"));

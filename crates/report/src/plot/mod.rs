@@ -10,6 +10,7 @@ mod svg;
 use std::io;
 
 use maud::{Markup, html};
+use spelrum_model::CellId;
 
 pub(crate) use axis::Axis;
 pub(crate) use colors::with_colors;
@@ -96,6 +97,8 @@ pub(crate) struct Heat {
     pub(crate) range: [f64; 2],
     /// For each row, an optional value for each column.
     pub(crate) values: Vec<Vec<Option<f64>>>,
+    /// The cells that have these values.
+    pub(crate) cells: Vec<Vec<Option<CellId>>>,
 }
 
 /// Optional values of the squares of a chess board, from a1 and b1 to h8.
@@ -151,10 +154,12 @@ pub(crate) struct Estimate {
 const NAME_CHARACTERS_MAX: usize = 100;
 
 impl Figure {
-    /// Returns the figure's markup in a page, in which its number is unique.
-    pub(super) fn markup(&self, number: usize) -> io::Result<Markup> {
+    /// Returns the figure's markup in a page, in which its number is unique. `cell_games` is the address of the games of
+    /// a cell, without the cell's id at its end: values of cells then lead to their games.
+    pub(super) fn markup(&self, number: usize, cell_games: Option<&str>) -> io::Result<Markup> {
+        let is_alone = self.panels.len() == 1;
         let panels = self.panels.iter().zip(1..).map(|(panel, place)| {
-            panel.markup(&self.title, self.panels.len() == 1, &format!("plot-{number}-{place}"))
+            panel.markup(&self.title, is_alone, &format!("plot-{number}-{place}"), cell_games)
         });
         let panels = panels.collect::<io::Result<Vec<_>>>()?;
         Ok(html! {
@@ -164,17 +169,23 @@ impl Figure {
                     @for panel in &panels { (panel) }
                 }
                 @for note in &self.notes { p class="note" { (shown(note)) } }
-                details {
+                @if !self.columns.is_empty() { details {
                     summary { "The numbers" }
                     div class="wide" { (rows(&self.columns, &self.rows)) }
-                }
+                } }
             }
         })
     }
 }
 
 impl Panel {
-    fn markup(&self, title: &str, is_alone: bool, id: &str) -> io::Result<Markup> {
+    fn markup(
+        &self,
+        title: &str,
+        is_alone: bool,
+        id: &str,
+        cell_games: Option<&str>,
+    ) -> io::Result<Markup> {
         let title = match &self.heading {
             Some(heading) => format!("{title}: {}", shortened(heading, NAME_CHARACTERS_MAX)),
             None => title.to_owned(),
@@ -191,8 +202,8 @@ impl Panel {
                 @if let Some(legend) = legend { (legend) }
                 // The style sheet shows one of them.
                 div class="plot" {
-                    (svg::image(wide.size, "on-page", id, &title, wide.elements))
-                    (svg::image(narrow.size, "on-phone", &format!("{id}-phone"), &title, narrow.elements))
+                    (svg::image(wide, "on-page", id, &title, cell_games))
+                    (svg::image(narrow, "on-phone", &format!("{id}-phone"), &title, cell_games))
                 }
             }
         })
@@ -247,15 +258,22 @@ fn legend(keys: &[(Key, &str)]) -> io::Result<Option<Markup>> {
 /// A table without a caption.
 fn rows(columns: &[Column], rows: &[Vec<String>]) -> Markup {
     html! {
-        table {
-            thead { tr { @for column in columns {
-                th scope="col" class=[column.is_of_numbers().then_some("n")] { (shown(column.heading())) }
-            } } }
+        table class=[number_classes(columns)] {
+            thead { tr { @for column in columns { th scope="col" { (shown(column.heading())) } } } }
             tbody { @for row in rows {
-                tr { @for (cell, column) in row.iter().zip(columns) {
-                    td class=[column.is_of_numbers().then_some("n")] { (shortened(cell, NAME_CHARACTERS_MAX)) }
-                } }
+                tr { @for cell in row { td { (shortened(cell, NAME_CHARACTERS_MAX)) } } }
             } }
         }
     }
+}
+
+/// Columns whose alignment is that of their table. Each later cell has a class of its own.
+pub(crate) const ALIGNED_COLUMNS_MAX: usize = 20;
+
+/// The classes of a table that align its columns of numbers.
+pub(crate) fn number_classes(columns: &[Column]) -> Option<String> {
+    let columns = columns.iter().take(ALIGNED_COLUMNS_MAX).zip(1..);
+    let numbers = columns.filter(|(column, _)| column.is_of_numbers());
+    let classes: Vec<String> = numbers.map(|(_, number)| format!("n{number}")).collect();
+    (!classes.is_empty()).then(|| classes.join(" "))
 }

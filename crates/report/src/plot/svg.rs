@@ -8,47 +8,136 @@ use plotters_backend::text_anchor::{HPos, VPos};
 use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
 };
+use spelrum_model::CellId;
 
 use super::ink::Ink;
 use crate::text::shown;
 
-/// A drawing in progress.
+/// A finished drawing.
+#[derive(Debug)]
+pub(super) struct Drawn {
+    pub(super) size: (u32, u32),
+    pub(super) elements: String,
+    /// The areas of cells.
+    pub(super) areas: Vec<Area>,
+}
+
+/// The part of a drawing that shows a cell.
+#[derive(Debug)]
+pub(super) struct Area {
+    pub(super) cell: CellId,
+    /// Its place on the axes.
+    pub(super) name: String,
+    pub(super) corner: BackendCoord,
+    pub(super) size: (u32, u32),
+}
+
+/// A drawing in progress. A page has many: what is alike shares an element.
 #[derive(Debug)]
 pub(super) struct Drawing<'s> {
     size: (u32, u32),
     elements: &'s mut String,
+    /// Lines of the grid and of the axes, which lie below all else.
+    below: [String; 2],
+    /// Whiskers of a series that were drawn last, and may go on.
+    whiskers: Option<(Ink, String)>,
+    /// Elements between the lines and the texts.
+    middle: String,
+    /// Texts, which lie above all else, by the end at which they are placed.
+    texts: [String; 3],
 }
 
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+/// Names of the ends of texts.
+const ANCHORS: [&str; 3] = ["start", "middle", "end"];
+
+type Drew = Result<(), DrawingErrorKind<Infallible>>;
 
 impl<'s> Drawing<'s> {
-    /// Creates an empty drawing of this size, which appends its elements to `elements`.
+    /// Creates an empty drawing of this size, which is appended to `elements` when it is presented.
     pub(super) fn new(size: (u32, u32), elements: &'s mut String) -> Self {
-        Self { size, elements }
+        let (below, middle, texts) = Default::default();
+        Self { size, elements, below, whiskers: None, middle, texts }
     }
 
-    fn put(&mut self, color: BackendColor, element: impl FnOnce(&str) -> Markup) -> Drawn {
+    /// Draws a path of an ink.
+    fn path(&mut self, color: BackendColor, path: String) -> Drew {
         // The library also draws invisible elements.
         let Some(ink) = Ink::from_color(color).filter(|_| color.alpha > 0.0) else { return Ok(()) };
-        self.elements.push_str(&element(&ink.classes()).into_string());
+        match ink {
+            Ink::Grid => self.below[0].push_str(&path),
+            Ink::Axis => self.below[1].push_str(&path),
+            Ink::Whisker(_) => match &mut self.whiskers {
+                Some((last, paths)) if *last == ink => paths.push_str(&path),
+                _ => {
+                    self.end_whiskers();
+                    self.whiskers = Some((ink, path));
+                }
+            },
+            _ => {
+                self.end_whiskers();
+                self.middle.push_str(&element(&ink.classes(), &path));
+            }
+        }
         Ok(())
+    }
+
+    fn end_whiskers(&mut self) {
+        if let Some((ink, paths)) = self.whiskers.take() {
+            self.middle.push_str(&element(&ink.classes(), &paths));
+        }
     }
 }
 
-/// Returns a drawing as an image in a page, with a text description.
+fn element(classes: &str, path: &str) -> String {
+    format!(r#"<path class="{classes}" d="{path}"/>"#)
+}
+
+/// The steps of a path from its first point, closed or open.
+fn steps(points: impl IntoIterator<Item = BackendCoord>, is_closed: bool) -> String {
+    let mut path = String::new();
+    let mut before: Option<BackendCoord> = None;
+    for (x, y) in points {
+        // Writing into a text does not fail.
+        let _ = match before.replace((x, y)) {
+            None => write!(path, "M{x} {y}"),
+            Some((left, top)) => match (x - left, y - top) {
+                (0, 0) => Ok(()),
+                (right, 0) => write!(path, "h{right}"),
+                (0, down) => write!(path, "v{down}"),
+                (right, down) if down < 0 => write!(path, "l{right}{down}"),
+                (right, down) => write!(path, "l{right} {down}"),
+            },
+        };
+    }
+    if is_closed {
+        path.push('z');
+    }
+    path
+}
+
+/// Returns a drawing as an image in a page, with a text description. With an address that ends with a cell's id, the
+/// areas of cells are links.
 pub(super) fn image(
-    (width, height): (u32, u32),
+    Drawn { size: (width, height), elements, areas }: Drawn,
     class: &str,
     id: &str,
     title: &str,
-    drawn: String,
+    cell_games: Option<&str>,
 ) -> Markup {
     let [title_id, desc_id] = [format!("{id}-title"), format!("{id}-desc")];
+    let address = cell_games.filter(|_| !areas.is_empty());
+    // What is in an image is not there for a screen reader.
+    let role = if address.is_some() { "group" } else { "img" };
     html! {
-        svg class=(class) viewBox=(format!("0 0 {width} {height}")) role="img" aria-labelledby=(title_id) aria-describedby=(desc_id) {
+        svg class=(class) viewBox=(format!("0 0 {width} {height}")) role=(role) aria-labelledby=(title_id) aria-describedby=(desc_id) {
             title id=(title_id) { (shown(title)) }
             desc id=(desc_id) { "Its numbers are in the table that follows." }
-            (PreEscaped(drawn))
+            (PreEscaped(elements))
+            @if let Some(address) = address { @for Area { cell, name, corner: (x, y), size: (width, height) } in areas {
+                a href={ (address) (cell) } aria-label=(shown(&name)) {
+                    rect class="opens" x=(x) y=(y) width=(width) height=(height) {}
+                }
+            } }
         }
     }
 }
@@ -67,16 +156,30 @@ impl DrawingBackend for Drawing<'_> {
         self.size
     }
 
-    fn ensure_prepared(&mut self) -> Drawn {
+    fn ensure_prepared(&mut self) -> Drew {
         Ok(())
     }
 
-    fn present(&mut self) -> Drawn {
+    fn present(&mut self) -> Drew {
+        self.end_whiskers();
+        for (ink, path) in [Ink::Grid, Ink::Axis].into_iter().zip(std::mem::take(&mut self.below)) {
+            if !path.is_empty() {
+                self.elements.push_str(&element(&ink.classes(), &path));
+            }
+        }
+        self.elements.push_str(&std::mem::take(&mut self.middle));
+        for (anchor, texts) in ANCHORS.into_iter().zip(std::mem::take(&mut self.texts)) {
+            let class = Ink::Text.classes();
+            let group = html! { g class=(class) text-anchor=(anchor) { (PreEscaped(&texts)) } };
+            if !texts.is_empty() {
+                self.elements.push_str(&group.into_string());
+            }
+        }
         Ok(())
     }
 
-    fn draw_pixel(&mut self, (x, y): BackendCoord, color: BackendColor) -> Drawn {
-        self.put(color, |class| html! { rect class=(class) x=(x) y=(y) width="1" height="1" {} })
+    fn draw_pixel(&mut self, (x, y): BackendCoord, color: BackendColor) -> Drew {
+        self.path(color, steps([(x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)], true))
     }
 
     fn draw_line<S: BackendStyle>(
@@ -84,32 +187,27 @@ impl DrawingBackend for Drawing<'_> {
         from: BackendCoord,
         to: BackendCoord,
         style: &S,
-    ) -> Drawn {
-        self.put(style.color(), |class| {
-            html! { line class=(class) x1=(from.0) y1=(from.1) x2=(to.0) y2=(to.1) {} }
-        })
+    ) -> Drew {
+        self.path(style.color(), steps([from, to], false))
     }
 
     fn draw_rect<S: BackendStyle>(
         &mut self,
-        from: BackendCoord,
-        to: BackendCoord,
+        (left, top): BackendCoord,
+        (right, bottom): BackendCoord,
         style: &S,
         _fill: bool,
-    ) -> Drawn {
-        let (width, height) = (to.0 - from.0, to.1 - from.1);
-        self.put(style.color(), |class| {
-            html! { rect class=(class) x=(from.0) y=(from.1) width=(width) height=(height) {} }
-        })
+    ) -> Drew {
+        let corners = [(left, top), (right, top), (right, bottom), (left, bottom)];
+        self.path(style.color(), steps(corners, true))
     }
 
     fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
         &mut self,
         path: I,
         style: &S,
-    ) -> Drawn {
-        let points = points(path);
-        self.put(style.color(), |class| html! { polyline class=(class) points=(points) {} })
+    ) -> Drew {
+        self.path(style.color(), steps(path, false))
     }
 
     fn draw_circle<S: BackendStyle>(
@@ -118,17 +216,18 @@ impl DrawingBackend for Drawing<'_> {
         radius: u32,
         style: &S,
         _fill: bool,
-    ) -> Drawn {
-        self.put(style.color(), |class| html! { circle class=(class) cx=(x) cy=(y) r=(radius) {} })
+    ) -> Drew {
+        let left = x - i32::try_from(radius).unwrap_or(i32::MAX);
+        let (arc, wide) = (format!("a{radius} {radius} 0 1 0"), 2 * radius);
+        self.path(style.color(), format!("M{left} {y}{arc} {wide} 0{arc}-{wide} 0z"))
     }
 
     fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
         &mut self,
         corners: I,
         style: &S,
-    ) -> Drawn {
-        let points = points(corners);
-        self.put(style.color(), |class| html! { polygon class=(class) points=(points) {} })
+    ) -> Drew {
+        self.path(style.color(), steps(corners, true))
     }
 
     fn draw_text<S: BackendTextStyle>(
@@ -136,29 +235,28 @@ impl DrawingBackend for Drawing<'_> {
         text: &str,
         style: &S,
         (x, y): BackendCoord,
-    ) -> Drawn {
+    ) -> Drew {
+        let color = style.color();
+        let Some(ink) = Ink::from_color(color).filter(|_| color.alpha > 0.0) else { return Ok(()) };
+        let y = y + match style.anchor().v_pos {
+            VPos::Top => 10,
+            VPos::Center => 5,
+            VPos::Bottom => -5,
+        };
         let anchor = match style.anchor().h_pos {
-            HPos::Left => "start",
-            HPos::Center => "middle",
-            HPos::Right => "end",
+            HPos::Left => 0,
+            HPos::Center => 1,
+            HPos::Right => 2,
         };
-        let below = match style.anchor().v_pos {
-            VPos::Top => "0.8em",
-            VPos::Center => "0.35em",
-            VPos::Bottom => "-0.35em",
-        };
-        self.put(style.color(), |class| {
-            html! { text class=(class) x=(x) y=(y) dy=(below) text-anchor=(anchor) { (shown(text)) } }
-        })
+        let class = (ink != Ink::Text).then(|| ink.classes());
+        let element = html! { text class=[&class] x=(x) y=(y) { (shown(text)) } };
+        if class.is_none() {
+            self.texts[anchor].push_str(&element.into_string());
+        } else {
+            // The style sheet places it in the middle of its bar.
+            self.end_whiskers();
+            self.middle.push_str(&element.into_string());
+        }
+        Ok(())
     }
-}
-
-fn points(path: impl IntoIterator<Item = BackendCoord>) -> String {
-    let mut points = String::new();
-    for (x, y) in path {
-        let space = if points.is_empty() { "" } else { " " };
-        // Writing into a text does not fail.
-        let _ = write!(points, "{space}{x},{y}");
-    }
-    points
 }

@@ -138,8 +138,9 @@ pub(crate) fn rows(report: &Report) -> Rows<'_> {
 
 fn table(report: &Report) -> Option<TitledTable> {
     let is_shown = report.experiment.task.is_game() && !report.cells.is_empty();
-    let table =
+    let mut table =
         is_shown.then(|| columns(report).table(TABLE.name, "Who is stronger", cells(report)))?;
+    table.cells = report.cells.iter().map(|cell| cell.cell).collect();
     Some(table.with_notes(notes(report)))
 }
 
