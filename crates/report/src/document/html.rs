@@ -37,8 +37,12 @@ pub(super) fn contents(
     figures: &[Figure],
     cell_games: Option<&str>,
 ) -> io::Result<Markup> {
-    let figures = figures.iter().zip(1..).collect();
-    let mut remaining = Remaining { figures, bytes: TABLES_BYTES_MAX, cell_games };
+    let mut remaining = Remaining {
+        figures: figures.iter().zip(1..).collect(),
+        bytes: TABLES_BYTES_MAX,
+        cell_games,
+        under: false,
+    };
     let parts = document.parts.iter().map(|part| remaining.part(part));
     let parts = parts.collect::<io::Result<Vec<_>>>()?;
     Ok(html! {
@@ -95,13 +99,18 @@ struct Remaining<'f> {
     bytes: usize,
     /// The address of the games of a cell, without the cell's id at its end.
     cell_games: Option<&'f str>,
+    /// Whether a heading stands before the part, so that titles of tables are one level below that.
+    under: bool,
 }
 
 impl Remaining<'_> {
     fn part(&mut self, part: &Part) -> io::Result<Markup> {
         Ok(match part {
             Part::Words(words) => html! { p { (shortened(words, SENTENCE_CHARACTERS_MAX)) } },
-            Part::Heading(heading) => html! { h2 { (shortened(heading, TEXT_CHARACTERS_MAX)) } },
+            Part::Heading(heading) => {
+                self.under = true;
+                html! { h2 { (shortened(heading, TEXT_CHARACTERS_MAX)) } }
+            }
             Part::Table(table) => {
                 let (now, later): (Vec<_>, Vec<_>) =
                     self.figures.drain(..).partition(|(figure, _)| figure.before == table.name);
@@ -156,9 +165,10 @@ impl Remaining<'_> {
             self.take(html! { p class="note" { (shortened(note, SENTENCE_CHARACTERS_MAX)) } })
         });
         let notes: String = notes.collect();
+        let title = shortened(&table.title, TEXT_CHARACTERS_MAX);
         html! {
             section {
-                h3 { (shortened(&table.title, TEXT_CHARACTERS_MAX)) }
+                @if self.under { h3 { (title) } } @else { h2 class="title" { (title) } }
                 @if left_out > 0 {
                     p class="note" { (rows_left_out(table, written)) }
                 }

@@ -197,7 +197,7 @@ impl Panel {
         Ok(html! {
             div {
                 @if let Some(heading) = &self.heading {
-                    h4 { (shortened(heading, NAME_CHARACTERS_MAX)) }
+                    p class="heading" { (shortened(heading, NAME_CHARACTERS_MAX)) }
                 }
                 @if let Some(legend) = legend { (legend) }
                 // The style sheet shows one of them.
