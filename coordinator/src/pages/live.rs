@@ -10,7 +10,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use spelrum_answers::{GetStatus, Status};
 use spelrum_proto::Refusal;
 use tokio::sync::watch;
@@ -72,6 +72,8 @@ impl Live {
         drop(looking);
         let stopping = api.stopping();
         drop(api);
+        // How soon a browser comes back to a coordinator that was restarted, in milliseconds.
+        let first = stream::once(async { Ok("retry: 1000\n\n") });
         let events = stream::unfold((changes, place), move |(mut changes, place)| {
             let stopping = stopping.clone();
             async move {
@@ -87,7 +89,7 @@ impl Live {
         });
         let headers =
             [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
-        Ok((headers, Body::from_stream(events)).into_response())
+        Ok((headers, Body::from_stream(first.chain(events))).into_response())
     }
 }
 

@@ -1,5 +1,9 @@
 //! A browser without a window, spoken to over its DevTools protocol (chromedevtools.github.io/devtools-protocol):
 //! JSON texts with a zero byte behind each, through two pipes with names.
+//!
+//! Not by a WebDriver client: fantoccini depends on `webdriver`, whose licence (MPL-2.0) is not taken; thirtyfour has
+//! `serde_json` keep the order of keys, also in the program that is tested and not in the one that is released; rustenium and
+//! webdriverbidi bring several crates in second versions.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};

@@ -101,3 +101,35 @@ fn a_sweep_is_watched_and_steered_in_a_browser() {
     let killed = worker.wait();
     assert!(!killed.success());
 }
+
+/// The page stays open, and is not loaded again.
+#[test]
+fn an_open_page_survives_a_restart_of_the_coordinator() {
+    let Some(program) = browser::installed() else { return };
+    let sandbox = Sandbox::new();
+    let mut browser = Browser::start(&program);
+    let start = |address: &str, token: Option<&str>| {
+        let mut command = sandbox.spelrum(&["coordinator", "--db", "c.db", "--listen", address]);
+        sandbox.coordinator_as(command.envs(token.map(|token| ("SPELRUM_TOKEN", token))))
+    };
+    let mut coordinator = start("127.0.0.1:0", None);
+    let (url, address) = (coordinator.url.clone(), coordinator.address().to_owned());
+    browser.go(&url, WIDE, "light");
+    browser.evaluate("window.isSamePage = true");
+    let says =
+        |words: &str| format!("document.getElementById('live').textContent.includes('{words}')");
+    coordinator.process.kill();
+    wait_for(&mut browser, &says("does not answer"));
+    let mut coordinator = start(&address, None);
+    sandbox.write("sweep.toml", &tic_tac_toe("afterwards", 40));
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
+    wait_for(&mut browser, "!!document.querySelector('article a')");
+    assert_eq!(browser.evaluate(&says("does not answer")), false);
+
+    // Of a coordinator that demands a token, no browser is let in any more.
+    coordinator.process.kill();
+    let coordinator = start(&address, Some(TOKEN));
+    wait_for(&mut browser, &says("spelrum open"));
+    assert_eq!(browser.evaluate("window.isSamePage"), true);
+    drop(coordinator);
+}

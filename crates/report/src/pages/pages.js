@@ -19,6 +19,7 @@
     fetching = true;
     try {
       const answer = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
+      if (answer.status === 401) { say("let this browser in anew: spelrum open"); return; }
       if (!answer.ok) { say("not up to date"); return; }
       const text = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = text.querySelector("main");
@@ -50,7 +51,7 @@
     stream.addEventListener("error", () => {
       say("the coordinator does not answer");
       // A stream that is refused does not come back by itself, and another tab may have more luck.
-      if (stream?.readyState === EventSource.CLOSED) { stop(); setTimeout(follow, 10000); }
+      if (stream?.readyState === EventSource.CLOSED) { stop(); refresh(); setTimeout(follow, 10000); }
     });
   };
 
