@@ -1,7 +1,7 @@
 //! `spelrum report`: an experiment's result tables.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use spelrum_report::data::NewFile;
@@ -13,8 +13,7 @@ use spelrum_report::tables::TableName;
 use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::results::ResultsSource;
-use crate::results::reports;
+use crate::results::{ResultsSource, reports, site};
 use crate::terminal;
 
 const EXAMPLES: &str = "\
@@ -87,6 +86,10 @@ legend and its styles, for light and dark. Each is named after its title, and pr
 --ratings and --compare have figures of their own. A sweep of two axes or more has a map of the score over two of them. --axis chooses the \
 axis, --figure-size the size. PDF of one: rsvg-convert -f pdf.
 
+Site: pages to publish, as files of one directory for any web server, or to open in a browser: index.html, a page for each \
+experiment with its report, lists of its newest games, and a page for each of these with all its boards. They have no \
+links to elsewhere and need no server of their own. The directory appears once all of it is there.
+
 CSV: one table, with the names and digits of JSON: cells, or what --table names; with --ratings ratings, with \
 --depths depths, with --compare gains, with --phases phases. A text that a spreadsheet would take for a formula has an apostrophe before it. LaTeX needs the \
 packages array, booktabs and threeparttable (with --landscape rotating). Its tables fit the text width of the class \
@@ -104,8 +107,12 @@ Examples:
   spelrum report --db pentago-depth.db --format latex --table cells --columns depth,player,score,elo
   spelrum report --db pentago-depth.db --html depth.html
   spelrum report --db pentago-depth.db --figures figures --figure-size 600x300
+  spelrum report --db pentago-depth.db --site site --site-games 500
   spelrum report --db pentago-depth.db --format csv --table moves
   spelrum report pentago-depth --coordinator http://127.0.0.1:7878 --json";
+
+/// Games of each experiment that have a page in a site.
+const SITE_GAMES: usize = 100;
 
 /// Show an experiment's result tables
 #[derive(Args, Debug)]
@@ -184,6 +191,23 @@ pub(crate) struct Report {
         conflicts_with_all = ["phases", "with", "table", "format", "json", "html", "output"]
     )]
     figures: Option<PathBuf>,
+    /// Write pages to publish into this directory, new or empty: of the experiment, or of all if none is named, and of
+    /// games, with boards to step through
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = [
+            "depths", "ratings", "compare", "phases", "with", "table", "format", "json", "html", "figures", "axis",
+            "output",
+        ]
+    )]
+    site: Option<PathBuf>,
+    /// Games of each experiment that have a page in the site, the newest [default: 100]
+    #[arg(long, value_name = "N", requires = "site")]
+    site_games: Option<usize>,
+    /// Replace the site in that directory
+    #[arg(long, requires = "site")]
+    force: bool,
     /// The axis that plots go along, and the horizontal one of maps of two axes [default: the one of most values]
     #[arg(long, value_name = "AXIS", conflicts_with_all = ["phases", "with", "table"])]
     axis: Option<String>,
@@ -214,6 +238,25 @@ impl Report {
         Ok(TableStyle { columns, latex, equal_within, axis, plot_size: self.figure_size })
     }
 
+    async fn write_site(&self, directory: &Path) -> Result<Exit> {
+        let (source, experiments) = match self.experiment.as_deref() {
+            Some(name) => {
+                let (source, experiment) =
+                    ResultsSource::open_experiment(&self.source, Some(name)).await?;
+                (source, vec![experiment])
+            }
+            None => {
+                let source = ResultsSource::open(&self.source).await?;
+                let experiments = source.experiments().await?;
+                (source, experiments)
+            }
+        };
+        let (games_max, style) =
+            (self.site_games.unwrap_or(SITE_GAMES), self.style(ReportFormat::Html)?);
+        site::write_site(&source, &experiments, games_max, &style, directory, self.force).await?;
+        Ok(Exit::Success)
+    }
+
     /// Queries and prints.
     pub(crate) async fn run(self) -> Result<Exit> {
         let format = match (self.json, &self.html) {
@@ -234,6 +277,9 @@ impl Report {
             (None, false, true) => Shown::WithDepths,
             (None, false, false) => Shown::Usual,
         };
+        if let Some(directory) = &self.site {
+            return self.write_site(directory).await;
+        }
         let (source, experiment) =
             ResultsSource::open_experiment(&self.source, self.experiment.as_deref()).await?;
         if let Some(directory) = &self.figures {

@@ -5,6 +5,7 @@ mod game_files;
 mod locate;
 mod query;
 pub(crate) mod reports;
+pub(crate) mod site;
 mod source;
 
 pub(crate) use current_match::CurrentMatch;

@@ -26,8 +26,7 @@ pub(crate) async fn write_report(
     style: &TableStyle,
     out: &mut (dyn Write + Send),
 ) -> Result<()> {
-    let needs = Needs::new(summary, shown, format, style.axis.as_deref())?;
-    let answers = ask(source, summary, &needs, style).await?;
+    let answers = ask_for(source, summary, shown, format, style).await?;
     Ok(experiment::write(summary, shown, format, style, &answers, out)?)
 }
 
@@ -40,8 +39,7 @@ pub(crate) async fn write_figures(
     directory: &Path,
     out: &mut (dyn Write + Send),
 ) -> Result<()> {
-    let needs = Needs::new(summary, shown, ReportFormat::Html, style.axis.as_deref())?;
-    let answers = ask(source, summary, &needs, style).await?;
+    let answers = ask_for(source, summary, shown, ReportFormat::Html, style).await?;
     Ok(experiment::write_figures(summary, shown, style, &answers, directory, out)?)
 }
 
@@ -66,12 +64,15 @@ pub(crate) async fn write_pair(
     Ok(pair.write(overviews.each_ref().map(Option::as_ref), format, latex, out)?)
 }
 
-async fn ask(
+/// The answers that an experiment's results are written from.
+pub(super) async fn ask_for(
     source: &ResultsSource,
     summary: &ExperimentSummary,
-    needs: &Needs,
+    shown: Shown,
+    format: ReportFormat,
     style: &TableStyle,
 ) -> Result<Answers> {
+    let needs = &Needs::new(summary, shown, format, style.axis.as_deref())?;
     if let Some(axis) = &needs.axis {
         let axes = source.cells(summary, None).await?.axes;
         check_axis(summary, &axes, axis)?;

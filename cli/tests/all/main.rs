@@ -75,6 +75,7 @@ mod sandbox;
 mod schemathesis;
 mod shell;
 mod sides;
+mod site;
 mod speed;
 mod sql;
 mod stats;

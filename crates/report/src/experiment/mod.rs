@@ -116,12 +116,12 @@ fn html_page(
 pub(crate) fn report_markup(
     experiment: &ExperimentSummary,
     answers: &Answers,
-    cell_games: &str,
+    cell_games: Option<&str>,
 ) -> Result<Markup> {
     let page = html_page(experiment, Shown::Usual, answers, None)?;
     let Page { document, figures, question, engine_revision } = page;
     let facts = facts(experiment, engine_revision);
-    Ok(document.html_contents(&question, facts, &figures, Some(cell_games))?)
+    Ok(document.html_contents(&question, facts, &figures, cell_games)?)
 }
 
 /// Writes every plot of an experiment's page as a separate file, and prints the paths.

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use spelrum_answers::{CellResult, ExperimentSummary, GamesPage, Overview, Report, places_text};
 use spelrum_model::{ExperimentState, Task};
 
-use super::games::{cell_games, table};
+use super::games::{cell_games, game_page, table};
 use super::layout::shown;
 use crate::answers::Answers;
 use crate::error::Result;
@@ -94,7 +94,7 @@ pub fn experiment(
     games: &GamesPage,
     others: &[ExperimentSummary],
 ) -> Result<Markup> {
-    let report = report_markup(experiment, answers, &cell_games(experiment))?;
+    let report = report_markup(experiment, answers, Some(&cell_games(experiment)))?;
     let steer = |action: &str, words: &str| {
         html! {
             button type="button" hidden data-steer=(action) data-experiment=(experiment.uuid) { (words) }
@@ -145,7 +145,7 @@ pub fn experiment(
             @if games.games.is_empty() {
                 p { "No game has been settled yet." }
             } @else {
-                (table(&games.games))
+                (table(&games.games, game_page))
                 @if games.next.is_some() { p { a href={ "/experiments/" (experiment.uuid) "/games" } { "All games" } } }
             }
         }

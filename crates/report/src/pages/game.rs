@@ -24,6 +24,8 @@ const MOVES_SHOWN: usize = 300;
 const NAME_CHARACTERS_MAX: usize = 200;
 /// Longest text of a sentence or a player's parameters.
 const SENTENCE_CHARACTERS_MAX: usize = 2_000;
+/// Link to another ply of a page, before its number.
+const QUERY: &str = "?ply=";
 /// Longest text in several lines.
 const TEXT_CHARACTERS_MAX: usize = 5_000;
 
@@ -33,10 +35,33 @@ const TEXT_CHARACTERS_MAX: usize = 5_000;
 /// # Errors
 /// If the definition of its cell is damaged.
 pub fn game(game: SettledGame, ply: Option<u32>) -> Result<Markup> {
+    let link = format!("/experiments/{}", shortened(&game.experiment_uuid, NAME_CHARACTERS_MAX));
+    contents(game, &link, |game| {
+        let shown = ShownPly::new(game, ply, QUERY);
+        html! {
+            div id="game" class="game" data-ply=(shown.ply) {
+                section class="position" {
+                    (shown.steps())
+                    div data-part="position" { (shown.position()) }
+                }
+                section class="list" data-part="moves" { (shown.list()) }
+                section class="details" data-part="details" { (shown.details()) }
+            }
+        }
+    })
+}
+
+/// What the page of a game has above its boards, with this link to its experiment, and the boards of a game that did not
+/// fail.
+pub(super) fn contents(
+    game: SettledGame,
+    link: &str,
+    boards: impl FnOnce(&RecordedGame) -> Markup,
+) -> Result<Markup> {
     let title = html! {
         h1 { "Game " (game.summary.game_id) " of " (shortened(&game.experiment, NAME_CHARACTERS_MAX)) }
         p class="about" {
-            a href={ "/experiments/" (shortened(&game.experiment_uuid, NAME_CHARACTERS_MAX)) } { "Experiment" }
+            a href=(link) { "Experiment" }
             ", cell " (game.summary.game.cell) ", number " (game.summary.game.number)
         }
     };
@@ -49,17 +74,10 @@ pub fn game(game: SettledGame, ply: Option<u32>) -> Result<Markup> {
         });
     }
     let game = recorded_game(game)?;
-    let shown = ShownPly::new(&game, ply);
+    let moves = game.moves.as_deref().unwrap_or_default();
     Ok(html! {
-        header { (title) (result(&game)) (facts(&game, shown.moves)) }
-        div id="game" class="game" data-ply=(shown.ply) {
-            section class="position" {
-                (shown.steps())
-                div data-part="position" { (shown.position()) }
-            }
-            section class="list" data-part="moves" { (shown.list()) }
-            section class="details" data-part="details" { (shown.details()) }
-        }
+        header { (title) (result(&game)) (facts(&game, moves)) }
+        (boards(&game))
     })
 }
 
@@ -162,39 +180,54 @@ fn rule_words(rules: &Rules) -> Vec<String> {
 }
 
 /// A game after some of its plies.
-struct ShownPly<'g> {
+pub(super) struct ShownPly<'g> {
     game: &'g RecordedGame,
     moves: &'g [MoveRecord],
     /// The moves in the customary notation.
     written: Vec<String>,
     /// Plies played.
     ply: usize,
+    /// What a link to a ply has before its number.
+    link: &'static str,
     /// The position, and why it is not that after all these plies if so.
     position: Option<TextGame>,
     problem: Option<String>,
 }
 
 impl<'g> ShownPly<'g> {
-    fn new(game: &'g RecordedGame, ply: Option<u32>) -> Self {
+    pub(super) fn new(game: &'g RecordedGame, ply: Option<u32>, link: &'static str) -> Self {
         let moves = game.moves.as_deref().unwrap_or_default();
         let ply = ply.map_or(moves.len(), |ply| moves.len().min(ply as usize));
         let rules = &game.definition.rules;
         let texts = || moves.iter().map(|record| record.mv.as_str());
         let written = written_moves(rules, &game.opening, texts())
             .unwrap_or_else(|_| texts().map(ToOwned::to_owned).collect());
-        let mut shown = Self { game, moves, written, ply, position: None, problem: None };
-        match TextGame::new(rules, &game.opening) {
-            Ok(mut position) => {
-                let played = (1..).zip(texts().take(ply)).try_for_each(|(number, text)| {
-                    let played = position.play(text);
-                    played.map_err(|problem| format!("Move {number} is not legal: {problem}"))
-                });
-                shown.problem = played.err();
-                shown.position = Some(position);
-            }
-            Err(problem) => shown.problem = Some(format!("The opening is not valid: {problem}")),
+        let (position, problem) = match TextGame::new(rules, &game.opening) {
+            Ok(position) => (Some(position), None),
+            Err(problem) => (None, Some(format!("The opening is not valid: {problem}"))),
+        };
+        let mut shown = Self { game, moves, written, ply: 0, link, position, problem };
+        while shown.ply < ply {
+            shown.advance();
         }
         shown
+    }
+
+    /// Goes on by a ply, and returns whether there was one.
+    pub(super) fn advance(&mut self) -> bool {
+        let Some(record) = self.moves.get(self.ply) else { return false };
+        self.ply += 1;
+        if let Some(position) = self.position.as_mut().filter(|_| self.problem.is_none()) {
+            let played = position.play(&record.mv);
+            let number = self.ply;
+            self.problem =
+                played.err().map(|problem| format!("Move {number} is not legal: {problem}"));
+        }
+        true
+    }
+
+    pub(super) fn ply(&self) -> usize {
+        self.ply
     }
 
     /// The move that led here.
@@ -214,22 +247,9 @@ impl<'g> ShownPly<'g> {
     /// Links and a slider to other plies.
     fn steps(&self) -> Markup {
         let last = self.moves.len();
-        let steps = [
-            ("first", "first", "f", "First", Some(0)),
-            ("back", "prev", "b", "Back", self.ply.checked_sub(1)),
-            ("next", "next", "n", "Next", Some(self.ply + 1)),
-            ("last", "last", "l", "Last", Some(last)),
-        ];
         html! {
             @if last > 0 {
-                nav class="steps" aria-label="Plies" data-part="steps" {
-                    @for (id, rel, key, words, ply) in steps {
-                        @match ply.filter(|ply| *ply <= last && *ply != self.ply) {
-                            Some(ply) => a id=(id) rel=(rel) accesskey=(key) href={ "?ply=" (ply) } { (words) },
-                            None => a id=(id) role="link" aria-disabled="true" tabindex="-1" { (words) },
-                        }
-                    }
-                }
+                nav class="steps" aria-label="Plies" data-part="steps" { (self.step_links(0)) }
                 form class="plies" method="get" {
                     label for="ply" { "Ply" }
                     input id="ply" type="range" name="ply" min="0" max=(last) value=(self.ply);
@@ -239,8 +259,30 @@ impl<'g> ShownPly<'g> {
         }
     }
 
+    /// Links to other plies from this one on.
+    pub(super) fn step_links(&self, from: usize) -> Markup {
+        let last = self.moves.len();
+        // There is but one of each in a page that shows one ply.
+        let have_ids = self.link == QUERY;
+        let steps = [
+            ("first", "first", "f", "First", Some(from)),
+            ("back", "prev", "b", "Back", self.ply.checked_sub(1).filter(|ply| *ply >= from)),
+            ("next", "next", "n", "Next", Some(self.ply + 1)),
+            ("last", "last", "l", "Last", Some(last)),
+        ];
+        html! {
+            @for (id, rel, key, words, ply) in steps {
+                @let id = have_ids.then_some(id);
+                @match ply.filter(|ply| *ply <= last && *ply != self.ply) {
+                    Some(ply) => a id=[id] rel=(rel) accesskey=[id.map(|_| key)] href={ (self.link) (ply) } { (words) },
+                    None => a id=[id] role="link" aria-disabled="true" tabindex="-1" { (words) },
+                }
+            }
+        }
+    }
+
     /// The board and what was played last.
-    fn position(&self) -> Markup {
+    pub(super) fn position(&self) -> Markup {
         let last = self.moves.len();
         html! {
             h2 class="reached" {
@@ -272,19 +314,25 @@ impl<'g> ShownPly<'g> {
 
     /// The moves, each with its search and a link to the position after it.
     fn list(&self) -> Markup {
+        let start = self.ply.saturating_sub(MOVES_SHOWN / 2);
+        let start = start.min(self.moves.len().saturating_sub(MOVES_SHOWN));
+        self.list_of(start..self.moves.len().min(start + MOVES_SHOWN))
+    }
+
+    /// These moves.
+    pub(super) fn list_of(&self, range: Range<usize>) -> Markup {
         if !self.game.has_moves() {
             return html! {
                 p { "The moves of this game are not recorded. " code { "spelrum replay" } " plays the game again." }
             };
         }
-        let range = self.listed();
         let dash = || "-".to_owned();
         html! {
             h2 { "Moves" }
             @if range.len() < self.moves.len() {
                 p class="note" {
                     "Moves " (range.start + 1) " to " (range.end) " of " (self.moves.len())
-                    ", those around the position shown."
+                    "."
                 }
             }
             div class="wide moves" tabindex="0" role="region" aria-label="Moves" {
@@ -298,7 +346,7 @@ impl<'g> ShownPly<'g> {
                         @let (search, ply) = (&record.search, index + 1);
                         @let is_unknown = search.nodes == 0;
                         tr {
-                            td { a href={ "?ply=" (ply) } aria-current=[(ply == self.ply).then_some("step")] { (ply) ". " (shortened(written, NAME_CHARACTERS_MAX)) } }
+                            td { a href={ (self.link) (ply) } aria-current=[(ply == self.ply).then_some("step")] { (ply) ". " (shortened(written, NAME_CHARACTERS_MAX)) } }
                             td { (self.side_word(record)) }
                             td { (if search.depth == 0 { dash() } else { search.depth.to_string() }) }
                             td { (if is_unknown { dash() } else { count(search.nodes) }) }
@@ -312,14 +360,27 @@ impl<'g> ShownPly<'g> {
         }
     }
 
-    fn listed(&self) -> Range<usize> {
-        let start = self.ply.saturating_sub(MOVES_SHOWN / 2);
-        let start = start.min(self.moves.len().saturating_sub(MOVES_SHOWN));
-        start..self.moves.len().min(start + MOVES_SHOWN)
-    }
-
     /// The search of the last move, the scores of the game, and the position in other forms.
     fn details(&self) -> Markup {
+        html! {
+            (self.search())
+            (self.scores())
+            @if let Some(position) = &self.position {
+                h2 { "The position" }
+                (self.notation("notation"))
+                details { summary { "As text" } pre { (position.board()) } }
+            }
+            h2 { "Commands" }
+            pre class="commands" { @for line in self.commands() { (line) "\n" } }
+            p class="note" {
+                "For " code { "replay" } ", " code { "--coordinator URL" } " or the variable "
+                code { "SPELRUM_COORDINATOR" } " names this coordinator."
+            }
+        }
+    }
+
+    /// The search of the last move.
+    pub(super) fn search(&self) -> Markup {
         html! {
             @if let Some((record, written)) = self.last() {
                 h2 { "The search for " (shortened(written, NAME_CHARACTERS_MAX)) }
@@ -334,20 +395,24 @@ impl<'g> ShownPly<'g> {
                     @if !remarks.note.is_empty() { pre class="note-of-engine" { (lines(&remarks.note)) } }
                 }
             }
+        }
+    }
+
+    /// The scores of the game.
+    pub(super) fn scores(&self) -> Markup {
+        html! {
             @if let Some(graph) = score_graph(&self.game.names, self.moves, self.ply) { h2 { "Scores" } (graph) }
+        }
+    }
+
+    /// The position in the game's notation, in an element with this id.
+    pub(super) fn notation(&self, id: &str) -> Markup {
+        html! {
             @if let Some(position) = &self.position {
-                h2 { "The position" }
                 p {
-                    label for="notation" { "In the game's notation" } " "
-                    input id="notation" class="notation" readonly value=(position.position());
+                    label for=(id) { "In the game's notation" } " "
+                    input id=(id) class="notation" readonly value=(position.position());
                 }
-                details { summary { "As text" } pre { (position.board()) } }
-            }
-            h2 { "Commands" }
-            pre class="commands" { @for line in self.commands() { (line) "\n" } }
-            p class="note" {
-                "For " code { "replay" } ", " code { "--coordinator URL" } " or the variable "
-                code { "SPELRUM_COORDINATOR" } " names this coordinator."
             }
         }
     }

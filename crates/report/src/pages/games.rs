@@ -63,7 +63,7 @@ pub fn games(
             button { "Show" }
             @if id.is_some() { a href=(path) { "Games of all cells" } }
         }
-        @if page.games.is_empty() { p { "There are no such games." } } @else { (table(&page.games)) }
+        @if page.games.is_empty() { p { "There are no such games." } } @else { (table(&page.games, game_page)) }
         @if let Some(next) = next { p { a href=(next) rel="next" { "Further games" } } }
     }
 }
@@ -89,8 +89,13 @@ fn choice<const N: usize>(name: &str, label: &str, options: [(&str, &str, bool);
     }
 }
 
-/// Games as a table.
-pub(super) fn table(games: &[GameSummary]) -> Markup {
+/// The address of a game's page.
+pub(super) fn game_page(game: i64) -> String {
+    format!("/games/{game}")
+}
+
+/// Games as a table, each with its players, how it ended, and a link to its page.
+pub(super) fn table(games: &[GameSummary], link: impl Fn(i64) -> String) -> Markup {
     html! {
         div class="wide" { table {
             thead { tr {
@@ -98,17 +103,16 @@ pub(super) fn table(games: &[GameSummary]) -> Markup {
                 th scope="col" { "second player" } th scope="col" { "result" } th scope="col" class="n" { "plies" }
                 th scope="col" { "ended by" }
             } }
-            tbody { @for game in games { (row(game)) } }
+            tbody { @for game in games { (row(game, &link(game.game_id))) } }
         } }
     }
 }
 
-/// A game: its players, how it ended, and a link to its moves.
-fn row(game: &GameSummary) -> Markup {
+fn row(game: &GameSummary, link: &str) -> Markup {
     let [first, second] = &game.players;
     html! {
         tr {
-            td class="n" { a href={ "/games/" (game.game_id) } { (game.game_id) } }
+            td class="n" { a href=(link) { (game.game_id) } }
             td { (shown(first)) } td { (shown(second)) }
             @match &game.result {
                 GameResult::Played(played) => {

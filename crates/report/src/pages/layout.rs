@@ -25,15 +25,36 @@ pub enum Place {
     Elsewhere,
 }
 
-/// The text of a page with these contents. `about` is what a link to the page shows of it elsewhere; `revision` changes with
-/// the program, so that its style and script are fetched anew.
+/// The text of a page with these contents. `about` is what a link to the page shows of it elsewhere.
 #[must_use]
 pub fn page(place: Place, title: &str, about: &str, contents: &Markup) -> String {
-    let title = shortened(title, TITLE_CHARACTERS_MAX);
     let link = |path: &str, name: &str, of_place: Place| {
         let current = (place == of_place).then_some("page");
         html! { a href=(path) aria-current=[current] { (name) } }
     };
+    let head = html! {
+        link rel="stylesheet" href="/static/pages.css";
+        script src="/static/pages.js" defer {}
+    };
+    let links = html! {
+        (link("/", "Overview", Place::Overview))
+        (link("/workers", "Workers", Place::Workers))
+        (link("/submit", "New sweep", Place::Submit))
+        (link("/sql", "SQL", Place::Sql))
+        span id="live" role="status" {}
+    };
+    text(title, about, &head, &links, contents)
+}
+
+/// The text of a page with this style and script in its head, and these links above its contents.
+pub(super) fn text(
+    title: &str,
+    about: &str,
+    head: &Markup,
+    links: &Markup,
+    contents: &Markup,
+) -> String {
+    let title = shortened(title, TITLE_CHARACTERS_MAX);
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -46,18 +67,11 @@ pub fn page(place: Place, title: &str, about: &str, contents: &Markup) -> String
                 meta property="og:description" content=(shortened(about, ABOUT_CHARACTERS_MAX));
                 meta property="og:type" content="website";
                 title { (title) " · spelrum" }
-                link rel="stylesheet" href="/static/pages.css";
-                script src="/static/pages.js" defer {}
+                (head)
             }
             body {
                 a class="skip" href="#contents" { "Skip to the contents" }
-                nav aria-label="Pages" {
-                    (link("/", "Overview", Place::Overview))
-                    (link("/workers", "Workers", Place::Workers))
-                    (link("/submit", "New sweep", Place::Submit))
-                    (link("/sql", "SQL", Place::Sql))
-                    span id="live" role="status" {}
-                }
+                nav aria-label="Pages" { (links) }
                 main id="contents" tabindex="-1" { (contents) }
             }
         }

@@ -6,6 +6,7 @@ mod games;
 mod layout;
 mod overview;
 mod score_graph;
+pub mod site;
 mod sql;
 mod submit;
 mod workers;
@@ -37,3 +38,6 @@ pub const SCRIPT: &str = concat!(
     include_str!("submit.js"),
     include_str!("workers.js"),
 );
+
+/// The script of pages that are files ([`site`]), which they can do without.
+pub const SITE_SCRIPT: &str = include_str!("site.js");

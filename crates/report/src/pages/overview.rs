@@ -62,31 +62,41 @@ pub fn overview(status: &Status, running: &[Running]) -> Markup {
         }
         section {
             h2 { "All" }
-            div class="wide" {
-                table {
-                    thead { tr {
-                        th scope="col" { "experiment" } th scope="col" { "game" } th scope="col" { "state" }
-                        th scope="col" class="n" { "cells" } th scope="col" class="n" { "games" }
-                        th scope="col" class="n" { "settled" } th scope="col" class="n" { "failed" }
-                        th scope="col" { "submitted" }
-                    } }
-                    tbody {
-                        @for experiment in experiments() {
-                            tr {
-                                td { a href=(path(experiment)) { (shown(&experiment.name)) } }
-                                td { (experiment.game) } td { (experiment.state.name()) }
-                                td class="n" { (count(experiment.cells)) }
-                                td class="n" { (count(experiment.games_planned)) }
-                                td class="n" { (count(experiment.games_settled)) }
-                                td class="n" { (count(experiment.games_failed)) }
-                                td { (date_time(experiment.submitted_unix_us)) }
-                            }
+            (experiments_table(experiments(), path))
+            @if status.experiments_total > status.experiments.len() as u64 {
+                p class="note" { "Only the newest are here; " code { "spelrum list" } " shows all." }
+            }
+        }
+    }
+}
+
+/// Experiments, each with its games and a link to its page.
+pub(super) fn experiments_table<'e>(
+    experiments: impl Iterator<Item = &'e ExperimentSummary>,
+    link: impl Fn(&ExperimentSummary) -> String,
+) -> Markup {
+    html! {
+        div class="wide" {
+            table {
+                thead { tr {
+                    th scope="col" { "experiment" } th scope="col" { "game" } th scope="col" { "state" }
+                    th scope="col" class="n" { "cells" } th scope="col" class="n" { "games" }
+                    th scope="col" class="n" { "settled" } th scope="col" class="n" { "failed" }
+                    th scope="col" { "submitted" }
+                } }
+                tbody {
+                    @for experiment in experiments {
+                        tr {
+                            td { a href=(link(experiment)) { (shown(&experiment.name)) } }
+                            td { (experiment.game) } td { (experiment.state.name()) }
+                            td class="n" { (count(experiment.cells)) }
+                            td class="n" { (count(experiment.games_planned)) }
+                            td class="n" { (count(experiment.games_settled)) }
+                            td class="n" { (count(experiment.games_failed)) }
+                            td { (date_time(experiment.submitted_unix_us)) }
                         }
                     }
                 }
-            }
-            @if status.experiments_total > status.experiments.len() as u64 {
-                p class="note" { "Only the newest are here; " code { "spelrum list" } " shows all." }
             }
         }
     }
