@@ -2,7 +2,6 @@
 
 use clap::Args;
 use serde::Serialize;
-use spelrum_engine::search::WIN_MIN;
 use spelrum_engine::{
     Analysis, EndedBy, Game, Parameters, Player, Position as _, Rules, analyze, with_game,
 };
@@ -102,7 +101,7 @@ impl<'a> Json<'a> {
             best_move: &found.best_move,
             numbered_move: numbered_move(rules, &found.position, &found.best_move),
             score: search.score,
-            value: proven_value(search.score, search.evaluations, search.ended_by),
+            value: search.proven_value(),
             depth: search.depth,
             nodes: search.nodes,
             evaluations: search.evaluations,
@@ -123,29 +122,6 @@ pub(crate) fn numbered_move(rules: &Rules, position: &str, mv: &str) -> Option<[
     })
 }
 
-/// The game's value for the side to move, as far as the search has proven it.
-///
-/// A proof requires a search of every relevant line down to its depth. A search cut off by a limit is no proof:
-/// genetic minimax may lack the reply that refutes its win, alpha-beta the move that avoids its loss. A draw is proven
-/// if, besides, no line reached the horizon, so that no position was evaluated.
-fn proven_value(score: Option<i32>, evaluations: u64, ended_by: EndedBy) -> Option<i32> {
-    let (is_complete, is_whole) = match ended_by {
-        EndedBy::Proven => (true, true),
-        EndedBy::Depth => (true, evaluations == 0),
-        EndedBy::Nodes
-        | EndedBy::Evaluations
-        | EndedBy::Generations
-        | EndedBy::Simulations
-        | EndedBy::Time
-        | EndedBy::OnlyMove => (false, false),
-    };
-    match score? {
-        score if score >= WIN_MIN => is_complete.then_some(1),
-        score if score <= -WIN_MIN => is_complete.then_some(-1),
-        _ => is_whole.then_some(0),
-    }
-}
-
 fn write_text(out: &mut dyn std::io::Write, board: &str, found: &Analysis) -> std::io::Result<()> {
     let search = &found.search;
     writeln!(out, "{}\n", board.trim_end())?;
@@ -160,26 +136,4 @@ fn write_text(out: &mut dyn std::io::Write, board: &str, found: &Analysis) -> st
         duration_us(found.wall_us as f64),
         duration_us(found.cpu_us as f64)
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use spelrum_engine::search::WIN;
-
-    use super::*;
-
-    #[test]
-    fn a_value_is_only_stated_where_it_is_proven() {
-        assert_eq!(proven_value(Some(WIN - 3), 9, EndedBy::Depth), Some(1));
-        assert_eq!(proven_value(Some(3 - WIN), 9, EndedBy::Depth), Some(-1));
-        assert_eq!(proven_value(Some(0), 9, EndedBy::Proven), Some(0));
-        assert_eq!(proven_value(Some(0), 0, EndedBy::Depth), Some(0));
-        assert_eq!(proven_value(Some(0), 9, EndedBy::Depth), None);
-        assert_eq!(proven_value(None, 0, EndedBy::Depth), None);
-        for cut_off in [EndedBy::Nodes, EndedBy::Evaluations, EndedBy::Generations, EndedBy::Time] {
-            assert_eq!(proven_value(Some(WIN - 3), 9, cut_off), None);
-            assert_eq!(proven_value(Some(3 - WIN), 9, cut_off), None);
-            assert_eq!(proven_value(Some(0), 0, cut_off), None);
-        }
-    }
 }

@@ -145,7 +145,7 @@ pub use crate::core::time_management::time_for_move_us;
 pub use catalogue::{termination_named, terminations, with_evaluation};
 pub use games::game::Game;
 pub use play::adjudication::{Adjudication, DrawRule, ResignRule, SyzygyResults, SyzygyRule};
-pub use play::analyze::{Analysis, analyze};
+pub use play::analyze::{Analysis, analyze, analyze_after};
 pub use play::arbiter::{
     Board, GameSetup, Participant, PlayError, Watch, arbitrate, play_between, play_game,
     play_watched,

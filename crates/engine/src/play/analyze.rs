@@ -1,12 +1,13 @@
 //! One search of one position, for people and tools.
 
 use crate::core::host::Host;
-use crate::core::position::{Line, Side};
+use crate::core::position::{Before, Line, Side};
+use crate::core::problem::Problem;
 use crate::core::rules::Rules;
 use crate::games::game::Game;
 use crate::play::arbiter::{PlayError, no_seat, prepare};
 use crate::play::clock::Reading;
-use crate::play::notation::opening_position;
+use crate::play::notation::{opening_position, parse_legal_move};
 use crate::play::player::Player;
 use crate::play::records::SearchReport;
 use crate::play::seat::{Fault, SearchSeat};
@@ -44,21 +45,49 @@ pub fn analyze(
     key: [u8; 32],
     host: &dyn Host,
 ) -> Result<Analysis, PlayError> {
-    with_game!(rules, G => analyze_in::<G>(rules, position, player, key, host))
+    analyze_after(rules, position, &[], player, key, host)
 }
 
-fn analyze_in<G: Game>(
+/// As [`analyze`], in the position after these moves. The player has no memory of them, but rules on earlier positions,
+/// such as repetition, count them.
+///
+/// # Errors
+/// As [`analyze`], or if a move is not legal.
+pub fn analyze_after(
     rules: &Rules,
-    position: &str,
+    opening: &str,
+    moves: &[String],
     player: &Player,
     key: [u8; 32],
     host: &dyn Host,
 ) -> Result<Analysis, PlayError> {
-    let position: G = opening_position(rules, position)?;
+    with_game!(rules, G => analyze_in::<G>(rules, opening, moves, player, key, host))
+}
+
+fn analyze_in<G: Game>(
+    rules: &Rules,
+    opening: &str,
+    moves: &[String],
+    player: &Player,
+    key: [u8; 32],
+    host: &dyn Host,
+) -> Result<Analysis, PlayError> {
+    let mut position: G = opening_position(rules, opening)?;
+    let mut before = Vec::with_capacity(moves.len());
+    for text in moves {
+        let mv = parse_legal_move(&position, text)?;
+        before.push(Before { mv, key: position.canonical_key() });
+        position.play_unchecked(mv);
+    }
+    let line = Line { position: &position, before: &before };
+    if let Some(ending) = line.ending() {
+        let problem = format!("the game is over ({})", G::describe(ending));
+        return Err(Problem::new(problem, "leave out the last move").into());
+    }
     prepare(player, host)?;
     let mut seat = SearchSeat::<G>::new(player, key, None).ok_or_else(|| no_seat(player))?;
     let started = Reading::take(host);
-    let mut chosen = match seat.search(Line::from_start(&position), [], host) {
+    let mut chosen = match seat.search(line, [], host) {
         Ok(chosen) => chosen,
         Err(Fault::Aborted) => return Err(PlayError::Aborted),
         Err(Fault::Memory(refused)) => return Err(PlayError::Memory(refused)),

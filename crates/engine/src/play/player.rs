@@ -186,6 +186,17 @@ impl Player {
         player
     }
 
+    /// The same player with at most this much time for a move, in microseconds, and without a clock. Its parameters
+    /// stay the same, so the two are equal.
+    #[must_use]
+    pub fn with_time_max(&self, move_time_us: u64) -> Self {
+        let mut player = self.clone();
+        let own_us = player.limits.move_time_us.unwrap_or(u64::MAX);
+        player.limits.move_time_us = Some(own_us.min(move_time_us));
+        player.clock = None;
+        player
+    }
+
     /// Whether its moves depend on random numbers, so that a repeated opening may give a different game.
     #[must_use]
     pub fn draws_random_numbers(&self) -> bool {

@@ -11,6 +11,7 @@ use spelrum_names::Names;
 use crate::core::limits::EndedBy;
 use crate::core::position::Side;
 use crate::core::termination::Termination;
+use crate::search::WIN_MIN;
 
 /// A finished game.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -233,4 +234,52 @@ impl SearchReport {
 
     /// The report of a move from an unknown source.
     pub const UNKNOWN: Self = Self { ended_by: EndedBy::Depth, ..Self::ONLY_MOVE };
+
+    /// The game's value for the side to move, 1, 0 or -1, as far as the search has proven it.
+    ///
+    /// A proof requires a search of every relevant line down to its depth. A search cut off by a limit is no proof:
+    /// genetic minimax may lack the reply that refutes its win, alpha-beta the move that avoids its loss. A draw is
+    /// proven if, besides, no line reached the horizon, so that no position was evaluated.
+    #[must_use]
+    pub fn proven_value(&self) -> Option<i32> {
+        let (is_complete, proves_draws) = match self.ended_by {
+            EndedBy::Proven => (true, true),
+            EndedBy::Depth => (true, self.evaluations == 0),
+            EndedBy::Nodes
+            | EndedBy::Evaluations
+            | EndedBy::Generations
+            | EndedBy::Simulations
+            | EndedBy::Time
+            | EndedBy::OnlyMove => (false, false),
+        };
+        match self.score? {
+            score if score >= WIN_MIN => is_complete.then_some(1),
+            score if score <= -WIN_MIN => is_complete.then_some(-1),
+            _ => proves_draws.then_some(0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::WIN;
+
+    #[test]
+    fn a_value_is_only_stated_where_it_is_proven() {
+        let proven = |score, evaluations, ended_by| {
+            SearchReport { score, evaluations, ended_by, ..SearchReport::UNKNOWN }.proven_value()
+        };
+        assert_eq!(proven(Some(WIN - 3), 9, EndedBy::Depth), Some(1));
+        assert_eq!(proven(Some(3 - WIN), 9, EndedBy::Depth), Some(-1));
+        assert_eq!(proven(Some(0), 9, EndedBy::Proven), Some(0));
+        assert_eq!(proven(Some(0), 0, EndedBy::Depth), Some(0));
+        assert_eq!(proven(Some(0), 9, EndedBy::Depth), None);
+        assert_eq!(proven(None, 0, EndedBy::Depth), None);
+        for cut_off in [EndedBy::Nodes, EndedBy::Evaluations, EndedBy::Generations, EndedBy::Time] {
+            assert_eq!(proven(Some(WIN - 3), 9, cut_off), None);
+            assert_eq!(proven(Some(3 - WIN), 9, cut_off), None);
+            assert_eq!(proven(Some(0), 0, cut_off), None);
+        }
+    }
 }
