@@ -6,8 +6,8 @@
 //! (invariants 4, 5). Questions about results go to the store's readers instead.
 //!
 //! The coordinator depends on the store, the scheduler, the wire, the API's calls (`spelrum_answers`) and the sweep
-//! language, since it plans each submitted sweep again. It must never contain SQL, play a game with a search, or decide
-//! what a report looks like.
+//! language, since it plans each submitted sweep again. It must never contain SQL, play an experiment's game with a search,
+//! or decide what a report looks like.
 //!
 //! | module | subject |
 //! |---|---|
@@ -152,6 +152,7 @@ pub struct Coordinator {
     hosts: Vec<String>,
     programs_folder: PathBuf,
     programs_bytes: u64,
+    may_play: bool,
     #[cfg(feature = "faults")]
     faults: Faults,
 }
@@ -268,6 +269,7 @@ impl Coordinator {
             hosts,
             programs_folder: programs_folder.into(),
             programs_bytes: PROGRAMS_BYTES,
+            may_play: false,
             #[cfg(feature = "faults")]
             faults,
         })
@@ -277,6 +279,13 @@ impl Coordinator {
     #[must_use]
     pub fn with_programs_bytes(self, programs_bytes: u64) -> Self {
         Self { programs_bytes, ..self }
+    }
+
+    /// Also searches single positions for people, who can play against built-in players in a browser: two searches at
+    /// once, for some seconds each, on threads of low priority.
+    #[must_use]
+    pub fn with_play(self, may_play: bool) -> Self {
+        Self { may_play, ..self }
     }
 
     /// Read-only connections to the database. They are closed when serving ends.
@@ -354,7 +363,17 @@ impl Coordinator {
         };
         let stop_serving = shutdown.child_token();
         let stopping = stop_serving.clone();
-        let api = Api::new(dispatch, readers, epoch, clock, heartbeat_interval, planner, stopping);
+        let may_play = self.may_play;
+        let api = Api::new(
+            dispatch,
+            readers,
+            epoch,
+            clock,
+            heartbeat_interval,
+            planner,
+            stopping,
+            may_play,
+        );
         let counting = metrics.clone();
         let server = Server::new((work, pushing), api, self.guard, self.hosts, health, counting);
         let server = server.await.map_err(CoordinatorError::Reflection)?.with_tls(self.tls);

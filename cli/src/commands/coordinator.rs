@@ -77,6 +77,10 @@ pub(crate) struct Coordinator {
     /// longest unused are removed first. 0 takes none
     #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = size)]
     programs_size: u64,
+    /// Let people play against built-in players and search positions in a browser or over the API: two searches at
+    /// once, of at most 5 seconds each, on low-priority threads of the coordinator
+    #[arg(long)]
+    play: bool,
     #[command(flatten)]
     logs: LogArguments,
 }
@@ -157,7 +161,8 @@ impl Coordinator {
             is_alone: false,
         })
         .await?
-        .with_programs_bytes(self.programs_size);
+        .with_programs_bytes(self.programs_size)
+        .with_play(self.play);
         {
             let mut out = terminal::stdout();
             writeln!(out, "listening on {scheme}://{address}")?;

@@ -111,6 +111,10 @@ pub(crate) struct Run {
     /// `spelrum open --db` gives another one
     #[arg(long)]
     no_pages: bool,
+    /// Let people play against built-in players and search positions in the pages; such a search takes processor time
+    /// from this machine's games for at most 5 seconds
+    #[arg(long)]
+    play: bool,
     /// Print the end result as JSON, as spelrum report --json does; with --dry-run what it says
     #[arg(long)]
     json: bool,
@@ -196,9 +200,12 @@ impl Run {
         }
         // Threads refused later would leave the process waiting.
         preflight::threads(self.slots_for(&sweep).get() as usize + DATABASE_THREADS)?;
-        let mut coordinator =
-            Embedded::start(&db, self.listen.as_deref().map(|address| (address, &self.tls)))
-                .await?;
+        let mut coordinator = Embedded::start(
+            &db,
+            self.listen.as_deref().map(|address| (address, &self.tls)),
+            self.play,
+        )
+        .await?;
         // The link is a secret, and a log may be read by others.
         if !self.no_pages
             && std::io::stderr().is_terminal()

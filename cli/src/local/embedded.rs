@@ -79,8 +79,12 @@ pub(crate) struct Embedded {
 
 impl Embedded {
     /// Opens the database and serves it: at `address` if given, with the configured token if any; else to this process
-    /// alone.
-    pub(crate) async fn start(db: &Path, address: Option<(&str, &TlsArguments)>) -> Result<Self> {
+    /// alone. With `play`, people can play against built-in players in a browser.
+    pub(crate) async fn start(
+        db: &Path,
+        address: Option<(&str, &TlsArguments)>,
+        play: bool,
+    ) -> Result<Self> {
         let listener = listener::bind(address.map_or(OWN_ADDRESS, |(address, _)| address)).await?;
         let url = listener::url_from_here(&listener)?;
         // For this process, and the database's owner.
@@ -121,7 +125,8 @@ impl Embedded {
             hosts: Vec::new(),
             is_alone: address.is_none(),
         })
-        .await?;
+        .await?
+        .with_play(play);
         let readers = coordinator.readers();
         let shutdown = CancellationToken::new();
         let (url, token) = match &entrance {

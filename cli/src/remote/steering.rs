@@ -52,7 +52,8 @@ impl Steerer {
     async fn of_file(db: &Path) -> Result<Self> {
         // A coordinator would create a missing database.
         Readers::open(db).await?.close().await;
-        match Embedded::start(db, None).await {
+        // No games are played here whose times a search could disturb.
+        match Embedded::start(db, None, true).await {
             Ok(embedded) => Ok(Self { api: embedded.api(), embedded: Some(embedded) }),
             // The process that has the database open steers instead.
             Err(error) if error.exit() == Exit::Busy => match database_holder::connect(db).await {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use axum::http::Method;
-use spelrum_answers::{BROWSER_LINKS_PATH, EXPORT_PATH, QUERY_PATH};
+use spelrum_answers::{ANALYSES_PATH, BROWSER_LINKS_PATH, EXPORT_PATH, QUERY_PATH};
 
 use crate::pages::is_page;
 use spelrum_names::Names;
@@ -14,7 +14,7 @@ pub(crate) const API_PREFIX: &str = "/api/";
 
 /// Paths of calls by POST that change no results: questions that are too long for a query string, and links that let a
 /// browser in for as much as their caller may do.
-const POSTED_QUESTIONS: [&str; 3] = [QUERY_PATH, EXPORT_PATH, BROWSER_LINKS_PATH];
+const POSTED_QUESTIONS: [&str; 4] = [QUERY_PATH, EXPORT_PATH, BROWSER_LINKS_PATH, ANALYSES_PATH];
 
 /// A kind of access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Names)]

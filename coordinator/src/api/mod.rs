@@ -1,5 +1,6 @@
 //! The JSON API, for people and programs: a route for each call of `spelrum_answers`.
 
+mod analyses;
 mod changes;
 mod events;
 mod exports;
@@ -28,15 +29,16 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::Value;
 use spelrum_answers::{
-    BROWSER_LINKS_PATH, BrowserLink, Call, EVENTS_PATH, EXPORT_PATH, ExportExperiments,
-    FollowEvents, GAMES_PATH, GetOpenapi, GetStatus, MakeBrowserLink, Method, QUERY_PATH, RunQuery,
-    Status, StreamGames,
+    AnalyzePosition, BROWSER_LINKS_PATH, BrowserLink, Call, EVENTS_PATH, EXPORT_PATH,
+    ExportExperiments, FollowEvents, GAMES_PATH, GetOpenapi, GetStatus, MakeBrowserLink, Method,
+    QUERY_PATH, RunQuery, Status, StreamGames,
 };
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::{Reason, Refusal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use self::analyses::Searches;
 use self::openapi::Operation;
 use self::parameters::PathParameters;
 pub(crate) use self::parameters::from_query;
@@ -78,6 +80,7 @@ pub(crate) struct Api {
     events: Arc<Semaphore>,
     /// Each export takes space on the disk until its client has it.
     exports: Arc<Semaphore>,
+    searches: Searches,
 }
 
 /// An answer to a call.
@@ -103,6 +106,7 @@ impl Api {
         heartbeat_interval: Duration,
         planner: Planner,
         stopping: CancellationToken,
+        may_play: bool,
     ) -> Self {
         let [reports, queries, events, exports] =
             [REPORTS_MAX, QUERIES_MAX, EVENTS_MAX, 1].map(|max| Arc::new(Semaphore::new(max)));
@@ -119,6 +123,7 @@ impl Api {
             queries,
             events,
             exports,
+            searches: Searches::new(may_play),
         }
     }
 }
@@ -179,6 +184,7 @@ impl Routes {
         let mut routes = Self { router: Router::new(), names: Vec::new(), operations: Vec::new() };
         routes.add::<GetOpenapi>();
         routes.add::<GetStatus>();
+        routes.add::<AnalyzePosition>();
         each_question(&mut routes);
         changes::add(&mut routes);
         let (run, export) = (post(query::run), post(exports::export));

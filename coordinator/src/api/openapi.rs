@@ -173,7 +173,7 @@ pub(super) fn document(operations: &[Operation]) -> Value {
             "title": "Spelrum coordinator",
             "version": env!("CARGO_PKG_VERSION"),
             "description": "Experiments of a coordinator, their results, and the changes that it can be asked for. \
-                            GET, the SQL query and the export need the role read, all other calls the role submit. \
+                            GET, the SQL query, the export and the analysis of a position need the role read, all other calls the role submit. \
                             Answers may have more members in later versions.",
             "license": { "name": "MIT OR Apache-2.0" },
         },

@@ -213,6 +213,7 @@ async fn every_method_is_for_its_role() {
     GET /api/v1/games/{game_id}: read, submit
     GET /api/v1/openapi.json: read, submit
     GET /api/v1/status: read, submit
+    POST /api/v1/analyses: read, submit
     POST /api/v1/browser-links: read, submit
     POST /api/v1/experiments: submit
     POST /api/v1/experiments/{experiment}/steer: submit

@@ -16,6 +16,7 @@
 //! | `summary` | experiments and workers at a glance |
 //! | `report`, `cell_result`, `places` | results of every cell, and the cost of a move |
 //! | `runs` | findings of experiments that depend on their own results |
+//! | `analysis` | single positions, searched for a person |
 //! | `accuracy` | how well players choose, compared with a reference |
 //! | `openings` | results of cells by opening |
 //! | `outcome_lengths` | how long won, drawn and lost games are |
@@ -49,6 +50,7 @@
 //! ```
 
 mod accuracy;
+mod analysis;
 mod attention;
 mod call;
 mod cell_result;
@@ -100,6 +102,10 @@ mod verifications;
 mod worker_effects;
 
 pub use accuracy::{CellAccuracy, Stratum, reference_text, says_who_wins};
+pub use analysis::{
+    ANALYSES_PATH, ANALYZED_LINE_PLIES_MAX, ANALYZED_MOVES_MAX, AnalyzePosition, AnalyzedPosition,
+    PositionAnalysis, PositionEnding, StoredPlayer,
+};
 pub use attention::{Attention, AttentionKind};
 pub use call::{Call, ExperimentQuestion, Method};
 pub use cell_result::{

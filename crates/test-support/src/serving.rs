@@ -92,6 +92,13 @@ impl Site {
         Served::start_with(&self.db(), address, Duration::from_secs(5), demands).await
     }
 
+    /// A coordinator that searches positions for people.
+    pub async fn serve_with_play(&self) -> Served {
+        let address = "127.0.0.1:0".parse().unwrap();
+        let demands = Demands { play: true, ..Demands::default() };
+        Served::start_with(&self.db(), address, Duration::from_secs(5), demands).await
+    }
+
     /// A coordinator that demands a token of a file.
     pub async fn serve_with_tokens(&self, tokens: &Path) -> Served {
         let address = "127.0.0.1:0".parse().unwrap();
@@ -143,6 +150,8 @@ struct Demands {
     token: Option<Token>,
     tokens: Option<PathBuf>,
     tls: Option<TlsFiles>,
+    /// Not a demand: whether positions are searched for people.
+    play: bool,
 }
 
 /// A coordinator that serves.
@@ -195,7 +204,8 @@ impl Served {
             };
             Coordinator::open_with_courses(config, Arc::clone(&course_factory)).await.ok()
         })
-        .await;
+        .await
+        .with_play(demands.play);
         let listener =
             eventually("the port is free", async || TcpListener::bind(address).await.ok()).await;
         let address = listener.local_addr().unwrap();
