@@ -57,12 +57,14 @@ impl Pages {
             GetOverview { experiment: experiment.uuid.clone() }.answer(readers).await.ok()
         };
         let overviews = [overview(&experiments[0]).await, overview(&experiments[1]).await];
+        let may_play = self.api.may_play();
         let made = tokio::task::spawn_blocking(move || {
             let pair = Pair::new(experiments.each_ref(), reports.each_ref());
             let pair = pair.map_err(|error| unlike(&error))?;
             let contents = pages::compared(&pair, overviews.each_ref().map(Option::as_ref));
+            let contents = contents.map_err(super::internal)?;
             let title = format!("{} and {}", experiments[0].name, experiments[1].name);
-            Ok(pages::page(Place::Elsewhere, &title, "", &contents.map_err(super::internal)?))
+            Ok(pages::page(Place::Elsewhere, &title, "", &contents, may_play))
         });
         made.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
     }

@@ -72,6 +72,6 @@ impl Pages {
         let title = format!("Games of {}", experiment.name);
         let cell = report.as_ref().map(|(report, cell)| (report, *cell));
         let contents = pages::games(&experiment, cell, (filter, order), &games);
-        Ok(pages::page(Place::Elsewhere, &title, "", &contents))
+        Ok(pages::page(Place::Elsewhere, &title, "", &contents, self.api.may_play()))
     }
 }

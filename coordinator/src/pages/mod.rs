@@ -2,11 +2,12 @@
 //!
 //! A page is made of what the API tells, and nothing else. While it is open, its script hears of changes from one stream
 //! for all tabs of a browser ([`live`]) and then fetches the page again; each page is made at most once a second, however
-//! many look at it ([`rendered`]).
+//! many look at it ([`rendered`]). A game that a person plays ([`play`]) is that person's alone, and made for each call.
 
 mod compare;
 mod games;
 mod live;
+mod play;
 mod rendered;
 mod sql;
 mod submit;
@@ -36,7 +37,7 @@ use crate::api::{Api, unanswered};
 use crate::transport::Transport;
 
 /// Paths of pages with data beside `/`, and the beginnings of paths that name an experiment or a game.
-const PATHS: [&str; 5] = ["/compare", "/sql", "/submit", "/workers", "/live"];
+const PATHS: [&str; 6] = ["/compare", "/play", "/sql", "/submit", "/workers", "/live"];
 const PREFIXES: [&str; 2] = ["/experiments/", "/games/"];
 
 /// Games on an experiment's page.
@@ -88,6 +89,7 @@ impl Pages {
             .route("/workers", get(workers))
             .route("/submit", get(submit::form).post(submit::sent))
             .route("/live", get(events))
+            .route("/play", get(play::play))
             .route("/enter", get(ask_to_enter).post(enter))
             .route("/static/pages.css", get(async || text("text/css", pages::STYLE)))
             .route("/static/pages.js", get(async || text("text/javascript", pages::SCRIPT)))
@@ -112,7 +114,8 @@ impl Pages {
             }
             let about = format!("{} experiments", status.experiments_total);
             let contents = pages::overview(&status, &running);
-            Ok(pages::page(Place::Overview, "Experiments", &about, &contents))
+            let (place, may_play) = (Place::Overview, api.may_play());
+            Ok(pages::page(place, "Experiments", &about, &contents, may_play))
         })
         .await
     }
@@ -149,10 +152,11 @@ impl Pages {
         others.reverse();
         others.retain(|other| other.game == experiment.game && other.uuid != experiment.uuid);
         others.truncate(OTHERS_SHOWN);
+        let may_play = self.api.may_play();
         let made = tokio::task::spawn_blocking(move || {
             let contents =
                 pages::experiment(&experiment, &answers, &games, &others).map_err(internal)?;
-            Ok(pages::page(Place::Elsewhere, &experiment.name, &about, &contents))
+            Ok(pages::page(Place::Elsewhere, &experiment.name, &about, &contents, may_play))
         });
         made.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
     }
@@ -195,11 +199,14 @@ async fn game(State(pages): State<Arc<Pages>>, Path(id): Path<i64>, uri: Uri) ->
     let make = async move {
         let question = GetGame { game_id: id };
         let game = question.answer(&making.api.readers).await.map_err(unanswered)?;
+        let may_play = making.api.may_play();
         let made = tokio::task::spawn_blocking(move || {
             let [first, second] = &game.summary.players;
             let title = format!("{first} against {second}, game {id}");
-            let contents = pages::game(game, ply).map_err(internal)?;
-            Ok(pages::page(Place::Elsewhere, &title, "", &contents))
+            let links = may_play.then(|| pages::continue_game(&game, ply));
+            let contents = pages::game(game, ply, &links.unwrap_or_default());
+            let contents = contents.map_err(internal)?;
+            Ok(pages::page(Place::Elsewhere, &title, "", &contents, may_play))
         });
         made.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
     };
@@ -215,7 +222,8 @@ async fn workers(State(pages): State<Arc<Pages>>) -> Response {
     let make = async move {
         let status = making.api.status(GetStatus::default()).await?;
         let contents = spelrum_report::pages::workers(&status);
-        Ok(spelrum_report::pages::page(Place::Workers, "Workers", "", &contents))
+        let may_play = making.api.may_play();
+        Ok(pages::page(Place::Workers, "Workers", "", &contents, may_play))
     };
     pages.page("/workers", make).await
 }

@@ -75,8 +75,9 @@ pub(super) async fn sql(State(pages): State<Arc<Pages>>, headers: HeaderMap, uri
             (status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), outcome)
         }
     };
+    let may_play = pages.api.may_play();
     let made = tokio::task::spawn_blocking(move || {
-        pages::page(Place::Sql, "SQL", "", &pages::sql(&statement, view, outcome))
+        pages::page(Place::Sql, "SQL", "", &pages::sql(&statement, view, outcome), may_play)
     });
     html(status, made.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())))
 }

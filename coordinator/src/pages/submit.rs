@@ -41,8 +41,8 @@ impl Sent {
 }
 
 /// The empty form.
-pub(super) async fn form() -> Response {
-    page(StatusCode::OK, &NewSweep::Empty)
+pub(super) async fn form(State(pages): State<Arc<Pages>>) -> Response {
+    page(&pages, StatusCode::OK, &NewSweep::Empty)
 }
 
 /// Checks the text that was sent, or submits it.
@@ -64,15 +64,15 @@ pub(super) async fn sent(State(pages): State<Arc<Pages>>, body: Bytes) -> Respon
 
 async fn check(pages: &Pages, sweep: String) -> Response {
     if let Err(refusal) = check_files(&sweep) {
-        return faulty(&sweep, &refusal);
+        return faulty(pages, &sweep, &refusal);
     }
     let plan = pages.api.plan(PlanSweep { sweep_toml: sweep.clone(), ..Default::default() }).await;
     match plan {
         Ok(plan) => {
             let uuid = Uuid::new_v4().to_string();
-            page(StatusCode::OK, &NewSweep::Planned { text: &sweep, plan: &plan, uuid: &uuid })
+            page(pages, StatusCode::OK, &NewSweep::Planned { text: &sweep, plan: &plan, uuid: &uuid })
         }
-        Err(refusal) => faulty(&sweep, &refusal),
+        Err(refusal) => faulty(pages, &sweep, &refusal),
     }
 }
 
@@ -88,10 +88,10 @@ async fn submit(pages: &Pages, sweep: String, uuid: String) -> Response {
             let path = format!("/experiments/{}", submitted.experiment_uuid);
             match HeaderValue::try_from(path) {
                 Ok(path) => (StatusCode::SEE_OTHER, [(header::LOCATION, path)]).into_response(),
-                Err(_) => form().await,
+                Err(_) => page(pages, StatusCode::OK, &NewSweep::Empty),
             }
         }
-        Err(refusal) => faulty(&sweep, &refusal),
+        Err(refusal) => faulty(pages, &sweep, &refusal),
     }
 }
 
@@ -107,14 +107,15 @@ fn check_files(sweep: &str) -> Result<(), Refusal> {
 }
 
 /// The text with its fault, as an answer of the refusal's status.
-fn faulty(text: &str, refusal: &Refusal) -> Response {
+fn faulty(pages: &Pages, text: &str, refusal: &Refusal) -> Response {
     let status = StatusCode::from_u16(refusal.reason.http_status());
     let place = refusal.place.map(|place| place.offset..place.offset.saturating_add(place.length));
     let fault = Fault { problem: &refusal.problem, remedy: &refusal.remedy, place };
     let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    page(status, &NewSweep::Faulty { text, fault })
+    page(pages, status, &NewSweep::Faulty { text, fault })
 }
 
-fn page(status: StatusCode, sweep: &NewSweep<'_>) -> Response {
-    html(status, pages::page(Place::Submit, "New sweep", "", &pages::submit(sweep)))
+fn page(pages: &Pages, status: StatusCode, sweep: &NewSweep<'_>) -> Response {
+    let contents = pages::submit(sweep);
+    html(status, pages::page(Place::Submit, "New sweep", "", &contents, pages.api.may_play()))
 }

@@ -3,6 +3,7 @@
 //! A page has one diagram, whose shapes are defined once and used for each stone. The diagram is described in words
 //! for readers who do not see it.
 
+mod choices;
 mod shapes;
 mod words;
 
@@ -11,6 +12,7 @@ use std::fmt::Write as _;
 use maud::{Markup, html};
 use spelrum_engine::{Diagram, GameInfo, Mark, Marked, RowNames, Side, Sketch};
 
+pub use self::choices::{Choice, ChoicePlace};
 use self::shapes::{Shape, side_of_letter};
 use crate::text::shown;
 
@@ -27,6 +29,11 @@ const CHARACTER: usize = 9;
 
 /// Returns the diagram as an SVG element.
 pub fn diagram(game: &GameInfo, diagram: &Diagram) -> Markup {
+    diagram_with_choices(game, diagram, &[])
+}
+
+/// Returns the diagram as an SVG element, with links over some of its places.
+pub fn diagram_with_choices(game: &GameInfo, diagram: &Diagram, choices: &[Choice]) -> Markup {
     match &diagram.sketch {
         Sketch::Board { columns, block, pieces, cells } => {
             let stones = cells.iter().enumerate();
@@ -37,6 +44,7 @@ pub fn diagram(game: &GameInfo, diagram: &Diagram) -> Markup {
                 game,
                 diagram,
                 stones.collect(),
+                choices,
             )
         }
         Sketch::Pieces { columns, cells } => {
@@ -48,9 +56,10 @@ pub fn diagram(game: &GameInfo, diagram: &Diagram) -> Markup {
                 game,
                 diagram,
                 pieces.collect(),
+                choices,
             )
         }
-        Sketch::Heaps(heaps) => heaps_markup(game, diagram, heaps),
+        Sketch::Heaps(heaps) => heaps_markup(game, diagram, heaps, choices),
         Sketch::Notation(text) => {
             let [width, height] = [CHARACTER * (text.chars().count() + 2), CELL];
             svg(
@@ -58,6 +67,7 @@ pub fn diagram(game: &GameInfo, diagram: &Diagram) -> Markup {
                 diagram,
                 "notation",
                 [width, height],
+                false,
                 html! {
                     text class="name" x=(width / 2) y=(CELL / 2) { (shown(text)) }
                 },
@@ -71,11 +81,14 @@ fn svg(
     diagram: &Diagram,
     kind: &str,
     [width, height]: [usize; 2],
+    has_choices: bool,
     contents: Markup,
 ) -> Markup {
+    // An image hides its links from a screen reader.
+    let role = if has_choices { "group" } else { "img" };
     html! {
         svg class={ "board " (kind) " " (game.name) } viewBox={ "0 0 " (width) " " (height) } width=(width)
-            height=(height) role="img" aria-label=(words::describe(game, diagram)) { (contents) }
+            height=(height) role=(role) aria-label=(words::describe(game, diagram)) { (contents) }
     }
 }
 
@@ -122,6 +135,7 @@ impl Board {
         game: &GameInfo,
         diagram: &Diagram,
         stones: Vec<(usize, Side, Shape)>,
+        choices: &[Choice],
     ) -> Markup {
         let mut shapes: Vec<Shape> = stones.iter().map(|(_, _, shape)| *shape).collect();
         shapes.sort_unstable();
@@ -140,6 +154,7 @@ impl Board {
             diagram,
             "cells",
             [right + 1, bottom + below + 1],
+            !choices.is_empty(),
             html! {
                 defs { @for shape in &shapes { @if let Some(path) = shape.path() {
                     path id=(shape.id()) d=(path) {}
@@ -161,6 +176,7 @@ impl Board {
                     }
                 }
                 @for marked in over { (self.mark(marked)) }
+                @for choice in choices { (self.choice(choice)) }
             },
         )
     }
@@ -233,30 +249,36 @@ impl Board {
         }
     }
 
-    /// An arrow around the middle of a block.
-    fn turn(&self, place: usize, clockwise: bool) -> Markup {
+    /// The middle of a block.
+    fn middle_of_block(&self, place: usize) -> [usize; 2] {
         let in_a_row = self.columns.div_ceil(self.block);
         let [row, column] = [place / in_a_row, place % in_a_row].map(|block| block * self.block);
-        let half = self.block * CELL / 2;
-        let [x, y] = [self.x(column) + half, self.y(row) + half];
-        let radius = half * 3 / 4;
-        // Three quarters of a circle, and a head.
+        [self.x(column), self.y(row)].map(|edge| edge + self.block * CELL / 2)
+    }
+
+    /// An arrow around the middle of a block.
+    fn turn(&self, place: usize, clockwise: bool) -> Markup {
+        let radius = self.block * CELL / 2 * 3 / 4;
+        html! { path class="mark turned" d=(Self::arrow(self.middle_of_block(place), radius, 10, clockwise)) {} }
+    }
+
+    /// The path of an arrow around a point: three quarters of a circle, and a head of this size.
+    fn arrow([x, y]: [usize; 2], radius: usize, head: i64, clockwise: bool) -> String {
         let (sweep, start, end) = if clockwise { (1, -1_i64, 1) } else { (0, 1, -1) };
-        let (x, y, radius) = (x as i64, y as i64, radius as i64);
-        let path = format!(
-            "M{} {y}A{radius} {radius} 0 1 {sweep} {x} {}m{} -9l{} 9 {} 9",
+        let (x, y, radius, rise) = (x as i64, y as i64, radius as i64, head - 1);
+        format!(
+            "M{} {y}A{radius} {radius} 0 1 {sweep} {x} {}m{} -{rise}l{} {rise} {} {rise}",
             x + start * radius,
             y + radius,
-            end * 10,
-            -end * 10,
-            end * 10,
-        );
-        html! { path class="mark turned" d=(path) {} }
+            end * head,
+            -end * head,
+            end * head,
+        )
     }
 }
 
 /// Heaps as rows of objects; those that the last move took are drawn as outlines.
-fn heaps_markup(game: &GameInfo, diagram: &Diagram, heaps: &[u32]) -> Markup {
+fn heaps_markup(game: &GameInfo, diagram: &Diagram, heaps: &[u32], choices: &[Choice]) -> Markup {
     let taken = |heap: usize| {
         let taken = diagram.marks.iter().filter(|marked| marked.place == heap);
         let taken =
@@ -272,6 +294,7 @@ fn heaps_markup(game: &GameInfo, diagram: &Diagram, heaps: &[u32]) -> Markup {
         diagram,
         "heaps",
         [width, height],
+        !choices.is_empty(),
         html! {
             @for ((row, [left, taken]), letter) in rows.iter().enumerate().zip('a'..='z') {
                 @let y = row * OBJECT + OBJECT / 2;
@@ -281,6 +304,7 @@ fn heaps_markup(game: &GameInfo, diagram: &Diagram, heaps: &[u32]) -> Markup {
                         cx=(NAMES + object * OBJECT + OBJECT / 2) cy=(y) r="12" {}
                 }
             }
+            @for choice in choices { (choices::of_heaps(choice, heaps)) }
         },
     )
 }

@@ -34,7 +34,7 @@ const TEXT_CHARACTERS_MAX: usize = 5_000;
 ///
 /// # Errors
 /// If the definition of its cell is damaged.
-pub fn game(game: SettledGame, ply: Option<u32>) -> Result<Markup> {
+pub fn game(game: SettledGame, ply: Option<u32>, links: &Markup) -> Result<Markup> {
     let link = format!("/experiments/{}", shortened(&game.experiment_uuid, NAME_CHARACTERS_MAX));
     contents(game, &link, |game| {
         let shown = ShownPly::new(game, ply, QUERY);
@@ -45,7 +45,7 @@ pub fn game(game: SettledGame, ply: Option<u32>) -> Result<Markup> {
                     div data-part="position" { (shown.position()) }
                 }
                 section class="list" data-part="moves" { (shown.list()) }
-                section class="details" data-part="details" { (shown.details()) }
+                section class="details" data-part="details" { (shown.details()) (links) }
             }
         }
     })
@@ -169,7 +169,7 @@ fn value_text(value: &Value) -> String {
 }
 
 /// Rules that differ from the usual ones, each as `KEY=VALUE`.
-fn rule_words(rules: &Rules) -> Vec<String> {
+pub(super) fn rule_words(rules: &Rules) -> Vec<String> {
     let usual = Rules::from_name(rules.name()).ok();
     let usual = |name: &str| {
         let mut values = usual.iter().flat_map(Rules::values);

@@ -21,13 +21,22 @@ pub enum Place {
     Submit,
     /// Queries.
     Sql,
+    /// A game against a built-in player.
+    Play,
     /// Another page.
     Elsewhere,
 }
 
-/// The text of a page with these contents. `about` is what a link to the page shows of it elsewhere.
+/// The text of a page with these contents. `about` is what a link to the page shows of it elsewhere; if `may_play`, a link leads
+/// to the page on which people play.
 #[must_use]
-pub fn page(place: Place, title: &str, about: &str, contents: &Markup) -> String {
+pub fn page(
+    place: Place,
+    title: &str,
+    about: &str,
+    contents: &Markup,
+    may_play: bool,
+) -> String {
     let link = |path: &str, name: &str, of_place: Place| {
         let current = (place == of_place).then_some("page");
         html! { a href=(path) aria-current=[current] { (name) } }
@@ -41,6 +50,7 @@ pub fn page(place: Place, title: &str, about: &str, contents: &Markup) -> String
         (link("/workers", "Workers", Place::Workers))
         (link("/submit", "New sweep", Place::Submit))
         (link("/sql", "SQL", Place::Sql))
+        @if may_play { (link("/play", "Play", Place::Play)) }
         span id="live" role="status" {}
     };
     text(title, about, &head, &links, contents)
@@ -91,7 +101,7 @@ pub fn plain_page(title: &str, sentences: &[&str], enter: Option<&str>) -> Strin
             form method="post" action=(path) { button { "Open the pages" } }
         }
     };
-    page(Place::Elsewhere, title, "", &contents)
+    page(Place::Elsewhere, title, "", &contents, false)
 }
 
 /// A text of a sweep, a worker or an engine, in a cell or a sentence.

@@ -5,6 +5,9 @@ mod game;
 mod games;
 mod layout;
 mod overview;
+mod play;
+mod play_address;
+mod play_moves;
 mod score_graph;
 pub mod site;
 mod sql;
@@ -15,7 +18,10 @@ pub use experiment::{about, compared, experiment};
 pub use game::game;
 pub use games::games;
 pub use layout::{Place, page, plain_page};
+pub use maud::Markup;
 pub use overview::{Running, overview};
+pub use play::{EXACT_PLAYER, PlayedPosition, choose_game, choose_player, continue_game, play};
+pub use play_address::{PlayAddress, player_text, read_player};
 pub use sql::{QueryOutcome, QueryTable, QueryView, documented_statement, sql};
 pub use submit::{Fault, NewSweep, submit};
 pub use workers::workers;
@@ -29,6 +35,7 @@ pub const STYLE: &str = concat!(
     include_str!("../board/board.css"),
     include_str!("game.css"),
     include_str!("submit.css"),
+    include_str!("play.css"),
 );
 
 /// The script of all pages, which they can do without: that of all, and those of single pages.

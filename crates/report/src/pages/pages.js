@@ -106,6 +106,6 @@
   document.addEventListener("visibilitychange", follow);
   window.addEventListener("pagehide", stop);
   ready();
-  // Whoever is not let in has nothing to follow.
-  if (!document.querySelector("form[method=post]")) follow();
+  // Whoever is not let in has nothing to follow, and a game under way is the person's alone.
+  if (!document.querySelector("form[method=post], [data-still]")) follow();
 })();

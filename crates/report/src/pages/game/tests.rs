@@ -67,7 +67,7 @@ fn page(game: &SettledGame, ply: Option<u32>) -> String {
 }
 
 fn game_markup(game: &SettledGame, ply: Option<u32>) -> Markup {
-    super::game(game.clone(), ply).unwrap()
+    super::game(game.clone(), ply, &maud::Markup::default()).unwrap()
 }
 
 fn games() -> Vec<(&'static str, SettledGame)> {
