@@ -19,6 +19,7 @@ mod metrics;
 mod openapi;
 mod openings;
 mod pages;
+mod play;
 mod programs;
 mod referee;
 mod removal;
