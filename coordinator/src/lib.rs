@@ -364,16 +364,8 @@ impl Coordinator {
         let stop_serving = shutdown.child_token();
         let stopping = stop_serving.clone();
         let may_play = self.may_play;
-        let api = Api::new(
-            dispatch,
-            readers,
-            epoch,
-            clock,
-            heartbeat_interval,
-            planner,
-            stopping,
-            may_play,
-        );
+        let api = Api::new(dispatch, readers, epoch, clock, heartbeat_interval, planner, stopping)
+            .with_play(may_play);
         let counting = metrics.clone();
         let server = Server::new((work, pushing), api, self.guard, self.hosts, health, counting);
         let server = server.await.map_err(CoordinatorError::Reflection)?.with_tls(self.tls);

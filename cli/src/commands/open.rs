@@ -19,7 +19,8 @@ const ACTION: &str = "open the pages";
 #[command(
     visible_alias = "view",
     after_help = "\
-Prints a link that lets one browser in, within ten minutes, for as much as your token allows. The pages show experiments as they are played: progress, results and plots, workers, and single games.\n\n\
+Prints a link that lets one browser in, within ten minutes, for as much as your token allows. The pages show experiments as they are played: progress, results and plots, workers, and single games. \
+They also take new sweeps, run SQL queries, compare experiments, and, if allowed, let you play against built-in players.\n\n\
 With --db the pages are those of the process that plays the database's games, such as spelrum run; if there is none, \
 this command serves them until Ctrl-C.\n\n\
 Examples:\n  \

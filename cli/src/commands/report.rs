@@ -191,8 +191,8 @@ pub(crate) struct Report {
         conflicts_with_all = ["phases", "with", "table", "format", "json", "html", "output"]
     )]
     figures: Option<PathBuf>,
-    /// Write pages to publish into this directory, new or empty: of the experiment, or of all if none is named, and of
-    /// games, with boards to step through
+    /// Write pages to publish into this directory, which must be new or empty unless --force is given: of the
+    /// experiment, or of all if none is named, and of their newest games
     #[arg(
         long,
         value_name = "DIR",

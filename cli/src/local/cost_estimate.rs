@@ -24,7 +24,7 @@ const OPENINGS_COUNTED_MAX: u64 = 100_000;
 
 /// Bounds of what is played to measure.
 const CALIBRATION: Calibration =
-    Calibration { budget: Duration::from_secs(3), game_bytes_max: u64::MAX };
+    Calibration { budget: Duration::from_secs(3), game_bytes_max: u64::MAX, prepares: true };
 
 /// A sweep's cost. The JSON form has these keys.
 #[derive(Debug, Serialize)]

@@ -8,7 +8,7 @@ use spelrum_answers::{
 };
 use spelrum_report::data::NewDirectory;
 use spelrum_report::experiment::{ReportFormat, Shown, TableStyle};
-use spelrum_report::pages::{SITE_SCRIPT, STYLE, site};
+use spelrum_report::pages::{self, SITE_SCRIPT, STYLE, site};
 
 use super::reports;
 use super::source::ResultsSource;
@@ -24,7 +24,14 @@ pub(crate) async fn write_site(
     directory: &Path,
     replaces: bool,
 ) -> Result<()> {
-    let new = NewDirectory::create(directory, |there| replaces && is_site(there))?;
+    let new = NewDirectory::create(
+        directory,
+        |there| replaces && is_site(there),
+        match replaces {
+            false => "name a new or an empty one; --force replaces a site that was written before",
+            true => "name a new or an empty one: this is no site of spelrum, or has other files",
+        },
+    )?;
     new.write(site::STYLE_FILE, STYLE)?;
     new.write(site::SCRIPT_FILE, SITE_SCRIPT)?;
     new.write(site::INDEX, &site::index(experiments))?;
@@ -32,8 +39,8 @@ pub(crate) async fn write_site(
         let games = newest_games(source, experiment, games_max).await?;
         let answers =
             reports::ask_for(source, experiment, Shown::Usual, ReportFormat::Html, style).await?;
-        let question = answers.get().map_or("", |report: &Report| &report.description);
-        let page = site::experiment(experiment, question, &answers, &games)?;
+        let about = answers.get().map_or_else(String::new, |report: &Report| pages::about(report));
+        let page = site::experiment(experiment, &about, &answers, &games)?;
         new.write(&site::experiment_file(experiment), &page)?;
         let has_lists = games.len() > site::GAMES_SHOWN;
         for list in (1..=games.len().div_ceil(site::LIST_GAMES_MAX)).filter(|_| has_lists) {
@@ -48,14 +55,29 @@ pub(crate) async fn write_site(
     Ok(new.finish()?)
 }
 
-/// Whether a directory has nothing at its top that a site does not have.
+/// Whether a directory has the first page of a site and nothing that a site does not have.
 fn is_site(directory: &Path) -> bool {
-    let names = [site::INDEX, "static", "experiments", "games"];
-    let is_of_site = |entry: std::io::Result<std::fs::DirEntry>| {
-        entry.is_ok_and(|entry| names.iter().any(|name| entry.file_name() == *name))
-    };
-    let mut entries = std::fs::read_dir(directory).into_iter().flatten();
-    entries.all(is_of_site) && directory.join(site::SCRIPT_FILE).is_file()
+    let index = std::fs::read_to_string(directory.join(site::INDEX));
+    index.is_ok_and(|index| site::is_index(&index)) && has_only_files_of_site(directory, "")
+}
+
+/// Looks through a directory below that of a site.
+fn has_only_files_of_site(directory: &Path, below: &str) -> bool {
+    let Ok(entries) = std::fs::read_dir(directory) else { return false };
+    let mut entries = entries.map(|entry| {
+        let entry = entry.ok()?;
+        let path = format!("{below}{}", entry.file_name().to_str()?);
+        Some((entry.file_type().ok()?, entry.path(), path))
+    });
+    entries.all(|entry| {
+        entry.is_some_and(|(kind, there, path)| match kind.is_dir() {
+            true => {
+                site::DIRECTORIES.contains(&&*path)
+                    && has_only_files_of_site(&there, &format!("{path}/"))
+            }
+            false => kind.is_file() && site::is_file(&path),
+        })
+    })
 }
 
 async fn newest_games(
@@ -65,7 +87,7 @@ async fn newest_games(
 ) -> Result<Vec<GameSummary>> {
     let (mut games, mut after) = (Vec::new(), None);
     loop {
-        let missing = games_max - games.len();
+        let missing = games_max.saturating_sub(games.len());
         if missing == 0 {
             return Ok(games);
         }
@@ -75,7 +97,7 @@ async fn newest_games(
         let question =
             ListGames { experiment: experiment_uuid, filter, order, after, limit: Some(limit) };
         let page = source.ask(&format!("list the games of {}", experiment.name), question).await?;
-        games.extend(page.games);
+        games.extend(page.games.into_iter().take(missing));
         after = page.next;
         if after.is_none() {
             return Ok(games);

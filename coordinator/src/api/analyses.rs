@@ -36,8 +36,14 @@ const OVERTIME: Duration = Duration::from_secs(1);
 /// Most memory of a search. Only the exact solver, whose memory no parameter bounds, takes nearly so much.
 const MEMORY_BYTES_MAX: u64 = 288 << 20;
 
-/// Parameters of memory, and their greatest values here: a larger table gains nothing in so little time.
-const MEMORY_BOUNDS: [(&str, i64); 2] = [("table_mib", 16), ("max_tree_nodes", 1 << 20)];
+/// Parameters with their greatest values here: those of memory, of which more gains nothing in so little time, and those of
+/// work between two looks at the clock.
+const BOUNDS: [(&str, i64); 4] = [
+    ("table_mib", 16),
+    ("max_tree_nodes", 1 << 20),
+    ("population", 1_024),
+    ("tournament_size", 64),
+];
 
 /// Longest texts, in bytes: a position, a move, and a player's parameters as JSON.
 const POSITION_BYTES_MAX: usize = 1_024;
@@ -75,7 +81,7 @@ impl Api {
     /// If positions are not searched for people.
     pub(crate) fn check_may_play(&self) -> Result<&Arc<Semaphore>, Refusal> {
         self.searches.0.as_ref().ok_or_else(|| {
-            let problem = "this coordinator searches no positions for people";
+            let problem = "this coordinator does not search positions for people";
             let remedy = "start it with --play, or use spelrum analyze on your own machine";
             Refusal::new(Reason::WrongState, problem, remedy)
         })
@@ -86,8 +92,8 @@ impl Api {
         &self,
         question: AnalyzePosition,
     ) -> Result<AnalyzedPosition, Refusal> {
-        let game = PositionedGame::read(&question)?;
         let places = self.check_may_play()?;
+        let game = PositionedGame::read(&question)?;
         let given = match (&question.player, &question.stored_player) {
             (Some(_), Some(_)) => {
                 let problem = "both player and stored_player are given";
@@ -154,6 +160,7 @@ impl Api {
         let StoredPlayer { experiment, name } = stored;
         check_length("experiment", experiment, NAME_BYTES_MAX)?;
         check_length("name", name, NAME_BYTES_MAX)?;
+        let _place = place(&self.reports, "too many reports are being made")?;
         let mut after = None;
         for _ in 0..CELL_PAGES_MAX {
             let question = ListCells { experiment: experiment.clone(), after, limit: None };
@@ -185,7 +192,7 @@ impl Api {
     }
 }
 
-/// Whoever waits for an answer.
+/// The caller that waits for an answer.
 #[derive(Default)]
 struct Caller {
     gone: Arc<AtomicBool>,
@@ -255,7 +262,7 @@ fn check_size(name: &str, parameters: &Parameters) -> Result<(), Refusal> {
 fn bounded_player(rules: &Rules, mut given: Parameters) -> Result<Player, Refusal> {
     check_size("player", &given)?;
     let mut player = Player::from_parameters(rules, &given).map_err(malformed)?;
-    for (name, most) in MEMORY_BOUNDS {
+    for (name, most) in BOUNDS {
         if matches!(player.parameters().get(name), Some(Value::Integer(value)) if *value > most) {
             given.insert(name.to_owned(), Value::Integer(most));
             player = Player::from_parameters(rules, &given).map_err(malformed)?;
@@ -320,7 +327,11 @@ impl Search {
                     let remedy = "give the player a smaller limit, or choose another one";
                     Refusal::new(Reason::TooMany, problem, remedy)
                 }
-                error => Refusal::new(Reason::Malformed, error.to_string(), ""),
+                error @ (PlayError::Opening(_)
+                | PlayError::OtherGame
+                | PlayError::NotOurs(_)
+                | PlayError::Memory(_)
+                | PlayError::Network(_)) => Refusal::new(Reason::Malformed, error.to_string(), ""),
             })?;
         let mut line = vec![best_move.clone()];
         let mut reached = self.game.reached.clone();

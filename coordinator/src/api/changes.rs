@@ -28,7 +28,7 @@ use spelrum_store::{Question as _, Sweep};
 
 /// Bounds of the games that are played to tell how long a sweep takes: by a thread, in the coordinator's memory.
 const CALIBRATION: Calibration =
-    Calibration { budget: Duration::from_secs(1), game_bytes_max: 64 << 20 };
+    Calibration { budget: Duration::from_secs(1), game_bytes_max: 64 << 20, prepares: false };
 
 /// Adds the routes of all changes, and of what is asked before and after.
 pub(super) fn add(routes: &mut Routes) {

@@ -44,7 +44,7 @@ use self::parameters::PathParameters;
 pub(crate) use self::parameters::from_query;
 pub(crate) use self::query::query_failed;
 pub(crate) use self::questions::unanswered;
-pub(crate) use self::reply::problem;
+pub(crate) use self::reply::{problem, retry_after};
 use crate::access::{Passed, Sessions};
 use crate::dispatcher::{Clock, Dispatch};
 use crate::services::{BUSY_RETRY_AFTER, Planner};
@@ -106,7 +106,6 @@ impl Api {
         heartbeat_interval: Duration,
         planner: Planner,
         stopping: CancellationToken,
-        may_play: bool,
     ) -> Self {
         let [reports, queries, events, exports] =
             [REPORTS_MAX, QUERIES_MAX, EVENTS_MAX, 1].map(|max| Arc::new(Semaphore::new(max)));
@@ -123,8 +122,13 @@ impl Api {
             queries,
             events,
             exports,
-            searches: Searches::new(may_play),
+            searches: Searches::new(false),
         }
+    }
+
+    /// People may have positions searched, if so.
+    pub(crate) fn with_play(self, may_play: bool) -> Self {
+        Self { searches: Searches::new(may_play), ..self }
     }
 }
 

@@ -27,6 +27,9 @@ use tokio::sync::OwnedSemaphorePermit;
 /// that its client does not read (`server/answer.rs`).
 const QUIET: Duration = Duration::from_secs(5);
 
+/// Most bytes of values in a file of Parquet: all of its rows wait on the coordinator's disk for the last one.
+const PARQUET_BYTES_MAX: usize = 256 << 20;
+
 /// Answers a query.
 pub(super) async fn run(State(api): State<Arc<Api>>, body: Bytes) -> Response {
     match start(&api, &body).await {
@@ -98,15 +101,27 @@ impl Api {
         let (mut rows, place) = self.query(sql, u64::MAX).await?;
         let first = rows.next().await.map_err(query_failed)?;
         let (mut out, pieces) = reply::pieces();
+        let mut gone = Box::pin(out.gone());
         let runtime = Handle::current();
         let write = move || {
             let _place = place;
             let write = || -> Result<(), Box<dyn std::error::Error>> {
                 let mut writer = rows_writer(format, rows.columns().to_vec(), &mut out)?;
-                let mut next = first;
+                let (mut next, mut bytes) = (first, 0);
                 while let Some(batch) = next {
+                    bytes += batch.iter().flatten().map(size).sum::<usize>();
+                    if format == RowsFormat::Parquet && bytes > PARQUET_BYTES_MAX {
+                        return Err("the rows are too many for a file of Parquet".into());
+                    }
                     writer.write(&batch)?;
-                    next = runtime.block_on(rows.next())?;
+                    let read = async {
+                        tokio::select! {
+                            next = rows.next() => next.map(Some),
+                            () = &mut gone => Ok(None),
+                        }
+                    };
+                    let Some(read) = runtime.block_on(read)? else { return Ok(()) };
+                    next = read;
                 }
                 Ok(writer.finish()?)
             };
@@ -127,6 +142,15 @@ impl Api {
         let mut answer = reply::streamed(pieces, kind);
         answer.headers_mut().insert(CONTENT_DISPOSITION, HeaderValue::from_static(file));
         Ok(answer)
+    }
+}
+
+/// Bytes of a value in a file where rows wait.
+fn size(value: &SqlValue) -> usize {
+    match value {
+        SqlValue::Text(text) => text.len(),
+        SqlValue::Blob(blob) => blob.len(),
+        SqlValue::Null | SqlValue::Integer(_) | SqlValue::Real(_) => size_of::<u64>(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Answers of the API: JSON in pieces as it is written, and refusals as problems.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -79,18 +80,23 @@ pub(super) fn line(value: &impl Serialize) -> String {
     line
 }
 
+/// When a caller that was refused may come again, in whole seconds.
+pub(crate) fn retry_after(refusal: &Refusal) -> Option<HeaderValue> {
+    let seconds = |wait: Duration| wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    refusal.retry_after.map(|wait| HeaderValue::from(seconds(wait)))
+}
+
 /// A refusal as an answer.
 pub(crate) fn problem(refusal: Refusal) -> Response {
     let status = StatusCode::from_u16(refusal.reason.http_status());
-    let retry_after =
-        refusal.retry_after.map(|wait| wait.as_secs() + u64::from(wait.subsec_nanos() > 0));
+    let retry_after = retry_after(&refusal);
     let needs_token = refusal.reason == Reason::BadToken;
     let body = serde_json::to_vec(&Problem::from(refusal)).unwrap_or_default();
     let mut answer = named(Body::from(body), PROBLEM_CONTENT_TYPE);
     *answer.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = answer.headers_mut();
     if let Some(seconds) = retry_after {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        headers.insert(header::RETRY_AFTER, seconds);
     }
     if needs_token {
         headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -111,6 +117,12 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
+    /// Waits until the client has gone.
+    pub(super) fn gone(&self) -> impl Future<Output = ()> + use<> {
+        let sender = self.sender.clone();
+        async move { sender.closed().await }
+    }
+
     /// Ends an answer that cannot be written to its end.
     pub(super) fn break_off(&self, problem: &str) {
         if self.sender.is_closed() {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -115,7 +115,14 @@ impl Place {
     /// A place for a stream to this address. If all are taken, it is the oldest of the address that has most, unless this
     /// one would then have as many.
     fn take(all: &Arc<Places>, peer: IpAddr, places_max: usize) -> Option<Self> {
-        let peer = peer.to_canonical();
+        // A client of IPv6 has a whole network of addresses.
+        let peer = match peer.to_canonical() {
+            IpAddr::V6(address) => {
+                let network = address.to_bits() >> 64 << 64;
+                IpAddr::V6(Ipv6Addr::from_bits(network))
+            }
+            address @ IpAddr::V4(_) => address,
+        };
         let gone = CancellationToken::new();
         let mut places = all.lock();
         if places.values().map(VecDeque::len).sum::<usize>() >= places_max {

@@ -25,6 +25,7 @@ use spelrum_answers::{
     GamesFilter, GamesOrder, GetExperiment, GetGame, GetOverview, GetProgress, GetRatings,
     GetReport, GetStatus, ListGames,
 };
+use spelrum_model::Task;
 use spelrum_proto::{Reason, Refusal};
 use spelrum_report::experiment::{Answers, Need, Needs, ReportFormat, Shown};
 use spelrum_report::pages::{self, Place, Running};
@@ -33,7 +34,7 @@ use spelrum_store::Question as _;
 use self::live::Live;
 use self::rendered::Rendered;
 use crate::access::{CalledFrom, Sessions};
-use crate::api::{Api, unanswered};
+use crate::api::{Api, retry_after, unanswered};
 use crate::transport::Transport;
 
 /// Paths of pages with data beside `/`, and the beginnings of paths that name an experiment or a game.
@@ -64,6 +65,19 @@ pub(crate) struct Pages {
 /// Whether a path is that of a page with data.
 pub(crate) fn is_page(path: &str) -> bool {
     PATHS.contains(&path) || PREFIXES.iter().any(|prefix| path.starts_with(prefix))
+}
+
+/// Whether a person has opened the page from here, and not another site, a prefetch or a script: a page that runs a query or
+/// a search does so for that person alone.
+fn is_opened(headers: &HeaderMap) -> bool {
+    let is = |name: &str, words: &[&str]| {
+        let value = headers.get(name).map(|value| value.to_str().unwrap_or_default());
+        value.is_none_or(|value| words.contains(&value))
+    };
+    is("sec-purpose", &[])
+        && is("purpose", &[])
+        && is("sec-fetch-mode", &["navigate"])
+        && is("sec-fetch-site", &["none", "same-origin"])
 }
 
 /// Whether a page is asked for, and not a text for programs.
@@ -112,10 +126,9 @@ impl Pages {
                 let progress = question.answer(&api.readers).await.map_err(unanswered)?;
                 running.push(Running { uuid: experiment.uuid.clone(), progress });
             }
-            let about = format!("{} experiments", status.experiments_total);
             let contents = pages::overview(&status, &running);
             let (place, may_play) = (Place::Overview, api.may_play());
-            Ok(pages::page(place, "Experiments", &about, &contents, may_play))
+            Ok(pages::page(place, "Experiments", "", &contents, may_play))
         })
         .await
     }
@@ -150,7 +163,12 @@ impl Pages {
         let games = games.answer(readers).await.map_err(unanswered)?;
         let mut others = self.api.status(GetStatus::default()).await?.experiments;
         others.reverse();
-        others.retain(|other| other.game == experiment.game && other.uuid != experiment.uuid);
+        // Choices are not compared.
+        others.retain(|other| {
+            other.game == experiment.game
+                && [other.task, experiment.task] == [Task::Game; 2]
+                && other.uuid != experiment.uuid
+        });
         others.truncate(OTHERS_SHOWN);
         let may_play = self.api.may_play();
         let made = tokio::task::spawn_blocking(move || {
@@ -285,7 +303,11 @@ pub(crate) fn refused(refusal: &Refusal) -> Response {
         false => refusal.remedy.as_str(),
     };
     let title = if is_locked { "Not let in" } else { "This cannot be shown" };
-    html(status, pages::plain_page(title, &[&refusal.problem, remedy], None))
+    let mut answer = html(status, pages::plain_page(title, &[&refusal.problem, remedy], None));
+    if let Some(seconds) = retry_after(refusal) {
+        answer.headers_mut().insert(header::RETRY_AFTER, seconds);
+    }
+    answer
 }
 
 fn html(status: StatusCode, text: String) -> Response {

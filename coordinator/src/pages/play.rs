@@ -3,26 +3,37 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{StatusCode, Uri, header};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use spelrum_answers::{ANALYZED_MOVES_MAX, AnalyzePosition, PositionAnalysis, StoredPlayer};
 use spelrum_engine::{Parameters, Problem};
 use spelrum_proto::{Reason, Refusal};
 use spelrum_report::pages::{self, EXACT_PLAYER, Markup, Place, PlayAddress, PlayedPosition};
 
-use super::{Pages, html, refused};
+use super::{Pages, html, is_opened, refused};
+
+/// Longest query: each link of a page has it again.
+const QUERY_BYTES_MAX: usize = 8 << 10;
 
 /// Plies of the line that the player's opinion has.
 const LINE_PLIES: u32 = 6;
 
-pub(super) async fn play(State(pages): State<Arc<Pages>>, uri: Uri) -> Response {
-    pages.play(&uri).await.unwrap_or_else(|refusal| refused(&refusal))
+pub(super) async fn play(
+    State(pages): State<Arc<Pages>>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Response {
+    pages.play(&uri, is_opened(&headers)).await.unwrap_or_else(|refusal| refused(&refusal))
 }
 
 impl Pages {
-    async fn play(&self, uri: &Uri) -> Result<Response, Refusal> {
+    async fn play(&self, uri: &Uri, is_opened: bool) -> Result<Response, Refusal> {
         self.api.check_may_play()?;
         let query = uri.query().unwrap_or_default().as_bytes();
+        if query.len() > QUERY_BYTES_MAX {
+            let problem = format!("the address has {} bytes", query.len());
+            return Err(malformed(Problem::new(problem, "begin from a position")));
+        }
         let pairs: Vec<(String, String)> = form_urlencoded::parse(query)
             .map(|(key, value)| (key.into_owned(), value.into_owned()))
             .collect();
@@ -35,7 +46,12 @@ impl Pages {
             let mut values = pairs.iter().filter(|(given, _)| given == key);
             values.next().map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
         };
-        if let (Some(experiment), Some(name)) = (value("experiment"), value("name")) {
+        let stored = (value("experiment"), value("name"));
+        if stored.0.is_some() != stored.1.is_some() {
+            let problem = "a player of an experiment needs both, its experiment and its name";
+            return Err(malformed(Problem::new(problem, "fill in both")));
+        }
+        if let (Some(experiment), Some(name)) = stored {
             let (experiment, name) = (experiment.to_owned(), name.to_owned());
             let stored = self.api.stored_player(&StoredPlayer { experiment, name }).await?;
             address.player = pages::player_text(&stored);
@@ -52,6 +68,10 @@ impl Pages {
         }
         if value("own_player").is_some() {
             return Ok(see(&address));
+        }
+        // A link from elsewhere waits for a click.
+        if !is_opened {
+            return Ok(page("Play", "", &pages::go_on(&address)));
         }
         let question = address.question();
         let player = pages::read_player(&address.player).map_err(malformed)?;

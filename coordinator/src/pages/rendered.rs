@@ -20,7 +20,7 @@ const PLACES: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 /// Pages that are made at once: each may hold a whole report.
 const MAKING_MAX: usize = 2;
 
-/// Calls that wait for a page (invariant 9). They hold places that workers need, too.
+/// Pages that are waited for (invariant 9), also by callers that have gone. They hold places that workers need, too.
 const WAITING_MAX: usize = 64;
 
 type Made = Result<Arc<str>, Refusal>;
@@ -40,12 +40,13 @@ pub(super) struct Moment {
 pub(super) struct Rendered {
     pages: Mutex<LruCache<String, Page>>,
     making: Arc<Semaphore>,
-    waiting: Semaphore,
+    waiting: Arc<Semaphore>,
 }
 
 impl Rendered {
     pub(super) fn new() -> Self {
-        let (making, waiting) = (Arc::new(Semaphore::new(MAKING_MAX)), Semaphore::new(WAITING_MAX));
+        let [making, waiting] =
+            [MAKING_MAX, WAITING_MAX].map(|places| Arc::new(Semaphore::new(places)));
         Self { pages: Mutex::new(LruCache::new(PLACES)), making, waiting }
     }
 
@@ -57,7 +58,7 @@ impl Rendered {
         make: impl Future<Output = Result<String, Refusal>> + Send + 'static,
     ) -> Made {
         let busy = |_| Refusal::busy("too many pages are being made", BUSY_RETRY_AFTER);
-        let _waits = self.waiting.try_acquire().map_err(busy)?;
+        let waits = Arc::clone(&self.waiting).try_acquire_owned().map_err(busy)?;
         let page = {
             let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(pages.get_or_insert(address.to_owned(), Page::default))
@@ -73,6 +74,8 @@ impl Rendered {
         let made = tokio::spawn(async move {
             // The semaphore is never closed.
             let _place = making.acquire_owned().await;
+            // Also if the caller has gone.
+            let _waits = waits;
             let result: Made = make.await.map(Into::into);
             *page = Some((Moment { at: Instant::now(), change }, result.clone()));
             result

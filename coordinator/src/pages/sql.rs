@@ -8,10 +8,10 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
 use spelrum_answers::SqlValue;
 use spelrum_proto::Refusal;
-use spelrum_report::data::RowsFormat;
+use spelrum_report::data::{HAS_PARQUET, RowsFormat};
 use spelrum_report::pages::{self, Place, QueryOutcome, QueryTable, QueryView};
 
-use super::{Pages, html};
+use super::{Pages, html, is_opened};
 
 /// Rows that are fetched for a page, and about how many bytes of them.
 const ROWS_MAX: u64 = 1_000;
@@ -45,7 +45,7 @@ impl Asked {
                     asked.format = match &*value {
                         "csv" => Some(RowsFormat::Csv),
                         "json" => Some(RowsFormat::Json),
-                        "parquet" => Some(RowsFormat::Parquet),
+                        "parquet" if HAS_PARQUET => Some(RowsFormat::Parquet),
                         _ => None,
                     }
                 }
@@ -80,17 +80,6 @@ pub(super) async fn sql(State(pages): State<Arc<Pages>>, headers: HeaderMap, uri
         pages::page(Place::Sql, "SQL", "", &pages::sql(&statement, view, outcome), may_play)
     });
     html(status, made.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())))
-}
-
-/// Whether somebody has opened the page: what a browser fetches ahead, or a script fetches, runs no query.
-fn is_opened(headers: &HeaderMap) -> bool {
-    let has = |name: &str, text: &str| {
-        let mut values = headers.get_all(name).iter();
-        values.any(|value| value.to_str().is_ok_and(|value| value.contains(text)))
-    };
-    let is_ahead = has("sec-purpose", "prefetch") || has("purpose", "prefetch");
-    let is_fetched = headers.contains_key("sec-fetch-mode") && !has("sec-fetch-mode", "navigate");
-    !is_ahead && !is_fetched
 }
 
 impl Pages {

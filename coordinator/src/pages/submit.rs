@@ -51,7 +51,7 @@ pub(super) async fn sent(State(pages): State<Arc<Pages>>, body: Bytes) -> Respon
     drop(body);
     if sweep.len() > SWEEP_BYTES_MAX {
         let problem = format!(
-            "the sweep has {} bytes, and may have {SWEEP_BYTES_MAX}: axes and ranges make cells",
+            "the sweep has {} bytes; the limit is {SWEEP_BYTES_MAX}: axes and ranges make cells",
             sweep.len()
         );
         return refused(&Refusal::new(Reason::Malformed, problem, "describe it in fewer"));
@@ -70,7 +70,11 @@ async fn check(pages: &Pages, sweep: String) -> Response {
     match plan {
         Ok(plan) => {
             let uuid = Uuid::new_v4().to_string();
-            page(pages, StatusCode::OK, &NewSweep::Planned { text: &sweep, plan: &plan, uuid: &uuid })
+            page(
+                pages,
+                StatusCode::OK,
+                &NewSweep::Planned { text: &sweep, plan: &plan, uuid: &uuid },
+            )
         }
         Err(refusal) => faulty(pages, &sweep, &refusal),
     }

@@ -74,7 +74,7 @@ impl Planner {
     }
 
     /// Refuses a sweep that names a pushed program that is not here, unless the experiment has exactly this sweep already. A
-    /// preview is not refused: programs are pushed after it.
+    /// submit with `preview` is not refused: programs are pushed after it.
     pub(crate) async fn check_programs(
         &self,
         Planned { text, plan, .. }: &Planned,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use spelrum_engine::{EngineSource, SourcedEngine};
@@ -26,7 +26,7 @@ const PIECE_PATIENCE: Duration = Duration::from_secs(60);
 const STAYS_AFTER_PUSH: Duration = Duration::from_mins(10);
 
 /// The uploads under way, by their callers' names for them.
-type Uploads = Arc<Mutex<BTreeMap<[u8; 16], (Upload, Instant)>>>;
+type Uploads = Mutex<BTreeMap<[u8; 16], (Upload, Instant)>>;
 
 /// An upload, with its place among those that can be under way.
 struct Upload {
@@ -38,7 +38,7 @@ struct Upload {
 pub(crate) struct ProgramsService {
     programs: Programs,
     dispatch: Dispatch,
-    uploads: Uploads,
+    uploads: Arc<Uploads>,
     places: Arc<Semaphore>,
 }
 
@@ -117,7 +117,7 @@ impl ProgramsService {
         };
         lock(&self.uploads).insert(upload, (begun, Instant::now()));
         if offset == 0 {
-            tokio::spawn(drop_when_idle(Arc::clone(&self.uploads), upload));
+            tokio::spawn(drop_when_idle(Arc::downgrade(&self.uploads), upload));
         }
         Ok(false)
     }
@@ -135,9 +135,11 @@ impl programs_server::Programs for ProgramsService {
 }
 
 /// Drops an upload, with what it has written, once no piece has come for long.
-async fn drop_when_idle(uploads: Uploads, upload: [u8; 16]) {
+async fn drop_when_idle(uploads: Weak<Uploads>, upload: [u8; 16]) {
     loop {
         tokio::time::sleep(PIECE_PATIENCE).await;
+        // Those of a coordinator that has ended are gone.
+        let Some(uploads) = uploads.upgrade() else { return };
         let mut uploads = lock(&uploads);
         match uploads.get(&upload) {
             Some((_, last)) if last.elapsed() < PIECE_PATIENCE => {}

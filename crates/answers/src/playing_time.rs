@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use spelrum_engine::network::recipe_of;
 use spelrum_engine::{Host, MoveValuesError, PlayError, memory_bytes_of};
 use spelrum_model::engines::NeededEngine;
-use spelrum_model::{CellDefinition, Plan, PlannedCell, PlannedPlayer, PlayableCell, Task};
+use spelrum_model::{
+    CellDefinition, OpeningsCache, OpeningsRule, Plan, PlannedCell, PlannedPlayer, PlayableCell,
+    Task,
+};
 
 /// The most cells measured, spread evenly over the sweep.
 const SAMPLED_CELLS_MAX: usize = 64;
@@ -28,6 +32,8 @@ pub struct Calibration {
     pub budget: Duration,
     /// Games that may take more memory than this, in bytes, are not played.
     pub game_bytes_max: u64,
+    /// Whether endgame tables are made and networks trained that games need.
+    pub prepares: bool,
 }
 
 /// The time that a plan's games take.
@@ -37,7 +43,8 @@ pub struct PlayingTime {
     pub seconds: Option<f64>,
     /// Whether some games did not end within the calibration, or were not tried: then `seconds` is a lower bound.
     pub is_at_least: bool,
-    /// Whether games of all cells were tried: none has an external engine or needs too much memory.
+    /// Whether games of all cells were tried: none has an external engine, needs too much memory, or something that is not
+    /// prepared.
     pub are_all_tried: bool,
     /// Mean number of plies of a game; `None` if no game ended within the calibration.
     pub plies: Option<f64>,
@@ -84,6 +91,9 @@ pub fn playing_time(
         })
         .collect();
     let is_tried = |cell: &&PlannedCell| {
+        if !calibration.prepares && needs_preparing(plan, cell) {
+            return false;
+        }
         let [first, second] = cell.players.each_ref().map(|player| memory[&**player]);
         let both = first.zip(second).map(|(first, second)| first.saturating_add(second));
         both.is_some_and(|bytes| bytes <= calibration.game_bytes_max)
@@ -91,14 +101,22 @@ pub fn playing_time(
     let tried: Vec<&PlannedCell> = plan.cells.iter().filter(is_tried).collect();
     let sampled = spread(&tried);
     let mut cost = Cost::default();
+    let cache = OpeningsCache::default();
+    // The cache holds only what is in use.
+    let mut last = None;
     for (index, cell) in sampled.iter().enumerate() {
         let cells_left = u32::try_from(sampled.len() - index).unwrap_or(u32::MAX);
-        let slice = (begun + calibration.budget).saturating_sub(clock()) / cells_left;
-        let measured = measure(plan.definition(cell), cell.games, &Until::new(clock, slice))?;
+        let left = (begun + calibration.budget).saturating_sub(clock());
+        if left.is_zero() {
+            cost.aborted = true;
+            break;
+        }
+        let playable = last.insert(playable(plan.definition(cell), &cache)?);
+        let measured = measure(playable, cell.games, &Until::new(clock, left / cells_left))?;
         cost.add(cell, &measured, slots.for_cell(cell));
     }
     let are_all_tried = tried.len() == plan.cells.len();
-    let references = references(plan, slots, calibration, clock, &is_tried)?;
+    let references = references(plan, slots, calibration, clock, &is_tried, &cache)?;
     let share = plan.games() as f64 / cost.games_stood_for.max(1.0);
     let finished = (cost.finished > 0).then_some(&cost);
     Ok(PlayingTime {
@@ -126,6 +144,7 @@ fn references(
     calibration: Calibration,
     clock: &(dyn Fn() -> Duration + Sync),
     is_tried: &dyn Fn(&&PlannedCell) -> bool,
+    cache: &OpeningsCache,
 ) -> Result<References, NotTimed> {
     let mut references = References::default();
     if plan.task() == Task::Game {
@@ -140,8 +159,13 @@ fn references(
     }
     // Experiments with all their choices made have no cell left.
     let slice = calibration.budget / u32::try_from(valued.len().max(1)).unwrap_or(u32::MAX);
+    let begun = clock();
     for (cell, choices) in valued.into_values() {
-        let playable = playable(plan.definition(cell))?;
+        if clock().saturating_sub(begun) >= calibration.budget {
+            references.is_least = true;
+            break;
+        }
+        let playable = playable(plan.definition(cell), cache)?;
         let host = Until::new(clock, slice);
         let mut done = 0_u64;
         while done < choices && !host.aborted() {
@@ -159,8 +183,17 @@ fn references(
     Ok(references)
 }
 
-fn playable(definition: CellDefinition) -> Result<PlayableCell, NotTimed> {
-    PlayableCell::new(definition).map_err(|error| NotTimed::Cell(error.to_string()))
+fn playable(definition: CellDefinition, cache: &OpeningsCache) -> Result<PlayableCell, NotTimed> {
+    let playable = PlayableCell::with_cache(definition, cache);
+    playable.map_err(|error| NotTimed::Cell(error.to_string()))
+}
+
+/// Whether a cell's games wait for an endgame table that is made, or for a network that is trained.
+fn needs_preparing(plan: &Plan, cell: &PlannedCell) -> bool {
+    let conditions = &plan.conditions[cell.conditions];
+    matches!(conditions.openings, OpeningsRule::Ending { .. })
+        || conditions.adjudication.is_some_and(|adjudication| adjudication.tables)
+        || cell.players.iter().any(|player| recipe_of(&player.parameters()).is_some())
 }
 
 /// Up to [`SAMPLED_CELLS_MAX`] cells, evenly spaced.
@@ -201,8 +234,7 @@ struct Measured {
     plies: u64,
 }
 
-fn measure(definition: CellDefinition, games: u64, host: &Until<'_>) -> Result<Measured, NotTimed> {
-    let playable = playable(definition)?;
+fn measure(playable: &PlayableCell, games: u64, host: &Until<'_>) -> Result<Measured, NotTimed> {
     let mut measured = Measured::default();
     for number in 0..games {
         let before = host.wall();

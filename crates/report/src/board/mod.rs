@@ -1,7 +1,7 @@
 //! Diagrams of positions as SVG, of every game: classes say what a shape means, and `board.css` how it looks.
 //!
-//! A page has one diagram, whose shapes are defined once and used for each stone. The diagram is described in words
-//! for readers who do not see it.
+//! Each diagram defines its shapes; pages of a site repeat them. The diagram is described in words for readers who do not
+//! see it.
 
 mod choices;
 mod shapes;

@@ -1,45 +1,42 @@
-//! Directories that appear only when complete: they grow under another name.
+//! Directories that appear only when complete: they grow under another name beside it.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tempfile::TempDir;
+
 use crate::error::{Error, Kind, Result};
 
-/// A directory being written. Dropping it before it is complete removes it.
+/// A directory being written. Dropping it before it is complete removes it; what a killed call leaves has a name that begins
+/// with a point.
 #[derive(Debug)]
-pub struct NewDirectory {
+pub struct NewDirectory<R> {
     path: PathBuf,
-    partial: PathBuf,
-    is_complete: bool,
+    growing: TempDir,
+    may_replace: R,
 }
 
-impl NewDirectory {
+impl<R: Fn(&Path) -> bool> NewDirectory<R> {
     /// Creates the directory. What is there of this name stays until the new one is complete: nothing, an empty directory, or
     /// one that may be replaced.
     ///
     /// # Errors
-    /// If there is another thing of this name, or the directory cannot be made.
-    pub fn create(path: &Path, may_replace: impl FnOnce(&Path) -> bool) -> Result<Self> {
-        let failed = |error: io::Error| failed(path, error);
-        let is_taken = match std::fs::read_dir(path) {
-            Ok(mut entries) => entries.next().is_some(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-            Err(error) => return Err(failed(error)),
-        };
-        if is_taken && !may_replace(path) {
+    /// If there is another thing of this name, which the `remedy` is for, or the directory cannot be made.
+    pub fn create(path: &Path, may_replace: R, remedy: &'static str) -> Result<Self> {
+        if is_taken(path).map_err(|error| failed(path, error))? && !may_replace(path) {
             return Err(Error::new(Kind::Input, format!("write {}", path.display()))
                 .because("the directory is not empty")
-                .help(
-                    "name a new or an empty one; --force replaces a site that was written before",
-                ));
+                .help(remedy));
         }
-        let partial = neighbour(path, "partial").ok_or_else(|| {
-            failed(io::Error::new(io::ErrorKind::InvalidInput, "the path does not end with a name"))
-        })?;
-        // What is left of a call that was killed.
-        remove(&partial).map_err(failed)?;
-        std::fs::create_dir(&partial).map_err(failed)?;
-        Ok(Self { path: path.to_owned(), partial, is_complete: false })
+        let growing = neighbour(path).map_err(|error| failed(path, error))?;
+        let new = Self { path: path.to_owned(), growing, may_replace };
+        std::fs::create_dir(new.inner()).map_err(|error| failed(path, error))?;
+        Ok(new)
+    }
+
+    /// Only the temporary directory itself is hidden from others.
+    fn inner(&self) -> PathBuf {
+        self.growing.path().join("new")
     }
 
     /// Writes a file, by its path in the directory.
@@ -47,7 +44,7 @@ impl NewDirectory {
     /// # Errors
     /// If it cannot be written.
     pub fn write(&self, file: &str, text: &str) -> Result<()> {
-        let path = self.partial.join(file);
+        let path = self.inner().join(file);
         let written = match path.parent() {
             Some(parent) => std::fs::create_dir_all(parent),
             None => Ok(()),
@@ -59,49 +56,57 @@ impl NewDirectory {
     /// Moves the complete directory to its name.
     ///
     /// # Errors
-    /// If it cannot be moved; then what was there stays.
-    pub fn finish(mut self) -> Result<()> {
-        let failed = |error: io::Error| failed(&self.path, error);
-        let old = neighbour(&self.path, "replaced");
-        let old = old.filter(|_| self.path.exists());
-        if let Some(old) = &old {
-            remove(old).map_err(failed)?;
-            std::fs::rename(&self.path, old).map_err(failed)?;
-        }
-        let moved = std::fs::rename(&self.partial, &self.path);
-        self.is_complete = moved.is_ok();
-        match (moved, old) {
-            (Ok(()), Some(old)) => remove(&old).map_err(failed),
-            (Ok(()), None) => Ok(()),
-            (Err(error), old) => {
-                // The first error counts.
-                let _ = old.map(|old| std::fs::rename(old, &self.path));
-                Err(failed(error))
+    /// If it cannot be moved, also since something else has come there meanwhile; then what was there stays.
+    pub fn finish(self) -> Result<()> {
+        self.put_in_place().map_err(|error| failed(&self.path, error))
+    }
+
+    fn put_in_place(&self) -> io::Result<()> {
+        let (path, growing) = (&self.path, &self.inner());
+        if !is_taken(path)? {
+            // An empty directory is in the way on some systems; one that is not empty stays.
+            match std::fs::remove_dir(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => return std::fs::rename(growing, path),
             }
         }
-    }
-}
-
-impl Drop for NewDirectory {
-    fn drop(&mut self) {
-        if !self.is_complete {
-            // An incomplete directory is useless.
-            let _ = remove(&self.partial);
+        if !(self.may_replace)(path) {
+            return Err(io::Error::new(
+                io::ErrorKind::DirectoryNotEmpty,
+                "something else has come into the directory",
+            ));
         }
+        let aside = neighbour(path)?;
+        let old = aside.path().join("old");
+        std::fs::rename(path, &old)?;
+        let moved = std::fs::rename(growing, path);
+        if moved.is_err() {
+            // The first error counts.
+            let _ = std::fs::rename(&old, path);
+        }
+        moved
     }
 }
 
-fn neighbour(path: &Path, kind: &str) -> Option<PathBuf> {
-    let mut name = path.file_name()?.to_owned();
-    name.push(format!(".{kind}"));
-    Some(path.with_file_name(name))
+fn is_taken(path: &Path) -> io::Result<bool> {
+    match std::fs::read_dir(path) {
+        Ok(mut entries) => Ok(entries.next().is_some()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
-fn remove(directory: &Path) -> io::Result<()> {
-    match std::fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+/// A directory of a name of its own beside this path.
+fn neighbour(path: &Path) -> io::Result<TempDir> {
+    let name = path.file_name().ok_or_else(|| {
+        io::Error::new(io::ErrorKind::InvalidInput, "the path does not end with a name")
+    })?;
+    let beside = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let prefix = format!(".{}.", name.display());
+    tempfile::Builder::new().prefix(&prefix).tempdir_in(beside)
 }
 
 fn failed(path: &Path, error: io::Error) -> Error {

@@ -19,8 +19,8 @@ use crate::error::Result;
 
 /// Rows per group,
 const GROUP_ROWS: usize = 128 << 10;
-/// or this many bytes of texts and blobs.
-const GROUP_BYTES: usize = 32 << 20;
+/// or this many bytes.
+const GROUP_BYTES: usize = 64 << 20;
 
 /// Returns a writer of rows with these columns as a Parquet file.
 pub(super) fn rows_as_parquet<W: Write + Send>(
@@ -247,6 +247,7 @@ fn read_group(waiting: &mut impl Read, width: usize) -> io::Result<Vec<Vec<SqlVa
                 // The end lies between two rows, because only whole rows were written.
                 return Ok(rows);
             }
+            bytes += size_of::<SqlValue>();
             let mut eight = [0; 8];
             if kind != *b"n" {
                 waiting.read_exact(&mut eight)?;

@@ -605,7 +605,7 @@ fn two_axes_have_a_map_and_any_of_them_can_be_chosen() {
     assert_eq!(links.len(), 12);
     let cell = report.cells[0].cell;
     assert_eq!(links[0].attribute("href"), Some(&*format!("/games?cell={cell}")));
-    assert_eq!(links[0].attribute("aria-label"), Some("depth 1, nodes 10"));
+    assert_eq!(links[0].attribute("aria-label"), Some("depth 1, nodes 10: 0.10"));
     assert!(!figures[1].markup(1, None).unwrap().into_string().contains("<a "));
     assert_eq!(
         figures[1].rows[1],

@@ -97,7 +97,7 @@ pub fn experiment(
     let report = report_markup(experiment, answers, Some(&cell_games(experiment)))?;
     let steer = |action: &str, words: &str| {
         html! {
-            button type="button" hidden data-steer=(action) data-experiment=(experiment.uuid) { (words) }
+            button type="button" hidden id={ "steer-" (action) } data-steer=(action) data-experiment=(experiment.uuid) { (words) }
         }
     };
     let is_over =
@@ -114,19 +114,19 @@ pub fn experiment(
                     }
                 }
             }
-            p class="steering" {
+            p {
                 @match experiment.state {
                     ExperimentState::Running => { (steer("pause", "Pause")) (steer("cancel", "Cancel")) }
                     ExperimentState::Paused => { (steer("resume", "Resume")) (steer("cancel", "Cancel")) }
                     ExperimentState::Cancelled | ExperimentState::Finished => {}
                 }
-                @if experiment.games_failed > 0 { (steer("retry", "Play failed games again")) }
+                @if experiment.games_failed > 0 { (steer("retry", "Retry failed games")) }
                 @if !is_over {
                     span class="priority" hidden {
                         label for="priority" { "Priority" } " "
-                        input type="number" id="priority" value=(experiment.priority) min=(i32::MIN) max=(i32::MAX) step="1";
+                        input type="number" id="priority" value=(experiment.priority) min=(i32::MIN) max=(i32::MAX) step="1" required;
                     }
-                    (steer("priority", "Set"))
+                    (steer("priority", "Set priority"))
                 }
             }
         } }
@@ -135,7 +135,10 @@ pub fn experiment(
             form class="filters" action="/compare" {
                 input type="hidden" name="a" value=(experiment.uuid);
                 label { "Side by side with " select name="b" {
-                    @for other in others { option value=(other.uuid) { (shown(&other.name)) } }
+                    // Of a select without it the script would take the first as chosen by the user.
+                    @for (index, other) in others.iter().enumerate() {
+                        option value=(other.uuid) selected[index == 0] { (shown(&other.name)) }
+                    }
                 } }
                 button { "Compare" }
             }

@@ -97,7 +97,7 @@ pub(super) fn game_page(game: i64) -> String {
 /// Games as a table, each with its players, how it ended, and a link to its page.
 pub(super) fn table(games: &[GameSummary], link: impl Fn(i64) -> String) -> Markup {
     html! {
-        div class="wide" { table {
+        div class="wide" tabindex="0" { table {
             thead { tr {
                 th scope="col" class="n" { "game" } th scope="col" { "first player" }
                 th scope="col" { "second player" } th scope="col" { "result" } th scope="col" class="n" { "plies" }

@@ -13,7 +13,7 @@ const ABOUT_CHARACTERS_MAX: usize = 300;
 /// A page's place among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Experiments, workers, and what needs somebody.
+    /// Experiments, and what needs attention.
     Overview,
     /// The workers.
     Workers,
@@ -30,13 +30,7 @@ pub enum Place {
 /// The text of a page with these contents. `about` is what a link to the page shows of it elsewhere; if `may_play`, a link leads
 /// to the page on which people play.
 #[must_use]
-pub fn page(
-    place: Place,
-    title: &str,
-    about: &str,
-    contents: &Markup,
-    may_play: bool,
-) -> String {
+pub fn page(place: Place, title: &str, about: &str, contents: &Markup, may_play: bool) -> String {
     let link = |path: &str, name: &str, of_place: Place| {
         let current = (place == of_place).then_some("page");
         html! { a href=(path) aria-current=[current] { (name) } }
@@ -74,7 +68,9 @@ pub(super) fn text(
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content=(concat!("spelrum ", env!("CARGO_PKG_VERSION")));
                 meta property="og:title" content=(title);
-                meta property="og:description" content=(shortened(about, ABOUT_CHARACTERS_MAX));
+                @if !about.is_empty() {
+                    meta property="og:description" content=(shortened(about, ABOUT_CHARACTERS_MAX));
+                }
                 meta property="og:type" content="website";
                 title { (title) " · spelrum" }
                 (head)
@@ -89,11 +85,12 @@ pub(super) fn text(
     markup.into_string()
 }
 
-/// A page of a heading and sentences, such as a refusal; `enter` is the path of a button that lets a browser in.
+/// A page of a heading and sentences, such as a refusal; `enter` is the path of a button that lets a browser in. The script
+/// does not fetch it again.
 #[must_use]
 pub fn plain_page(title: &str, sentences: &[&str], enter: Option<&str>) -> String {
     let contents = html! {
-        header { h1 { (title) } }
+        header data-still { h1 { (title) } }
         @for sentence in sentences.iter().filter(|sentence| !sentence.is_empty()) {
             p { (shortened(sentence, 2_000)) }
         }

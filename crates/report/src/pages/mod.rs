@@ -20,7 +20,9 @@ pub use games::games;
 pub use layout::{Place, page, plain_page};
 pub use maud::Markup;
 pub use overview::{Running, overview};
-pub use play::{EXACT_PLAYER, PlayedPosition, choose_game, choose_player, continue_game, play};
+pub use play::{
+    EXACT_PLAYER, PlayedPosition, choose_game, choose_player, continue_game, go_on, play,
+};
 pub use play_address::{PlayAddress, player_text, read_player};
 pub use sql::{QueryOutcome, QueryTable, QueryView, documented_statement, sql};
 pub use submit::{Fault, NewSweep, submit};

@@ -17,7 +17,7 @@ pub struct Running {
     pub progress: Progress,
 }
 
-/// Experiments with their progress, newest first, and what needs somebody.
+/// Experiments with their progress, newest first, and what needs attention.
 #[must_use]
 pub fn overview(status: &Status, running: &[Running]) -> Markup {
     let experiments = || status.experiments.iter().rev();
@@ -37,8 +37,8 @@ pub fn overview(status: &Status, running: &[Running]) -> Markup {
             }
         }
         @if !status.attention.is_empty() {
-            section aria-label="What needs somebody" {
-                h2 { "What needs somebody" }
+            section aria-label="Needs attention" {
+                h2 { "Needs attention" }
                 ul class="attention" {
                     @for attention in &status.attention {
                         li {
@@ -76,7 +76,7 @@ pub(super) fn experiments_table<'e>(
     link: impl Fn(&ExperimentSummary) -> String,
 ) -> Markup {
     html! {
-        div class="wide" {
+        div class="wide" tabindex="0" {
             table {
                 thead { tr {
                     th scope="col" { "experiment" } th scope="col" { "game" } th scope="col" { "state" }

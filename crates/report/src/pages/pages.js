@@ -10,29 +10,49 @@
   let again = false;
   let last = document.querySelector("main")?.innerHTML;
 
+  const LATE = "not up to date";
   const say = (words) => { if (live && live.textContent !== words) live.textContent = words; };
+
+  // A page of a form that is sent, or of a search or a refusal, is not fetched again: its address alone does not give it.
+  const isStill = () => document.querySelector("form[method=post], [data-still]") !== null;
+
+  const isEdited = (part) => [...part.querySelectorAll("input, textarea")].some((field) => field.value !== field.defaultValue)
+    || [...part.querySelectorAll("option")].some((option) => option.selected !== option.defaultSelected);
+
+  // What can have the focus without an id, in the order of the page.
+  const stops = (part) => [...part.querySelectorAll("a, button, summary, select")];
 
   // Fetches this page again, and puts its contents in the place of those that are shown.
   const refresh = async () => {
-    if (document.hidden || document.querySelector("[data-still]")) return;
+    if (document.hidden || isStill()) return;
     if (fetching) { again = true; return; }
     fetching = true;
     try {
       const answer = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
       if (answer.status === 401) { say("let this browser in anew: spelrum open"); return; }
-      if (!answer.ok) { say("not up to date"); return; }
+      if (!answer.ok) {
+        say(LATE);
+        const seconds = Number(answer.headers.get("retry-after"));
+        if (seconds) setTimeout(refresh, 1000 * seconds * (1 + Math.random()));
+        return;
+      }
+      if (live?.textContent === LATE) say("");
       const text = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = text.querySelector("main");
       const shown = document.querySelector("main");
       const busy = document.activeElement && document.activeElement.matches("main input, main textarea, main select");
-      if (!fresh || !shown || busy || fresh.innerHTML === last) return;
+      if (!fresh || !shown || busy || isEdited(shown) || fresh.innerHTML === last) return;
       last = fresh.innerHTML;
       const open = [...shown.querySelectorAll("details")].map((part) => part.open);
-      const focused = document.activeElement && document.activeElement.id;
+      const focused = shown.contains(document.activeElement) ? document.activeElement : null;
+      const stop = stops(shown).indexOf(focused);
       shown.replaceChildren(...fresh.childNodes);
       shown.querySelectorAll("details").forEach((part, index) => { if (open[index]) part.open = true; });
-      if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
       ready();
+      // Observers of the contents show their buttons first.
+      await null;
+      const same = focused?.id ? document.getElementById(focused.id) : stops(shown)[stop];
+      if (same && (focused.id || same.textContent === focused.textContent)) same.focus({ preventScroll: true });
     } catch {
       say("the coordinator does not answer");
     } finally {
@@ -64,6 +84,7 @@
 
   const follow = () => {
     if (document.hidden) { stop(); return; }
+    if (isStill()) return;
     refresh();
     if (stream || release) return;
     if (!navigator.locks) { listen(); return; }
@@ -79,18 +100,28 @@
     if (action === "cancel" && !confirm("Cancel this experiment? It cannot be resumed.")) return;
     const field = document.getElementById("priority");
     if (action === "priority" && !field.reportValidity()) return;
-    const priority = action === "priority" ? Number(field.value) : undefined;
+    const wish = field?.value;
+    const priority = action === "priority" ? Number(wish) : undefined;
+    const hadFocus = document.activeElement === button;
     button.disabled = true;
     try {
       const path = `/api/v1/experiments/${encodeURIComponent(button.dataset.experiment)}/steer`;
       const headers = { "content-type": "application/json" };
       const answer = await fetch(path, { method: "POST", headers, body: JSON.stringify({ action, priority }) });
       const said = await answer.json();
-      if (answer.ok) { say(`${action}: done`); await refresh(); } else { say([said.detail, said.remedy].filter(Boolean).join("; ")); }
+      if (!answer.ok) { say([said.detail, said.remedy].filter(Boolean).join("; ")); return; }
+      say(`${action}: done`);
+      if (action === "priority") field.defaultValue = wish;
+      await refresh();
     } catch {
       say("the coordinator does not answer");
     } finally {
       button.disabled = false;
+      // A disabled button loses the focus, and after a pause another one is in its place.
+      if (hadFocus && document.activeElement === document.body) {
+        const same = document.getElementById(button.id) ?? document.querySelector("button[data-steer]");
+        same?.focus({ preventScroll: true });
+      }
     }
   };
 
@@ -106,6 +137,5 @@
   document.addEventListener("visibilitychange", follow);
   window.addEventListener("pagehide", stop);
   ready();
-  // Whoever is not let in has nothing to follow, and a game under way is the person's alone.
-  if (!document.querySelector("form[method=post], [data-still]")) follow();
+  follow();
 })();

@@ -43,9 +43,9 @@ const MOVES_SHOWN: usize = 60;
 #[must_use]
 pub fn choose_game() -> Markup {
     html! {
-        header {
+        header data-still {
             h1 { "Play" }
-            p class="question" { "A game against one of the built-in players. Its address holds the whole game: go back, reload it, or send it to somebody." }
+            p class="question" { "A game against one of the built-in players. Its address holds the whole game: go back, reload it, or share the link." }
         }
         dl class="games" {
             @for game in Rules::games() {
@@ -56,10 +56,19 @@ pub fn choose_game() -> Markup {
     }
 }
 
+/// The page that a link from elsewhere leads to: nothing is searched before it is followed.
+#[must_use]
+pub fn go_on(address: &PlayAddress) -> Markup {
+    html! {
+        header data-still { h1 { "Play" } }
+        p { a href=(address) { "Go on with this game of " (shown(&address.game)) } }
+    }
+}
+
 /// The page on which a person chooses rules, a player and a side.
 ///
 /// # Errors
-/// If there is no such game, or a rule is not one of it.
+/// If there is no such game, or it has no such rule.
 pub fn choose_player(address: &PlayAddress, new_seed: u64) -> Result<Markup, Problem> {
     let rules = address.read_rules().map_err(|problem| problem.moved_to(()))?;
     let game = rules.game();
@@ -68,7 +77,7 @@ pub fn choose_player(address: &PlayAddress, new_seed: u64) -> Result<Markup, Pro
     };
     Ok(html! {
         header { h1 { "Play " (game.name) } p class="about" { (game.meaning) } }
-        form class="setup" method="get" action="/play" {
+        form class="setup" data-still method="get" action="/play" {
             input type="hidden" name="game" value=(game.name);
             input type="hidden" name="seed" value=(new_seed);
             @if !address.moves.is_empty() {
@@ -360,13 +369,16 @@ fn pgn(
             Some(Side::Second) => "0-1",
         },
     };
+    let variant = if rules.switch("chess960") { "[Variant \"Chess960\"]\n" } else { "" };
     let set_up = match start(rules) {
         Ok(usual) if usual == opening => String::new(),
         Ok(_) | Err(_) => format!("[SetUp \"1\"]\n[FEN \"{opening}\"]\n"),
     };
     let black_begins = opening.split(' ').nth(1) == Some("b");
-    let mut text =
-        format!("[White \"{white}\"]\n[Black \"{black}\"]\n[Result \"{result}\"]\n{set_up}\n");
+    let mut text = format!(
+        "[Event \"?\"]\n[Site \"?\"]\n[Date \"????.??.??\"]\n[Round \"?\"]\n[White \"{white}\"]\n\
+         [Black \"{black}\"]\n[Result \"{result}\"]\n{variant}{set_up}\n"
+    );
     for (index, mv) in written.iter().enumerate() {
         let ply = index + usize::from(black_begins);
         match (ply % 2, index) {
@@ -425,7 +437,7 @@ pub fn continue_game(game: &SettledGame, ply: Option<u32>) -> Markup {
     let thinker = parameters(1 - opponent).or_else(|| parameters(opponent));
     html! {
         h2 { "Play on from here" }
-        ul class="continue" {
+        ul {
             li { a href=(address) {
                 "You as " (rules.game().side(side).word) " against "
                 @if address.player.is_empty() { "a built-in player" } @else { bdi { (shortened(&game.names[opponent], 80)) } }

@@ -221,7 +221,11 @@ pub fn player_text(parameters: &Parameters) -> String {
     let others = parameters.iter().filter(|(key, _)| *key != "algorithm");
     let words = others.map(|(key, value)| match value {
         Value::Text(text) => format!(" {key}={text}"),
-        value => format!(" {key}={value}"),
+        value @ (Value::Bool(_)
+        | Value::Integer(_)
+        | Value::Number(_)
+        | Value::List(_)
+        | Value::Table(_)) => format!(" {key}={value}"),
     });
     let words = format!("{}{}", algorithm.trim_matches('"'), words.collect::<String>());
     match read_player(&words) {

@@ -56,7 +56,9 @@ fn step<'m>(mv: &'m str, half: &str, sketch: &Sketch) -> &'m str {
         // From a cell, to a cell, and what a pawn becomes.
         Sketch::Pieces { .. } => (half.len() + 2).min(if half.len() < 4 { 4 } else { usize::MAX }),
         // A cell, and a turn.
-        _ => mv.find('-').filter(|end| *end > half.len()).unwrap_or(usize::MAX),
+        Sketch::Board { .. } | Sketch::Heaps(_) | Sketch::Notation(_) => {
+            mv.find('-').filter(|end| *end > half.len()).unwrap_or(usize::MAX)
+        }
     };
     mv.get(..end).unwrap_or(mv)
 }
@@ -66,7 +68,7 @@ fn common_start(text: &str, half: &str, sketch: &Sketch) -> usize {
     match sketch {
         Sketch::Pieces { .. } if half.len() < 4 => half.len().min(text.len()),
         Sketch::Pieces { .. } => text.len(),
-        _ => half.len().min(text.len()),
+        Sketch::Board { .. } | Sketch::Heaps(_) | Sketch::Notation(_) => half.len().min(text.len()),
     }
 }
 
@@ -86,8 +88,8 @@ fn place(part: &str, diagram: &Diagram) -> Option<ChoicePlace> {
             None if diagram.row_names == RowNames::Absent => {
                 let column = column(part).filter(|column| part.len() == 1 && column < columns)?;
                 let in_column = (column..cells.len()).step_by(*columns);
-                let free = in_column.filter(|place| cells[*place].is_none());
-                Some(ChoicePlace::Cell(free.last()?))
+                let mut free = in_column.filter(|place| cells[*place].is_none());
+                Some(ChoicePlace::Cell(free.next_back()?))
             }
             None => cell(part, *columns, cells.len(), diagram.row_names).map(ChoicePlace::Cell),
         },

@@ -46,11 +46,23 @@
     said.textContent = `${board(ply).querySelector(".reached").textContent}. ${board(ply).querySelector(".status").textContent}`;
   };
 
+  // Shows what the slider asks for, once a frame: browsers refuse many changes of the address in a short time.
+  let wish = null;
+  let isWaiting = false;
+  const slide = () => {
+    if (wish === null || isWaiting) return;
+    const ply = wish;
+    wish = null;
+    isWaiting = true;
+    show(ply);
+    requestAnimationFrame(() => { isWaiting = false; slide(); });
+  };
+
   document.body.append(said);
   slider.parentElement.hidden = false;
   mark();
   window.addEventListener("hashchange", mark);
-  slider.addEventListener("input", () => show(Number(slider.value)));
+  slider.addEventListener("input", () => { wish = Number(slider.value); slide(); });
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#ply-']");
     if (!link || event.button || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;

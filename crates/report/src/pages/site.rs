@@ -55,6 +55,28 @@ pub fn game_file(game_id: i64) -> String {
     format!("games/{game_id}.html")
 }
 
+/// The directories of a site.
+pub const DIRECTORIES: [&str; 3] = ["experiments", "games", "static"];
+
+/// Whether a site may have a file of this name.
+#[must_use]
+pub fn is_file(file: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let page = file.strip_suffix(".html").and_then(|page| page.split_once('/'));
+    match page {
+        Some(("experiments", page)) => page.split("-games-").all(is_number),
+        Some(("games", page)) => is_number(page),
+        Some(_) => false,
+        None => [INDEX, STYLE_FILE, SCRIPT_FILE].contains(&file),
+    }
+}
+
+/// Whether a text is the first page of a site, of any version.
+#[must_use]
+pub fn is_index(text: &str) -> bool {
+    text.contains("<meta name=\"generator\" content=\"spelrum ")
+}
+
 /// From the directory of all pages but the first to the site's.
 const UP: &str = "../";
 
@@ -83,14 +105,14 @@ pub fn index(experiments: &[ExperimentSummary]) -> String {
     page("", "Experiments", "", &contents)
 }
 
-/// Returns the page of an experiment with its report, its question as the summary that links to the page show, and the first
+/// Returns the page of an experiment with its report, what a link to it shows, and the first
 /// of the games that the site has.
 ///
 /// # Errors
 /// If an answer is missing that its report needs.
 pub fn experiment(
     experiment: &ExperimentSummary,
-    question: &str,
+    about: &str,
     answers: &Answers,
     games: &[GameSummary],
 ) -> Result<String> {
@@ -116,12 +138,12 @@ pub fn experiment(
             }
         }
     };
-    Ok(page(UP, &experiment.name, question, &contents))
+    Ok(page(UP, &experiment.name, about, &contents))
 }
 
 /// How many of an experiment's games have pages.
 fn games_here(experiment: &ExperimentSummary, games: usize) -> Markup {
-    let settled = experiment.games_settled + experiment.games_failed;
+    let settled = experiment.games_settled;
     html! {
         @if settled > games as u64 {
             p class="note" { "The newest " (count(games as u64)) " of " (counted(settled, "game")) " have a page here." }

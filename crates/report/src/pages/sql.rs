@@ -103,14 +103,15 @@ pub fn sql(statement: &str, view: QueryView, outcome: QueryOutcome) -> Markup {
     html! {
         header {
             h1 { "SQL" }
-            p class="about" { "One statement that only reads, over all results." }
+            p class="about" { "One read-only statement, over all results." }
         }
         // The script does not fetch this page again: it would run the statement again.
         form id="query" action="/sql" data-still {
             p { label for="statement" { "Statement" } }
             textarea id="statement" name="q" rows="8" spellcheck="false" autocapitalize="off" required { "\n" (statement) }
             @if let Some(sort) = view.sort { input type="hidden" name="sort" value=(sort); }
-            p { button { "Run" } }
+            @if view.plot.is_some() { input type="hidden" name="plot" value="1"; }
+            p { button name="sort" value="0" { "Run" } }
         }
         @if let Some([problem, remedy]) = problem {
             p class="problem" role="alert" { strong { (shown(&problem)) } @if !remedy.is_empty() { " " (shown(&remedy)) } }
@@ -118,7 +119,7 @@ pub fn sql(statement: &str, view: QueryView, outcome: QueryOutcome) -> Markup {
         @if let Some(table) = table { (result(view, table)) }
         section {
             h2 { "Questions" }
-            p class="note" { "Of the documentation, docs/sql.md, whose experiments are named depth, weights and clock: put names of yours in their place." }
+            p class="note" { "From docs/sql.md, whose statements name the experiments depth, weights and clock: replace these names with yours." }
             ol { @for question in &*QUESTIONS {
                 li { a href={ "/sql?question=" (question.word) } { (question.title) } }
             } }
@@ -147,7 +148,7 @@ fn result(view: QueryView, QueryTable { columns, mut rows, truncated }: QueryTab
             p { (amount(fetched, truncated)) @if columns.len() > COLUMNS_SHOWN {
                 "; the first " (COLUMNS_SHOWN) " of " (count(columns.len() as u64)) " columns are here"
             } "." }
-            div class="wide" { table {
+            div class="wide" tabindex="0" { table {
                 thead { tr { @for (name, number) in shown_columns() {
                     th scope="col" aria-sort=[sorted(sort, number)] {
                         button form="query" name="sort" value=(if sort == number { -number } else { number }) title="Sort the rows that are here" {
@@ -227,16 +228,27 @@ fn compare(a: &SqlValue, b: &SqlValue) -> Ordering {
         SqlValue::Text(_) => 2,
         SqlValue::Blob(_) => 3,
     };
-    let number = |value: &SqlValue| match value {
-        SqlValue::Integer(value) => *value as f64,
-        SqlValue::Real(value) => *value,
-        SqlValue::Null | SqlValue::Text(_) | SqlValue::Blob(_) => 0.0,
-    };
     match (a, b) {
         (SqlValue::Integer(a), SqlValue::Integer(b)) => a.cmp(b),
         (SqlValue::Text(a), SqlValue::Text(b)) => a.cmp(b),
         (SqlValue::Blob(a), SqlValue::Blob(b)) => a.cmp(b),
-        _ => rank(a).cmp(&rank(b)).then(number(a).total_cmp(&number(b))),
+        // Zero has one sign.
+        (SqlValue::Real(a), SqlValue::Real(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
+        (SqlValue::Integer(a), SqlValue::Real(b)) => compare_numbers(*a, *b),
+        (SqlValue::Real(a), SqlValue::Integer(b)) => compare_numbers(*b, *a).reverse(),
+        _ => rank(a).cmp(&rank(b)),
+    }
+}
+
+/// The order of an integer and a number, exact: rounded integers would not have one.
+fn compare_numbers(integer: i64, real: f64) -> Ordering {
+    /// 2^63, the first number above all integers.
+    const END: f64 = 9_223_372_036_854_775_808.0;
+    match real {
+        _ if real >= END => Ordering::Less,
+        _ if real < -END => Ordering::Greater,
+        // What is no number is never a value of SQLite.
+        _ => integer.cmp(&(real.trunc() as i64)).then(0.0_f64.total_cmp(&(real.fract() + 0.0))),
     }
 }
 
@@ -259,6 +271,23 @@ mod tests {
             QUESTIONS.iter().map(|question| &question.word).collect();
         assert_eq!(words.len(), QUESTIONS.len());
         assert_eq!(documented_statement("x"), None);
+    }
+
+    #[test]
+    fn integers_and_numbers_have_one_order() {
+        let (max, end) = (i64::MAX, 9_223_372_036_854_775_808.0);
+        for (integer, real, order) in [
+            (1, 1.0, Ordering::Equal),
+            (1, 1.5, Ordering::Less),
+            (-1, -1.5, Ordering::Greater),
+            (0, -0.0, Ordering::Equal),
+            (max, end, Ordering::Less),
+            (i64::MIN, -end, Ordering::Equal),
+            (0, f64::NEG_INFINITY, Ordering::Greater),
+            ((1 << 60) + 1, (1_i64 << 60) as f64, Ordering::Greater),
+        ] {
+            assert_eq!(compare_numbers(integer, real), order, "{integer} {real}");
+        }
     }
 
     #[test]
@@ -286,6 +315,16 @@ mod tests {
         let page = sql("", view, QueryOutcome::Rows(numbers(500))).into_string();
         assert!(page.contains("a by b") && page.contains("<svg"), "{page}");
         assert!(page.contains("The first 200 of 500 rows"), "{page}");
+        // Neighbours of a number that only its integers tell apart, and numbers next to zero.
+        let large = 1_i64 << 60;
+        let odd = (0..40_i64).map(|i| match i % 3 {
+            0 => vec![SqlValue::Real(large as f64), SqlValue::Real(6.4e-323)],
+            _ => vec![SqlValue::Integer(large + i * 7919 % 64), SqlValue::Real(0.0)],
+        });
+        let rows = QueryTable { rows: odd.collect(), ..numbers(0) };
+        let view = QueryView { sort: Some(1), plot: Some([1, 2]) };
+        let page = sql("", view, QueryOutcome::Rows(rows)).into_string();
+        assert!(page.contains("40 rows"), "{page}");
         for plot in [[0, 1], [1, 3], [usize::MAX, 1]] {
             let view = QueryView { sort: Some(i32::MIN), plot: Some(plot) };
             let page = sql("", view, QueryOutcome::Rows(numbers(3))).into_string();

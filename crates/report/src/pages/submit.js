@@ -6,15 +6,31 @@
   const most = 1048576;
   const said = document.getElementById("said");
   const file = document.getElementById("file");
-  const tooLong = (bytes) => `The sweep has ${bytes} bytes, and may have ${most}.`;
+  const plan = document.querySelector(".plan form");
+  const tooLong = (bytes) => `The sweep has ${bytes} bytes; the limit is ${most}.`;
+  // The plan is of the text that was sent.
+  const compare = () => {
+    if (!plan) return;
+    const changed = area.value !== area.defaultValue;
+    plan.querySelector("button").disabled = changed;
+    document.getElementById("changed").textContent = changed ? "The text has changed: check it again." : "";
+  };
+  let fromFile = "";
   const take = async (chosen) => {
     if (!chosen) return;
     if (chosen.size > most) { said.textContent = tooLong(chosen.size); return; }
-    area.value = await chosen.text();
+    const text = await chosen.text();
+    if (area.value.trim() && area.value !== fromFile && !confirm(`Replace the text in the form with ${chosen.name}?`)) return;
+    area.value = text;
+    fromFile = area.value;
+    compare();
     said.textContent = `${chosen.name} is in the form.`;
   };
   file.closest("[hidden]").hidden = false;
-  file.addEventListener("change", () => take(file.files[0]));
+  file.addEventListener("change", async () => { await take(file.files[0]); file.value = ""; });
+  area.addEventListener("input", compare);
+  // A browser may bring back what was typed.
+  window.addEventListener("pageshow", compare);
   for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
     area.addEventListener(kind, (event) => {
       if (!event.dataTransfer.types.includes("Files")) return;

@@ -140,8 +140,8 @@ fn planned(text: &str, plan: &SweepPlan, uuid: &str) -> Markup {
     let most = plan.depends_on_results || plan.stop_rule.is_some();
     let at_most = if most { "at most " } else { "" };
     let button = match (submitted.existed, &submitted.change) {
-        (false, _) => Some("Submit"),
-        (true, Some(_)) => Some("Change the experiment"),
+        (false, _) => Some("Submit this plan"),
+        (true, Some(_)) => Some("Change the experiment to this plan"),
         (true, None) => None,
     };
     html! {
@@ -170,6 +170,7 @@ fn planned(text: &str, plan: &SweepPlan, uuid: &str) -> Markup {
                     input type="hidden" name="sweep" value=(text);
                     button { (button) }
                 }
+                p id="changed" role="status" {}
             } @else {
                 p { a href={ "/experiments/" (submitted.experiment_uuid) } { "The experiment" } " has exactly this sweep already." }
             }
@@ -182,7 +183,7 @@ fn time(plan: &SweepPlan, most: bool) -> String {
     let Some(seconds) = plan.seconds else {
         return match plan.games_left {
             0 => "nothing is left to play".to_owned(),
-            _ => "unknown: no game ended within the second for which some were tried".to_owned(),
+            _ => "unknown: no game could be timed in a second".to_owned(),
         };
     };
     let about = match (plan.seconds_at_least, most) {

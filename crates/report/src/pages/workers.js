@@ -13,11 +13,12 @@
   };
   const click = async (button) => {
     const { worker, exclusion } = button.dataset;
+    const hadFocus = document.activeElement === button;
     button.disabled = true;
     try {
       if (exclusion === "exclude") {
         const { games } = await call(worker, "preview");
-        const words = `Exclude worker ${worker}? It gets no more games, and its ${games} results are discarded and replayed by others.`;
+        const words = `Exclude worker ${worker}? It gets no more games, and its results (${games}) are discarded and replayed by others.`;
         if (!confirm(words)) return;
       }
       await call(worker, exclusion);
@@ -26,6 +27,8 @@
       live.textContent = error instanceof TypeError ? "the coordinator does not answer" : error.message;
     } finally {
       button.disabled = false;
+      // A disabled button loses the focus, and the contents may have been replaced.
+      if (hadFocus && document.activeElement === document.body) document.getElementById(button.id)?.focus({ preventScroll: true });
     }
   };
   // The page's contents are replaced when something has changed.

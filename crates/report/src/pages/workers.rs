@@ -48,14 +48,15 @@ impl Games {
 pub fn workers(status: &Status) -> Markup {
     let coordinator = status.coordinator.as_ref();
     let workers = coordinator.map_or(&[][..], |coordinator| &coordinator.workers);
+    let total = coordinator.map_or(0, |coordinator| coordinator.workers_total);
     let all = workers.iter().map(Games::of_worker).fold(Games::default(), Games::plus);
     html! {
         header {
             h1 { "Workers" }
             @if let Some(coordinator) = coordinator {
                 p class="about" {
-                    (counted(coordinator.workers_total, "worker")) ", " (counted(slots(workers), "slot"))
-                    "; the coordinator is of version " (coordinator.version) ", and has run for "
+                    (counted(total, "worker")) ", " (counted(slots(workers), "slot"))
+                    "; coordinator version " (coordinator.version) ", running for "
                     (duration_us(coordinator.uptime_ms as f64 * 1e3))
                 }
             }
@@ -63,10 +64,10 @@ pub fn workers(status: &Status) -> Markup {
         @if workers.is_empty() {
             p { "No worker is connected. " code { "spelrum worker --coordinator URL" } " starts one." }
         } @else {
-            div class="wide" {
+            div class="wide" tabindex="0" {
                 table {
                     thead { tr {
-                        th scope="col" class="n" { "id" } th scope="col" { "worker" } th scope="col" { "games" } th scope="col" { "host" }
+                        th scope="col" class="n" { "id" } th scope="col" { "worker" } th scope="col" { "gets games" } th scope="col" { "host" }
                         th scope="col" { "version" } th scope="col" class="n" { "slots" }
                         th scope="col" class="n" { "playing" } th scope="col" class="n" { "leased" }
                         th scope="col" class="n" { "reported" } th scope="col" class="n" { "a minute" }
@@ -75,6 +76,11 @@ pub fn workers(status: &Status) -> Markup {
                         th scope="col" { "engines and builds" } th scope="col" { "labels" }
                     } }
                     tbody { @for worker in workers { (row(worker, all)) } }
+                }
+            }
+            @if total > workers.len() as u64 {
+                p class="note" {
+                    "The " (count(workers.len() as u64)) " busiest of " (counted(total, "worker")) "; slots and shares are of these."
                 }
             }
             p class="note" {
@@ -104,7 +110,7 @@ fn row(worker: &WorkerSummary, all: Games) -> Markup {
             td class="long withheld" { (games(worker, withheld)) } td { (shown(&worker.host)) }
             td { (shown(version)) } td class="n" { (worker.slots) } td class="n" { (count(worker.playing_games)) }
             td class="n" { (count(worker.leased_games)) } td class="n" { (count(worker.reported_games)) }
-            td class="n" { @if minutes > 0.0 { (count((own.reported as f64 / minutes).round() as u64)) } }
+            td class="n" { @if minutes > 0.0 { (speed(own.reported as f64 / minutes)) } }
             td class="n" { (beside([own.failed, own.reported], [others.failed, others.reported])) }
             td class="n" { (beside([own.forfeited, own.reported], [others.forfeited, others.reported])) }
             td class="n" { (count(worker.lost_games)) }
@@ -115,33 +121,40 @@ fn row(worker: &WorkerSummary, all: Games) -> Markup {
     }
 }
 
-/// A count of a worker's games with their share, and the share of the others.
+/// Games a minute.
+fn speed(games: f64) -> String {
+    if games < 10.0 { format!("{games:.1}") } else { count(games.round() as u64) }
+}
+
+/// A count of a worker's games with their share, and the share of the others; without the share of those who reported no game.
 fn beside([games, reported]: [u64; 2], [of_others, reported_others]: [u64; 2]) -> String {
-    let share = |games: u64, reported: u64| percent(games as f64 / reported.max(1) as f64);
-    match (games, of_others) {
-        (0, 0) => "0".to_owned(),
-        _ => format!(
-            "{}, {} ({})",
-            count(games),
-            share(games, reported),
-            share(of_others, reported_others)
-        ),
+    if games == 0 && of_others == 0 {
+        return "0".to_owned();
     }
+    let share =
+        |games: u64, reported: u64| (reported > 0).then(|| percent(games as f64 / reported as f64));
+    let own = share(games, reported).map_or(String::new(), |share| format!(", {share}"));
+    let others = share(of_others, reported_others);
+    let others = others.map_or(String::new(), |share| format!(" ({share})"));
+    format!("{}{own}{others}", count(games))
 }
 
 /// Whether a worker gets games, and the buttons for it.
 fn games(worker: &WorkerSummary, withheld: &[Attention]) -> Markup {
     let is_excluded = withheld.iter().any(|why| why.kind == AttentionKind::Excluded);
-    let button = |what: &str, words: &str| {
+    let id = |name: &str| format!("{name}-{}", worker.worker.0);
+    // After a click, the other button has the id, and with it the focus.
+    let readmit = id(if is_excluded { "exclusion" } else { "readmit" });
+    let button = |id: &str, what: &str, words: &str| {
         html! {
-            button type="button" hidden data-exclusion=(what) data-worker=(worker.worker.0)
+            button type="button" hidden id=(id) data-exclusion=(what) data-worker=(worker.worker.0)
                 aria-label={ (words) " worker " (worker.worker.0) } { (words) }
         }
     };
     html! {
         @for why in withheld { p { (shown(&why.problem)) } }
-        @if !withheld.is_empty() { (button("readmit", "Readmit")) }
-        @if !is_excluded { (button("exclude", "Exclude")) }
+        @if !withheld.is_empty() { (button(&readmit, "readmit", "Readmit")) }
+        @if !is_excluded { (button(&id("exclusion"), "exclude", "Exclude")) }
     }
 }
 
@@ -152,7 +165,10 @@ mod tests {
     #[test]
     fn a_share_is_beside_that_of_the_others() {
         assert_eq!(beside([0, 10], [0, 20]), "0");
-        assert_eq!(beside([3, 400], [1, 1_000]), "3, 0.8 % (0.1 %)");
-        assert_eq!(beside([0, 0], [7, 7]), "0, 0.0 % (100.0 %)");
+        assert_eq!(beside([3, 400], [1, 1_000]), "3, 0.75 % (0.10 %)");
+        assert_eq!(beside([0, 5], [7, 7]), "0, 0.0 % (100.0 %)");
+        assert_eq!(beside([0, 0], [7, 7]), "0 (100.0 %)");
+        assert_eq!(beside([3, 400], [0, 0]), "3, 0.75 %");
+        assert_eq!([0.04, 9.94, 10.0, 1234.5].map(speed), ["0.0", "9.9", "10", "1,235"]);
     }
 }

@@ -110,14 +110,16 @@ impl Axis {
     /// Creates an axis of values of either sign, wide enough for all of these.
     pub(crate) fn from_values(label: impl Into<String>, values: impl Iterator<Item = f64>) -> Self {
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-        for value in values.filter(|value| value.is_finite()) {
+        // The distance of larger ones has no number.
+        for value in values.filter(|value| value.abs() < 1e300) {
             (least, most) = (least.min(value), most.max(value));
         }
         if least > most {
             (least, most) = (0.0, 1.0);
         }
         let margin = match (most - least) * 0.04 {
-            0.0 => (most.abs() * 0.04).max(0.1),
+            // Of what is smaller there is no power of ten.
+            small if small < 1e-300 => (most.abs() * 0.04).max(0.1),
             margin => margin,
         };
         let range = [least - margin, most + margin];

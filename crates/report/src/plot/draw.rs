@@ -306,13 +306,13 @@ fn heat(page: &Page<'_>, shown: &Heat, areas: &mut Vec<Area>) -> Result<(), Erro
             let ink = Ink::Heat((share * (HEAT_STEPS - 1) as f64).round() as usize);
             let corners = [(near, top), (far, top + i32::try_from(HEAT_ROW).unwrap_or(0))];
             page.draw(&Rectangle::new(corners, ink.color().filled()))?;
+            let label = format!("{value:.2}");
             if let Some(cell) = shown.cells[row][column] {
                 let [x_label, y_label] = &shown.labels;
-                let name =
-                    format!("{x_label} {}, {y_label} {}", shown.columns[column], shown.rows[row]);
+                let (x, y) = (&shown.columns[column], &shown.rows[row]);
+                let name = format!("{x_label} {x}, {y_label} {y}: {label}");
                 areas.push(Area { cell, name, corner: (near, top), size: (side, HEAT_ROW) });
             }
-            let label = format!("{value:.2}");
             if f64::from(side) >= (label.len() + 1) as f64 * CHARACTER {
                 let middle = (i32::midpoint(near, far), middle);
                 text(page, &label, middle, HPos::Center, VPos::Center, Ink::Text)?;

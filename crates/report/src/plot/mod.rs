@@ -171,7 +171,7 @@ impl Figure {
                 @for note in &self.notes { p class="note" { (shown(note)) } }
                 @if !self.columns.is_empty() { details {
                     summary { "The numbers" }
-                    div class="wide" { (rows(&self.columns, &self.rows)) }
+                    div class="wide" tabindex="0" { (rows(&self.columns, &self.rows)) }
                 } }
             }
         })

@@ -26,7 +26,7 @@ pub(super) struct Drawn {
 #[derive(Debug)]
 pub(super) struct Area {
     pub(super) cell: CellId,
-    /// Its place on the axes.
+    /// Its place on the axes, and its value.
     pub(super) name: String,
     pub(super) corner: BackendCoord,
     pub(super) size: (u32, u32),
@@ -73,7 +73,16 @@ impl<'s> Drawing<'s> {
                     self.whiskers = Some((ink, path));
                 }
             },
-            _ => {
+            Ink::Text
+            | Ink::OnBar(_)
+            | Ink::Reference
+            | Ink::Line(_)
+            | Ink::Band(_)
+            | Ink::Marker(_)
+            | Ink::Bar(_)
+            | Ink::Part(_)
+            | Ink::OnPart
+            | Ink::Heat(_) => {
                 self.end_whiskers();
                 self.middle.push_str(&element(&ink.classes(), &path));
             }
