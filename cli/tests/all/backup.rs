@@ -107,7 +107,8 @@ fn a_restored_database_is_played_to_its_end() {
     // What is put back is at its second start then, as this is.
     end(coordinator);
     let coordinator = sandbox.coordinator_with("c.db", &address, "200ms");
-    settled(sandbox.settled("monday.db") + 200);
+    // On a crowded machine the copy may have nearly all.
+    settled((sandbox.settled("monday.db") + 200).min(2_000));
     end(coordinator);
     fs::remove_file(sandbox.path("c.db")).unwrap();
     sandbox.run(&["backup", "c.db", "--db", "monday.db"]).expect_exit(0);
@@ -116,7 +117,7 @@ fn a_restored_database_is_played_to_its_end() {
     sandbox.wait_until_finished(&coordinator);
     let hellos = "SELECT count(*) FROM workers WHERE last_hello_unix_us >
                   (SELECT max(started_unix_us) FROM coordinators)";
-    assert_eq!(sandbox.sql("c.db", hellos), "2", "each says who it is");
+    wait_until("each says who it is", || sandbox.sql("c.db", hellos) == "2");
     drop(workers);
     end(coordinator);
     sandbox.run(&["check", "--db", "c.db"]).expect_exit(0);

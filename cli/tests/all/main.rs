@@ -58,6 +58,7 @@ mod older_engines;
 mod on_finish;
 mod other_side;
 mod other_sqlite;
+mod page_figures;
 mod pages;
 mod pins;
 mod plan;

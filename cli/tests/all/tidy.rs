@@ -211,7 +211,7 @@ const MAY_KNOW_SQL: [&str; 7] = [
 
 /// Who may ask a source of results in SQL: the command for people who write some themselves, the door
 /// behind it, and what prints the answer.
-const MAY_ASK_IN_SQL: [&str; 8] = [
+const MAY_ASK_IN_SQL: [&str; 9] = [
     "cli/src/commands/sql.rs",
     "cli/src/results/query.rs",
     "crates/report/src/data/csv.rs",
@@ -221,6 +221,8 @@ const MAY_ASK_IN_SQL: [&str; 8] = [
     "crates/report/src/data/rows.rs",
     // Its rows go the same way to files.
     "crates/report/src/games/rows.rs",
+    // The page for queries.
+    "crates/report/src/pages/sql.rs",
 ];
 
 /// How it is asked, and what comes of it.

@@ -45,6 +45,7 @@ const NEED_PROGRAMS: &[&str] = &[
     "older_engines::a_round_robin_of_older_engines_is_read_by_python_chess",
     "other_sqlite::python_reads_dumps_and_restores",
     "other_sqlite::the_sqlite3_shell_reads_dumps_and_restores",
+    "pages::axe::axe_core_finds_nothing_on_any_page",
     "pages::pages_are_readable_in_a_browser_and_do_nothing",
     "pushed_programs::pushed_programs_play_on_the_workers_that_accept_them",
     "quarantine::a_worker_that_fails_much_says_why_it_gets_no_games_until_it_is_let_in",

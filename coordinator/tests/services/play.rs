@@ -144,7 +144,7 @@ async fn three_searches_at_once_are_too_many_and_off_means_off() {
     let quiet = Site::new();
     let off = quiet.serve().await;
     let refused = refused(&off, &json!({ "game": "nim" })).await;
-    assert_eq!(refused, "409 this coordinator searches no positions for people");
+    assert_eq!(refused, "409 this coordinator does not search positions for people");
     let page = get(&off, "/play", "").await;
     assert!(page.status() == 409 && page.body.contains("--play"), "{}", page.body);
     assert!(!get(&off, "/", "").await.body.contains("href=\"/play\""));

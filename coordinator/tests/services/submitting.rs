@@ -125,7 +125,7 @@ async fn a_large_sweep_is_answered_and_a_larger_one_refused() {
     assert_eq!(sent.status(), 303, "{}", sent.body);
     let page = post(&served, &[("sweep", &sized((1 << 20) + 1))], "").await;
     assert_eq!(page.status(), 400);
-    assert!(page.body.contains("1048577 bytes, and may have 1048576"), "{}", page.body);
+    assert!(page.body.contains("1048577 bytes; the limit is 1048576"), "{}", page.body);
 }
 
 #[tokio::test]

@@ -9,12 +9,20 @@ use crate::sandbox::{Sandbox, tic_tac_toe};
 const TOKEN: &str = "a-token-that-nobody-else-has-0123456789";
 
 /// Waits until an expression is true in the page.
-fn wait_for(browser: &mut Browser, expression: &str) {
+pub(super) fn wait_for(browser: &mut Browser, expression: &str) {
     let begun = Instant::now();
     while browser.evaluate(expression) != true {
         assert!(begun.elapsed() < Duration::from_secs(120), "{expression}: {}", text(browser));
         std::thread::park_timeout(Duration::from_millis(50));
     }
+}
+
+/// Pastes a sweep, and has it checked.
+fn paste(browser: &mut Browser, url: &str, sweep: &str) {
+    browser.go(&format!("{url}/submit"), WIDE, "light");
+    let text = serde_json::to_string(sweep).unwrap();
+    browser.evaluate(&format!("document.querySelector('textarea').value = {text}"));
+    browser.evaluate("document.querySelector('form.sweep button').click()");
 }
 
 fn text(browser: &mut Browser) -> String {
@@ -85,8 +93,37 @@ fn a_sweep_is_watched_and_steered_in_a_browser() {
         assert!(run(&["list", "--name", "steered"]).contains(after));
     }
 
+    browser.evaluate("document.getElementById('priority').value = '7'");
+    browser.evaluate("document.querySelector('button[data-steer=priority]').click()");
+    let shown = "document.getElementById('priority').getAttribute('value') === '7'";
+    wait_for(&mut browser, shown);
+    run(&["cancel", "steered"]);
+
+    // A sweep is pasted: its error is beside the line, and without it a button submits it.
+    let good = tic_tac_toe("pasted", 4);
+    paste(&mut browser, &url, &good.replace("games = 4", "gamess = 4"));
+    let marked = "document.querySelector('.marked mark')?.textContent";
+    wait_for(&mut browser, &format!("{marked} === 'gamess'"));
+    paste(&mut browser, &url, &good);
+    wait_for(&mut browser, "document.querySelector('.plan h2')?.textContent === 'pasted'");
+    browser.evaluate("document.querySelector('.plan form button').click()");
+    wait_for(&mut browser, "location.pathname.startsWith('/experiments/')");
+    assert!(run(&["list"]).contains("pasted"));
+
+    // The worker is excluded and readmitted from the page.
+    browser.go(&format!("{url}/workers"), WIDE, "light");
+    browser.evaluate("window.confirm = () => true");
+    for (what, after) in [("exclude", "readmit"), ("readmit", "exclude")] {
+        let button = |what: &str| {
+            format!("document.querySelector('button[data-exclusion={what}]:not([hidden])')")
+        };
+        wait_for(&mut browser, &format!("!!{}", button(what)));
+        browser.evaluate(&format!("{}.click()", button(what)));
+        wait_for(&mut browser, &format!("!!{} && !{}", button(after), button(what)));
+    }
+
     // All of it fits a phone, in the dark too, and the pages' policy allows all that they do.
-    for path in ["/", "/workers", "/experiments/watched"] {
+    for path in ["/", "/workers", "/submit", "/experiments/watched"] {
         for scheme in ["light", "dark"] {
             let events = browser.go(&format!("{url}{path}"), NARROW, scheme);
             let is_fault =

@@ -1,7 +1,10 @@
 //! Pages of `report --html` as a browser shows them: wide and narrow, in light and dark, and printed.
 
+mod axe;
 mod browser;
 mod live;
+mod play;
+mod published;
 
 use std::path::{Path, PathBuf};
 
