@@ -1,5 +1,5 @@
 //! The page for queries. It needs the role that a query needs, takes one of the same places, and ends at the same bounds;
-//! its rows are shown to its caller alone, and to nobody a second time.
+//! its rows are shown to its caller alone, and are not kept.
 
 use std::sync::Arc;
 

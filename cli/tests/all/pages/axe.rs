@@ -42,7 +42,8 @@ fn axe_core_finds_nothing_on_any_page() {
     sandbox.run(&["run", "small.toml", "--db", "c.db"]).expect_exit(0);
     sandbox.run(&["report", "--db", "c.db", "--html", "small.html"]).expect_exit(0);
     sandbox.run(&["report", "--db", "c.db", "--site", "site"]).expect_exit(0);
-    let mut command = sandbox.spelrum(&["coordinator", "--db", "c.db", "--listen", "127.0.0.1:0"]);
+    let mut command =
+        sandbox.spelrum(&["coordinator", "--db", "c.db", "--listen", "127.0.0.1:0", "--play"]);
     let coordinator = sandbox.coordinator_as(command.env("SPELRUM_TOKEN", TOKEN));
     let url = &coordinator.url;
     let with_token = |words: &[&str]| {
@@ -82,7 +83,21 @@ fn axe_core_finds_nothing_on_any_page() {
         &mut browser,
         "document.querySelector('h1')?.textContent === 'Experiments'",
     );
-    let pages = ["/", "/workers", "/experiments/small", "/games/1", "/experiments/missing"];
+    let pages = [
+        "/",
+        "/workers",
+        "/experiments/small",
+        "/experiments/small/games",
+        "/experiments/missing",
+        "/games/1",
+        "/submit",
+        "/sql?q=SELECT+1+AS+a,+2+AS+b&plot=1",
+        "/sql?q=wrong",
+        "/play",
+        "/play?game=nim",
+        "/play?game=tic-tac-toe&player=random",
+        "/play?game=pentago&player=random&half=c3",
+    ];
     for page in pages {
         finds_nothing(&mut browser, &format!("{url}{page}"));
     }
