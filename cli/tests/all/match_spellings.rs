@@ -64,7 +64,7 @@ fn every_spelling_plays_and_its_games_are_read_by_others() {
             line.extend(TWO.split(' '));
         }
         line.extend(words.split(' '));
-        line.extend(["-maxmoves", "6", "--db", &db, "--pgn", &pgn]);
+        line.extend(["-maxmoves", "3", "--db", &db, "--pgn", &pgn]);
         let ran = sandbox.run(&line);
         ran.expect_exit(0);
         assert!(ran.stdout().contains("Results of "), "{words}: {}", ran.stdout());

@@ -110,7 +110,7 @@ fn a_player_over_each_protocol_plays_the_same_games() {
     let mut has_pass = false;
     for_each_game(|side, game, sandbox, players| {
         // Passes come late.
-        let (plies, games, depth) = if side.protocol == "gtp" { (60, 40, 1) } else { (30, 4, 2) };
+        let (plies, games, depth) = if side.protocol == "gtp" { (60, 20, 1) } else { (24, 4, 2) };
         let other = players[0];
         let openings = format!("games = {games}\nopenings = {{ kind = \"random\", plies = 4 }}\n");
         for opening in ["games = 2\n", &openings] {

@@ -69,7 +69,7 @@ fn a_game_that_does_not_stop_fails_and_is_played_again() {
 fn stops_a_game() -> bool {
     let sandbox = Sandbox::new();
     // Longer than any game takes that nobody stops, also on a crowded machine.
-    let Some((_coordinator, mut worker)) = begun(&sandbox, &sweep(500, "20s"), "2") else {
+    let Some((_coordinator, mut worker)) = begun(&sandbox, &sweep(200, "20s"), "2") else {
         return true;
     };
     let stuck = next(&worker, None);
@@ -83,7 +83,7 @@ fn stops_a_game() -> bool {
             let _gone = kill_process(stuck, Signal::STOP);
             stopped = Instant::now();
         }
-        !failures(&sandbox).is_empty() || sandbox.settled("played.db") == 500
+        !failures(&sandbox).is_empty() || sandbox.settled("played.db") == 200
     });
     let said = failures(&sandbox);
     if !said.is_empty() {
@@ -93,14 +93,14 @@ fn stops_a_game() -> bool {
         assert!(test_kill_process(stuck).is_err(), "it is gone");
     }
     assert_eq!(worker.wait().code(), Some(0));
-    assert_whole(&sandbox, 500);
+    assert_whole(&sandbox, 200);
     !said.is_empty()
 }
 
 #[test]
 fn a_process_that_is_killed_costs_what_it_played() {
     let sandbox = Sandbox::new();
-    let Some((_coordinator, mut worker)) = begun(&sandbox, &sweep(500, "1h"), "2") else {
+    let Some((_coordinator, mut worker)) = begun(&sandbox, &sweep(200, "1h"), "2") else {
         return;
     };
     let mut before = None;
@@ -118,7 +118,7 @@ fn a_process_that_is_killed_costs_what_it_played() {
         assert!(line.contains("the playing process ended while it was played"), "{said}");
         assert!(line.contains("SIGKILL"), "{said}");
     }
-    assert_whole(&sandbox, 500);
+    assert_whole(&sandbox, 200);
 }
 
 /// What tells every process of a worker to end, as a service manager does, has it finish its games.

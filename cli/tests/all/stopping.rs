@@ -65,7 +65,7 @@ fn assert_same_everywhere(sandbox: &Sandbox, rule: &str) {
 #[test]
 fn a_sequential_test_ends_the_same_on_one_process_and_on_four_that_are_killed() {
     let sandbox = Sandbox::new();
-    assert_same_everywhere(&sandbox, "sprt = { elo0 = 0, elo1 = 2 }");
+    assert_same_everywhere(&sandbox, "sprt = { elo0 = 0, elo1 = 3 }");
     let report = sandbox.run(&["report", "--db", "four.db", "--json"]);
     let report: serde_json::Value = serde_json::from_str(report.stdout()).unwrap();
     for cell in report["cells"].as_array().unwrap() {
@@ -74,7 +74,7 @@ fn a_sequential_test_ends_the_same_on_one_process_and_on_four_that_are_killed() 
         let taken = if llr >= upper { "elo1" } else { "elo0" };
         assert!(llr >= upper || llr <= lower, "{cell}");
         assert_eq!(sprt["verdict"], taken, "{cell}");
-        assert_eq!(cell["stop_rule"], "sprt 0 to 2 Elo, normalized, alpha 0.05, beta 0.05");
+        assert_eq!(cell["stop_rule"], "sprt 0 to 3 Elo, normalized, alpha 0.05, beta 0.05");
         assert_eq!(cell["games"], cell["stopped_after"], "{cell}");
     }
 }
@@ -82,20 +82,20 @@ fn a_sequential_test_ends_the_same_on_one_process_and_on_four_that_are_killed() 
 #[test]
 fn the_status_says_where_rules_stand() {
     let sandbox = Sandbox::new();
-    sandbox.write("sweep.toml", &sweep("precision = 0.02"));
+    sandbox.write("sweep.toml", &sweep("precision = 0.03"));
     sandbox.run(&["run", "sweep.toml", "--db", "run.db"]).expect_exit(0);
     let ended = sandbox.sql("run.db", "SELECT count(stop_number) FROM cells");
     let cells = sandbox.sql("run.db", "SELECT count(*) FROM cells");
     let coordinator = sandbox.coordinator("run.db", "127.0.0.1:0");
     for door in [["--db", "run.db"], ["--coordinator", &coordinator.url]] {
         let said = sandbox.run(&["status", door[0], door[1]]);
-        let line = format!("precision 0.02; it has ended {ended} of {cells} cells");
+        let line = format!("precision 0.03; it has ended {ended} of {cells} cells");
         assert!(said.expect_exit(0).stdout().contains(&line), "{}", said.stdout());
         let json = sandbox.run(&["status", door[0], door[1], "--json"]);
         let json: serde_json::Value = serde_json::from_str(json.stdout()).unwrap();
         let stops = &json["stops"][0];
         assert_eq!(stops["experiment"], json["experiments"][0]["name"]);
-        assert_eq!(stops["rule"], "precision 0.02");
+        assert_eq!(stops["rule"], "precision 0.03");
         assert_eq!(
             [&stops["cells_ended"], &stops["cells"]].map(ToString::to_string),
             [&*ended, &*cells]
@@ -106,17 +106,17 @@ fn the_status_says_where_rules_stand() {
 #[test]
 fn a_precision_stop_is_the_same_on_one_process_and_on_four_that_are_killed() {
     let sandbox = Sandbox::new();
-    assert_same_everywhere(&sandbox, "precision = 0.02");
+    assert_same_everywhere(&sandbox, "precision = 0.03");
 
     // Other rules, over the same games.
-    for rule in ["precision = 0.015", "sprt = { elo0 = 0, elo1 = 1 }"] {
+    for rule in ["precision = 0.025", "sprt = { elo0 = 0, elo1 = 2 }"] {
         sandbox.write("sweep.toml", &sweep(rule));
         sandbox.run(&["run", "sweep.toml", "--db", "run.db"]).expect_exit(0);
         sandbox.run(&["run", "sweep.toml", "--db", "anew.db"]).expect_exit(0);
         assert_stopped(&sandbox, "run.db");
         assert_eq!(counted(&sandbox, "run.db"), counted(&sandbox, "anew.db"));
     }
-    sandbox.write("sweep.toml", &sweep("precision = 0.02"));
+    sandbox.write("sweep.toml", &sweep("precision = 0.03"));
     sandbox.run(&["run", "sweep.toml", "--db", "run.db"]).expect_exit(0);
     assert_stopped(&sandbox, "run.db");
     assert_eq!(counted(&sandbox, "run.db"), counted(&sandbox, "one.db"));

@@ -20,10 +20,10 @@ fn sweep(games: u32) -> String {
 }
 
 /// Games of each cell that the sweep begins with, and grows by.
-const GAMES: u32 = 2_000;
+const GAMES: u32 = 1_000;
 
-/// With fewer games to play than this the sweep grows: a coordinator that dies at its 25th commit plays up to 2,000.
-const GAMES_LEFT_MIN: u64 = 3_000;
+/// With fewer games to play than this the sweep grows: a coordinator that dies at its 12th commit plays up to 1,000.
+const GAMES_LEFT_MIN: u64 = 1_500;
 
 /// How a coordinator is started.
 pub(super) struct Terms<'s> {

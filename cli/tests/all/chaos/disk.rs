@@ -139,7 +139,7 @@ fn a_database_that_another_program_has_locked_is_waited_for() {
     wait_until("it is well again", || healthz(&cluster.coordinator).ends_with("\r\n\r\nok\n"));
     cluster.plays_on();
     // For less than anybody waits, again and again.
-    for _ in 0..20 {
+    for _ in 0..8 {
         drop(Lock::on(&sandbox.path(super::cluster::DB)));
         cluster.plays_on();
     }
