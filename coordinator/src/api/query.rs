@@ -1,7 +1,6 @@
 //! Users' own queries: rows as they come, a line of JSON for each.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -16,16 +15,12 @@ use spelrum_proto::problem::Problem;
 use spelrum_proto::{Reason, Refusal};
 use spelrum_report::data::{RowsFormat, rows_writer};
 
-use super::reply::line;
+use super::reply::{QUIET, line};
 use super::{Api, LINES_CONTENT_TYPE, parameters, place, reply};
 use crate::services::reading_failed;
 use spelrum_store::{QueryRows, StoreError};
 use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
-
-/// An empty line is sent when a query has found no rows for this long: an answer without progress is treated as one
-/// that its client does not read (`server/answer.rs`).
-const QUIET: Duration = Duration::from_secs(5);
 
 /// Most bytes of values in a file of Parquet: all of its rows wait on the coordinator's disk for the last one.
 const PARQUET_BYTES_MAX: usize = 256 << 20;
@@ -51,7 +46,7 @@ async fn start(api: &Api, body: &[u8]) -> Result<Response, Refusal> {
     let lines = stream::unfold(Some((rows, place)), async |running| {
         let (mut rows, place) = running?;
         let next = match tokio::time::timeout(QUIET, rows.next()).await {
-            // A sign of life: the query goes on.
+            // A sign of life, which is an empty line: the query goes on.
             Err(_) => Ok(Some(Vec::new())),
             Ok(next) => next,
         };

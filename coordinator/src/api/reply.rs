@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use futures_util::stream;
+use futures_util::{Stream, stream};
 use serde::Serialize;
 use spelrum_proto::api::{JSON_CONTENT_TYPE, VERSION_HEADER};
 use spelrum_proto::problem::{PROBLEM_CONTENT_TYPE, Problem};
@@ -15,6 +15,10 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 /// Bytes of a piece.
 const PIECE_BYTES: usize = 64 << 10;
+
+/// A sign of life is given when an answer has had nothing to send for this long: an answer without progress is treated as
+/// one that its client does not read (`server/answer.rs`).
+pub(super) const QUIET: Duration = Duration::from_secs(5);
 
 /// Most pieces that wait for their reader.
 const PIECES_MAX: usize = 2;
@@ -51,13 +55,23 @@ pub(super) fn large_json<T: Serialize + Send + 'static>(
     streamed(pieces, JSON_CONTENT_TYPE)
 }
 
-/// An answer of pieces that come one after another.
+/// An answer of pieces that come one after another, as slowly as it may be.
 pub(super) fn streamed(
     pieces: mpsc::Receiver<io::Result<Bytes>>,
     content_type: &'static str,
 ) -> Response {
-    let pieces = stream::unfold(pieces, async |mut pieces| Some((pieces.recv().await?, pieces)));
-    named(Body::from_stream(pieces), content_type)
+    named(Body::from_stream(with_signs_of_life(pieces, QUIET)), content_type)
+}
+
+/// An empty piece is a sign of life, of which nothing is sent.
+fn with_signs_of_life(
+    pieces: mpsc::Receiver<io::Result<Bytes>>,
+    quiet: Duration,
+) -> impl Stream<Item = io::Result<Bytes>> {
+    stream::unfold(pieces, move |mut pieces| async move {
+        let piece = tokio::time::timeout(quiet, pieces.recv()).await;
+        Some((piece.unwrap_or(Some(Ok(Bytes::new())))?, pieces))
+    })
 }
 
 /// An answer with its content type, from a coordinator of this version.
@@ -150,5 +164,32 @@ impl Write for Pieces {
         self.sender
             .blocking_send(Ok(piece.into()))
             .map_err(|_gone| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use futures_util::StreamExt as _;
+
+    use super::*;
+
+    /// A query that finds rows after a long time is not taken for one that its client does not read.
+    #[tokio::test]
+    async fn an_answer_that_has_nothing_to_send_gives_signs_of_life() {
+        const QUIET: Duration = Duration::from_millis(10);
+        let (sender, pieces) = mpsc::channel(1);
+        let begun = Instant::now();
+        tokio::spawn(async move {
+            tokio::time::sleep(20 * QUIET).await;
+            sender.send(Ok(Bytes::from_static(b"1\r\n"))).await
+        });
+        let pieces = with_signs_of_life(pieces, QUIET).map(Result::unwrap);
+        let pieces: Vec<Bytes> = pieces.collect().await;
+        let (last, signs) = pieces.split_last().unwrap();
+        assert_eq!(&**last, b"1\r\n");
+        assert!(!signs.is_empty() && signs.iter().all(Bytes::is_empty), "{signs:?}");
+        assert!(signs.len() <= (begun.elapsed().as_millis() / QUIET.as_millis()) as usize);
     }
 }

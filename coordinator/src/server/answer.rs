@@ -185,6 +185,27 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn an_empty_piece_is_progress_and_is_not_passed_on() {
+        const PATIENCE: Duration = Duration::from_millis(100);
+        let crowd = Crowd::with_room(1 << 20);
+        let (sender, pieces) = tokio::sync::mpsc::channel::<Bytes>(1);
+        let pieces = futures_util::stream::unfold(pieces, async |mut pieces| {
+            Some((Ok::<_, std::convert::Infallible>(pieces.recv().await?), pieces))
+        });
+        let (mut answer, _) =
+            Answer::enter(&crowd, ConnectionId(1), Form::Html, Body::from_stream(pieces));
+        let reading = tokio::spawn(async move { next(&mut answer).await.unwrap().into_data() });
+        for _ in 0..8 {
+            tokio::time::sleep(PATIENCE / 4).await;
+            sender.send(Bytes::new()).await.unwrap();
+            tokio::task::yield_now().await;
+            assert_eq!(crowd.expire(PATIENCE), 0);
+        }
+        sender.send(Bytes::from_static(b"late")).await.unwrap();
+        assert_eq!(&reading.await.unwrap().unwrap()[..], b"late");
+    }
+
+    #[tokio::test]
     async fn the_heaviest_makes_room() {
         let crowd = Crowd::with_room(150_000);
         let (mut large, _) = Answer::enter(&crowd, ConnectionId(1), Form::Grpc, all(100_000));
