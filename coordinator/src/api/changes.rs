@@ -155,8 +155,14 @@ impl Answers<PlanSweep> for Api {
         self.planner.check_programs(&planned, uuid, new_experiment).await?;
         let Planned { plan, place, .. } = planned;
         let workers = self.dispatch.workers().await?.workers;
-        let here = workers_here(&workers, self.heartbeat_interval);
-        let slots = here.map(|worker| u64::from(worker.slots)).sum::<u64>().max(1);
+        let here = || workers_here(&workers, self.heartbeat_interval);
+        let slots: u64 = here().map(|worker| u64::from(worker.slots)).sum();
+        let for_timed = here().map(|worker| match worker.quiet_slots {
+            0 => worker.slots,
+            quiet => quiet.min(worker.slots),
+        });
+        let for_timed: u64 = for_timed.map(u64::from).sum();
+        let has_timed = plan.has_timed();
         let (depends_on_results, stop_rule) =
             (plan.course.is_some(), plan.stop.map(|rule| rule.describe()));
         let (game, task) = (plan.game.clone(), plan.task());
@@ -165,7 +171,8 @@ impl Answers<PlanSweep> for Api {
         // It keeps the place of a sweep that is planned, even after the client has gone.
         let timed = tokio::task::spawn_blocking(move || {
             let _place = place;
-            let (slots, begun) = (PlayingSlots { slots, quiet_slots: 0 }, Instant::now());
+            let slots = PlayingSlots { slots: slots.max(1), quiet_slots: for_timed };
+            let begun = Instant::now();
             playing_time(&left, slots, CALIBRATION, &|| begun.elapsed())
         });
         let timed = timed.await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()));
@@ -179,6 +186,7 @@ impl Answers<PlanSweep> for Api {
             depends_on_results,
             stop_rule,
             slots,
+            timed_slots: has_timed.then_some(for_timed),
             seconds,
             seconds_at_least: is_at_least,
         }))

@@ -33,8 +33,10 @@ async fn a_pasted_sweep_is_planned_and_submitted_once() {
     let sweep = quick_sweep("pasted", 6).replace('\n', "\r\n");
     let planned = post(&served, &[("sweep", &sweep)], "").await;
     assert_eq!(planned.status(), 200, "{}", planned.body);
+    let no_worker =
+        "no worker is connected; one slot as fast as the coordinator's machine would take about";
     for words in
-        ["<h2>pasted</h2>", "<dt>games</dt><dd>6</dd>", "<dt>cells</dt><dd>1</dd>", "on 1 slot"]
+        ["<h2>pasted</h2>", "<dt>games</dt><dd>6</dd>", "<dt>cells</dt><dd>1</dd>", no_worker]
     {
         assert!(planned.body.contains(words), "{words}: {}", planned.body);
     }
@@ -55,6 +57,21 @@ async fn a_pasted_sweep_is_planned_and_submitted_once() {
     let more = post(&served, &[("sweep", &quick_sweep("pasted", 8))], "").await;
     assert!(more.body.contains("This sweep would change it"), "{}", more.body);
     assert!(more.body.contains("to play   8 games"), "{}", more.body);
+    // Timed games are played on exclusive slots alone.
+    let timed = quick_sweep("timed", 2).replace("depth = 1", "move_time = \"1ms\"");
+    for quiet_slots in [0, 2] {
+        let mut hello = spelrum_test_support::hello(&uuid::Uuid::new_v4().to_string());
+        hello.slots = 4;
+        hello.quiet_slots = Some(quiet_slots);
+        served.work().await.hello(hello).await.unwrap();
+        let planned = post(&served, &[("sweep", &timed)], "").await.body;
+        let (slots, on_them) = match quiet_slots {
+            0 => (4, ""),
+            _ => (8, ", timed games on 6 of them"),
+        };
+        let words = format!(" on {slots} slots as fast as the coordinator's machine{on_them}</dd>");
+        assert!(planned.contains(&words), "{words}: {planned}");
+    }
     // A link to the experiment tells its result.
     HandWorker::new(&served).await.work_until_done().await;
     let page = get(&served, &places[0], "").await.body;

@@ -98,10 +98,13 @@ pub struct SweepPlan {
     pub depends_on_results: bool,
     /// The rule that may end a cell early, in words: then all figures are upper bounds.
     pub stop_rule: Option<String>,
-    /// Slots of the connected workers for which the time holds; 1 without workers.
+    /// Slots of the connected workers; 0 without workers.
     pub slots: u64,
-    /// Seconds that what is left takes on these slots, if they are as fast as the coordinator's machine, which has played
-    /// a few of the games; `None` if none of them ended in time.
+    /// Slots of the connected workers that play timed games: of a worker with exclusive slots only these. `None` if no game
+    /// is timed.
+    pub timed_slots: Option<u64>,
+    /// Seconds that what is left takes on these slots, or on one slot without workers, if they are as fast as the
+    /// coordinator's machine, which has played a few of the games; `None` if none of them ended in time.
     pub seconds: Option<f64>,
     /// Whether `seconds` is a lower bound: games of external engines, large ones and long ones are not timed.
     pub seconds_at_least: bool,

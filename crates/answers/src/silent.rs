@@ -122,6 +122,7 @@ mod tests {
             name: name.to_owned(),
             host: "rack".to_owned(),
             slots: 1,
+            quiet_slots: 0,
             engine_revision: ENGINE_REVISION,
             silent_ms,
             leased_games,

@@ -105,6 +105,9 @@ pub struct WorkerSummary {
     pub host: String,
     /// Number of concurrent games.
     pub slots: u32,
+    /// Of its slots, the exclusive ones, which alone play timed games; 0 if all its slots play them.
+    #[serde(default)]
+    pub quiet_slots: u32,
     /// The revision of its engine.
     pub engine_revision: u32,
     /// Milliseconds since its last message.

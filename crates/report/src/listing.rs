@@ -235,6 +235,7 @@ mod tests {
             name: name.to_owned(),
             host: String::new(),
             slots: 1,
+            quiet_slots: 0,
             engine_revision: 1,
             silent_ms: 0,
             leased_games: 0,

@@ -31,6 +31,7 @@ fn worker(name: &str, silent_ms: u64, leased_games: u64) -> WorkerSummary {
         name: name.to_owned(),
         host: String::new(),
         slots: 1,
+        quiet_slots: 0,
         engine_revision: ENGINE_REVISION,
         silent_ms,
         leased_games,

@@ -48,6 +48,7 @@ fn worker(name: &str, engines: &[OfferedEngine]) -> WorkerSummary {
         name: name.to_owned(),
         host: String::new(),
         slots: 2,
+        quiet_slots: 0,
         engine_revision: ENGINE_REVISION,
         silent_ms: 0,
         leased_games: 0,

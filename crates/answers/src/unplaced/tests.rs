@@ -31,6 +31,7 @@ fn worker(labels: &[&str]) -> WorkerSummary {
         name: "w".to_owned(),
         host: "h".to_owned(),
         slots: 1,
+        quiet_slots: 0,
         engine_revision: ENGINE_REVISION,
         silent_ms: 0,
         leased_games: 0,

@@ -191,8 +191,22 @@ fn time(plan: &SweepPlan, most: bool) -> String {
         (false, true) => "at most about",
         (false, false) => "about",
     };
-    let (time, slots) = (duration_us(seconds * 1e6), counted(plan.slots, "slot"));
-    format!("{about} {time} on {slots} as fast as the coordinator's machine")
+    time_text(seconds, (plan.slots, plan.timed_slots), about)
+}
+
+/// A number of seconds, and the slots for which it holds.
+fn time_text(seconds: f64, (slots, timed_slots): (u64, Option<u64>), about: &str) -> String {
+    let (time, fast) = (duration_us(seconds * 1e6), "as fast as the coordinator's machine");
+    let on_slots = || format!("{about} {time} on {} {fast}", counted(slots, "slot"));
+    match timed_slots {
+        _ if slots == 0 => {
+            format!("no worker is connected; one slot {fast} would take {about} {time}")
+        }
+        Some(timed) if timed < slots => {
+            format!("{}, timed games on {} of them", on_slots(), count(timed))
+        }
+        _ => on_slots(),
+    }
 }
 
 #[cfg(test)]
@@ -202,6 +216,31 @@ mod tests {
     fn faulty_page(text: &str, place: Option<Range<usize>>) -> String {
         let fault = Fault { problem: "<no>", remedy: "do", place };
         submit(&NewSweep::Faulty { text, fault }).into_string()
+    }
+
+    #[test]
+    fn a_plan_says_on_which_slots_its_time_holds() {
+        for (slots, timed_slots, text) in [
+            (
+                0,
+                None,
+                "no worker is connected; one slot as fast as the coordinator's machine would take about 60.0 s",
+            ),
+            (
+                0,
+                Some(0),
+                "no worker is connected; one slot as fast as the coordinator's machine would take about 60.0 s",
+            ),
+            (1, None, "about 60.0 s on 1 slot as fast as the coordinator's machine"),
+            (8, Some(8), "about 60.0 s on 8 slots as fast as the coordinator's machine"),
+            (
+                8,
+                Some(2),
+                "about 60.0 s on 8 slots as fast as the coordinator's machine, timed games on 2 of them",
+            ),
+        ] {
+            assert_eq!(time_text(60.0, (slots, timed_slots), "about"), text);
+        }
     }
 
     #[test]

@@ -144,6 +144,7 @@ impl Readers {
             name: row.name,
             host: row.host,
             slots: row.slots,
+            quiet_slots: 0,
             engine_revision: row.engine_revision,
             silent_ms: 0,
             leased_games: 0,

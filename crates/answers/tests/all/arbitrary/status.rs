@@ -46,7 +46,8 @@ prop_compose! {
         let [slots, engine_revision] = small;
         let [silent_ms, leased_games, playing_games, reported_games, lost_games] = counts;
         WorkerSummary {
-            worker: WorkerId(id), name, host, slots, engine_revision, silent_ms, leased_games,
+            worker: WorkerId(id), name, host, slots, quiet_slots: slots / 2,
+            engine_revision, silent_ms, leased_games,
             playing_games, reported_games, lost_games, memory_bytes,
             engines: engines.into(), engines_total: engines_more, built: std::sync::Arc::default(),
             labels: [Label { name: "site".to_owned(), value: label }].into(),

@@ -331,6 +331,7 @@ pub(super) fn worker() -> WorkerSummary {
         name: "fast".to_owned(),
         host: "lab-1".to_owned(),
         slots: 8,
+        quiet_slots: 2,
         engine_revision: 31,
         silent_ms: 250,
         leased_games: 16,
