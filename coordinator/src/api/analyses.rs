@@ -288,6 +288,11 @@ fn bounded_player(rules: &Rules, mut given: Parameters) -> Result<Player, Refusa
     Ok(player)
 }
 
+/// Whether a player can search positions here.
+pub(crate) fn can_search(rules: &Rules, player: &Parameters) -> bool {
+    bounded_player(rules, player.clone()).is_ok()
+}
+
 /// A problem with a game, a position or a player.
 fn malformed<P>(problem: spelrum_engine::Problem<P>) -> Refusal {
     Refusal::new(Reason::Malformed, problem.what, problem.remedy)

@@ -39,6 +39,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use self::analyses::Searches;
+pub(crate) use self::analyses::can_search;
 use self::openapi::Operation;
 use self::parameters::PathParameters;
 pub(crate) use self::parameters::from_query;

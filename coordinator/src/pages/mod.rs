@@ -23,7 +23,7 @@ use axum::routing::get;
 use axum::{Extension, Router};
 use spelrum_answers::{
     GamesFilter, GamesOrder, GetExperiment, GetGame, GetOverview, GetProgress, GetRatings,
-    GetReport, GetStatus, ListGames,
+    GetReport, GetStatus, ListGames, SettledGame,
 };
 use spelrum_model::Task;
 use spelrum_proto::{Reason, Refusal};
@@ -34,7 +34,7 @@ use spelrum_store::Question as _;
 use self::live::Live;
 use self::rendered::Rendered;
 use crate::access::{CalledFrom, Sessions};
-use crate::api::{Api, retry_after, unanswered};
+use crate::api::{Api, can_search, retry_after, unanswered};
 use crate::transport::Transport;
 
 /// Paths of pages with data beside `/`, and the beginnings of paths that name an experiment or a game.
@@ -179,6 +179,10 @@ impl Pages {
         made.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
     }
 
+    async fn settled_game(&self, game_id: i64) -> Result<SettledGame, Refusal> {
+        GetGame { game_id }.answer(&self.api.readers).await.map_err(unanswered)
+    }
+
     /// A page, made anew if that of this address is older than a second.
     async fn page(
         &self,
@@ -213,15 +217,28 @@ async fn experiment(
 async fn game(State(pages): State<Arc<Pages>>, Path(id): Path<i64>, uri: Uri) -> Response {
     let ply = uri.query().and_then(|query| query.strip_prefix("ply="));
     let ply: Option<u32> = ply.and_then(|ply| ply.parse().ok());
+    // A ply beyond the game is not a page of its own.
+    let (ply, game) = match ply {
+        None => (None, None),
+        Some(ply) => match pages.settled_game(id).await {
+            Ok(game) => {
+                let plies = game.moves.as_ref().map_or(0, Vec::len);
+                (Some(ply).filter(|ply| (*ply as usize) < plies), Some(game))
+            }
+            Err(refusal) => return refused(&refusal),
+        },
+    };
     let making = Arc::clone(&pages);
     let make = async move {
-        let question = GetGame { game_id: id };
-        let game = question.answer(&making.api.readers).await.map_err(unanswered)?;
+        let game = match game {
+            Some(game) => game,
+            None => making.settled_game(id).await?,
+        };
         let may_play = making.api.may_play();
         let made = tokio::task::spawn_blocking(move || {
             let [first, second] = &game.summary.players;
             let title = format!("{first} against {second}, game {id}");
-            let links = may_play.then(|| pages::continue_game(&game, ply));
+            let links = may_play.then(|| pages::continue_game(&game, ply, can_search));
             let contents = pages::game(game, ply, &links.unwrap_or_default());
             let contents = contents.map_err(internal)?;
             Ok(pages::page(Place::Elsewhere, &title, "", &contents, may_play))

@@ -6,8 +6,8 @@ use maud::{Markup, html};
 use spelrum_answers::{AnalyzedPosition, GameResult, PositionAnalysis, SettledGame};
 use spelrum_engine::games::Chess;
 use spelrum_engine::{
-    Game, GameInfo, ParameterKind, Player, Problem, Rules, Side, TextGame, Value, with_game,
-    written_moves,
+    Game, GameInfo, ParameterKind, Parameters, Player, Problem, Rules, Side, TextGame, Value,
+    with_game, written_moves,
 };
 
 use super::game::rule_words;
@@ -396,7 +396,11 @@ fn pgn(
 /// Links from a ply of a settled game: to go on from there against the player that does not move there, and to what it
 /// thinks. Nothing for a game that failed or whose definition is damaged, and after its end.
 #[must_use]
-pub fn continue_game(game: &SettledGame, ply: Option<u32>) -> Markup {
+pub fn continue_game(
+    game: &SettledGame,
+    ply: Option<u32>,
+    can_search: impl Fn(&Rules, &Parameters) -> bool,
+) -> Markup {
     if matches!(game.summary.result, GameResult::Failed(_)) {
         return html! {};
     }
@@ -414,9 +418,7 @@ pub fn continue_game(game: &SettledGame, ply: Option<u32>) -> Markup {
     let swapped = game.definition.swap_sides && game.game.number % 2 == 1;
     let parameters = |mover: usize| {
         let parameters = &game.definition.players[if swapped { 1 - mover } else { mover }];
-        let is_ours = Player::from_parameters(rules, parameters)
-            .is_ok_and(|player| player.external().is_none());
-        is_ours.then(|| player_text(parameters))
+        can_search(rules, parameters).then(|| player_text(parameters))
     };
     let rule = |word: String| {
         word.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -425,7 +427,7 @@ pub fn continue_game(game: &SettledGame, ply: Option<u32>) -> Markup {
         game: rules.name().to_owned(),
         rules: rule_words(rules).into_iter().filter_map(rule).collect(),
         opening: game.opening.clone(),
-        // An external engine does not play here: a person chooses another player.
+        // A player that cannot search here does not play here: a person chooses another one.
         player: parameters(opponent).unwrap_or_default(),
         side,
         seed: 0,

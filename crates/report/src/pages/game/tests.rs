@@ -295,3 +295,16 @@ fn scores_of_wins_are_words() {
     let shown = [5, -5, WIN_MIN, -WIN_MIN, WIN - 3, 3 - WIN].map(short_score);
     assert_eq!(shown, ["5", "-5", "win", "loss", "win in 3", "loss in 3"]);
 }
+
+/// Where its players cannot search, a person still plays on, against another player.
+#[test]
+fn only_players_that_can_search_are_offered() {
+    let game = settled(r#"{"name":"tic-tac-toe"}"#, r#"{"algorithm":"random"}"#, 9, 1);
+    let links = |can_search: bool| {
+        crate::pages::continue_game(&game, Some(1), |_, _| can_search).into_string()
+    };
+    assert!(links(true).contains("think=1") && links(true).contains("exact=1"));
+    let others = links(false);
+    assert!(!others.contains("think=1") && !others.contains("player="), "{others}");
+    assert!(others.contains("against a built-in player"), "{others}");
+}
