@@ -20,7 +20,10 @@ fn drawn(sandbox: &Sandbox, rows: &str) -> (usize, usize, usize) {
     let svg = std::fs::read_to_string(sandbox.path("drawn.svg")).unwrap();
     let plot = svg.rsplit_once("<g transform").unwrap().1;
     let count = |class: &str| plot.matches(&format!("class=\"{class} s")).count();
-    (count("line"), count("marker"), count("whisker"))
+    // Markers of a line are one element.
+    let markers = plot.split("class=\"marker s").skip(1);
+    let points = markers.map(|part| part.split("/>").next().unwrap().matches('M').count()).sum();
+    (count("line"), points, count("whisker"))
 }
 
 #[test]

@@ -32,10 +32,11 @@
     const style = getComputedStyle(element);
     const svg = element.closest("svg");
     if (element instanceof SVGElement && element.tagName !== "text") continue;
-    // A text on a bar is drawn right after it.
-    const before = element.previousElementSibling;
-    const isOnBar = svg && /^on-/.test(element.className.baseVal);
-    const under = isOnBar ? getComputedStyle(before).fill : behind(svg ?? element);
+    // A text on a bar is drawn right after it, or in a group for bars of its kind.
+    const kind = svg && /^on-(win|draw|loss)$/.exec(element.parentElement.getAttribute("class"))?.[1];
+    const isOnPart = svg && element.className.baseVal === "on-part";
+    const bar = kind ? svg.querySelector(`.bar.${kind}`) : isOnPart ? element.previousElementSibling : null;
+    const under = bar ? getComputedStyle(bar).fill : behind(svg ?? element);
     const ratio = contrast(svg ? style.fill : style.color, under);
     if (ratio < 4.5) pale.push(`${ratio.toFixed(2)} ${element.tagName}.${element.className.baseVal ?? element.className} ${words(element)}`);
     const scale = svg ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1;

@@ -42,11 +42,13 @@ pub(super) fn rows_as_plot<'w>(
     Ok(Box::new(Drawing { columns, has_series, has_intervals, rows: Vec::new(), out }))
 }
 
-/// Two columns of rows, by their numbers from 1, as a plot in a page.
+/// Two columns of rows, by their numbers from 1, as a plot in a page, with a sentence that tells screen readers where its
+/// numbers are.
 pub(crate) fn plotted_columns(
     columns: &[String],
     rows: &[Vec<SqlValue>],
     places: [usize; 2],
+    numbers: &str,
 ) -> Result<Markup> {
     let place = |number: usize| {
         let place = number.checked_sub(1).filter(|place| *place < columns.len());
@@ -57,7 +59,7 @@ pub(crate) fn plotted_columns(
     let rows = rows.iter().map(|row| places.map(|place| row[place].clone()).to_vec()).collect();
     let out = std::io::sink();
     let drawing = Drawing { columns: names, has_series: false, has_intervals: false, rows, out };
-    Ok(drawing.figure()?.markup(1, None)?)
+    Ok(drawing.figure()?.markup_about(1, None, numbers)?)
 }
 
 struct Drawing<W> {

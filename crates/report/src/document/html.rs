@@ -175,7 +175,7 @@ impl Remaining<'_> {
                 div class="wide" tabindex="0" {
                     table class=[number_classes(columns)] {
                         thead { tr { @for (index, column) in columns.iter().enumerate() {
-                            th scope="col" class=[class(index, column.heading())] {
+                            th class=[class(index, column.heading())] {
                                 (shortened(column.heading(), TEXT_CHARACTERS_MAX))
                             }
                         } } }

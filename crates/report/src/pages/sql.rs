@@ -128,8 +128,12 @@ pub fn sql(statement: &str, view: QueryView, outcome: QueryOutcome) -> Markup {
 }
 
 fn result(view: QueryView, QueryTable { columns, mut rows, truncated }: QueryTable) -> Markup {
-    let plot = view.plot.map(|places| plotted_columns(&columns, &rows, places));
     let fetched = rows.len();
+    let numbers = match fetched > ROWS_SHOWN {
+        false => "Its numbers are in the table of rows above.".to_owned(),
+        true => format!("Of its numbers, {ROWS_SHOWN} rows are in the table above."),
+    };
+    let plot = view.plot.map(|places| plotted_columns(&columns, &rows, places, &numbers));
     let sort = view.sort.unwrap_or_default();
     if let Some(column) =
         usize::try_from(sort.unsigned_abs()).ok().and_then(|sort| sort.checked_sub(1))
@@ -166,6 +170,10 @@ fn result(view: QueryView, QueryTable { columns, mut rows, truncated }: QueryTab
                 button form="query" name="format" value="csv" { "CSV" }
                 button form="query" name="format" value="json" { "JSON" }
                 @if HAS_PARQUET { button form="query" name="format" value="parquet" { "Parquet" } }
+            }
+            p class="note" {
+                "CSV has texts exactly as they are: spreadsheets take those that begin with =, +, - or @ for formulas. \
+                 Import such a column as text."
             }
         }
         @if columns.len() > 1 { section {
@@ -315,6 +323,8 @@ mod tests {
         let page = sql("", view, QueryOutcome::Rows(numbers(500))).into_string();
         assert!(page.contains("a by b") && page.contains("<svg"), "{page}");
         assert!(page.contains("The first 200 of 500 rows"), "{page}");
+        assert!(page.contains("Of its numbers, 200 rows are in the table above."), "{page}");
+        assert!(!page.contains("table that follows"), "{page}");
         // Neighbours of a number that only its integers tell apart, and numbers next to zero.
         let large = 1_i64 << 60;
         let odd = (0..40_i64).map(|i| match i % 3 {

@@ -157,9 +157,20 @@ impl Figure {
     /// Returns the figure's markup in a page, in which its number is unique. `cell_games` is the address of the games of
     /// a cell, without the cell's id at its end: values of cells then lead to their games.
     pub(super) fn markup(&self, number: usize, cell_games: Option<&str>) -> io::Result<Markup> {
+        self.markup_about(number, cell_games, "Its numbers are in the table that follows.")
+    }
+
+    /// The same, with another sentence that tells screen readers where its numbers are.
+    pub(super) fn markup_about(
+        &self,
+        number: usize,
+        cell_games: Option<&str>,
+        numbers: &str,
+    ) -> io::Result<Markup> {
         let is_alone = self.panels.len() == 1;
         let panels = self.panels.iter().zip(1..).map(|(panel, place)| {
-            panel.markup(&self.title, is_alone, &format!("plot-{number}-{place}"), cell_games)
+            let id = format!("plot-{number}-{place}");
+            panel.markup([&self.title, numbers], is_alone, &id, cell_games)
         });
         let panels = panels.collect::<io::Result<Vec<_>>>()?;
         Ok(html! {
@@ -181,7 +192,7 @@ impl Figure {
 impl Panel {
     fn markup(
         &self,
-        title: &str,
+        [title, numbers]: [&str; 2],
         is_alone: bool,
         id: &str,
         cell_games: Option<&str>,
@@ -202,8 +213,8 @@ impl Panel {
                 @if let Some(legend) = legend { (legend) }
                 // The style sheet shows one of them.
                 div class="plot" {
-                    (svg::image(wide, "on-page", id, &title, cell_games))
-                    (svg::image(narrow, "on-phone", &format!("{id}-phone"), &title, cell_games))
+                    (svg::image(wide, "on-page", id, Some([&title, numbers]), cell_games))
+                    (svg::image(narrow, "on-phone", id, None, cell_games))
                 }
             }
         })
@@ -259,7 +270,7 @@ fn legend(keys: &[(Key, &str)]) -> io::Result<Option<Markup>> {
 fn rows(columns: &[Column], rows: &[Vec<String>]) -> Markup {
     html! {
         table class=[number_classes(columns)] {
-            thead { tr { @for column in columns { th scope="col" { (shown(column.heading())) } } } }
+            thead { tr { @for column in columns { th { (shown(column.heading())) } } } }
             tbody { @for row in rows {
                 tr { @for cell in row { td { (shortened(cell, NAME_CHARACTERS_MAX)) } } }
             } }

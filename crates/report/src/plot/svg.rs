@@ -10,7 +10,7 @@ use plotters_backend::{
 };
 use spelrum_model::CellId;
 
-use super::ink::Ink;
+use super::ink::{Ink, Outcome};
 use crate::text::shown;
 
 /// A finished drawing.
@@ -39,10 +39,14 @@ pub(super) struct Drawing<'s> {
     elements: &'s mut String,
     /// Lines of the grid and of the axes, which lie below all else.
     below: [String; 2],
-    /// Whiskers of a series that were drawn last, and may go on.
-    whiskers: Option<(Ink, String)>,
+    /// Bars of each outcome, which lie above those, and do not overlap.
+    bars: [String; 3],
+    /// Whiskers or markers of a series that were drawn last, and may go on.
+    run: Option<(Ink, String)>,
     /// Elements between the lines and the texts.
     middle: String,
+    /// Texts on bars of each outcome.
+    on_bars: [String; 3],
     /// Texts, which lie above all else, by the end at which they are placed.
     texts: [String; 3],
 }
@@ -55,8 +59,8 @@ type Drew = Result<(), DrawingErrorKind<Infallible>>;
 impl<'s> Drawing<'s> {
     /// Creates an empty drawing of this size, which is appended to `elements` when it is presented.
     pub(super) fn new(size: (u32, u32), elements: &'s mut String) -> Self {
-        let (below, middle, texts) = Default::default();
-        Self { size, elements, below, whiskers: None, middle, texts }
+        let (below, bars, middle, on_bars, texts) = Default::default();
+        Self { size, elements, below, bars, run: None, middle, on_bars, texts }
     }
 
     /// Draws a path of an ink.
@@ -66,11 +70,12 @@ impl<'s> Drawing<'s> {
         match ink {
             Ink::Grid => self.below[0].push_str(&path),
             Ink::Axis => self.below[1].push_str(&path),
-            Ink::Whisker(_) => match &mut self.whiskers {
+            Ink::Bar(outcome) => self.bars[outcome as usize].push_str(&path),
+            Ink::Whisker(_) | Ink::Marker(_) => match &mut self.run {
                 Some((last, paths)) if *last == ink => paths.push_str(&path),
                 _ => {
-                    self.end_whiskers();
-                    self.whiskers = Some((ink, path));
+                    self.end_run();
+                    self.run = Some((ink, path));
                 }
             },
             Ink::Text
@@ -78,20 +83,18 @@ impl<'s> Drawing<'s> {
             | Ink::Reference
             | Ink::Line(_)
             | Ink::Band(_)
-            | Ink::Marker(_)
-            | Ink::Bar(_)
             | Ink::Part(_)
             | Ink::OnPart
             | Ink::Heat(_) => {
-                self.end_whiskers();
+                self.end_run();
                 self.middle.push_str(&element(&ink.classes(), &path));
             }
         }
         Ok(())
     }
 
-    fn end_whiskers(&mut self) {
-        if let Some((ink, paths)) = self.whiskers.take() {
+    fn end_run(&mut self) {
+        if let Some((ink, paths)) = self.run.take() {
             self.middle.push_str(&element(&ink.classes(), &paths));
         }
     }
@@ -124,13 +127,14 @@ fn steps(points: impl IntoIterator<Item = BackendCoord>, is_closed: bool) -> Str
     path
 }
 
-/// Returns a drawing as an image in a page, with a text description. With an address that ends with a cell's id, the
+/// Returns a drawing as an image in a page, with its title and a sentence about its numbers for screen readers; without
+/// them, they are those of the image with the same id. With an address that ends with a cell's id, the
 /// areas of cells are links.
 pub(super) fn image(
     Drawn { size: (width, height), elements, areas }: Drawn,
     class: &str,
     id: &str,
-    title: &str,
+    about: Option<[&str; 2]>,
     cell_games: Option<&str>,
 ) -> Markup {
     let [title_id, desc_id] = [format!("{id}-title"), format!("{id}-desc")];
@@ -139,8 +143,10 @@ pub(super) fn image(
     let role = if address.is_some() { "group" } else { "img" };
     html! {
         svg class=(class) viewBox=(format!("0 0 {width} {height}")) role=(role) aria-labelledby=(title_id) aria-describedby=(desc_id) {
-            title id=(title_id) { (shown(title)) }
-            desc id=(desc_id) { "Its numbers are in the table that follows." }
+            @if let Some([title, numbers]) = about {
+                title id=(title_id) { (shown(title)) }
+                desc id=(desc_id) { (numbers) }
+            }
             (PreEscaped(elements))
             @if let Some(address) = address { @for Area { cell, name, corner: (x, y), size: (width, height) } in areas {
                 a href={ (address) (cell) } aria-label=(shown(&name)) {
@@ -170,13 +176,22 @@ impl DrawingBackend for Drawing<'_> {
     }
 
     fn present(&mut self) -> Drew {
-        self.end_whiskers();
-        for (ink, path) in [Ink::Grid, Ink::Axis].into_iter().zip(std::mem::take(&mut self.below)) {
+        self.end_run();
+        let below = [Ink::Grid, Ink::Axis].into_iter().zip(std::mem::take(&mut self.below));
+        let bars = Outcome::ALL.map(Ink::Bar).into_iter().zip(std::mem::take(&mut self.bars));
+        for (ink, path) in below.chain(bars) {
             if !path.is_empty() {
                 self.elements.push_str(&element(&ink.classes(), &path));
             }
         }
         self.elements.push_str(&std::mem::take(&mut self.middle));
+        for (outcome, texts) in Outcome::ALL.into_iter().zip(std::mem::take(&mut self.on_bars)) {
+            let class = Ink::OnBar(outcome).classes();
+            if !texts.is_empty() {
+                let group = html! { g class=(class) { (PreEscaped(&texts)) } };
+                self.elements.push_str(&group.into_string());
+            }
+        }
         for (anchor, texts) in ANCHORS.into_iter().zip(std::mem::take(&mut self.texts)) {
             let class = Ink::Text.classes();
             let group = html! { g class=(class) text-anchor=(anchor) { (PreEscaped(&texts)) } };
@@ -257,14 +272,17 @@ impl DrawingBackend for Drawing<'_> {
             HPos::Center => 1,
             HPos::Right => 2,
         };
-        let class = (ink != Ink::Text).then(|| ink.classes());
-        let element = html! { text class=[&class] x=(x) y=(y) { (shown(text)) } };
-        if class.is_none() {
-            self.texts[anchor].push_str(&element.into_string());
-        } else {
-            // The style sheet places it in the middle of its bar.
-            self.end_whiskers();
-            self.middle.push_str(&element.into_string());
+        let is_grouped = matches!(ink, Ink::Text | Ink::OnBar(_));
+        let class = (!is_grouped).then(|| ink.classes());
+        let element = html! { text class=[&class] x=(x) y=(y) { (shown(text)) } }.into_string();
+        // The style sheet places a text in the middle of its bar.
+        match ink {
+            Ink::Text => self.texts[anchor].push_str(&element),
+            Ink::OnBar(outcome) => self.on_bars[outcome as usize].push_str(&element),
+            _ => {
+                self.end_run();
+                self.middle.push_str(&element);
+            }
         }
         Ok(())
     }
