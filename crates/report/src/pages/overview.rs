@@ -57,7 +57,10 @@ pub fn overview(status: &Status, running: &[Running]) -> Markup {
                     (card(status, experiment, running))
                 }
             } @else {
-                p { "Nothing is being played. " code { "spelrum submit SWEEP.toml --coordinator URL" } " submits a sweep." }
+                p {
+                    "Nothing is being played. " a href="/submit" { "Submit a new sweep" } " here, or by "
+                    code { "spelrum submit SWEEP.toml --coordinator URL" } "."
+                }
             }
         }
         section {

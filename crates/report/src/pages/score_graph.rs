@@ -13,8 +13,9 @@ const SIZE: [f64; 2] = [640.0, 176.0];
 const LEFT: f64 = 88.0;
 const RIGHT: f64 = 632.0;
 const MIDDLE: f64 = 84.0;
-/// From the middle to the greatest score, and to wins.
+/// From the middle to the greatest score, without wins and beside them, and to wins.
 const REACH: f64 = 60.0;
+const REACH_BESIDE_WINS: f64 = 44.0;
 const REACH_OF_WINS: f64 = 74.0;
 /// The most points of a player, about.
 const POINTS_MAX: usize = 400;
@@ -30,10 +31,11 @@ pub(super) fn score_graph(names: &[String; 2], moves: &[MoveRecord], ply: usize)
         return None;
     }
     let largest = others.iter().map(|score| score.unsigned_abs()).max().unwrap_or(0).max(1);
+    let reach = if wins.is_empty() { REACH } else { REACH_BESIDE_WINS };
     let x = |plies: usize| LEFT + (RIGHT - LEFT) * plies as f64 / moves.len() as f64;
     let y = |score: i32| match is_win(score) {
         true => MIDDLE - REACH_OF_WINS * f64::from(score.signum()),
-        false => MIDDLE - REACH * f64::from(score) / f64::from(largest),
+        false => MIDDLE - reach * f64::from(score) / f64::from(largest),
     };
     let line = |mover: u8| {
         let own: Vec<_> =
