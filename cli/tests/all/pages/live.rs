@@ -18,7 +18,7 @@ pub(super) fn wait_for(browser: &mut Browser, expression: &str) {
 }
 
 /// Pastes a sweep, and has it checked.
-fn paste(browser: &mut Browser, url: &str, sweep: &str) {
+pub(super) fn paste(browser: &mut Browser, url: &str, sweep: &str) {
     browser.go(&format!("{url}/submit"), WIDE, "light");
     let text = serde_json::to_string(sweep).unwrap();
     browser.evaluate(&format!("document.querySelector('textarea').value = {text}"));
@@ -162,6 +162,18 @@ fn an_open_page_survives_a_restart_of_the_coordinator() {
     sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
     wait_for(&mut browser, "!!document.querySelector('article a')");
     assert_eq!(browser.evaluate(&says("does not answer")), false);
+
+    // A page of another build is loaded anew; but once in a while only, should two builds answer in turn.
+    let is_older =
+        "document.querySelector('script[src]').setAttribute('src', '/static/pages.js?0')";
+    browser.evaluate(is_older);
+    sandbox.run(&["cancel", "afterwards", "--coordinator", &url]).expect_exit(0);
+    wait_for(&mut browser, "!window.isSamePage && !!document.querySelector('tbody a')");
+    browser.evaluate("window.isSamePage = true");
+    browser.evaluate(is_older);
+    sandbox.write("sweep.toml", &tic_tac_toe("later", 40));
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
+    wait_for(&mut browser, &says("load this page anew"));
 
     // Of a coordinator that demands a token, no browser is let in any more.
     coordinator.process.kill();

@@ -35,9 +35,10 @@ pub fn page(place: Place, title: &str, about: &str, contents: &Markup, may_play:
         let current = (place == of_place).then_some("page");
         html! { a href=(path) aria-current=[current] { (name) } }
     };
+    let build = format!("{:016x}", super::BUILD);
     let head = html! {
-        link rel="stylesheet" href="/static/pages.css";
-        script src="/static/pages.js" defer {}
+        link rel="stylesheet" href={ "/static/pages.css?" (build) };
+        script src={ "/static/pages.js?" (build) } defer {}
     };
     let links = html! {
         (link("/", "Overview", Place::Overview))

@@ -48,5 +48,23 @@ pub const SCRIPT: &str = concat!(
     include_str!("workers.js"),
 );
 
+/// Differs between builds of other styles or scripts. Pages name it in the addresses of both: a browser does not take an older
+/// build's from its cache, and an open page that meets another build is loaded anew.
+pub(crate) const BUILD: u64 = fingerprint([STYLE, SCRIPT]);
+
+/// FNV-1a.
+const fn fingerprint(texts: [&str; 2]) -> u64 {
+    let (mut hash, mut text) = (0xcbf2_9ce4_8422_2325_u64, 0);
+    while text < texts.len() {
+        let (bytes, mut at) = (texts[text].as_bytes(), 0);
+        while at < bytes.len() {
+            hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0100_0000_01b3);
+            at += 1;
+        }
+        text += 1;
+    }
+    hash
+}
+
 /// The script of pages that are files ([`site`]), which they can do without.
 pub const SITE_SCRIPT: &str = include_str!("site.js");

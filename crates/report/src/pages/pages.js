@@ -11,6 +11,7 @@
   let last = document.querySelector("main")?.innerHTML;
 
   const LATE = "not up to date";
+  const OTHER = "the coordinator has another version: load this page anew";
   const say = (words) => { if (live && live.textContent !== words) live.textContent = words; };
 
   // A page of a form that is sent, or of a search or a refusal, is not fetched again: its address alone does not give it.
@@ -21,6 +22,22 @@
 
   // What can have the focus without an id, in the order of the page.
   const stops = (part) => [...part.querySelectorAll("a, button, summary, select")];
+
+  // The build of a page, which the address of its script names.
+  const build = (page) => page.querySelector("script[src^='/static/pages.js']")?.getAttribute("src");
+
+  // Loads the page anew: its style and script do not fit pages of another build. At most once a minute in a tab, should
+  // coordinators of two builds answer in turn.
+  const renew = () => {
+    try {
+      if (!(Date.now() - Number(sessionStorage.getItem("spelrum-renewed")) < 60000)) {
+        sessionStorage.setItem("spelrum-renewed", Date.now());
+        location.reload();
+        return;
+      }
+    } catch { /* No storage: the reader does it. */ }
+    say(OTHER);
+  };
 
   // Fetches this page again, and puts its contents in the place of those that are shown.
   const refresh = async () => {
@@ -36,12 +53,16 @@
         if (seconds) setTimeout(refresh, 1000 * seconds * (1 + Math.random()));
         return;
       }
-      if (live?.textContent === LATE) say("");
       const text = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = text.querySelector("main");
       const shown = document.querySelector("main");
-      const busy = document.activeElement && document.activeElement.matches("main input, main textarea, main select");
-      if (!fresh || !shown || busy || isEdited(shown) || fresh.innerHTML === last) return;
+      const busy = document.activeElement?.matches("main input, main textarea, main select") || (shown && isEdited(shown));
+      if (build(text) !== build(document)) {
+        if (busy) say(OTHER); else renew();
+        return;
+      }
+      if (live?.textContent === LATE) say("");
+      if (!fresh || !shown || busy || fresh.innerHTML === last) return;
       last = fresh.innerHTML;
       const open = [...shown.querySelectorAll("details")].map((part) => part.open);
       const focused = shown.contains(document.activeElement) ? document.activeElement : null;
@@ -62,7 +83,7 @@
   };
 
   // Not all tabs and browsers at the same moment.
-  const changed = () => setTimeout(refresh, 300 * Math.random());
+  const changed = () => setTimeout(refresh, 200 * Math.random());
 
   const listen = () => {
     stream = new EventSource("/live");
