@@ -361,6 +361,8 @@ impl Coordinator {
             heartbeat_interval,
             planner: planner.clone(),
         };
+        #[cfg(feature = "faults")]
+        let readers = self.faults.with_query_limit(readers);
         let stop_serving = shutdown.child_token();
         let stopping = stop_serving.clone();
         let may_play = self.may_play;

@@ -4,11 +4,12 @@ mod end;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use spelrum_model::GameId;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use spelrum_store::StoreError;
+use spelrum_store::{Readers, StoreError};
 
 use end::{End, Point};
 
@@ -25,6 +26,8 @@ pub struct Faults {
     stalled: Arc<AtomicBool>,
     /// By how much the places for connections are reduced.
     connections_missing: Arc<AtomicUsize>,
+    /// The bound of queries, in milliseconds; 0 for the usual one.
+    query_ms: Arc<AtomicU64>,
     /// Where the process ends.
     end: Arc<End>,
 }
@@ -74,6 +77,19 @@ impl Faults {
 
     pub(crate) fn connections_max(&self) -> usize {
         usize::MAX - self.connections_missing.load(Ordering::SeqCst)
+    }
+
+    /// Limits the time of queries, from the next start on.
+    pub fn limit_queries(&self, most: Duration) {
+        let milliseconds = u64::try_from(most.as_millis()).unwrap_or(u64::MAX);
+        self.query_ms.store(milliseconds, Ordering::SeqCst);
+    }
+
+    pub(crate) fn with_query_limit(&self, readers: Readers) -> Readers {
+        match self.query_ms.load(Ordering::SeqCst) {
+            0 => readers,
+            most => readers.with_query_time_max(Duration::from_millis(most)),
+        }
     }
 
     pub(crate) async fn at_commit(&self) -> Result<(), StoreError> {

@@ -91,7 +91,7 @@ async fn pages_show_what_the_api_tells() {
     }
     let games = get(&served, &link, "").await.body;
     let game = games.split("href=\"/games/").nth(1).unwrap().split('"').next().unwrap().to_owned();
-    for ply in ["", "?ply=0", "?ply=1", "?ply=999999", "?ply=x"] {
+    for ply in ["", "?ply=0", "?ply=1", "?ply=999999", "?ply=4294967296", "?ply=x"] {
         let page = get(&served, &format!("/games/{game}{ply}"), "").await;
         assert_eq!(page.status(), 200, "{ply}: {}", page.body);
         assert!(
@@ -122,6 +122,8 @@ async fn pages_show_what_the_api_tells() {
     {
         let file = get(&served, path, "").await;
         assert_eq!((file.status(), file.header("content-type")), (200, Some(kind)));
+        // Under an address of its build, so that no browser shows a page with an older one.
+        assert!(games.contains(&format!("\"{path}?")), "{games}");
     }
     let missing = get(&served, "/experiments/nothing", "").await;
     assert_eq!(missing.status(), 404);
@@ -334,6 +336,40 @@ async fn queries_are_asked_in_a_page() {
         let page = get(&served, &endless, ahead).await;
         assert!(page.status() == 200 && page.body.contains("max(x)"), "{}", page.body);
     }
+}
+
+/// Also with all that the page of a sweep of three players and six depths has.
+#[tokio::test]
+async fn pages_of_a_sweep_are_small() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let sweep = include_str!("../../../sweeps/tic-tac-toe.toml");
+    assert!(sweep.contains("\ngames = 200\n"));
+    served.submit(&sweep.replace("\ngames = 200\n", "\ngames = 20\n")).await;
+    HandWorker::new(&served).await.work_until_done().await;
+    served.wait_for_state("tic-tac-toe", "finished").await;
+    for path in ["/", "/experiments/tic-tac-toe", "/games/1"] {
+        let page = get(&served, path, "").await;
+        assert_eq!(page.status(), 200, "{path}: {}", page.body);
+        assert!(page.body.len() < 60_000, "{path}: {}", page.body.len());
+    }
+}
+
+/// What takes too long ends with a sentence, before a row and after.
+#[tokio::test]
+async fn a_query_that_does_not_end_is_cut_off() {
+    let site = Site::new();
+    let served = site.serve_with_query_time(Duration::from_millis(300)).await;
+    let endless = "WITH+RECURSIVE+n(x)+AS+(SELECT+1+UNION+ALL+SELECT+x%2B1+FROM+n)+SELECT";
+    for format in ["", "&format=csv"] {
+        let page = get(&served, &format!("/sql?q={endless}+max(x)+FROM+n{format}"), "").await;
+        assert_eq!(page.status(), 422, "{}", page.body);
+        let sentence = "failed to finish the query within";
+        assert!(page.body.contains(sentence) && page.body.contains("max(x)"), "{}", page.body);
+    }
+    // A file that has begun breaks off.
+    let begun = get(&served, &format!("/sql?q={endless}+x+FROM+n&format=csv"), "").await;
+    assert!(begun.status() == 200 && begun.body.starts_with("x\r\n1\r\n"), "{}", begun.head);
 }
 
 /// Follows changes as an open page does until the experiment is finished, and returns how often it was fetched.

@@ -79,9 +79,17 @@ impl Site {
 
     /// A coordinator with places for so many connections.
     pub async fn serve_with_connections(&self, connections_max: usize) -> Served {
+        self.serve_with_faults(|faults| faults.limit_connections(connections_max)).await
+    }
+
+    /// A coordinator whose queries end after this time.
+    pub async fn serve_with_query_time(&self, most: Duration) -> Served {
+        self.serve_with_faults(|faults| faults.limit_queries(most)).await
+    }
+
+    async fn serve_with_faults(&self, before: impl FnOnce(&Faults)) -> Served {
         let (address, heartbeat) = ("127.0.0.1:0".parse().unwrap(), Duration::from_secs(5));
         let usual: Arc<CourseFactory> = Arc::new(course_from_plan);
-        let before = |faults: &Faults| faults.limit_connections(connections_max);
         Served::start_as(&self.db(), address, heartbeat, Demands::default(), usual, before).await
     }
 

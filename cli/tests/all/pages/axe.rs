@@ -40,7 +40,9 @@ fn axe_core_finds_nothing_on_any_page() {
     let sandbox = Sandbox::new();
     sandbox.write("small.toml", &tic_tac_toe("small", 4).replace("[1, 2]", "[2]"));
     sandbox.run(&["run", "small.toml", "--db", "c.db"]).expect_exit(0);
-    sandbox.run(&["report", "--db", "c.db", "--html", "small.html"]).expect_exit(0);
+    sandbox.run(&["report", "small", "--db", "c.db", "--html", "small.html"]).expect_exit(0);
+    sandbox.write("other.toml", &tic_tac_toe("other", 4).replace("[1, 2]", "[2]"));
+    sandbox.run(&["run", "other.toml", "--db", "c.db"]).expect_exit(0);
     sandbox.run(&["report", "--db", "c.db", "--site", "site"]).expect_exit(0);
     let mut command =
         sandbox.spelrum(&["coordinator", "--db", "c.db", "--listen", "127.0.0.1:0", "--play"]);
@@ -89,6 +91,7 @@ fn axe_core_finds_nothing_on_any_page() {
         "/experiments/small",
         "/experiments/small/games",
         "/experiments/missing",
+        "/compare?a=small&b=other",
         "/games/1",
         "/submit",
         "/sql?q=SELECT+1+AS+a,+2+AS+b&plot=1",
@@ -100,6 +103,14 @@ fn axe_core_finds_nothing_on_any_page() {
     ];
     for page in pages {
         finds_nothing(&mut browser, &format!("{url}{page}"));
+    }
+    // A plan comes of a form.
+    super::live::paste(&mut browser, url, &tic_tac_toe("planned", 4));
+    super::live::wait_for(&mut browser, "!!document.querySelector('.plan h2')");
+    browser.evaluate(&axe);
+    for scheme in ["light", "dark"] {
+        browser.media("screen", scheme);
+        assert_eq!(browser.evaluate(RUN), json!([]), "a plan in {scheme}");
     }
     for file in ["small.html", "site/index.html", "site/games/1.html"] {
         finds_nothing(&mut browser, &format!("file://{}", sandbox.path(file).display()));
