@@ -417,7 +417,7 @@ impl PlayableCell {
         self.play_watched(number, stops, host, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// Like [`PlayableCell::play`], with an observer that receives each move and may end the game.
+    /// Like [`PlayableCell::play`], with an observer that receives the moves so far after each, and may end the game.
     ///
     /// # Errors
     /// See [`spelrum_engine::play_watched`].
@@ -452,6 +452,20 @@ impl PlayableCell {
         external: [Option<&mut dyn ExternalPlayer>; 2],
         host: &dyn Host,
     ) -> Result<GameRecord, PlayError> {
+        self.play_with_watched(game, external, host, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// Like [`PlayableCell::play_with`], with an observer that receives the moves so far after each, and may end the game.
+    ///
+    /// # Errors
+    /// As [`PlayableCell::play_with`].
+    pub fn play_with_watched(
+        &self,
+        game: &DerivedGame,
+        external: [Option<&mut dyn ExternalPlayer>; 2],
+        host: &dyn Host,
+        watch: Watch<'_>,
+    ) -> Result<GameRecord, PlayError> {
         let board = Board {
             rules: &self.definition.rules,
             opening: &game.opening,
@@ -466,7 +480,7 @@ impl PlayableCell {
         let (Some(first), Some(second)) = (participants.next(), participants.next()) else {
             unreachable!("a game has two sides");
         };
-        play_between(&board, [first, second], host, &mut |_| ControlFlow::Continue(()))
+        play_between(&board, [first, second], host, watch)
     }
 }
 

@@ -110,7 +110,7 @@ pub(crate) fn replay_game(
     let stops = game.moves.as_deref().map(|moves| stops(moves, game.end.termination));
     let stops = stops.and_then(|stops| replayed_stops(&stops));
     let played = cell.play_watched(game.game.number, stops.as_deref(), &host, &mut |played| {
-        following.follow(played)
+        played.last().map_or(ControlFlow::Continue(()), |played| following.follow(played))
     });
     let check = match played {
         Ok((_, record)) => match following.difference.take() {

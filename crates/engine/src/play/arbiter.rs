@@ -114,7 +114,7 @@ pub fn play_game(setup: &GameSetup<'_>, host: &dyn Host) -> Result<GameRecord, P
     play_watched(setup, host, &mut |_| ControlFlow::Continue(()))
 }
 
-/// As [`play_game`], with a callback for each move as it is made, which may abort the game.
+/// As [`play_game`], with a callback after each move, which may abort the game.
 ///
 /// # Errors
 /// As [`play_game`], or if the callback ends the game.
@@ -180,9 +180,9 @@ pub(crate) fn no_seat(player: &Player) -> PlayError {
     }
 }
 
-/// Called with each move of a game as it is made: it cannot change the move, but it can end the
-/// game.
-pub type Watch<'w> = &'w mut dyn FnMut(&MoveRecord) -> ControlFlow<()>;
+/// Called after each move of a game with all moves so far: it cannot change them, but it can end the
+/// game. Its time is the next player's.
+pub type Watch<'w> = &'w mut dyn FnMut(&[MoveRecord]) -> ControlFlow<()>;
 
 /// Plays one game between two seats: the one that moves first from the opening, and the other.
 ///
@@ -267,13 +267,15 @@ pub fn arbitrate<G: Game>(
             now = Reading::take(host);
         }
         turn_started = now;
+        let score = record.search.score;
         before.push(Before { mv, key: record.position_key });
         position.play_unchecked(mv);
-        if watch(&record).is_break() {
+        moves.push(record);
+        if watch(&moves).is_break() {
             return Err(PlayError::Aborted);
         }
         let is_irreversible = position.is_after_irreversible_move();
-        adjudicated = adjudicator.after_move(side, record.search.score, is_irreversible);
+        adjudicated = adjudicator.after_move(side, score, is_irreversible);
         let by_exact_table = || is_ended_by_tables.then(|| tables::ending(&position)).flatten();
         let by_syzygy = || {
             let rule = syzygy?;
@@ -285,7 +287,6 @@ pub fn arbitrate<G: Game>(
             // Making or reading a table is not charged to the next player.
             turn_started = Reading::take(host);
         }
-        moves.push(record);
     };
     let outcome = match ending.winner {
         None => Outcome::Draw,

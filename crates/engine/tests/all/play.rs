@@ -94,8 +94,9 @@ fn a_watcher_gets_each_move_and_can_end_the_game_there() {
                 stops: None,
             };
             let mut seen = Vec::new();
-            let mut watch = |record: &MoveRecord| {
-                seen.push(record.clone());
+            let mut watch = |moves: &[MoveRecord]| {
+                seen.extend(moves.last().cloned());
+                assert_eq!(seen, moves);
                 ControlFlow::Continue(())
             };
             let game = play_watched(&setup, &Timeless, &mut watch).unwrap();
@@ -103,8 +104,8 @@ fn a_watcher_gets_each_move_and_can_end_the_game_there() {
 
             for plies in [1, game.moves.len()] {
                 seen.clear();
-                let mut watch = |record: &MoveRecord| {
-                    seen.push(record.clone());
+                let mut watch = |moves: &[MoveRecord]| {
+                    seen.extend(moves.last().cloned());
                     if seen.len() < plies {
                         ControlFlow::Continue(())
                     } else {
