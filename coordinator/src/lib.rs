@@ -62,6 +62,7 @@ pub mod access;
 mod api;
 mod dispatcher;
 mod faults;
+mod followed;
 mod log_throttle;
 mod metrics;
 mod pages;
@@ -95,7 +96,7 @@ use faults::Faults;
 use metrics::Metrics;
 pub use server::{Listeners, TlsError, TlsFiles};
 use server::{Server, Tls};
-use services::{Planner, ProgramsService, Referee, StartMark, WorkService};
+use services::{Planner, ProgramsService, StartMark, WorkService};
 use spelrum_store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
 
 /// Heartbeat intervals that a lease lives without a heartbeat that names it.
@@ -350,24 +351,33 @@ impl Coordinator {
         let (asked, read, kept) = (dispatch.clone(), readers.clone(), programs.clone());
         let planner = Planner::new(asked, read, kept, heartbeat_interval);
         let pushing = ProgramsService::new(programs.clone(), dispatch.clone());
+        #[cfg(feature = "faults")]
+        let readers = self.faults.with_query_limit(readers);
+        let stop_serving = shutdown.child_token();
+        let stopping = stop_serving.clone();
+        let may_play = self.may_play;
+        let api = Api::new(
+            dispatch.clone(),
+            readers.clone(),
+            epoch,
+            clock,
+            heartbeat_interval,
+            planner.clone(),
+            stopping,
+        )
+        .with_play(may_play);
         let work = WorkService {
             dispatch: dispatch.clone(),
             readers: readers.clone(),
             programs,
-            referee: Referee::new(readers.clone()),
+            referee: Arc::clone(&api.referee),
+            followed: api.followed.clone(),
             epoch,
             mark: StartMark::new(),
             database_uuid: self.database_uuid,
             heartbeat_interval,
             planner: planner.clone(),
         };
-        #[cfg(feature = "faults")]
-        let readers = self.faults.with_query_limit(readers);
-        let stop_serving = shutdown.child_token();
-        let stopping = stop_serving.clone();
-        let may_play = self.may_play;
-        let api = Api::new(dispatch, readers, epoch, clock, heartbeat_interval, planner, stopping)
-            .with_play(may_play);
         let counting = metrics.clone();
         let server = Server::new((work, pushing), api, self.guard, self.hosts, health, counting);
         let server = server.await.map_err(CoordinatorError::Reflection)?.with_tls(self.tls);

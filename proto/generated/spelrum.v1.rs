@@ -762,6 +762,31 @@ pub struct HeartbeatRequest {
     /// From HelloResponse.
     #[prost(bytes = "vec", tag = "5")]
     pub worker_secret: ::prost::alloc::vec::Vec<u8>,
+    /// The games that the last answer named as followed, as far as they are played.
+    #[prost(message, repeated, tag = "6")]
+    pub followed: ::prost::alloc::vec::Vec<GameUnderWay>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GameUnderWay {
+    #[prost(int64, tag = "1")]
+    pub cell_id: i64,
+    #[prost(uint64, tag = "2")]
+    pub number: u64,
+    /// All moves from the game's opening on, in order, or the first 1,000.
+    #[prost(message, repeated, tag = "3")]
+    pub moves: ::prost::alloc::vec::Vec<MoveSoFar>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MoveSoFar {
+    /// In the game's notation.
+    #[prost(string, tag = "1")]
+    pub text: ::prost::alloc::string::String,
+    /// 0 if unknown.
+    #[prost(uint32, tag = "2")]
+    pub depth: u32,
+    /// For the player that moves.
+    #[prost(sint32, optional, tag = "3")]
+    pub score: ::core::option::Option<i32>,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GameId {
@@ -775,6 +800,10 @@ pub struct HeartbeatResponse {
     /// Leases to drop at once: their unfinished games are no longer needed from this worker.
     #[prost(int64, repeated, tag = "1")]
     pub drop_lease_ids: ::prost::alloc::vec::Vec<i64>,
+    /// Games of this worker that people follow: its next heartbeat comes within about a second, and brings their moves so
+    /// far. At most 16.
+    #[prost(message, repeated, tag = "2")]
+    pub followed: ::prost::alloc::vec::Vec<GameId>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 #[prost(skip_debug)]

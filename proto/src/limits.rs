@@ -11,6 +11,12 @@ pub const NUMBER_MAX: u64 = (1 << 53) - 1;
 /// Results in one report.
 pub const REPORT_RESULTS_MAX: usize = 1_000;
 
+/// Games under way that are followed at once.
+pub const FOLLOWED_MAX: usize = 16;
+
+/// Moves of a followed game.
+pub const FOLLOWED_MOVES_MAX: usize = 1_000;
+
 /// Plies of one reported game.
 pub const PLIES_MAX: usize = 10_000;
 

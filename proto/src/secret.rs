@@ -70,7 +70,7 @@ print_some! {
     HelloResponse: protocol, worker_id, coordinator_epoch, database_uuid;
     LeaseRequest: worker_id, coordinator_epoch, slots, speeds;
     ReportRequest: worker_id, coordinator_epoch, results;
-    HeartbeatRequest: worker_id, coordinator_epoch, lease_ids, playing;
+    HeartbeatRequest: worker_id, coordinator_epoch, lease_ids, playing, followed;
     GiveBackRequest: worker_id, coordinator_epoch, lease_ids;
 }
 

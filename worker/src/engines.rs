@@ -16,13 +16,15 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::num::NonZeroU32;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use spelrum_engine::{
-    ExternalPlayer, GameRecord, Host, Outcome, Parameters, PlayError, Player, SourcedEngine,
+    ExternalPlayer, GameRecord, Host, MoveRecord, Outcome, Parameters, PlayError, Player,
+    SourcedEngine,
 };
 use spelrum_external::{
     Bounds, Breach, BreachKind, Diagnosis, EngineFailure, EngineFile, FailureKind, Guard,
@@ -116,6 +118,9 @@ pub(crate) trait EngineHost: Host {
 
     /// The game is to begin later: its time does not run until then.
     fn game_waits(&self);
+
+    /// A move was made: the game's moves so far.
+    fn moved(&self, moves: &[MoveRecord]);
 
     /// The place for an external engine with this many threads, if known; `None` if it may run anywhere.
     fn place(&self, threads: Option<u32>) -> Option<EnginePlace>;
@@ -522,7 +527,10 @@ impl Engines {
         let played = {
             let [first, second] = &mut seats;
             let external = [external(first), external(second)];
-            cell.play_with(&derived, external, host)
+            cell.play_with_watched(&derived, external, host, &mut |moves| {
+                host.moved(moves);
+                ControlFlow::Continue(())
+            })
         };
         for seat in seats.iter_mut().flatten() {
             let breaches = seat.take_breaches();

@@ -16,6 +16,7 @@ use spelrum_scheduling::worker::{
 use tokio::sync::{Notify, mpsc};
 
 use crate::cells::Cell;
+use crate::following::{Following, MovesSoFar};
 use crate::outcome::Finished;
 
 /// The initial timeout of one call. A transaction takes milliseconds: beyond this the coordinator,
@@ -28,6 +29,7 @@ pub(crate) struct Hub {
     started: Instant,
     state: Mutex<State>,
     signs: Vec<Arc<Signs>>,
+    following: Arc<Following>,
     /// Notified when the next deadline is earlier than the async side knows.
     sooner: Notify,
     /// The worker's id at its coordinator, for the log; 0 before its Hello was answered.
@@ -79,6 +81,8 @@ pub(crate) enum ToDo {
 pub(crate) struct Signs {
     stop: AtomicU8,
     number: AtomicU64,
+    /// The moves of the game in progress.
+    pub(crate) moves: Arc<MovesSoFar>,
 }
 
 const GO_ON: u8 = 0;
@@ -174,7 +178,9 @@ impl Hub {
         }
         let state = Mutex::new(state);
         let (sooner, worker) = (Notify::new(), AtomicI64::new(0));
-        let hub = Self { started: Instant::now(), state, signs, sooner, worker };
+        let moves = signs.iter().map(|signs| Arc::clone(&signs.moves)).collect();
+        let following = Arc::new(Following::new(moves));
+        let hub = Self { started: Instant::now(), state, signs, following, sooner, worker };
         (hub, sides, to_do)
     }
 
@@ -256,6 +262,11 @@ impl Hub {
     /// Waits until the deadline is earlier than the last result of [`Hub::next_deadline`].
     pub(crate) async fn earlier_deadline(&self) {
         self.sooner.notified().await;
+    }
+
+    /// The games that people follow.
+    pub(crate) fn following(&self) -> Arc<Following> {
+        Arc::clone(&self.following)
     }
 
     /// Whether the worker wants no more games.

@@ -29,6 +29,7 @@ mod cores;
 mod driving;
 mod engines;
 mod fetching;
+mod following;
 mod hub;
 mod leased_cells;
 mod link;
@@ -237,6 +238,7 @@ async fn run_unboxed(config: Config, shutdown: Shutdown) -> Result<Summary, Work
         config.token.as_ref(),
         introduction(&config, offered),
         config.programs.clone(),
+        hub.following(),
     );
     let driven = tokio::select! {
         driven = driving::drive(&hub, &link, &calibrating, to_do, &shutdown) => driven,
@@ -282,7 +284,8 @@ impl Players {
             Playing::Threads(engines) => engines,
             Playing::Process(command) => {
                 let reports = Arc::clone(hub) as Arc<dyn Reports>;
-                let supervisor = Supervisor::start(command, reports, sides, Arc::clone(pinning));
+                let (pinning, following) = (Arc::clone(pinning), hub.following());
+                let supervisor = Supervisor::start(command, reports, sides, pinning, following);
                 return supervisor
                     .map(|supervisor| Self::Process(Arc::new(supervisor)))
                     .map_err(WorkerError::Process);

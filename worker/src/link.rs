@@ -28,6 +28,7 @@ use crate::WorkerError;
 use crate::cells::{self, Cell, Ready};
 use crate::engines::{EnginesNow, program};
 use crate::fetching::Fetching;
+use crate::following::Following;
 use crate::leased_cells::{self, Definition, LeasedCells};
 use crate::networks::{self, Networks, Stored};
 use crate::offered::Offered;
@@ -75,6 +76,8 @@ pub(crate) struct Link {
     networks: Networks,
     /// Programs that were pushed to the coordinator.
     fetching: Option<Fetching>,
+    /// The games whose moves the coordinator asks for.
+    following: Arc<Following>,
     outage: Mutex<Outage>,
     /// The last reason for which the coordinator gave it no games.
     withheld: Mutex<String>,
@@ -101,6 +104,7 @@ impl Link {
         token: Option<&Token>,
         introduction: Introduction,
         programs: Option<Programs>,
+        following: Arc<Following>,
     ) -> Self {
         let address = coordinator.uri().to_string();
         let channel = coordinator
@@ -123,6 +127,7 @@ impl Link {
             fetching_openings: tokio::sync::Mutex::default(),
             networks: Networks::default(),
             fetching: programs.map(Fetching::new),
+            following,
             outage: Mutex::default(),
             withheld: Mutex::default(),
         }
@@ -168,7 +173,8 @@ impl Link {
                 Ok(answer)
             }
             Call::Heartbeat { caller, leases, playing } => {
-                let request = heartbeat(client, self.sign(caller), leases, playing);
+                let followed = self.following.moves();
+                let request = heartbeat(client, self.sign(caller), leases, playing, followed);
                 let answer = self.attempt("Heartbeat", patience, request).await?;
                 let dropped = work::lease_ids(&answer.drop_lease_ids).map_err(malformed)?;
                 if !dropped.is_empty() {
@@ -176,7 +182,8 @@ impl Link {
                     let leases = named.join(" ");
                     tracing::info!(leases, "dropping leases that are no longer ours");
                 }
-                Ok(Answer::Drop(dropped))
+                let is_followed = self.following.follow(&answer.followed);
+                Ok(Answer::Drop { leases: dropped, is_followed })
             }
             Call::Report { caller, results } => {
                 let started = Instant::now();

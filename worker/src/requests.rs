@@ -37,6 +37,7 @@ pub(crate) async fn heartbeat(
     Signed { caller, worker_secret }: Signed,
     leases: &[LeaseId],
     playing: &[GameId],
+    followed: Vec<v1::GameUnderWay>,
 ) -> Result<Response<v1::HeartbeatResponse>, Status> {
     let game = |game: &GameId| v1::GameId { cell_id: game.cell.0, number: game.number };
     let request = v1::HeartbeatRequest {
@@ -45,6 +46,7 @@ pub(crate) async fn heartbeat(
         lease_ids: leases.iter().map(|lease| lease.0).collect(),
         playing: playing.iter().map(game).collect(),
         worker_secret,
+        followed,
     };
     client.heartbeat(request).await
 }

@@ -6,6 +6,7 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc as threads};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -134,7 +135,7 @@ impl Slot {
             in_quiet: batch.in_quiet,
             slots: &shares.slots,
             slot: self,
-            number: game.number,
+            game,
         };
         let engines = self.engines.as_ref();
         let playing = || match ready {
@@ -177,10 +178,10 @@ impl Slot {
     ) -> Option<v1::result::What> {
         let started_unix_us = unix_us();
         let started = Instant::now();
-        let (began, number) = (Cell::new(Some(started)), task.number);
+        let (began, game) = (Cell::new(Some(started)), task);
         let (timeout, in_quiet) = (None, false);
         let slots = &shares.slots;
-        let host = SlotHost { started, began, timeout, in_quiet, slots, slot: self, number };
+        let host = SlotHost { started, began, timeout, in_quiet, slots, slot: self, game };
         tracing::info!(
             number = task.number,
             ending = recipe.endgame().name(),
@@ -289,7 +290,10 @@ fn play(
         })?;
         play_with(engines, cell, game.number, host)?
     } else {
-        let (derived, record) = cell.play(game.number, None, host)?;
+        let (derived, record) = cell.play_watched(game.number, None, host, &mut |moves| {
+            host.moved(moves);
+            ControlFlow::Continue(())
+        })?;
         EnginesGame { derived, record, engines: [None, None], forfeit: None }
     };
     let before = host.wall();
@@ -418,8 +422,7 @@ struct SlotHost<'s> {
     /// The slots that it has.
     slots: &'s BTreeSet<usize>,
     slot: &'s Slot,
-    /// The game's number.
-    number: u64,
+    game: GameId,
 }
 
 impl Host for SlotHost<'_> {
@@ -457,12 +460,16 @@ impl EngineHost for SlotHost<'_> {
 
     fn game_begins(&self) {
         self.began.set(Some(Instant::now()));
-        self.slot.reports.begins(self.slot.number, self.number, true);
+        self.slot.reports.begins(self.slot.number, self.game.number, true);
     }
 
     fn game_waits(&self) {
         self.began.set(None);
-        self.slot.reports.begins(self.slot.number, self.number, false);
+        self.slot.reports.begins(self.slot.number, self.game.number, false);
+    }
+
+    fn moved(&self, moves: &[MoveRecord]) {
+        self.slot.signs.moves.moved(self.game, moves);
     }
 
     fn place(&self, threads: Option<u32>) -> Option<EnginePlace> {
@@ -584,8 +591,8 @@ mod tests {
         let started = Instant::now();
         let began = Cell::new(Some(started));
         let (timeout, in_quiet) = (None, false);
-        let (began_too, number) = (began.clone(), 0);
-        let host = SlotHost { started, began: began_too, timeout, in_quiet, slots, slot, number };
+        let (began_too, game) = (began.clone(), GAME);
+        let host = SlotHost { started, began: began_too, timeout, in_quiet, slots, slot, game };
         let (wall, cpu) = (host.wall(), host.cpu());
         assert!(cpu > Duration::ZERO);
         assert!(host.wall() >= wall && host.cpu() >= cpu);
@@ -617,8 +624,8 @@ mod tests {
                 sharing: Arc::new(Sharing::new(NonZeroU32::MIN)),
             };
             let (slot, slots) = (&slot, &BTreeSet::from(slots));
-            let (started, began, timeout, number) = (Instant::now(), Cell::new(None), None, 0);
-            let host = SlotHost { started, began, timeout, in_quiet, slots, slot, number };
+            let (started, began, timeout, game) = (Instant::now(), Cell::new(None), None, GAME);
+            let host = SlotHost { started, began, timeout, in_quiet, slots, slot, game };
             let EnginePlace { cpus, lacks_quiet } = host.place(threads)?;
             Some((cpus.into_iter().collect::<Vec<_>>(), lacks_quiet))
         };

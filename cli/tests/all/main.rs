@@ -33,6 +33,7 @@ mod exclusive_slots;
 mod external_engines;
 mod external_results;
 mod find;
+mod following;
 mod forfeits;
 mod games;
 mod growth;

@@ -11,6 +11,7 @@ mod query;
 mod questions;
 mod reply;
 mod status;
+mod under_way;
 mod verifications;
 
 use std::sync::{Arc, LazyLock};
@@ -30,8 +31,8 @@ use serde::Serialize;
 use serde_json::Value;
 use spelrum_answers::{
     AnalyzePosition, BROWSER_LINKS_PATH, BrowserLink, Call, EVENTS_PATH, EXPORT_PATH,
-    ExportExperiments, FollowEvents, GAMES_PATH, GetOpenapi, GetStatus, MakeBrowserLink, Method,
-    QUERY_PATH, RunQuery, Status, StreamGames,
+    ExportExperiments, FollowEvents, FollowGame, GAMES_PATH, GetOpenapi, GetStatus,
+    ListGamesUnderWay, MakeBrowserLink, Method, QUERY_PATH, RunQuery, Status, StreamGames,
 };
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::{Reason, Refusal};
@@ -48,7 +49,8 @@ pub(crate) use self::questions::unanswered;
 pub(crate) use self::reply::{problem, retry_after};
 use crate::access::{Passed, Sessions};
 use crate::dispatcher::{Clock, Dispatch};
-use crate::services::{BUSY_RETRY_AFTER, Planner};
+use crate::followed::Followed;
+use crate::services::{BUSY_RETRY_AFTER, Planner, Referee};
 use crate::transport::Transport;
 use spelrum_store::{Readers, each_question};
 
@@ -82,6 +84,9 @@ pub(crate) struct Api {
     /// Each export takes space on the disk until its client has it.
     exports: Arc<Semaphore>,
     searches: Searches,
+    /// Games under way that people follow.
+    pub(crate) followed: Followed,
+    pub(crate) referee: Arc<Referee>,
 }
 
 /// An answer to a call.
@@ -110,6 +115,7 @@ impl Api {
     ) -> Self {
         let [reports, queries, events, exports] =
             [REPORTS_MAX, QUERIES_MAX, EVENTS_MAX, 1].map(|max| Arc::new(Semaphore::new(max)));
+        let referee = Arc::new(Referee::new(readers.clone()));
         Self {
             dispatch,
             readers,
@@ -124,6 +130,8 @@ impl Api {
             events,
             exports,
             searches: Searches::new(false),
+            followed: Followed::default(),
+            referee,
         }
     }
 
@@ -190,6 +198,8 @@ impl Routes {
         routes.add::<GetOpenapi>();
         routes.add::<GetStatus>();
         routes.add::<AnalyzePosition>();
+        routes.add::<ListGamesUnderWay>();
+        routes.add::<FollowGame>();
         each_question(&mut routes);
         changes::add(&mut routes);
         let (run, export) = (post(query::run), post(exports::export));

@@ -202,6 +202,10 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 let _gone = reply.send(Ok(self.scheduler.needed_engines()));
                 Ok(())
             }
+            Request::UnderWay { reply } => {
+                let _gone = reply.send(Ok(self.scheduler.under_way()));
+                Ok(())
+            }
         }
     }
 

@@ -256,6 +256,12 @@ impl<S: Store> Dispatcher<S> {
             let _gone = reply.send(Ok(workforce));
             return Ok(());
         }
+        if let Some(Arrived { request: Request::UnderWay { reply }, .. }) = next {
+            // So are the games.
+            let games = self.scheduler.as_ref().map(Scheduler::under_way).unwrap_or_default();
+            let _gone = reply.send(Ok(games));
+            return Ok(());
+        }
         let mut held = Vec::new();
         let error = match self.commit_batch(&mut next, &mut held).await {
             Ok((news, has_written)) => {

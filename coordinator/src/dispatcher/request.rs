@@ -69,6 +69,8 @@ pub(super) enum Request {
     Workers { reply: Reply<Workforce> },
     /// A client pushes a program; answered with the engines that experiments need which are not over.
     NeededEngines { reply: Reply<BTreeSet<String>> },
+    /// A client asks which games are being played, of which experiments and by which workers.
+    UnderWay { reply: Reply<Vec<(ExperimentId, GameId, WorkerId)>> },
     /// A client orders replays of an experiment's games by other workers; answered with the number ordered. The
     /// experiment is named by its UUID.
     Verify { experiment: String, games: Vec<ToVerify>, reply: Reply<u64> },
@@ -232,6 +234,7 @@ impl Request {
             Self::ExcludeSome { reply } => reply.is_closed(),
             Self::Workers { reply } => reply.is_closed(),
             Self::NeededEngines { reply } => reply.is_closed(),
+            Self::UnderWay { reply } => reply.is_closed(),
             Self::Verify { reply, .. } => reply.is_closed(),
             Self::Probe { reply } => reply.is_closed(),
             Self::Heartbeat { .. } | Self::GiveBack { .. } => false,
@@ -253,6 +256,7 @@ impl Request {
             Self::ExcludeSome { reply } => Held::unanswered(reply),
             Self::Workers { reply } => Held::unanswered(reply),
             Self::NeededEngines { reply } => Held::unanswered(reply),
+            Self::UnderWay { reply } => Held::unanswered(reply),
             Self::Verify { reply, .. } => Held::unanswered(reply),
             Self::Probe { reply } => Held::unanswered(reply),
         }
@@ -416,6 +420,11 @@ impl Dispatch {
 
     pub(crate) async fn workers(&self) -> Result<Workforce, Refusal> {
         self.ask(|reply| Request::Workers { reply }).await
+    }
+
+    /// Games that are being played, of which experiments and by which workers.
+    pub(crate) async fn under_way(&self) -> Result<Vec<(ExperimentId, GameId, WorkerId)>, Refusal> {
+        self.ask(|reply| Request::UnderWay { reply }).await
     }
 
     /// The engines that experiments need which are not over.

@@ -7,7 +7,8 @@ use axum::http::Uri;
 use axum::response::Response;
 use serde::Deserialize;
 use spelrum_answers::{
-    Detail, GameCursor, GamesFilter, GamesOrder, GetExperiment, GetReport, ListCellGames, ListGames,
+    Detail, GameCursor, GamesFilter, GamesOrder, GetExperiment, GetReport, ListCellGames,
+    ListGames, ListGamesUnderWay,
 };
 use spelrum_model::CellId;
 use spelrum_proto::Refusal;
@@ -69,9 +70,15 @@ impl Pages {
             }
         };
         let games = games.map_err(unanswered)?;
+        let under_way = ListGamesUnderWay { experiment: experiment.uuid.clone() };
+        let mut under_way = self.api.games_under_way(under_way).await?;
+        if let Some(cell) = cell {
+            under_way.games.retain(|game| game.game.cell == cell);
+            under_way.games_total = under_way.games.len() as u64;
+        }
         let title = format!("Games of {}", experiment.name);
         let cell = report.as_ref().map(|(report, cell)| (report, *cell));
-        let contents = pages::games(&experiment, cell, (filter, order), &games);
+        let contents = pages::games(&experiment, cell, (filter, order), (&under_way, &games));
         Ok(pages::page(Place::Elsewhere, &title, "", &contents, self.api.may_play()))
     }
 }

@@ -11,6 +11,7 @@ mod play;
 mod rendered;
 mod sql;
 mod submit;
+mod under_way;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,7 +24,7 @@ use axum::routing::get;
 use axum::{Extension, Router};
 use spelrum_answers::{
     GamesFilter, GamesOrder, GetExperiment, GetGame, GetOverview, GetProgress, GetRatings,
-    GetReport, GetStatus, ListGames, SettledGame,
+    GetReport, GetStatus, ListGames, ListGamesUnderWay, SettledGame,
 };
 use spelrum_model::Task;
 use spelrum_proto::{Reason, Refusal};
@@ -39,7 +40,7 @@ use crate::transport::Transport;
 
 /// Paths of pages with data beside `/`, and the beginnings of paths that name an experiment or a game.
 const PATHS: [&str; 6] = ["/compare", "/play", "/sql", "/submit", "/workers", "/live"];
-const PREFIXES: [&str; 2] = ["/experiments/", "/games/"];
+const PREFIXES: [&str; 3] = ["/cells/", "/experiments/", "/games/"];
 
 /// Games on an experiment's page.
 const GAMES_SHOWN: u32 = 20;
@@ -98,6 +99,7 @@ impl Pages {
             .route("/experiments/{experiment}", get(experiment))
             .route("/experiments/{experiment}/games", get(games::games))
             .route("/games/{game}", get(game))
+            .route("/cells/{cell}/games/{number}", get(under_way::game))
             .route("/compare", get(compare::compare))
             .route("/sql", get(sql::sql))
             .route("/workers", get(workers))
@@ -161,6 +163,9 @@ impl Pages {
         let games =
             ListGames { experiment: uuid(), filter, order, after: None, limit: Some(GAMES_SHOWN) };
         let games = games.answer(readers).await.map_err(unanswered)?;
+        let under_way = ListGamesUnderWay { experiment: uuid() };
+        let mut under_way = self.api.games_under_way(under_way).await?;
+        under_way.games.truncate(GAMES_SHOWN as usize);
         let mut others = self.api.status(GetStatus::default()).await?.experiments;
         others.reverse();
         // Choices are not compared.
@@ -172,8 +177,8 @@ impl Pages {
         others.truncate(OTHERS_SHOWN);
         let may_play = self.api.may_play();
         let made = tokio::task::spawn_blocking(move || {
-            let contents =
-                pages::experiment(&experiment, &answers, &games, &others).map_err(internal)?;
+            let contents = pages::experiment(&experiment, &answers, (&under_way, &games), &others)
+                .map_err(internal)?;
             Ok(pages::page(Place::Elsewhere, &experiment.name, &about, &contents, may_play))
         });
         made.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))

@@ -37,7 +37,7 @@ pub(crate) struct Referee {
 /// A cell, as needed to judge its results.
 #[derive(Debug)]
 enum Judged {
-    Games(Box<PlayableCell>),
+    Games(Arc<PlayableCell>),
     Training(TrainingDefinition),
     Verification(Box<PlayableVerification>),
 }
@@ -53,7 +53,7 @@ impl Judged {
             return Some(Self::Verification(Box::new(verification)));
         }
         let cell = PlayableCell::from_json(json, openings).ok()?;
-        Some(Self::Games(Box::new(cell)))
+        Some(Self::Games(Arc::new(cell)))
     }
 }
 
@@ -79,7 +79,8 @@ impl Referee {
     /// # Errors
     /// If the database fails.
     pub(crate) async fn judge(&self, results: Vec<Reported>) -> Result<Vec<Reported>, StoreError> {
-        let cells = self.cells(&results).await?;
+        let judged = results.iter().filter(|result| is_judged(&result.what));
+        let cells = self.cells(judged.map(|result| result.game.cell)).await?;
         let mut judged = Vec::with_capacity(results.len());
         for result in results {
             let mut before = Before::default();
@@ -121,17 +122,32 @@ impl Referee {
         Ok(judged.await.unwrap_or_else(|panic| resume_unwind(panic.into_panic())))
     }
 
-    /// The cells of these results that this engine plays, each read once.
+    /// Those of these cells whose games this engine plays.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub(crate) async fn games(
+        &self,
+        ids: Vec<CellId>,
+    ) -> Result<BTreeMap<CellId, Arc<PlayableCell>>, StoreError> {
+        let cells = self.cells(ids.into_iter()).await?.into_iter();
+        let games = cells.filter_map(|(id, cell)| match &*cell {
+            Judged::Games(games) => Some((id, Arc::clone(games))),
+            Judged::Training(_) | Judged::Verification(_) => None,
+        });
+        Ok(games.collect())
+    }
+
+    /// Those of these cells that this engine plays, each read once.
     async fn cells(
         &self,
-        results: &[Reported],
+        ids: impl Iterator<Item = CellId>,
     ) -> Result<BTreeMap<CellId, Arc<Judged>>, StoreError> {
         let (mut cells, mut missing) = (BTreeMap::new(), BTreeSet::new());
         {
             let mut kept = self.lock();
-            for Reported { game, what, .. } in results {
-                let id = game.cell;
-                if !is_judged(what) || cells.contains_key(&id) || missing.contains(&id) {
+            for id in ids {
+                if cells.contains_key(&id) || missing.contains(&id) {
                     continue;
                 }
                 if let Some(cell) = kept.get(&id) {

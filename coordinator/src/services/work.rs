@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -23,6 +23,7 @@ use super::programs::read_piece;
 use super::{Planner, Referee};
 use crate::access::{CalledBy, Credential};
 use crate::dispatcher::{Caller, Dispatch, Leased, Welcome};
+use crate::followed::Followed;
 use spelrum_store::{Readers, StoredNetwork, WorkerIntroduction};
 
 /// Definitions read for one lease, in bytes, with the positions that are sent separately (invariant 9).
@@ -32,7 +33,8 @@ pub(crate) struct WorkService {
     pub(crate) dispatch: Dispatch,
     pub(crate) readers: Readers,
     pub(crate) programs: Programs,
-    pub(crate) referee: Referee,
+    pub(crate) referee: Arc<Referee>,
+    pub(crate) followed: Followed,
     pub(crate) epoch: i64,
     pub(crate) mark: StartMark,
     pub(crate) database_uuid: String,
@@ -225,9 +227,12 @@ impl Work for WorkService {
         let caller = self.caller(worker, epoch, &request.worker_secret, credential)?;
         let leases = wire::lease_ids(&request.lease_ids).map_err(Refusal::from)?;
         let playing = wire::playing(&request.playing).map_err(Refusal::from)?;
+        let worker = caller.worker;
         let drop = self.dispatch.heartbeat(caller, leases, playing).await?;
+        let reported = request.followed;
+        let followed = self.followed.heartbeat(worker, reported, Instant::now()).await;
         let drop_lease_ids = drop.into_iter().map(|LeaseId(id)| id).collect();
-        Ok(Response::new(v1::HeartbeatResponse { drop_lease_ids }))
+        Ok(Response::new(v1::HeartbeatResponse { drop_lease_ids, followed }))
     }
 
     async fn give_back(

@@ -13,6 +13,7 @@ mod engines;
 mod exclusion;
 mod experiments;
 mod exposition;
+mod followed;
 mod identity;
 mod labels;
 mod metrics;

@@ -6,8 +6,10 @@ use http_body_util::BodyExt as _;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use spelrum_proto::problem::Problem;
-use spelrum_proto::{Reason, Refusal};
+use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_test_support::{HandWorker, Served, Site, quick_sweep, reason};
+
+use crate::followed::heartbeat;
 
 const PATH: &str = "/api/v1/openapi.json";
 
@@ -121,6 +123,13 @@ async fn answers_conform_to_their_schemas() {
     let sweep = sweep.replace("seed = 7", "seed = 7\nstop = { precision = 0.2 }");
     served.submit(&sweep).await;
     HandWorker::new(&served).await.work_until_done().await;
+    // A game that is under way.
+    served.submit(&quick_sweep("open", 2)).await;
+    let mut worker = HandWorker::new(&served).await;
+    let grant = worker.granted().await;
+    let game = v1::GameId { cell_id: grant.games[0].cell_id, number: 0 };
+    heartbeat(&mut worker, grant.lease_id, game, &[]).await;
+    let under_way = format!("/api/v1/cells/{}/games/0/under-way", game.cell_id);
     let document = get(&served, PATH).await;
     let cells = get(&served, "/api/v1/experiments/small/cells").await;
     let games = get(&served, "/api/v1/experiments/small/games").await;
@@ -139,6 +148,7 @@ async fn answers_conform_to_their_schemas() {
         let filled = values.iter().fold(path.to_owned(), |path, (name, value)| {
             path.replace(name, value.to_string().trim_matches('"'))
         });
+        let filled = if path.ends_with("/under-way") { under_way.clone() } else { filled };
         let answer = get(&served, &filled).await;
         let schema = answer_schema(operation);
         let validator = validator(&document, schema);

@@ -192,6 +192,7 @@ async fn every_method_is_for_its_role() {
     DELETE /api/v1/experiments/{experiment}: submit
     GET /api/v1/cells/{cell}/games: read, submit
     GET /api/v1/cells/{cell}/games/{number}: read, submit
+    GET /api/v1/cells/{cell}/games/{number}/under-way: read, submit
     GET /api/v1/cells/{cell}/whole-games: read, submit
     GET /api/v1/experiments: read, submit
     GET /api/v1/experiments/{experiment}: read, submit
@@ -199,6 +200,7 @@ async fn every_method_is_for_its_role() {
     GET /api/v1/experiments/{experiment}/comparisons: read, submit
     GET /api/v1/experiments/{experiment}/events: read, submit
     GET /api/v1/experiments/{experiment}/games: read, submit
+    GET /api/v1/experiments/{experiment}/games-under-way: read, submit
     GET /api/v1/experiments/{experiment}/games.jsonl: read, submit
     GET /api/v1/experiments/{experiment}/outcome-lengths: read, submit
     GET /api/v1/experiments/{experiment}/overview: read, submit

@@ -649,6 +649,7 @@ async fn status_shows_who_works() {
         lease_ids: vec![grant.lease_id],
         playing: vec![v1::GameId { cell_id: grant.games[0].cell_id, number: 1 }],
         worker_secret: worker.secret.clone(),
+        followed: Vec::new(),
     };
     worker.client.heartbeat(heartbeat).await.unwrap();
     let status = served.status().await;

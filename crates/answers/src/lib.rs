@@ -96,6 +96,7 @@ mod stated;
 mod status;
 mod summary;
 mod times;
+mod under_way;
 mod unplaced;
 mod verdicts;
 mod verifications;
@@ -187,6 +188,10 @@ pub use summary::{ExperimentSummary, ExperimentsPage, NamedWorker, WorkerConduct
 pub use times::{
     CostedPlayer, MoveTimes, OVERRUN_TOLERANCE, OVERRUNS_WARNED_OF, Overruns, bucket_from_us,
     time_bucket,
+};
+pub use under_way::{
+    FollowGame, FollowedGame, GameUnderWay, GamesUnderWay, ListGamesUnderWay, MoveSoFar,
+    UNDER_WAY_MAX,
 };
 pub use unplaced::{Unplaced, attention_of_placement, bound, lacking_text, syzygy_text, unplaced};
 pub use verdicts::AdjustedVerdicts;

@@ -166,6 +166,7 @@ impl HandWorker {
             lease_ids: leases.to_vec(),
             playing: Vec::new(),
             worker_secret: self.secret.clone(),
+            followed: Vec::new(),
         };
         Ok(self.client.heartbeat(request).await?.into_inner().drop_lease_ids)
     }

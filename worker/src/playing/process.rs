@@ -153,6 +153,10 @@ async fn follow_orders(
                 let failed = FailedBuild { engine, problem };
                 engines.into_iter().for_each(|engines| engines.record_unfetched(failed.clone()));
             }
+            What::TellMoves(slot) => {
+                let game = slots[slot as usize].signs.moves.published();
+                outlet.send(News::Moves(wire::Moves { slot, game }));
+            }
             What::End(wire::End {}) => return,
         }
     }

@@ -27,12 +27,15 @@ use super::wire::{self, Builds, CellSent, End, NetworkSent, News, Order, Play, S
 use crate::cells::{Cell, Ready};
 use crate::cores::{ExclusiveSlots, Pinning};
 use crate::engines::EnginesNow;
+use crate::following::Following;
 use crate::hub::{Reports, Signs, SlotSide};
 use crate::networks::Supplied;
 use crate::outcome::{Finished, failed};
 use crate::sharing::Sharing;
 use crate::slot::{Slot, timeout_message};
 
+/// The interval between two questions for the moves of a followed game.
+const ASK_AFTER: Duration = Duration::from_millis(500);
 /// The interval between two looks at the games.
 const LOOK: Duration = Duration::from_millis(50);
 /// The most time that counts between two looks: while this process is suspended, the end of a game goes
@@ -100,6 +103,7 @@ struct Shared {
     ledger: Ledger,
     /// Keeps this process off the exclusive cores.
     pinning: Arc<Pinning>,
+    following: Arc<Following>,
     offers: watch::Sender<Option<EnginesNow>>,
     state: Mutex<State>,
     /// Notified of new work, a request to end, and the end.
@@ -145,6 +149,8 @@ struct Desk {
     note: Note,
     stood: Duration,
     unwanted: Duration,
+    /// The time since the process was last asked for its moves.
+    unasked: Duration,
     /// The stop signals sent to the process: after the game, and now.
     signalled: (bool, bool),
     /// The last game whose result was handed in.
@@ -161,6 +167,7 @@ impl Supervisor {
         reports: Arc<dyn Reports>,
         sides: Vec<SlotSide>,
         pinning: Arc<Pinning>,
+        following: Arc<Following>,
     ) -> io::Result<Self> {
         let ledger = Ledger::new()?;
         let first = command.start(&ledger)?;
@@ -169,8 +176,17 @@ impl Supervisor {
         let desks = sides.iter().map(|_| None).collect();
         let state = Mutex::new(State { desks, ..State::default() });
         let changed = Condvar::new();
-        let shared = Shared { command, reports, signs, ledger, pinning, offers, state, changed };
-        let shared = Arc::new(shared);
+        let shared = Arc::new(Shared {
+            command,
+            reports,
+            signs,
+            ledger,
+            pinning,
+            following,
+            offers,
+            state,
+            changed,
+        });
         let supervisor = Self { shared: Arc::clone(&shared), offered };
         let named = |name: &str| thread::Builder::new().name(name.to_owned());
         let tended = Arc::clone(&shared);
@@ -274,6 +290,7 @@ impl Shared {
             note: Note::default(),
             stood: Duration::ZERO,
             unwanted: Duration::ZERO,
+            unasked: ASK_AFTER,
             signalled: (false, false),
             last_reported: None,
         });
@@ -414,6 +431,9 @@ impl Shared {
                 }
                 self.reports.finished(slot, results);
             }
+            News::Moves(wire::Moves { slot, game }) => {
+                self.signs[slot as usize].moves.publish(game);
+            }
             News::Freed(wire::Freed { slot, played, took_ns }) => {
                 let slot = slot as usize;
                 self.state().desks[slot] = None;
@@ -506,6 +526,12 @@ impl Shared {
             let note = self.ledger.slot_note(slot);
             if note.sequence > desk.sequence_before {
                 signs.begin_game(note.number);
+            }
+            desk.unasked += passed;
+            let game = GameId { cell: desk.batch.range.cell, number: note.number };
+            if desk.unasked >= ASK_AFTER && self.following.has(game) {
+                running.order(What::TellMoves(u32::try_from(slot).unwrap_or(u32::MAX)));
+                desk.unasked = Duration::ZERO;
             }
             if note == desk.note {
                 desk.stood += passed;

@@ -12,7 +12,7 @@ pub(super) const RESULTS_BYTES_MAX: usize = 4 << 20;
 /// A message from the worker.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Order {
-    #[prost(oneof = "What", tags = "1, 2, 3, 4, 5, 6, 7")]
+    #[prost(oneof = "What", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
     pub(super) what: Option<What>,
 }
 
@@ -37,6 +37,9 @@ pub(super) enum What {
     /// A program could not be fetched.
     #[prost(message, tag = "7")]
     Unfetched(v1::FailedBuild),
+    /// The moves of this slot's game are wanted.
+    #[prost(uint32, tag = "8")]
+    TellMoves(u32),
 }
 
 #[derive(Clone, PartialEq, Eq, Message)]
@@ -117,7 +120,7 @@ pub(super) struct End {}
 /// A message from the playing process.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Said {
-    #[prost(oneof = "News", tags = "1, 2, 3")]
+    #[prost(oneof = "News", tags = "1, 2, 3, 4")]
     pub(super) news: Option<News>,
 }
 
@@ -130,6 +133,9 @@ pub(super) enum News {
     Finished(Finished),
     #[prost(message, tag = "3")]
     Freed(Freed),
+    /// The answer to [`What::TellMoves`].
+    #[prost(message, tag = "4")]
+    Moves(Moves),
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -162,6 +168,15 @@ pub(super) struct Freed {
     pub(super) played: u64,
     #[prost(uint64, tag = "3")]
     pub(super) took_ns: u64,
+}
+
+/// The moves of a slot's game so far.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub(super) struct Moves {
+    #[prost(uint32, tag = "1")]
+    pub(super) slot: u32,
+    #[prost(message, optional, tag = "2")]
+    pub(super) game: Option<v1::GameUnderWay>,
 }
 
 /// Writes one message.

@@ -1,11 +1,14 @@
 //! The page of an experiment: its progress, what can be done with it, its report, and its last games.
 
 use maud::{Markup, html};
-use spelrum_answers::{CellResult, ExperimentSummary, GamesPage, Overview, Report, places_text};
+use spelrum_answers::{
+    CellResult, ExperimentSummary, GamesPage, GamesUnderWay, Overview, Report, places_text,
+};
 use spelrum_model::{ExperimentState, Task};
 
 use super::games::{cell_games, game_page, table};
 use super::layout::shown;
+use super::under_way;
 use crate::answers::Answers;
 use crate::error::Result;
 use crate::experiment::{Pair, report_markup};
@@ -91,7 +94,7 @@ pub fn compared(pair: &Pair<'_>, overviews: [Option<&Overview>; 2]) -> Result<Ma
 pub fn experiment(
     experiment: &ExperimentSummary,
     answers: &Answers,
-    games: &GamesPage,
+    (under_way, games): (&GamesUnderWay, &GamesPage),
     others: &[ExperimentSummary],
 ) -> Result<Markup> {
     let report = report_markup(experiment, answers, Some(&cell_games(experiment)))?;
@@ -143,6 +146,7 @@ pub fn experiment(
                 button { "Compare" }
             }
         }
+        (under_way::list(under_way))
         section {
             h2 { "Last games" }
             @if games.games.is_empty() {

@@ -441,7 +441,7 @@ impl<'g> ShownPly<'g> {
 }
 
 /// A score in a table: a win or a loss by its distance.
-fn short_score(score: i32) -> String {
+pub(super) fn short_score(score: i32) -> String {
     match score {
         WIN_MIN => "win".to_owned(),
         score if score == -WIN_MIN => "loss".to_owned(),

@@ -2,13 +2,14 @@
 
 use maud::{Markup, html};
 use spelrum_answers::{
-    ExperimentSummary, GameResult, GameSummary, GamesFilter, GamesOrder, GamesPage, Report,
-    places_text,
+    ExperimentSummary, GameResult, GameSummary, GamesFilter, GamesOrder, GamesPage, GamesUnderWay,
+    Report, places_text,
 };
 use spelrum_engine::Outcome;
 use spelrum_model::CellId;
 
 use super::layout::shown;
+use super::under_way;
 use crate::text::counted;
 
 /// The words of a list's address and of its form, for each filter and each order.
@@ -33,13 +34,13 @@ fn address(experiment: &ExperimentSummary) -> String {
     format!("/experiments/{}/games", experiment.uuid)
 }
 
-/// A page of an experiment's games, or with a report and the id of one of its cells, of that cell's.
+/// Games of an experiment under way, and a page of those that are settled, or with a report and the id of one of its cells, of that cell's.
 #[must_use]
 pub fn games(
     experiment: &ExperimentSummary,
     cell: Option<(&Report, CellId)>,
     (filter, order): (GamesFilter, GamesOrder),
-    page: &GamesPage,
+    (under_way, page): (&GamesUnderWay, &GamesPage),
 ) -> Markup {
     let (path, id) = (address(experiment), cell.map(|(_, id)| id.0));
     let next = page.next.map(|next| {
@@ -56,6 +57,7 @@ pub fn games(
             h1 { "Games of " a href=(format!("/experiments/{}", experiment.uuid)) { (shown(&experiment.name)) } }
             @if let Some((report, id)) = cell { p class="about" { (cell_words(report, id)) } }
         }
+        (under_way::list(under_way))
         form class="filters" action=(path) {
             @if let Some(id) = id { input type="hidden" name="cell" value=(id); }
             (choice("filter", "Games", FILTERS.map(|(value, word, text)| (word, text, value == filter))))

@@ -12,6 +12,7 @@ mod score_graph;
 pub mod site;
 mod sql;
 mod submit;
+mod under_way;
 mod workers;
 
 pub use experiment::{about, compared, experiment};
@@ -26,6 +27,7 @@ pub use play::{
 pub use play_address::{PlayAddress, player_text, read_player};
 pub use sql::{QueryOutcome, QueryTable, QueryView, documented_statement, sql};
 pub use submit::{Fault, NewSweep, submit};
+pub use under_way::game_under_way;
 pub use workers::workers;
 
 /// The stylesheet of all pages.

@@ -53,6 +53,8 @@
         if (seconds) setTimeout(refresh, 1000 * seconds * (1 + Math.random()));
         return;
       }
+      // A game under way has ended.
+      if (answer.redirected) { location.replace(answer.url); return; }
       const text = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = text.querySelector("main");
       const shown = document.querySelector("main");
@@ -154,6 +156,8 @@
     });
   };
 
+  // A game under way is followed only while it is asked for.
+  setInterval(() => { if (document.querySelector("[data-follows]")) refresh(); }, 1000);
   channel?.addEventListener("message", changed);
   document.addEventListener("visibilitychange", follow);
   window.addEventListener("pagehide", stop);

@@ -36,6 +36,16 @@ impl Scheduler {
         effect
     }
 
+    /// Games that their workers have reported as started, with the experiment of each.
+    #[must_use]
+    pub fn under_way(&self) -> Vec<(ExperimentId, GameId, WorkerId)> {
+        let started = |(_, lease): (_, &Lease)| {
+            let place = |&game| (lease.experiment, game, lease.worker);
+            lease.started.iter().map(place).collect::<Vec<_>>()
+        };
+        self.leases.iter().flat_map(started).collect()
+    }
+
     /// Takes games back at no cost to them.
     pub(super) fn given_back(&mut self, worker: WorkerId, id: LeaseId, effects: &mut Vec<Effect>) {
         if self.leases.get(id).is_some_and(|lease| lease.worker == worker)

@@ -177,8 +177,13 @@ pub enum Answer<C> {
         /// The game whose speed the coordinator needs first, if any.
         calibrate: Option<String>,
     },
-    /// To Heartbeat: leases that this worker no longer holds.
-    Drop(Vec<LeaseId>),
+    /// To Heartbeat.
+    Drop {
+        /// Leases that this worker no longer holds.
+        leases: Vec<LeaseId>,
+        /// Whether people follow one of its games: the next heartbeat comes sooner.
+        is_followed: bool,
+    },
     /// To Report: this many results, from the first, need not be repeated.
     Acknowledged {
         /// Number of results.

@@ -57,6 +57,11 @@ impl Beats {
         self.hasten(self.last.map_or(now, |last| now.max(Time(last.0 + apart_ms))));
     }
 
+    /// People follow a game.
+    pub(super) fn game_is_followed(&mut self, now: Time) {
+        self.game_starts(Some(LONG_GAME), now);
+    }
+
     fn hasten(&mut self, due: Time) {
         self.hastened = Some(self.hastened.map_or(due, |hastened| hastened.min(due)));
     }
@@ -122,5 +127,7 @@ mod tests {
         assert_eq!(beats.due_at(), Some(Time(61)), "a slot waits for it");
         beats.sent(Time(101));
         assert_eq!(beats.due_at(), Some(Time(5_101)));
+        beats.game_is_followed(Time(103));
+        assert_eq!(beats.due_at(), Some(Time(1_101)), "people see the next moves soon");
     }
 }

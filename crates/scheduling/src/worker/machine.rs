@@ -326,8 +326,11 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
                 self.idle(retry_after_ms, all_done, jitter, actions);
                 return;
             }
-            (Ok(Answer::Drop(leases)), Kind::Heartbeat) => {
+            (Ok(Answer::Drop { leases, is_followed }), Kind::Heartbeat) => {
                 self.heartbeat.answered();
+                if is_followed {
+                    self.beats.game_is_followed(self.now);
+                }
                 if generation == self.generation {
                     self.drop_leases(&leases, actions);
                 }

@@ -439,7 +439,7 @@ impl Bench {
             }
             Call::Heartbeat { playing, caller, .. } => {
                 self.heard(*caller, playing);
-                Answer::Drop(Vec::new())
+                Answer::Drop { leases: Vec::new(), is_followed: false }
             }
             Call::Report { results, caller } => {
                 if self.is_current(*caller) {
@@ -493,7 +493,10 @@ impl Bench {
         if self.is_current(caller) {
             self.dropped.extend(&dropped);
         }
-        self.handle(Event::Answered { call, answer: Ok(Answer::Drop(dropped)) });
+        self.handle(Event::Answered {
+            call,
+            answer: Ok(Answer::Drop { leases: dropped, is_followed: false }),
+        });
     }
 
     /// Another results database is behind the address from now on, which a call finds out.

@@ -313,6 +313,7 @@ impl Worker {
             lease_ids: held.iter().map(|held| held.lease_id).collect(),
             playing: playing.into_iter().collect(),
             worker_secret: WorkerSecret::to_wire(secret),
+            followed: Vec::new(),
         };
         let mut client = self.client.clone();
         let answer =

@@ -190,7 +190,9 @@ impl World {
             Call::Lease { speeds, .. } => self.lease(id, from, speeds, at),
             Call::Heartbeat { leases, playing, .. } => {
                 match self.event(Event::Heartbeat { worker: id, leases, playing }, at).pop() {
-                    Some(Effect::Drop { leases, .. }) => Reply::Answered(Answer::Drop(leases)),
+                    Some(Effect::Drop { leases, .. }) => {
+                        Reply::Answered(Answer::Drop { leases, is_followed: false })
+                    }
                     effect => panic!("{effect:?} is not an answer"),
                 }
             }

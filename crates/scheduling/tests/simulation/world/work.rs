@@ -177,8 +177,8 @@ impl World {
 
     pub(super) fn replied(&mut self, call: CallId, to: usize, reply: Reply) {
         let answer = match reply {
-            Reply::Answered(Answer::Drop(_)) if self.scenario.faults.stubborn => {
-                Ok(Answer::Drop(Vec::new()))
+            Reply::Answered(Answer::Drop { is_followed, .. }) if self.scenario.faults.stubborn => {
+                Ok(Answer::Drop { leases: Vec::new(), is_followed })
             }
             Reply::Answered(answer) => Ok(answer),
             Reply::Verdicts(verdicts) => {
