@@ -175,8 +175,10 @@ impl Remaining<'_> {
                 div class="wide" tabindex="0" {
                     table class=[number_classes(columns)] {
                         thead { tr { @for (index, column) in columns.iter().enumerate() {
-                            th class=[class(index, column.heading())] {
-                                (shortened(column.heading(), TEXT_CHARACTERS_MAX))
+                            @if column.heading().is_empty() { td {} } @else {
+                                th class=[class(index, column.heading())] {
+                                    (shortened(column.heading(), TEXT_CHARACTERS_MAX))
+                                }
                             }
                         } } }
                         tbody { (PreEscaped(rows)) }
