@@ -9,6 +9,7 @@ mod openapi;
 mod parameters;
 mod query;
 mod questions;
+mod queue;
 mod reply;
 mod status;
 mod under_way;
@@ -31,7 +32,7 @@ use serde::Serialize;
 use serde_json::Value;
 use spelrum_answers::{
     AnalyzePosition, BROWSER_LINKS_PATH, BrowserLink, Call, EVENTS_PATH, EXPORT_PATH,
-    ExportExperiments, FollowEvents, FollowGame, GAMES_PATH, GetOpenapi, GetStatus,
+    ExportExperiments, FollowEvents, FollowGame, GAMES_PATH, GetOpenapi, GetQueue, GetStatus,
     ListGamesUnderWay, MakeBrowserLink, Method, QUERY_PATH, RunQuery, Status, StreamGames,
 };
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
@@ -197,6 +198,7 @@ impl Routes {
         let mut routes = Self { router: Router::new(), names: Vec::new(), operations: Vec::new() };
         routes.add::<GetOpenapi>();
         routes.add::<GetStatus>();
+        routes.add::<GetQueue>();
         routes.add::<AnalyzePosition>();
         routes.add::<ListGamesUnderWay>();
         routes.add::<FollowGame>();

@@ -206,6 +206,10 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 let _gone = reply.send(Ok(self.scheduler.under_way()));
                 Ok(())
             }
+            Request::Queued { reply } => {
+                let _gone = reply.send(Ok(self.scheduler.queued()));
+                Ok(())
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use spelrum_model::withheld::Withheld;
 use spelrum_model::{CellId, ExperimentId, GameId, LeaseId, Plan, WorkerId};
 use spelrum_proto::work::{Grant, Reported};
 use spelrum_proto::{Reason, Refusal, WorkerSecret, v1};
-use spelrum_scheduling::scheduler::{Scheduler, Time};
+use spelrum_scheduling::scheduler::{Queued, Scheduler, Time};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tracing::Span;
 
@@ -71,6 +71,8 @@ pub(super) enum Request {
     NeededEngines { reply: Reply<BTreeSet<String>> },
     /// A client asks which games are being played, of which experiments and by which workers.
     UnderWay { reply: Reply<Vec<(ExperimentId, GameId, WorkerId)>> },
+    /// A client asks for the games that wait, by their demands.
+    Queued { reply: Reply<Vec<Queued>> },
     /// A client orders replays of an experiment's games by other workers; answered with the number ordered. The
     /// experiment is named by its UUID.
     Verify { experiment: String, games: Vec<ToVerify>, reply: Reply<u64> },
@@ -235,6 +237,7 @@ impl Request {
             Self::Workers { reply } => reply.is_closed(),
             Self::NeededEngines { reply } => reply.is_closed(),
             Self::UnderWay { reply } => reply.is_closed(),
+            Self::Queued { reply } => reply.is_closed(),
             Self::Verify { reply, .. } => reply.is_closed(),
             Self::Probe { reply } => reply.is_closed(),
             Self::Heartbeat { .. } | Self::GiveBack { .. } => false,
@@ -257,6 +260,7 @@ impl Request {
             Self::Workers { reply } => Held::unanswered(reply),
             Self::NeededEngines { reply } => Held::unanswered(reply),
             Self::UnderWay { reply } => Held::unanswered(reply),
+            Self::Queued { reply } => Held::unanswered(reply),
             Self::Verify { reply, .. } => Held::unanswered(reply),
             Self::Probe { reply } => Held::unanswered(reply),
         }
@@ -430,6 +434,11 @@ impl Dispatch {
     /// The engines that experiments need which are not over.
     pub(crate) async fn needed_engines(&self) -> Result<BTreeSet<String>, Refusal> {
         self.ask(|reply| Request::NeededEngines { reply }).await
+    }
+
+    /// The games that wait, by their demands.
+    pub(crate) async fn queued(&self) -> Result<Vec<Queued>, Refusal> {
+        self.ask(|reply| Request::Queued { reply }).await
     }
 
     pub(super) async fn ask<T>(

@@ -1,6 +1,6 @@
 //! The dispatcher's metrics: games, leases, workers, results, transactions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use prometheus::{
@@ -8,13 +8,14 @@ use prometheus::{
 };
 use spelrum_model::WorkerId;
 use spelrum_model::withheld::Withheld;
-use spelrum_scheduling::scheduler::Counts;
+use spelrum_scheduling::scheduler::{Counts, Need, NeededMemory, NeededWorker};
 
 use super::{SECONDS, gauge, gauge_value};
 
 /// The dispatcher's metrics.
 pub(crate) struct Work {
     games_queued: IntGauge,
+    games_queued_by_need: BTreeMap<Need, IntGauge>,
     games_leased: IntGauge,
     leases: IntGauge,
     workers: IntGauge,
@@ -129,6 +130,7 @@ impl Work {
                 "spelrum_games_queued",
                 "Games and trainings that could be leased now and are not.",
             )?,
+            games_queued_by_need: queued_by_need(registry)?,
             games_leased: gauge(
                 registry,
                 "spelrum_games_leased",
@@ -242,11 +244,40 @@ impl Work {
         of_excluded.set(why(|why| matches!(why, Withheld::Excluded)));
         of_quarantined.set(why(|why| matches!(why, Withheld::Quarantined { .. })));
         of_barred.set(why(|why| matches!(why, Withheld::Barred(_))));
-        self.games_queued.set(gauge_value(counts.waiting_games));
+        let games = counts.waiting_games.values().fold(0_u64, |sum, n| sum.saturating_add(*n));
+        self.games_queued.set(gauge_value(games));
+        for (need, gauge) in &self.games_queued_by_need {
+            gauge.set(gauge_value(counts.waiting_games.get(need).copied().unwrap_or(0)));
+        }
         self.games_leased.set(gauge_value(counts.leased_games));
         self.leases.set(gauge_value(counts.leases));
         self.running.set(gauge_value(counts.running));
         self.paused.set(gauge_value(counts.paused));
         self.workers.set(gauge_value(workers));
     }
+}
+
+/// The gauges of queued games, one for each need. Names of engines and labels come from outside, and are not here.
+fn queued_by_need(registry: &Registry) -> Result<BTreeMap<Need, IntGauge>, prometheus::Error> {
+    let gauges = IntGaugeVec::new(
+        Opts::new(
+            "spelrum_games_queued_by_need",
+            "Games and trainings that could be leased now and are not, by what they need: any worker, one of \
+             some speed, with labels or with external engines (worker); whether they are timed; the memory that \
+             a game may take.",
+        ),
+        &["worker", "timed", "memory"],
+    )?;
+    registry.register(Box::new(gauges.clone()))?;
+    let mut by_need = BTreeMap::new();
+    for worker in NeededWorker::ALL {
+        for timed in [false, true] {
+            for memory in NeededMemory::ALL {
+                let labels = [worker.name(), if timed { "yes" } else { "no" }, memory.name()];
+                let gauge = gauges.get_metric_with_label_values(&labels)?;
+                by_need.insert(Need { worker, timed, memory }, gauge);
+            }
+        }
+    }
+    Ok(by_need)
 }

@@ -22,6 +22,7 @@ mod openings;
 mod pages;
 mod play;
 mod programs;
+mod queue;
 mod referee;
 mod removal;
 mod results;

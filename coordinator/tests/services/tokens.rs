@@ -214,6 +214,7 @@ async fn every_method_is_for_its_role() {
     GET /api/v1/experiments/{experiment}/whole-games: read, submit
     GET /api/v1/games/{game_id}: read, submit
     GET /api/v1/openapi.json: read, submit
+    GET /api/v1/queue: read, submit
     GET /api/v1/status: read, submit
     POST /api/v1/analyses: read, submit
     POST /api/v1/browser-links: read, submit

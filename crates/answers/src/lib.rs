@@ -31,6 +31,7 @@
 //! | `engines` | which external engines played |
 //! | `dates` | moments as text |
 //! | `derived` | figures that are written with answers, though they follow from them |
+//! | `queue` | games that wait for workers, by what they need |
 //! | `query`, `sql_value` | users' own queries, and the values of their results |
 //! | `overview`, `machine` | how games were played, and the machines behind results |
 //! | `status`, `attention`, `findings`, `missing_engines`, `unplaced`, `removal` | problems that need attention |
@@ -83,6 +84,7 @@ mod playing_time;
 mod progress;
 mod query;
 mod questions;
+mod queue;
 mod rated_leads;
 mod ratings;
 mod removal;
@@ -168,6 +170,7 @@ pub use questions::{
     ListExperiments, ListGames, ListSettledCells, ListWholeCellGames, ListWholeGames,
     MakeBrowserLink, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, StreamGames,
 };
+pub use queue::{GetQueue, QUEUED_GROUPS_MAX, Queue, QueuedGames};
 pub use ratings::{
     Clusters, GamesToRate, Meeting, RATED_DIFFERENCES_MAX, RATED_GAMES_MAX, RATED_PLAYERS_MAX,
     RatedGroup, RatedPlayer, Ratings, RatingsLimit,

@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
-use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
+use k8s_openapi::api::autoscaling::v2::{
+    CrossVersionObjectReference, HorizontalPodAutoscaler, HorizontalPodAutoscalerBehavior,
+};
 use k8s_openapi::api::core::v1::{Namespace, Service};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
-use serde::Serialize;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::files::{IMAGE, USER, at, documents, path, text, texts};
@@ -56,8 +59,55 @@ fn problem(manifest: &Value) -> Option<String> {
         (Some("networking.k8s.io/v1"), Some("NetworkPolicy")) => {
             unknown_to::<NetworkPolicy>(manifest)
         }
+        (Some("keda.sh/v1alpha1"), Some("ScaledObject")) => unknown_to::<ScaledObject>(manifest),
         other => Some(format!("{other:?} is not known here")),
     }
+}
+
+/// KEDA's resource, as far as it is used here (its "ScaledObject specification").
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ScaledObject {
+    metadata: ObjectMeta,
+    spec: ScaledObjectSpec,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ScaledObjectSpec {
+    scale_target_ref: CrossVersionObjectReference,
+    polling_interval: u32,
+    cooldown_period: u32,
+    min_replica_count: u32,
+    max_replica_count: u32,
+    triggers: Vec<Trigger>,
+    advanced: Advanced,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Trigger {
+    r#type: String,
+    metadata: PrometheusTrigger,
+}
+
+/// All are texts.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PrometheusTrigger {
+    server_address: String,
+    query: String,
+    threshold: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Advanced {
+    horizontal_pod_autoscaler_config: AutoscalerConfig,
+}
+
+#[derive(Serialize, Deserialize)]
+struct AutoscalerConfig {
+    behavior: HorizontalPodAutoscalerBehavior,
 }
 
 /// A field of another type is an error, and one of another name does not come back.
@@ -196,6 +246,37 @@ fn what_refers_to_something_finds_it() {
     assert!(worker.pointer("/spec/replicas").is_none(), "two would decide how many there are");
 }
 
+/// KEDA's object takes the autoscaler's place.
+#[test]
+fn keda_scales_the_workers_by_a_metric_that_there_is() {
+    let component = documents("kubernetes/keda/kustomization.yaml").remove(0);
+    assert_eq!(component["resources"], json!(["scaled-object.yaml"]));
+    let patch: Value =
+        serde_saphyr::from_str(at(&component, "/patches/0/patch").as_str().unwrap()).unwrap();
+    let replaced = manifest("HorizontalPodAutoscaler", "worker");
+    assert_eq!(patch["$patch"], "delete");
+    assert_eq!(
+        [&patch["apiVersion"], &patch["kind"]],
+        [&replaced["apiVersion"], &replaced["kind"]]
+    );
+    assert_eq!(at(&patch, "/metadata/name"), at(&replaced, "/metadata/name"));
+
+    let mut scaled = documents("kubernetes/keda/scaled-object.yaml");
+    let scaled = scaled.remove(0);
+    assert_eq!(problem(&scaled), None);
+    let mut wrong = scaled.clone();
+    wrong["spec"]["pollInterval"] = json!(5);
+    assert!(problem(&wrong).is_some(), "a field that KEDA does not know");
+    for field in ["apiVersion", "kind", "name"] {
+        let target = format!("/spec/scaleTargetRef/{field}");
+        assert_eq!(at(&scaled, &target), at(&replaced, &target));
+    }
+    // The metric that the coordinator serves, and a value of each label.
+    let query = at(&scaled, "/spec/triggers/0/metadata/query").as_str().unwrap();
+    let selected = "spelrum_games_queued_by_need{worker=~\"any|speed\",memory=\"1GiB\"}";
+    assert!(query.contains(selected), "{query}");
+}
+
 /// Secrets are made by the commands of the README, and named there as they are here.
 #[test]
 fn secrets_are_those_of_the_readme() {
@@ -332,6 +413,12 @@ fn the_pods_come_up_and_play() {
         assert_eq!(asked["scheme"], "HTTPS");
         let answer = get(&sandbox, &coordinator, asked["path"].as_str().unwrap());
         assert!(answer.starts_with("HTTP/1.1 200 "), "{probe}: {answer}");
+    }
+    // What KEDA asks for.
+    let page = get(&sandbox, &coordinator, "/metrics");
+    for worker in ["any", "speed"] {
+        let labels = format!("memory=\"1GiB\",timed=\"no\",worker=\"{worker}\"");
+        assert!(page.contains(&format!("spelrum_games_queued_by_need{{{labels}}} 0\n")), "{page}");
     }
 
     let deployed = pod("Deployment", "worker");

@@ -8,6 +8,7 @@ use super::allocation::Turn;
 use super::attempts::Next;
 use super::batches::Load;
 use super::cells::{Cell, Place};
+use super::counts::Need;
 use super::experiments::Experiment;
 use super::machine::Scheduler;
 use super::with_work::WithWork;
@@ -65,16 +66,19 @@ impl Scheduler {
         cells: &BTreeMap<CellId, &Cell>,
     ) {
         let mut load = Load::default();
-        let (mut unsettled, mut waiting, mut leased) = (0, 0, 0);
+        let (mut unsettled, mut waiting, mut leased) = (0, BTreeMap::new(), 0);
         for cell in cells.values() {
             load.measured_us += Load::new(cell).measured_us;
             load.unmeasured_games += Load::new(cell).unmeasured_games;
             unsettled += u128::from(cell.unsettled());
-            waiting += u128::from(cell.waiting_count());
+            if cell.waiting_count() > 0 {
+                *waiting.entry(Need::new(cell)).or_default() += u128::from(cell.waiting_count());
+            }
             leased += u128::from(cell.leased_count());
         }
         assert_eq!((load, unsettled), (experiment.load, experiment.unsettled), "sums of {id}");
-        assert_eq!((waiting, leased), (experiment.waiting, experiment.leased), "games of {id}");
+        assert_eq!(waiting, experiment.waiting, "waiting games of {id}");
+        assert_eq!(leased, experiment.leased, "leased games of {id}");
         let goes_on = unsettled > 0 || experiment.open;
         assert!(goes_on, "{id} has nothing unsettled and is not finished");
 

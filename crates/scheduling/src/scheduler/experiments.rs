@@ -1,6 +1,6 @@
 //! An experiment: its cells with games to lease, and the amount of work in them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_model::{
     Allocation, CellId, ExperimentId, ExperimentState, GameId, SchedulingSettings,
@@ -11,6 +11,7 @@ use super::attempts::Next;
 use super::batches::Load;
 use super::cells::Cell;
 use super::cells::moving_average;
+use super::counts::Need;
 use super::with_work::WithWork;
 
 /// An experiment that is not over, or ended only since the last drain.
@@ -32,8 +33,8 @@ pub(super) struct Experiment {
     pub(super) suspects: BTreeSet<GameId>,
     /// Games without a final result.
     pub(super) unsettled: u128,
-    /// Those of them that could be leased now, if it is running.
-    pub(super) waiting: u128,
+    /// Those of them that could be leased now, if it is running, by their needs. No count is 0.
+    pub(super) waiting: BTreeMap<Need, u128>,
     /// Those of them that are leased.
     pub(super) leased: u128,
     /// Work left for any batch.
@@ -54,7 +55,7 @@ impl Experiment {
             alone: BTreeSet::new(),
             suspects: BTreeSet::new(),
             unsettled: 0,
-            waiting: 0,
+            waiting: BTreeMap::new(),
             leased: 0,
             load: Load { measured_us: 0, unmeasured_games: 0 },
             game_us: None,
@@ -89,7 +90,10 @@ impl Experiment {
         let after = CellSum::new(cell, self.settings.allocation);
         self.unsettled =
             self.unsettled - u128::from(before.unsettled) + u128::from(after.unsettled);
-        self.waiting = self.waiting - u128::from(before.waiting) + u128::from(after.waiting);
+        if before.waiting != after.waiting {
+            change_waiting(&mut self.waiting, before.waiting, |games, more| games - more);
+            change_waiting(&mut self.waiting, after.waiting, |games, more| games + more);
+        }
         self.leased = self.leased - u128::from(before.leased) + u128::from(after.leased);
         self.load.measured_us =
             self.load.measured_us - before.load.measured_us + after.load.measured_us;
@@ -133,7 +137,8 @@ impl Experiment {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CellSum {
     unsettled: u64,
-    waiting: u64,
+    /// The games that could be leased now, if any, with their needs.
+    waiting: Option<(Need, u64)>,
     leased: u64,
     load: Load,
     turn: Turn,
@@ -146,13 +151,29 @@ impl CellSum {
     pub(super) fn new(cell: &Cell, allocation: Allocation) -> Self {
         let (unsettled, load) = (cell.unsettled(), Load::new(cell));
         let task = cell.next_task();
-        let (waiting, leased) = (cell.waiting_count(), cell.leased_count());
+        let leased = cell.leased_count();
+        let waiting = Some(cell.waiting_count()).filter(|games| *games > 0);
+        let waiting = waiting.map(|games| (Need::new(cell), games));
         Self { unsettled, waiting, leased, load, turn: Turn::new(cell, allocation), task }
     }
 
     /// Whether it has unsettled games.
     pub(super) const fn is_unsettled(&self) -> bool {
         self.unsettled > 0
+    }
+}
+
+/// Changes the count of waiting games with this need; removes it at 0.
+fn change_waiting(
+    waiting: &mut BTreeMap<Need, u128>,
+    cells: Option<(Need, u64)>,
+    change: impl Fn(u128, u128) -> u128,
+) {
+    let Some((need, games)) = cells else { return };
+    let count = waiting.entry(need).or_default();
+    *count = change(*count, u128::from(games));
+    if *count == 0 {
+        waiting.remove(&need);
     }
 }
 

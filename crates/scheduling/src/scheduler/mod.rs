@@ -112,7 +112,7 @@ mod with_work;
 mod withholding;
 
 pub use api::*;
-pub use counts::Counts;
+pub use counts::{Counts, Need, NeededMemory, NeededWorker, Queued};
 pub use forfeits::EVIDENCE as FORFEITS_EVIDENCE;
 pub use machine::Scheduler;
 pub use policy::Policy;
