@@ -5,11 +5,13 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use anstream::ColorChoice;
 use clap::Args;
 use colorchoice_clap::Color;
 use rustix::process::Signal;
+use spelrum_engine::parse_duration_us;
 use spelrum_model::labels::{LABELS_MAX, Label, NoLabel, SYZYGY_LABEL};
 use spelrum_worker::{Cores, ExclusiveSlots};
 use tonic::transport::{Endpoint, Uri};
@@ -30,6 +32,9 @@ pub(crate) const KEY_VARIABLE: &str = "SPELRUM_KEY";
 
 /// The environment variable for the coordinator's address.
 pub(crate) const COORDINATOR_VARIABLE: &str = "SPELRUM_COORDINATOR";
+
+/// Most addresses of a coordinator.
+const ADDRESSES_MAX: usize = 16;
 
 /// What every command takes.
 #[derive(Args, Debug)]
@@ -150,7 +155,7 @@ pub(crate) struct LabelArguments {
     labels: Vec<Label>,
 }
 
-fn label_from_text(text: &str) -> Result<Label, NoLabel> {
+pub(crate) fn label_from_text(text: &str) -> Result<Label, NoLabel> {
     Label::parse(text)
 }
 
@@ -199,7 +204,7 @@ pub(crate) struct SlotsArguments {
     quiet_slots: Option<u32>,
 }
 
-fn bytes_from_text(text: &str) -> Result<u64, &'static str> {
+pub(crate) fn bytes_from_text(text: &str) -> Result<u64, &'static str> {
     let remedy = "write a whole number of MiB or GiB, such as 900MiB or 4GiB";
     let (number, shift) = [("MiB", 20), ("GiB", 30)]
         .into_iter()
@@ -207,6 +212,13 @@ fn bytes_from_text(text: &str) -> Result<u64, &'static str> {
         .ok_or(remedy)?;
     let number: NonZeroU32 = number.trim_end().parse().map_err(|_| remedy)?;
     Ok(u64::from(number.get()) << shift)
+}
+
+/// How long something waits: from a tenth of a second to a day.
+pub(crate) fn wait_from_text(text: &str) -> Result<Duration, &'static str> {
+    let time = parse_duration_us(text).map(Duration::from_micros).ok_or("write it like 300s")?;
+    let bounds = Duration::from_millis(100)..=Duration::from_hours(24);
+    bounds.contains(&time).then_some(time).ok_or("it must be from 100ms to 86400s")
 }
 
 /// A number of slots.
@@ -329,12 +341,32 @@ pub(crate) enum CoordinatorChoice {
     At(CoordinatorUrl),
     /// Its name in the config file.
     Named(String),
+    /// Several of these, which are tried in this order.
+    Several(Vec<Self>),
+}
+
+impl CoordinatorChoice {
+    /// The addresses and names, in order.
+    pub(crate) fn each(&self) -> &[Self] {
+        match self {
+            Self::At(_) | Self::Named(_) => std::slice::from_ref(self),
+            Self::Several(choices) => choices,
+        }
+    }
 }
 
 impl FromStr for CoordinatorChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.contains(',') {
+            let choices: Vec<&str> = text.split(',').map(str::trim).collect();
+            if choices.len() > ADDRESSES_MAX {
+                return Err(format!("it has more than {ADDRESSES_MAX} addresses"));
+            }
+            let choices = choices.into_iter().map(str::parse);
+            return Ok(Self::Several(choices.collect::<Result<_, _>>()?));
+        }
         // Addresses have a port.
         if text.is_empty() || text.contains([':', '/']) {
             text.parse().map(Self::At)
@@ -452,6 +484,16 @@ mod tests {
         assert!(at("lab:7878") && at("http://lab:7878"));
         assert!("http://lab".parse::<CoordinatorChoice>().is_err());
         assert!("".parse::<CoordinatorChoice>().is_err());
+        let several: CoordinatorChoice = "lab, a:1".parse().unwrap();
+        let [CoordinatorChoice::Named(_), CoordinatorChoice::At(_)] = several.each() else {
+            panic!("{several:?}")
+        };
+        assert!(
+            ["a:1,", "a:1,http://b", ","]
+                .iter()
+                .all(|text| { text.parse::<CoordinatorChoice>().is_err() })
+        );
+        assert!(["a:1"; 17].join(",").parse::<CoordinatorChoice>().is_err());
     }
 
     #[test]

@@ -65,8 +65,10 @@ async fn whole_system(sweep: &str) -> Result<f64, Failed> {
     let started = Instant::now();
     let config = spelrum_worker::Config {
         labels: Vec::new(),
-        coordinator: Endpoint::new(served.url())?,
-        token: None,
+        coordinator: spelrum_worker::Address {
+            endpoint: Endpoint::new(served.url())?,
+            token: None,
+        },
         name: None,
         slots: NonZeroU32::new(SLOTS).ok_or("no slots")?,
         quiet: spelrum_worker::ExclusiveSlots::default(),
@@ -74,6 +76,8 @@ async fn whole_system(sweep: &str) -> Result<f64, Failed> {
         playing: spelrum_worker::Playing::Threads(None),
         build: spelrum_worker::Build::default(),
         exit_when_done: true,
+        idle_max: None,
+        others: Vec::new(),
         speed: None,
         programs: None,
     };

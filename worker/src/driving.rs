@@ -29,9 +29,14 @@ pub(crate) async fn drive(
     let mut measurements = FuturesUnordered::new();
     let mut fatal = None;
     let mut database = None;
-    let (mut finishing, mut ending) = (false, false);
+    let (mut finishing, mut ending, mut is_explained) = (false, false, false);
     hub.advance_time();
     loop {
+        is_explained |= finishing || ending || fatal.is_some();
+        if !is_explained && hub.is_ending() {
+            is_explained = true;
+            tracing::info!("ending: no games came for as long as this worker waits");
+        }
         let deadline = hub.next_deadline();
         let time_passes = async {
             match deadline {
@@ -54,6 +59,7 @@ pub(crate) async fn drive(
                 let was_ending = hub.is_ending();
                 hub.handle_answer(call, answer);
                 if is_done && !was_ending && hub.is_ending() {
+                    is_explained = true;
                     tracing::info!("nothing is left to do");
                 }
             }

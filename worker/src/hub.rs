@@ -161,10 +161,13 @@ impl Hub {
         slots: NonZeroU32,
         quiet_slots: u32,
         exit_when_done: bool,
+        idle_max: Option<Duration>,
         speed: Option<Speed>,
     ) -> (Self, Vec<SlotSide>, mpsc::UnboundedReceiver<ToDo>) {
-        let patience_ms = u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX);
-        let settings = Settings { slots, quiet_slots, exit_when_done, patience_ms, speed };
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let (idle_max_ms, patience_ms) = (idle_max.map(ms), ms(PATIENCE));
+        let settings =
+            Settings { slots, quiet_slots, exit_when_done, idle_max_ms, patience_ms, speed };
         let machine = Machine::new(settings);
         let (to_say, to_do) = mpsc::unbounded_channel();
         let mut state = State { machine, slots: Vec::new(), to_say, wakes_at: None, closed: false };

@@ -41,6 +41,7 @@ mod openings;
 mod outage;
 mod outcome;
 mod panics;
+mod places;
 mod playing;
 mod requests;
 mod sharing;
@@ -58,6 +59,7 @@ use std::convert::Infallible;
 use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use spelrum_answers::Machine;
 use spelrum_engine::search::STACK_BYTES;
@@ -79,13 +81,22 @@ use playing::Supervisor;
 use sharing::Sharing;
 use slot::Slot;
 
+/// A coordinator's address.
+#[derive(Clone, Debug)]
+pub struct Address {
+    /// The address.
+    pub endpoint: Endpoint,
+    /// The token for a coordinator that requires one.
+    pub token: Option<Token>,
+}
+
 /// A worker's configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The coordinator's address.
-    pub coordinator: Endpoint,
-    /// The token for a coordinator that requires one.
-    pub token: Option<Token>,
+    pub coordinator: Address,
+    /// Its other addresses: when it does not answer at one of all these, the next is tried.
+    pub others: Vec<Address>,
     /// Its name for people; the host's name by default.
     pub name: Option<String>,
     /// Labels of its machine, for sweeps that require them: each name once, in the order of names.
@@ -103,6 +114,8 @@ pub struct Config {
     pub build: Build,
     /// Whether to end when the coordinator has no work left, instead of waiting.
     pub exit_when_done: bool,
+    /// How long to wait for games before ending; `None` to wait without end.
+    pub idle_max: Option<Duration>,
     /// Where programs that were pushed to the coordinator are kept, if this machine accepts them.
     pub programs: Option<Programs>,
     /// The speed of these slots at a game, if it was just measured ([`measured_speed`]).
@@ -193,7 +206,7 @@ impl WorkerError {
 }
 
 /// Works until it should end. An unreachable coordinator is retried with jittered backoff, without
-/// end; one with another protocol, engine revision or token is an error.
+/// end, at each of its addresses; one with another protocol, engine revision or token is an error.
 ///
 /// # Errors
 /// See [`WorkerError`].
@@ -212,8 +225,8 @@ async fn run_unboxed(config: Config, shutdown: Shutdown) -> Result<Summary, Work
         return Err(WorkerError::Slots(config.slots));
     }
     let quiet_slots = config.quiet.count().min(slots);
-    let Config { slots, exit_when_done, ref speed, .. } = config;
-    let (hub, sides, to_do) = Hub::new(slots, quiet_slots, exit_when_done, speed.clone());
+    let Config { slots, exit_when_done, idle_max, ref speed, .. } = config;
+    let (hub, sides, to_do) = Hub::new(slots, quiet_slots, exit_when_done, idle_max, speed.clone());
     let hub = Arc::new(hub);
     let pinning = Arc::new(Pinning::new(config.quiet.clone()));
     let players = Players::start(&hub, (slots, sides), config.playing.clone(), &pinning)?;
@@ -234,8 +247,8 @@ async fn run_unboxed(config: Config, shutdown: Shutdown) -> Result<Summary, Work
         }
     }
     let link = Link::new(
-        config.coordinator.clone(),
-        config.token.as_ref(),
+        &config.coordinator,
+        &config.others,
         introduction(&config, offered),
         config.programs.clone(),
         hub.following(),

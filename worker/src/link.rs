@@ -12,19 +12,14 @@ use spelrum_model::{DefinitionHash, ListedPositions, OpeningsCache, WorkerId};
 use spelrum_programs::Programs;
 use spelrum_proto::engines::{failed_build_to_wire, offer_to_wire};
 use spelrum_proto::labels::label_to_wire;
-use spelrum_proto::limits::{MESSAGE_BYTES_MAX, REPORT_RESULTS_MAX};
-use spelrum_proto::v1::work_client::WorkClient;
+use spelrum_proto::limits::REPORT_RESULTS_MAX;
 use spelrum_proto::v1::{self, Verdict};
 use spelrum_proto::work::{self, Grant};
-use spelrum_proto::{
-    Bearer, PROTOCOL, Reason, Refusal, Token, TrustError, WireError, WorkerSecret,
-};
+use spelrum_proto::{PROTOCOL, Reason, Refusal, TrustError, WireError, WorkerSecret};
 use spelrum_scheduling::worker::{Answer, Call, Caller, LeasedGames, Session};
-use tonic::transport::Endpoint;
 use tonic::{Code, Response, Status};
 use uuid::Uuid;
 
-use crate::WorkerError;
 use crate::cells::{self, Cell, Ready};
 use crate::engines::{EnginesNow, program};
 use crate::fetching::Fetching;
@@ -35,16 +30,12 @@ use crate::offered::Offered;
 use crate::openings;
 use crate::outage::Outage;
 use crate::outcome::Finished;
+use crate::places::Places;
 use crate::requests::{Client, Signed, get_cell, get_network, give_back, heartbeat, lease, report};
-
-/// How long connecting may take.
-const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
+use crate::{Address, WorkerError};
 
 /// How long reading the definitions that came along with a lease may take.
 const LEASED_CELLS_PATIENCE: Duration = Duration::from_millis(500);
-
-/// The interval of keep-alive pings on an idle connection.
-const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
 /// The worker's introduction.
 #[derive(Clone, Debug)]
@@ -60,9 +51,8 @@ pub(crate) struct Introduction {
 
 /// The link.
 pub(crate) struct Link {
-    client: Client,
-    /// The coordinator's address, for people.
-    address: String,
+    /// The coordinator's addresses.
+    places: Places,
     introduction: Introduction,
     /// Proves that calls are this worker's; from Hello's answer.
     secret: Mutex<Option<WorkerSecret>>,
@@ -100,26 +90,14 @@ pub(crate) enum Failed {
 
 impl Link {
     pub(crate) fn new(
-        coordinator: Endpoint,
-        token: Option<&Token>,
+        coordinator: &Address,
+        others: &[Address],
         introduction: Introduction,
         programs: Option<Programs>,
         following: Arc<Following>,
     ) -> Self {
-        let address = coordinator.uri().to_string();
-        let channel = coordinator
-            .connect_timeout(CONNECT_PATIENCE)
-            .tcp_nodelay(true)
-            .http2_keep_alive_interval(KEEP_ALIVE)
-            .keep_alive_timeout(KEEP_ALIVE)
-            .keep_alive_while_idle(true)
-            .http2_adaptive_window(true)
-            .connect_lazy();
         Self {
-            client: WorkClient::with_interceptor(channel, Bearer::new(token))
-                .max_decoding_message_size(MESSAGE_BYTES_MAX)
-                .max_encoding_message_size(MESSAGE_BYTES_MAX),
-            address,
+            places: Places::new(std::iter::once(coordinator).chain(others)),
             introduction,
             secret: Mutex::default(),
             openings: Arc::default(),
@@ -139,10 +117,9 @@ impl Link {
         call: &Call<Finished>,
         patience: Duration,
     ) -> Result<Answer<Arc<Cell>>, Failed> {
-        let client = self.client.clone();
         match call {
             Call::Hello => {
-                let session = self.attempt("Hello", patience, self.hello(client)).await;
+                let session = self.attempt("Hello", patience, |client| self.hello(client)).await;
                 let session = session.and_then(|hello| self.accept_hello(hello));
                 session.map(Answer::Hello).map_err(|failed| match failed {
                     // A refused Hello means a refused worker.
@@ -157,7 +134,8 @@ impl Link {
                 })
             }
             Call::Lease { caller, speeds } => {
-                let request = lease(client, self.sign(caller), self.introduction.slots, speeds);
+                let slots = self.introduction.slots;
+                let request = |client| lease(client, self.sign(caller), slots, speeds);
                 let mut response = self.attempt("Lease", patience, request).await?;
                 // The coordinator answers about games after the measurement.
                 if response.calibrate.is_empty() {
@@ -174,7 +152,8 @@ impl Link {
             }
             Call::Heartbeat { caller, leases, playing } => {
                 let followed = self.following.moves();
-                let request = heartbeat(client, self.sign(caller), leases, playing, followed);
+                let request =
+                    |client| heartbeat(client, self.sign(caller), leases, playing, followed);
                 let answer = self.attempt("Heartbeat", patience, request).await?;
                 let dropped = work::lease_ids(&answer.drop_lease_ids).map_err(malformed)?;
                 if !dropped.is_empty() {
@@ -187,7 +166,7 @@ impl Link {
             }
             Call::Report { caller, results } => {
                 let started = Instant::now();
-                let request = report(client, self.sign(caller), results);
+                let request = |client| report(client, self.sign(caller), results);
                 let answer = self.attempt("Report", patience, request).await?;
                 tracing::debug!(results = results.len(), took = ?started.elapsed(), "reported");
                 log_verdicts(results, &answer.verdicts);
@@ -195,7 +174,7 @@ impl Link {
             }
             Call::GiveBack { caller, leases } => {
                 tracing::info!(leases = leases.len(), "giving back what is unfinished");
-                let request = give_back(client, self.sign(caller), leases);
+                let request = |client| give_back(client, self.sign(caller), leases);
                 let v1::GiveBackResponse {} = self.attempt("GiveBack", patience, request).await?;
                 Ok(Answer::GivenBack)
             }
@@ -205,7 +184,7 @@ impl Link {
                 {
                     return Ok(answer);
                 }
-                let request = get_cell(client, *definition);
+                let request = |client| get_cell(client, *definition);
                 let fetched = self.attempt("GetCell", patience, request).await;
                 self.cell_from_answer(*definition, fetched, patience).await
             }
@@ -221,7 +200,7 @@ impl Link {
         let Some(fetching) = self.fetching.as_ref().filter(|_| !programs.is_empty()) else {
             return;
         };
-        fetching.fetch(programs, &self.client, offered);
+        fetching.fetch(programs, &self.places.current().client, offered);
     }
 
     async fn hello(&self, mut client: Client) -> Result<Response<v1::HelloResponse>, Status> {
@@ -435,8 +414,8 @@ impl Link {
             return Ok(Some(positions));
         }
         let request = v1::GetOpeningsRequest { definition_hash: definition.0.to_vec() };
-        let mut client = self.client.clone();
-        let answer = self.attempt("GetOpenings", patience, client.get_openings(request)).await?;
+        let request = async |mut client: Client| client.get_openings(request).await;
+        let answer = self.attempt("GetOpenings", patience, request).await?;
         let read = move || openings::read(&answer.positions_gzip, hash);
         let read = tokio::task::spawn_blocking(read).await;
         let read = read.unwrap_or_else(|panic| resume_unwind(panic.into_panic()));
@@ -452,40 +431,58 @@ impl Link {
         definition: DefinitionHash,
         patience: Duration,
     ) -> Result<Stored, Failed> {
-        let request = get_network(self.client.clone(), definition);
+        let request = |client| get_network(client, definition);
         self.attempt("GetNetwork", patience, request).await.map(Stored::from)
     }
 
-    async fn attempt<T>(
+    /// Sends a call to the coordinator where it answered last. If it does not answer there, the next call goes to its
+    /// next address.
+    async fn attempt<T, F: Future<Output = Result<Response<T>, Status>>>(
         &self,
         method: &str,
         patience: Duration,
-        call: impl Future<Output = Result<Response<T>, Status>>,
+        call: impl FnOnce(Client) -> F,
     ) -> Result<T, Failed> {
-        let failed = match tokio::time::timeout(patience, call).await {
-            Ok(Ok(answer)) => {
-                self.log_back();
-                return Ok(answer.into_inner());
-            }
-            Ok(Err(status)) => Failed::from_status(&status),
-            Err(_elapsed) => Failed::TimedOut,
-        };
+        let place = self.places.current();
+        let address = &place.address;
+        let (failed, is_absent) =
+            match tokio::time::timeout(patience, call(place.client.clone())).await {
+                Ok(Ok(answer)) => {
+                    self.log_back(address);
+                    return Ok(answer.into_inner());
+                }
+                Ok(Err(status)) => {
+                    let refusal = Refusal::from_status(&status);
+                    let is_absent = refusal.is_none_or(|refusal| refusal.reason == Reason::Ending);
+                    (Failed::from_status(&status), is_absent)
+                }
+                Err(_elapsed) => (Failed::TimedOut, true),
+            };
         match &failed {
             Failed::Away { problem, has_remedy, .. } => {
-                self.log_away(method, problem, *has_remedy, Duration::ZERO);
+                self.log_away(address, method, problem, *has_remedy, Duration::ZERO);
             }
             Failed::TimedOut => {
                 let problem = format!("no answer within {} s", patience.as_secs());
-                self.log_away(method, &problem, false, patience);
+                self.log_away(address, method, &problem, false, patience);
             }
             Failed::SayHello(_) | Failed::Refused(_) | Failed::Fatal(_) => {}
+        }
+        if is_absent {
+            self.places.move_on_from(place);
         }
         Err(failed)
     }
 
     /// Logs an outage once, if it lasts, and every time at debug level.
-    fn log_away(&self, method: &str, problem: &str, has_remedy: bool, waited: Duration) {
-        let coordinator = &self.address;
+    fn log_away(
+        &self,
+        coordinator: &str,
+        method: &str,
+        problem: &str,
+        has_remedy: bool,
+        waited: Duration,
+    ) {
         let mut outage = self.outage.lock().unwrap_or_else(PoisonError::into_inner);
         if outage.failed(Instant::now(), waited, has_remedy) {
             tracing::warn!(
@@ -513,9 +510,9 @@ impl Link {
         }
     }
 
-    fn log_back(&self) {
+    fn log_back(&self, coordinator: &str) {
         if self.outage.lock().unwrap_or_else(PoisonError::into_inner).answered() {
-            tracing::info!("the coordinator is back");
+            tracing::info!(coordinator, "the coordinator is back");
         }
     }
 }

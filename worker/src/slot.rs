@@ -579,7 +579,7 @@ mod tests {
     /// Invariant 3 needs a running clock: this one runs, and the thread's does not go back.
     #[test]
     fn the_hosts_clocks_do_not_go_back() {
-        let (hub, mut sides, _to_do) = Hub::new(NonZeroU32::MIN, 0, false, None);
+        let (hub, mut sides, _to_do) = Hub::new(NonZeroU32::MIN, 0, false, None, None);
         let signs = sides.remove(0).signs;
         let reports = Arc::new(hub);
         let pinning = Arc::new(Pinning::new(ExclusiveSlots::default()));
@@ -611,7 +611,7 @@ mod tests {
     /// Also if an engine has as many threads as the machine, only some of which belong to exclusive slots.
     #[test]
     fn an_engine_that_lacks_quiet_slots_for_its_threads_is_known() {
-        let (hub, mut sides, _to_do) = Hub::new(NonZeroU32::MIN, 0, false, None);
+        let (hub, mut sides, _to_do) = Hub::new(NonZeroU32::MIN, 0, false, None, None);
         let signs = sides.remove(0).signs;
         let reports: Arc<dyn Reports> = Arc::new(hub);
         let place = |quiet: &str, slots: [usize; 2], in_quiet: bool, threads: Option<u32>| {

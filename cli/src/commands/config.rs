@@ -60,6 +60,9 @@ struct Json<'a> {
 #[derive(Serialize)]
 struct JsonCoordinator<'a> {
     url: String,
+    /// Its other addresses.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    others: Vec<String>,
     name: Option<&'a str>,
     from: String,
 }
@@ -122,6 +125,7 @@ fn json<'a>(file: &'a ConfigFile, target: Option<&'a Target>) -> Json<'a> {
         config_file_exists: file.exists,
         coordinator: target.map(|target| JsonCoordinator {
             url: target.url.value.to_string(),
+            others: target.others.iter().map(|other| other.url.value.to_string()).collect(),
             name: target.name.as_deref(),
             from: target.url.origin.to_string(),
         }),
@@ -146,7 +150,11 @@ fn text(
     let token = target.and_then(|target| target.token.as_ref());
     table.row([
         "coordinator".to_owned(),
-        optional(url, |url| url.value.to_string()),
+        optional(target, |target| {
+            let others = target.others.iter().map(|other| &other.url);
+            let urls = std::iter::once(&target.url).chain(others);
+            urls.map(|url| url.value.to_string()).collect::<Vec<_>>().join(",")
+        }),
         optional(url, |url| url.origin.to_string()),
     ]);
     table.row([

@@ -1,5 +1,7 @@
 //! `spelrum worker`: plays games for a coordinator.
 
+use std::time::Duration;
+
 use clap::{Args, Subcommand};
 use spelrum_external::{AcceptedPrograms, EngineFile};
 use spelrum_worker::{self as worker, Playing};
@@ -7,7 +9,7 @@ use spelrum_worker::{self as worker, Playing};
 use crate::arguments::{self, CoordinatorArguments, LabelArguments, SlotsArguments};
 use crate::commands::exclude::{Dismiss, Exclude, Readmit};
 use crate::commands::playing_process;
-use crate::config;
+use crate::config::{self, Target};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::local::build_info;
@@ -18,7 +20,8 @@ use crate::terminal::logging::LogArguments;
 
 const EXAMPLES: &str = "\
 It logs to stderr (RUST_LOG=debug for more). If the coordinator is unreachable, the worker keeps trying, \
-and keeps finished games until they are reported. The token that a coordinator requires is read from \
+and keeps finished games until they are reported. Where a coordinator can have several addresses, such as after it \
+moved to another machine, give them all: when it does not answer at one, the worker goes on with the next. The token that a coordinator requires is read from \
 SPELRUM_TOKEN or the config file; see spelrum config --help. The first Ctrl-C or SIGTERM (or \
 SIGHUP, SIGUSR1, SIGUSR2) finishes the games under way and hands back the rest, the second stops now.
 
@@ -28,6 +31,7 @@ Examples:
   spelrum worker --coordinator http://10.0.0.5:7878 --label site=lab2 --label gpu
   spelrum worker --coordinator http://10.0.0.5:7878 --exit-when-done
   spelrum worker --coordinator http://10.0.0.5:7878 --engines engines.toml
+  spelrum worker --coordinator http://10.0.0.5:7878,http://10.0.0.6:7878
   spelrum worker exclude --help";
 
 /// Play games for a coordinator, or exclude a worker
@@ -51,6 +55,9 @@ pub(crate) struct Worker {
     /// jobs
     #[arg(long)]
     exit_when_done: bool,
+    /// End when no games came for this long, such as 300s
+    #[arg(long, value_name = "TIME", value_parser = arguments::wait_from_text)]
+    exit_when_idle: Option<Duration>,
     #[command(flatten)]
     logs: LogArguments,
 }
@@ -99,8 +106,8 @@ impl Worker {
         tracing::info!("{}", arguments::describe_slots(offer.slots, &quiet));
         let playing = playing_process::command(offer, &quiet, &self.engines, self.logs)?;
         let config = worker::Config {
-            coordinator: coordinator.endpoint()?,
-            token: coordinator.token.map(|token| token.value),
+            coordinator: address(&coordinator)?,
+            others: coordinator.others.iter().map(address).collect::<Result<_>>()?,
             name: self.name,
             labels,
             slots: offer.slots,
@@ -109,6 +116,7 @@ impl Worker {
             playing: Playing::Process(playing),
             build: build_info::current(),
             exit_when_done: self.exit_when_done,
+            idle_max: self.exit_when_idle,
             programs: accepted.map(AcceptedPrograms::programs),
             speed: None,
         };
@@ -127,4 +135,10 @@ impl Worker {
             _ => Ok(Exit::Success),
         }
     }
+}
+
+/// A worker's address of a coordinator.
+fn address(target: &Target) -> Result<worker::Address> {
+    let token = target.token.as_ref().map(|token| token.value.clone());
+    Ok(worker::Address { endpoint: target.endpoint()?, token })
 }

@@ -117,13 +117,14 @@ impl ConfigFile {
 
     /// Whether the top-level token is for this coordinator: the one beside the token, or any if there is none.
     pub(super) fn secret_is_for(&self, url: &CoordinatorUrl) -> bool {
-        match self.coordinator.as_ref().map(|choice| &choice.value) {
-            None => true,
-            Some(CoordinatorChoice::At(beside)) => beside == url,
-            Some(CoordinatorChoice::Named(name)) => {
+        let is_its = |choice: &CoordinatorChoice| match choice {
+            CoordinatorChoice::At(beside) => beside == url,
+            CoordinatorChoice::Named(name) => {
                 self.named(name).is_some_and(|named| named.url.value == *url)
             }
-        }
+            CoordinatorChoice::Several(_) => false,
+        };
+        self.coordinator.as_ref().is_none_or(|choice| choice.value.each().iter().any(is_its))
     }
 
     fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
@@ -172,9 +173,12 @@ fn parse(path: &Path, text: &str) -> Result<ConfigFile, Fault> {
             .map(|entry| reader.named(entry))
             .collect::<Result<_, _>>()?,
     };
-    if let Some(Sourced { value: CoordinatorChoice::Named(name), .. }) = &config.coordinator
-        && config.named(name).is_none()
-    {
+    let choices = config.coordinator.iter().flat_map(|choice| choice.value.each());
+    let mut names = choices.filter_map(|choice| match choice {
+        CoordinatorChoice::Named(name) => Some(name),
+        CoordinatorChoice::At(_) | CoordinatorChoice::Several(_) => None,
+    });
+    if let Some(name) = names.find(|name| config.named(name).is_none()) {
         let names = config.coordinators.iter().map(|named| named.name.as_str());
         let remedy = match nearest(name, names) {
             Some(near) => format!("did you mean \"{near}\"?"),

@@ -61,6 +61,8 @@ pub(crate) struct Target {
     pub(crate) name: Option<String>,
     pub(crate) token: Option<Sourced<Token>>,
     pub(crate) tls: TlsFiles,
+    /// Its other addresses, which are tried in this order when it does not answer.
+    pub(crate) others: Vec<Self>,
 }
 
 impl Target {
@@ -111,15 +113,31 @@ pub(crate) fn target(
             None => return Ok(None),
         },
     };
-    let (url, entry) = match chosen.value {
+    let mut targets = Vec::new();
+    for choice in chosen.value.each() {
+        targets.extend(one_target(file, choice, &chosen.origin, trust)?);
+    }
+    let others = targets.split_off(targets.len().min(1));
+    Ok(targets.pop().map(|target| Target { others, ..target }))
+}
+
+/// The coordinator at one of several addresses.
+fn one_target(
+    file: &ConfigFile,
+    choice: &CoordinatorChoice,
+    origin: &Origin,
+    trust: &TrustArguments,
+) -> Result<Option<Target>> {
+    let (url, entry) = match choice {
         CoordinatorChoice::At(value) => {
-            let entry = file.coordinators.iter().find(|named| named.url.value == value);
-            (Sourced { value, origin: chosen.origin }, entry)
+            let entry = file.coordinators.iter().find(|named| named.url.value == *value);
+            (Sourced { value: value.clone(), origin: origin.clone() }, entry)
         }
         CoordinatorChoice::Named(name) => {
-            let named = file.named(&name).ok_or_else(|| unknown_name(file, &name))?;
+            let named = file.named(name).ok_or_else(|| unknown_name(file, name))?;
             (named.url.clone(), Some(named))
         }
+        CoordinatorChoice::Several(_) => return Ok(None),
     };
     // A token is only sent to the coordinator it is configured for.
     let entry_secret = entry.and_then(|named| named.secret.as_ref());
@@ -132,7 +150,8 @@ pub(crate) fn target(
     };
     let top = file.secret_is_for(&url.value).then_some(&file.tls);
     let tls = TlsFiles::chosen(trust, entry.map(|named| &named.tls).into_iter().chain(top));
-    Ok(Some(Target { url, name: entry.map(|named| named.name.clone()), token, tls }))
+    let name = entry.map(|named| named.name.clone());
+    Ok(Some(Target { url, name, token, tls, others: Vec::new() }))
 }
 
 /// The token that a coordinator of this machine demands, if one is set.

@@ -199,8 +199,10 @@ impl Embedded {
         let own_engines = engines.clone().filter(|_| alone);
         let replaced = || own_engines.as_ref().and_then(Engines::replaced);
         let config = worker::Config {
-            coordinator: self.url.endpoint(),
-            token: self.token.clone(),
+            coordinator: worker::Address {
+                endpoint: self.url.endpoint(),
+                token: self.token.clone(),
+            },
             name: None,
             labels,
             slots,
@@ -209,6 +211,8 @@ impl Embedded {
             playing: Playing::Threads(engines),
             build: build_info::current(),
             exit_when_done: false,
+            idle_max: None,
+            others: Vec::new(),
             programs: None,
             speed,
         };

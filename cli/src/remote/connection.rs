@@ -33,8 +33,21 @@ pub(crate) async fn connect(arguments: &CoordinatorArguments) -> Result<Api> {
     connect_to(&config::coordinator(arguments)?).await
 }
 
-/// Connects to a coordinator.
+/// Connects to a coordinator, at the first of its addresses where it can be reached.
 pub(crate) async fn connect_to(target: &Target) -> Result<Api> {
+    let mut connected = connect_to_one(target).await;
+    for other in &target.others {
+        match connected {
+            Err(error) if error.exit() == Exit::Network => {
+                connected = connect_to_one(other).await;
+            }
+            Ok(_) | Err(_) => break,
+        }
+    }
+    connected
+}
+
+async fn connect_to_one(target: &Target) -> Result<Api> {
     let token = target.token.as_ref().map(|token| &token.value);
     Ok(Api::new(channel(&target.url.value, target.endpoint()?).await?, Bearer::new(token)))
 }

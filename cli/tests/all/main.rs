@@ -53,6 +53,7 @@ mod matches;
 mod memory;
 mod migrations;
 mod missing_engines;
+mod moved;
 mod networks;
 mod new;
 mod older_engines;

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use spelrum_answers::{Action, SqlValue};
 use spelrum_proto::Token;
-use spelrum_worker::{Build, Config, ExclusiveSlots, Playing, Shutdown, Summary, WorkerError, run};
+use spelrum_worker::{
+    Address, Build, Config, ExclusiveSlots, Playing, Shutdown, Summary, WorkerError, run,
+};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
@@ -32,8 +34,7 @@ impl Working {
         let shutdown = Shutdown { finish: CancellationToken::new(), now: CancellationToken::new() };
         let config = Config {
             labels: Vec::new(),
-            coordinator: Endpoint::new(url).unwrap(),
-            token,
+            coordinator: Address { endpoint: Endpoint::new(url).unwrap(), token },
             name: Some("a test's".to_owned()),
             slots: NonZeroU32::new(slots).unwrap(),
             quiet: ExclusiveSlots::default(),
@@ -41,6 +42,8 @@ impl Working {
             playing: Playing::Threads(None),
             build: Build::default(),
             exit_when_done,
+            idle_max: None,
+            others: Vec::new(),
             speed: None,
             programs: None,
         };

@@ -17,6 +17,8 @@ pub struct Settings {
     pub quiet_slots: u32,
     /// Whether to end when the coordinator has no work left, instead of waiting for more.
     pub exit_when_done: bool,
+    /// How long the worker waits for games before it ends, in milliseconds; `None` to wait without end.
+    pub idle_max_ms: Option<u64>,
     /// Call timeout in milliseconds. A transaction takes milliseconds: beyond this the coordinator, or the
     /// way there, is gone or overloaded.
     pub patience_ms: u64,

@@ -26,6 +26,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             self.idle_until = None;
         }
         self.hand_out(actions);
+        self.end_when_idle(actions);
         self.advance(actions);
         if self.phase == Phase::Ended {
             return;
@@ -253,7 +254,13 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
         let lanes = [&self.hello, &self.lease, &self.heartbeat, &self.report, &self.give_back];
         let lanes = lanes.into_iter().chain(self.get_cell.values());
-        let deadlines = [self.idle_until, self.refused_until, self.ends_at(), self.outbox.due_at()];
+        let deadlines = [
+            self.idle_until,
+            self.refused_until,
+            self.idle_ends_at(),
+            self.ends_at(),
+            self.outbox.due_at(),
+        ];
         // Actions due at the latest event were taken, or wait for something other than time.
         let later = lanes
             .filter_map(Lane::opens_at)

@@ -31,6 +31,30 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         self.stop(false, |_| true, actions);
     }
 
+    /// Starts to finish if the worker has had no games for as long as it waits for some.
+    pub(super) fn end_when_idle(&mut self, actions: &mut Vec<Action<R, C>>) {
+        let is_idle = self.idle_slots.len() == self.slots.len()
+            && self.leases.is_empty()
+            && self.outbox.load().results == 0
+            && !self.speeds.is_wanted();
+        if !is_idle {
+            self.idle_since = None;
+            return;
+        }
+        self.idle_since.get_or_insert(self.now);
+        let is_over = self.idle_ends_at().is_some_and(|at| at <= self.now);
+        // A pending Lease may still grant games.
+        if is_over && !self.lease.is_under_way() {
+            self.finish(actions);
+        }
+    }
+
+    /// When the worker ends if it gets no games until then.
+    pub(super) fn idle_ends_at(&self) -> Option<Time> {
+        let Time(since) = self.idle_since.filter(|_| self.phase == Phase::Working)?;
+        Some(Time(since.saturating_add(self.settings.idle_max_ms?)))
+    }
+
     /// Shortens the patience for the remaining calls.
     pub(super) fn end_now(&mut self, actions: &mut Vec<Action<R, C>>) {
         if let Phase::Finishing { now: true, .. } = self.phase {

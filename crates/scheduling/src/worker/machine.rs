@@ -63,6 +63,8 @@ pub struct Machine<R, C> {
     /// No requests for games before this time: there were none, or they were refused.
     pub(super) idle_until: Option<Time>,
     pub(super) refused_until: Option<Time>,
+    /// Since when it has had no games and nothing to report.
+    pub(super) idle_since: Option<Time>,
     /// Whether running out of leases is a reason to ask sooner.
     pub(super) asks_when_empty: bool,
     /// Whether the last of Lease and Heartbeat was a Heartbeat: they take turns.
@@ -155,6 +157,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             get_cell: BTreeMap::new(),
             idle_until: None,
             refused_until: None,
+            idle_since: None,
             asks_when_empty: false,
             lease_is_next: false,
             now: Time(0),

@@ -103,6 +103,7 @@ impl Worker {
             slots: NonZeroU32::new(slots).unwrap(),
             quiet_slots: quiet_slots(id, slots),
             exit_when_done,
+            idle_max_ms: None,
             patience_ms: PATIENCE_MS,
             speed: None,
         };

@@ -122,13 +122,30 @@ impl Bench {
 
     /// One of whose slots so many are quiet.
     pub(crate) fn with_quiet(slots: u32, quiet_slots: u32, exit_when_done: bool) -> Self {
-        let settings = Settings {
+        Self::with_settings(Settings {
             slots: NonZeroU32::new(slots).unwrap(),
             quiet_slots,
             exit_when_done,
+            idle_max_ms: None,
             patience_ms: PATIENCE_MS,
             speed: None,
-        };
+        })
+    }
+
+    /// One that waits for games for so long.
+    pub(crate) fn with_idle_end(slots: u32, idle_max_ms: u64) -> Self {
+        Self::with_settings(Settings {
+            slots: NonZeroU32::new(slots).unwrap(),
+            quiet_slots: 0,
+            exit_when_done: false,
+            idle_max_ms: Some(idle_max_ms),
+            patience_ms: PATIENCE_MS,
+            speed: None,
+        })
+    }
+
+    fn with_settings(settings: Settings) -> Self {
+        let (slots, quiet_slots) = (settings.slots.get(), settings.quiet_slots);
         let mut bench = Self {
             machine: Machine::new(settings),
             now: 0,

@@ -345,6 +345,30 @@ fn a_worker_may_end_when_nothing_is_left_to_do() {
 }
 
 #[test]
+fn a_worker_may_end_when_no_games_came_for_a_while() {
+    // Without a coordinator.
+    let mut bench = Bench::with_idle_end(1, 5_000);
+    bench.wait(4_990);
+    assert!(!bench.has_ended);
+    bench.wait(10);
+    assert!(bench.has_ended);
+
+    // Games and their results begin the wait anew.
+    let mut bench = Bench::with_idle_end(2, 5_000);
+    answer(&mut bench, |request| matches!(request, Call::Hello), 0);
+    go_on(&mut bench, 4_000);
+    let call = comes(&mut bench, 2_000, |request| matches!(request, Call::Lease { .. }));
+    bench.answer(call, 1);
+    go_on(&mut bench, 20_000);
+    assert!(!bench.has_ended, "it plays");
+    bench.play(0, 10, SECOND);
+    go_on(&mut bench, 4_000);
+    assert!(!bench.has_ended);
+    go_on(&mut bench, 6_000);
+    assert!(bench.has_ended && bench.owed.is_empty());
+}
+
+#[test]
 fn a_worker_that_is_not_wanted_ends_at_once() {
     for failure in [Failure::Unwanted, refusal()] {
         let mut bench = Bench::new(1, false);
