@@ -1,5 +1,6 @@
 //! The commands, one file each, and their help.
 
+pub(crate) mod allocate;
 pub(crate) mod analyze;
 pub(crate) mod backup;
 pub(crate) mod certificate;
@@ -122,7 +123,7 @@ const FAMILIES: [(&str, &[&str]); 6] = [
         &["plan", "list", "pause", "resume", "cancel", "priority", "retry", "prune", "delete"],
     ),
     ("Results", &["stats", "replay", "verify", "check", "backup", "export", "import"]),
-    ("Cluster", &["token", "certificate", "speed"]),
+    ("Cluster", &["token", "certificate", "allocate", "speed"]),
     (
         "Games and engines",
         &[
@@ -195,6 +196,7 @@ pub(crate) enum Command {
     Token(token::Token),
     Certificate(certificate::Certificate),
     Worker(worker::Worker),
+    Allocate(allocate::Allocate),
     // Started only by workers.
     #[command(hide = true)]
     PlayingProcess(playing_process::PlayingProcess),
@@ -273,6 +275,7 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::Play(play) => on_runtime(play.run()),
         Command::Coordinator(coordinator) => on_runtime(coordinator.run()),
         Command::Worker(worker) => on_runtime(worker.run()),
+        Command::Allocate(allocate) => on_runtime(allocate.run()),
         Command::PlayingProcess(playing) => on_runtime(playing.run()),
         Command::Solve(solve) => on_runtime(solve.run()),
         Command::Table(table) => on_runtime(table.run()),

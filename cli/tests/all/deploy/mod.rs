@@ -1,5 +1,6 @@
 //! What is in `deploy/`: what each file says is looked at, and what each starts is started.
 
+mod allocate;
 mod compose;
 mod files;
 mod image;
