@@ -3,7 +3,8 @@
 use spelrum_model::ExperimentState;
 
 /// The stored name of a state.
-pub(crate) fn state_name(state: ExperimentState) -> &'static str {
+#[must_use]
+pub fn state_name(state: ExperimentState) -> &'static str {
     match state {
         ExperimentState::Running => "running",
         ExperimentState::Paused => "paused",
@@ -13,7 +14,8 @@ pub(crate) fn state_name(state: ExperimentState) -> &'static str {
 }
 
 /// Parses a stored state.
-pub(crate) fn state_of(name: &str) -> ExperimentState {
+#[must_use]
+pub fn state_of(name: &str) -> ExperimentState {
     match name {
         "paused" => ExperimentState::Paused,
         "cancelled" => ExperimentState::Cancelled,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use futures_util::TryStreamExt as _;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{
-    AssertSqlSafe, Column as _, Decode as _, Row as _, Sqlite, SqliteConnection, TypeInfo as _,
-    Value as _, ValueRef as _,
+    AssertSqlSafe, Column as _, Row as _, Sqlite, SqliteConnection, TypeInfo as _, Value as _,
+    ValueRef as _,
 };
 
 use crate::check::row_digests::{GAME_TABLES, RowEncoder, Tags, stored};
@@ -162,7 +162,8 @@ fn row_digest(row: &SqliteRow, tags: &Tags, encoder: &mut RowEncoder) -> Result<
                 tag,
                 <i64 as sqlx::Decode<Sqlite>>::decode(value.as_ref()).map_err(failed)?,
             ),
-            "REAL" => encoder.real(tag, f64::decode(value.as_ref()).map_err(failed)?),
+            "REAL" => encoder
+                .real(tag, <f64 as sqlx::Decode<Sqlite>>::decode(value.as_ref()).map_err(failed)?),
             "TEXT" => encoder.text(
                 tag,
                 <&[u8] as sqlx::Decode<Sqlite>>::decode(value.as_ref()).map_err(failed)?,

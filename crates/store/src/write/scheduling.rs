@@ -424,7 +424,8 @@ impl From<&GameRange> for Range {
 }
 
 /// The stored name of the reason why a lease ended.
-fn end_name(end: LeaseEnd) -> &'static str {
+#[must_use]
+pub fn end_name(end: LeaseEnd) -> &'static str {
     match end {
         LeaseEnd::Finished => "finished",
         LeaseEnd::Expired => "expired",

@@ -15,10 +15,10 @@ use crate::write::requirements;
 use crate::write::transaction::Transaction;
 
 /// The cell number of all verifications: outside the grid, like that of trainings.
-pub(crate) const VERIFICATION_NUMBER: i64 = -1;
+pub const VERIFICATION_NUMBER: i64 = -1;
 
 /// The reason for a missing verdict when the game's result no longer exists.
-const RESULT_IS_GONE: &str = "the result that it was to be compared with was taken out";
+pub const RESULT_IS_GONE: &str = "the result that it was to be compared with was taken out";
 
 /// A game to verify.
 #[derive(Clone, Debug, PartialEq, Eq)]
