@@ -6,7 +6,7 @@ use std::process::Command;
 use spelrum_test_support::{Files, cycles};
 
 /// The project's crates, and those that each names in its manifest.
-const DEPENDENCIES: [(&str, &[&str]); 19] = [
+const DEPENDENCIES: [(&str, &[&str]); 20] = [
     ("names", &[]),
     ("engine", &["names"]),
     ("statistics", &["names"]),
@@ -22,6 +22,7 @@ const DEPENDENCIES: [(&str, &[&str]); 19] = [
     ("proto", &["answers", "engine", "model", "names"]),
     ("report", &["answers", "engine", "model", "statistics"]),
     ("store", &["answers", "engine", "model", "names", "scheduling", "statistics", "sweep"]),
+    ("store-postgres", &["answers", "engine", "model", "scheduling", "statistics", "store"]),
     (
         "coordinator",
         &[
@@ -146,7 +147,7 @@ fn only_the_store_and_what_uses_it_know_sqlite() {
 }
 
 /// Where the crates' files are, with the files of the macros that a crate exports.
-const SOURCES: [(&str, &[(&str, &str)]); 18] = [
+const SOURCES: [(&str, &[(&str, &str)]); 19] = [
     ("crates/engine/src", &[("with_game", "catalogue.rs"), ("evaluations", "games/game.rs")]),
     ("crates/statistics/src", &[]),
     ("crates/optimize/src", &[]),
@@ -159,6 +160,7 @@ const SOURCES: [(&str, &[(&str, &str)]); 18] = [
     ("proto/src", &[]),
     ("crates/external/src", &[]),
     ("crates/store/src", &[]),
+    ("crates/store-postgres/src", &[]),
     ("crates/report/src", &[]),
     ("coordinator/src", &[]),
     ("worker/src", &[]),

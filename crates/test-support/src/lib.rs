@@ -7,6 +7,8 @@ mod certificates;
 mod generated;
 #[cfg(feature = "serving")]
 mod hand_worker;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "serving")]
 mod serving;
 mod sources;
@@ -17,6 +19,8 @@ pub use certificates::{Authority, Validity};
 pub use generated::{assert_generated, cell_text, table};
 #[cfg(feature = "serving")]
 pub use hand_worker::{HandWorker, failed_result, game_mut, hello};
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresServer;
 #[cfg(feature = "serving")]
 pub use serving::{DEADLINE, Served, Site, eventually, query, quick_sweep, reason, submission};
 pub use sources::{Files, cycles};

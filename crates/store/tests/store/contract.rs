@@ -1,17 +1,19 @@
-//! The contract of a store: whatever is asked of SQLite and of the slow and obvious store in memory,
-//! both answer the same.
+//! The contract of a store: whatever is asked of SQLite, of PostgreSQL and of the slow and obvious store in memory,
+//! all answer the same.
 
 mod exclusion;
 pub(crate) mod rows;
+mod stores;
 mod verification;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use self::rows::Rows;
+use self::stores::{Compared, OnPostgres, OnSqlite};
 use crate::twin::InMemory;
 use proptest::prelude::*;
-use proptest::test_runner::TestCaseError;
+use proptest::test_runner::{TestCaseError, TestRunner};
 use spelrum_answers::{GamesFilter, GamesOf, GamesOrder, GamesQuestion, WhichGame};
 use spelrum_engine::{Parameters, Value};
 use spelrum_model::{Allocation, ExperimentState};
@@ -23,11 +25,12 @@ use spelrum_scheduling::scheduler::{Attempts, CellProgress, Changes, LeaseEnd, L
 use spelrum_statistics::StopRule;
 use spelrum_statistics::{EloModel, Sprt};
 use spelrum_store::contract::{Store, WriteTransaction};
-use spelrum_store::{Refused, Removed, Removing, StoreError, Writer};
+use spelrum_store::{Refused, Removed, Removing, StoreError};
+use spelrum_test_support::PostgresServer;
 
 use crate::fixture::{
     add_cell, add_cell_of, alpha_beta, claim, crashed, empty_plan, engine, fish, game, genetic,
-    introduction, networked, parameters, placement_of, rows, sweep, timed, trained, with_engines,
+    introduction, networked, parameters, placement_of, sweep, timed, trained, with_engines,
     without_grant_times,
 };
 
@@ -608,57 +611,53 @@ async fn seen<R: Rows>(reading: &R, known: &Known) -> Vec<String> {
     seen
 }
 
-async fn compare(steps: Vec<(Step, bool)>) -> Result<(), TestCaseError> {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("results.db");
-    let mut sqlite = Writer::open(&path).await.unwrap();
+/// Compares all answers of a store with those of the one in memory.
+async fn compare<S: Compared>(
+    mut compared: S,
+    steps: Vec<(Step, bool)>,
+) -> Result<(), TestCaseError> {
     let mut memory = InMemory::new();
-    let (mut of_sqlite, mut of_memory) = (Known::default(), Known::default());
+    let (mut known, mut of_memory) = (Known::default(), Known::default());
     for (taken, (step, commit)) in steps.into_iter().enumerate() {
         if matches!(step, Step::TakeOver) {
             // Whoever was replaced writes nothing more; what was committed is there.
             let mut old = std::mem::take(&mut memory);
             memory = old.take_over();
-            let refused = take(&mut old, &mut Known::default(), &Step::RemoveAll, true).await;
-            prop_assert!(matches!(refused, Err(StoreError::TakenOver { .. })), "{refused:?}");
-            sqlite.close().await.unwrap();
-            sqlite = Writer::open(&path).await.unwrap();
-            prop_assert_eq!(sqlite.term(), memory.term());
+            refuses(&mut old).await?;
+            compared = compared.take_over().await?;
+            prop_assert_eq!(compared.store().term(), memory.term());
         }
         let theirs = take(&mut memory, &mut of_memory, &step, commit).await;
-        let ours = take(&mut sqlite, &mut of_sqlite, &step, commit).await;
+        let ours = take(compared.store(), &mut known, &step, commit).await;
         prop_assert_eq!(text(&ours), text(&theirs), "{:?}", step);
-        let (ours, theirs) = (everything(&mut sqlite).await, everything(&mut memory).await);
+        let (ours, theirs) = (everything(compared.store()).await, everything(&mut memory).await);
         prop_assert_eq!(ours, theirs, "after {:?}", step);
         // Many questions: not after every step.
         if taken % 8 == 7 {
-            let ours = seen(&sqlite.readers(), &of_sqlite).await;
-            let theirs = seen(&memory, &of_memory).await;
+            let (ours, theirs) = (compared.seen(&known).await, seen(&memory, &of_memory).await);
             prop_assert_eq!(ours, theirs, "seen after {:?}", step);
         }
     }
-    let ours = seen(&sqlite.readers(), &of_sqlite).await;
-    prop_assert_eq!(ours, seen(&memory, &of_memory).await);
-    let beside = rows(
-        &sqlite.readers(),
-        "SELECT cell_id || ' ' || number || ' ' || reason FROM uncounted_games
-        ORDER BY uncounted_game_id",
-    )
-    .await;
-    let ours: Vec<String> = beside.iter().map(|row| crate::fixture::text(&row[0])).collect();
+    prop_assert_eq!(compared.seen(&known).await, seen(&memory, &of_memory).await);
     let theirs: Vec<String> = memory
         .uncounted()
         .into_iter()
         .map(|(game, reason)| format!("{} {} {reason}", game.cell, game.number))
         .collect();
-    prop_assert_eq!(ours, theirs);
-    take(&mut sqlite, &mut of_sqlite, &Step::RemoveAll, true).await.unwrap();
-    let mut differences = sqlite.readers().recount().await.unwrap();
-    // Nobody has read the cells' stop rules here.
-    differences.retain(|difference| difference.table != "cells");
-    prop_assert!(differences.is_empty(), "{differences:?}");
-    sqlite.close().await.unwrap();
+    prop_assert_eq!(compared.uncounted().await, theirs);
+    take(compared.store(), &mut known, &Step::RemoveAll, true).await.unwrap();
+    compared.end().await
+}
+
+/// A store that was taken over writes nothing more.
+async fn refuses(old: &mut impl Store) -> Result<(), TestCaseError> {
+    let refused = take(old, &mut Known::default(), &Step::RemoveAll, true).await;
+    prop_assert!(matches!(refused, Err(StoreError::TakenOver { .. })), "{refused:?}");
     Ok(())
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
 proptest! {
@@ -666,7 +665,21 @@ proptest! {
 
     #[test]
     fn stores_answer_alike(steps in steps()) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(compare(steps))?;
+        block_on(async { compare(OnSqlite::open().await, steps).await })?;
     }
+}
+
+#[test]
+fn a_store_on_a_server_answers_alike() {
+    let Some(server) = PostgresServer::start() else { return };
+    // Failures are reproduced by their seeds, as above; those found there are tried here too.
+    let config = ProptestConfig {
+        source_file: Some(file!()),
+        test_name: Some("a_store_on_a_server_answers_alike"),
+        ..ProptestConfig::with_cases(12)
+    };
+    let compared = TestRunner::new(config).run(&steps(), |steps| {
+        block_on(async { compare(OnPostgres::open(&server).await, steps).await })
+    });
+    compared.unwrap_or_else(|error| panic!("{error}"));
 }

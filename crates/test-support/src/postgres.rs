@@ -1,0 +1,85 @@
+//! A PostgreSQL server for the tests of a program: on a socket in a directory of its own, and gone with the program.
+
+use std::os::unix::fs::{MetadataExt as _, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::{path_of, skip};
+
+/// Where Debian has the programs, which are not on the `PATH`: a directory for each version.
+const VERSIONS: &str = "/usr/lib/postgresql";
+
+/// `nobody`: the server refuses to run as root.
+const UNPRIVILEGED: u32 = 65_534;
+
+/// A server on a socket, without a port and without a password.
+pub struct PostgresServer {
+    directory: PathBuf,
+    /// The server ends when its standard input does: however this program ends.
+    _process: Child,
+}
+
+impl PostgresServer {
+    /// Starts a server. `None`, and the calling test is skipped, if this machine has none.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be started, or if there is none where nothing may be skipped.
+    #[track_caller]
+    #[must_use]
+    pub fn start() -> Option<Self> {
+        let Some(programs) = programs() else {
+            skip("it needs initdb and postgres on the PATH or in /usr/lib/postgresql/*/bin");
+            return None;
+        };
+        let directory = tempfile::tempdir().unwrap().keep();
+        let is_root = directory.metadata().unwrap().uid() == 0;
+        if is_root && path_of("setpriv").is_none() {
+            skip("it needs setpriv on the PATH");
+            return None;
+        }
+        let mut command = Command::new(if is_root { "setpriv" } else { "sh" });
+        if is_root {
+            chown(&directory, Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();
+            let id = UNPRIVILEGED.to_string();
+            command.args([&format!("--reuid={id}"), &format!("--regid={id}")]);
+            command.args(["--clear-groups", "sh"]);
+        }
+        // What is asked is what the server answers: nothing needs to be on the disk.
+        let script = "cd \"$1\" && \
+            \"$2/initdb\" --pgdata=data --auth=trust --username=spelrum --encoding=UTF8 --locale=C --no-sync >log 2>&1 && \
+            { \"$2/postgres\" -D \"$1/data\" -k \"$1\" -c listen_addresses= -c fsync=off -c synchronous_commit=off \
+                -c full_page_writes=off -c jit=off >>log 2>&1 & }; \
+            server=$!; read -r _; kill -QUIT \"$server\"; wait; rm -rf \"$1\"";
+        command.args(["-c", script, "sh"]).arg(&directory).arg(programs);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let server = Self { _process: command.spawn().unwrap(), directory };
+        let started = Instant::now();
+        let log = || std::fs::read_to_string(server.directory.join("log")).unwrap_or_default();
+        while !log().contains("ready to accept connections") {
+            assert!(started.elapsed() < Duration::from_secs(60), "no server: {}", log());
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
+        Some(server)
+    }
+
+    /// The directory of its socket. The user is `spelrum`, and there is the database `postgres`.
+    #[must_use]
+    pub fn socket_directory(&self) -> &Path {
+        &self.directory
+    }
+}
+
+/// The directory of its programs: that on the `PATH`, or that of the latest version.
+fn programs() -> Option<PathBuf> {
+    let on_path = path_of("postgres").and_then(|file| Some(file.parent()?.to_owned()));
+    let versions = std::fs::read_dir(VERSIONS).into_iter().flatten().flatten();
+    let mut versions: Vec<PathBuf> = versions.map(|entry| entry.path().join("bin")).collect();
+    versions.sort();
+    versions.reverse();
+    let has_all = |folder: &PathBuf| {
+        ["initdb", "postgres"].iter().all(|program| folder.join(program).is_file())
+    };
+    on_path.into_iter().chain(versions).find(has_all)
+}
