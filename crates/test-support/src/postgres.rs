@@ -47,7 +47,7 @@ impl PostgresServer {
             command.args(["--clear-groups", "sh"]);
         }
         // What is asked is what the server answers: nothing needs to be on the disk.
-        let script = "cd \"$1\" && \
+        let script = "trap '' INT TERM HUP; cd \"$1\" && \
             \"$2/initdb\" --pgdata=data --auth=trust --username=spelrum --encoding=UTF8 --locale=C --no-sync >log 2>&1 && \
             { \"$2/postgres\" -D \"$1/data\" -k \"$1\" -c listen_addresses= -c fsync=off -c synchronous_commit=off \
                 -c full_page_writes=off -c jit=off >>log 2>&1 & }; \
