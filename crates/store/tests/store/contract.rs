@@ -673,10 +673,11 @@ proptest! {
 fn a_store_on_a_server_answers_alike() {
     let Some(server) = PostgresServer::start() else { return };
     // Failures are reproduced by their seeds, as above; those found there are tried here too.
+    let cases = std::env::var("PROPTEST_CASES").ok();
     let config = ProptestConfig {
         source_file: Some(file!()),
         test_name: Some("a_store_on_a_server_answers_alike"),
-        ..ProptestConfig::with_cases(12)
+        ..ProptestConfig::with_cases(cases.and_then(|cases| cases.parse().ok()).unwrap_or(12))
     };
     let compared = TestRunner::new(config).run(&steps(), |steps| {
         block_on(async { compare(OnPostgres::open(&server).await, steps).await })
