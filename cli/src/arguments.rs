@@ -113,10 +113,10 @@ pub(crate) struct SourceArguments {
     /// The results database
     #[arg(long, value_name = "PATH", conflicts_with = "coordinator")]
     pub(crate) db: Option<PathBuf>,
-    /// The coordinator instead of a file: its URL, or its name in the config file [env:
-    /// SPELRUM_COORDINATOR]
+    /// The coordinator instead of a file: its URL, or its name in the config file; several,
+    /// separated by commas, are tried in order [env: SPELRUM_COORDINATOR]
     #[arg(long, value_name = "URL")]
-    pub(crate) coordinator: Option<CoordinatorChoice>,
+    pub(crate) coordinator: Option<CoordinatorChoices>,
     #[command(flatten)]
     pub(crate) trust: TrustArguments,
 }
@@ -139,9 +139,10 @@ pub(crate) struct TrustArguments {
 /// Which coordinator a command talks to.
 #[derive(Args, Debug)]
 pub(crate) struct CoordinatorArguments {
-    /// The coordinator: its URL, or its name in the config file [env: SPELRUM_COORDINATOR]
+    /// The coordinator: its URL, or its name in the config file; several, separated by commas, are
+    /// tried in order [env: SPELRUM_COORDINATOR]
     #[arg(long, value_name = "URL")]
-    pub(crate) coordinator: Option<CoordinatorChoice>,
+    pub(crate) coordinator: Option<CoordinatorChoices>,
     #[command(flatten)]
     pub(crate) trust: TrustArguments,
 }
@@ -341,17 +342,20 @@ pub(crate) enum CoordinatorChoice {
     At(CoordinatorUrl),
     /// Its name in the config file.
     Named(String),
-    /// Several of these, which are tried in this order.
-    Several(Vec<Self>),
 }
 
-impl CoordinatorChoice {
-    /// The addresses and names, in order.
-    pub(crate) fn each(&self) -> &[Self] {
-        match self {
-            Self::At(_) | Self::Named(_) => std::slice::from_ref(self),
-            Self::Several(choices) => choices,
+/// The addresses of a coordinator, in the order in which they are tried. There is at least one.
+#[derive(Clone, Debug)]
+pub(crate) struct CoordinatorChoices(pub(crate) Vec<CoordinatorChoice>);
+
+impl FromStr for CoordinatorChoices {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.split(',').count() > ADDRESSES_MAX {
+            return Err(format!("it has more than {ADDRESSES_MAX} addresses"));
         }
+        text.split(',').map(|choice| choice.trim().parse()).collect::<Result<_, _>>().map(Self)
     }
 }
 
@@ -359,14 +363,6 @@ impl FromStr for CoordinatorChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text.contains(',') {
-            let choices: Vec<&str> = text.split(',').map(str::trim).collect();
-            if choices.len() > ADDRESSES_MAX {
-                return Err(format!("it has more than {ADDRESSES_MAX} addresses"));
-            }
-            let choices = choices.into_iter().map(str::parse);
-            return Ok(Self::Several(choices.collect::<Result<_, _>>()?));
-        }
         // Addresses have a port.
         if text.is_empty() || text.contains([':', '/']) {
             text.parse().map(Self::At)
@@ -484,16 +480,14 @@ mod tests {
         assert!(at("lab:7878") && at("http://lab:7878"));
         assert!("http://lab".parse::<CoordinatorChoice>().is_err());
         assert!("".parse::<CoordinatorChoice>().is_err());
-        let several: CoordinatorChoice = "lab, a:1".parse().unwrap();
-        let [CoordinatorChoice::Named(_), CoordinatorChoice::At(_)] = several.each() else {
-            panic!("{several:?}")
-        };
+        let choices = |text: &str| text.parse().map(|CoordinatorChoices(choices)| choices);
+        let several = choices("lab, a:1").unwrap();
         assert!(
-            ["a:1,", "a:1,http://b", ","]
-                .iter()
-                .all(|text| { text.parse::<CoordinatorChoice>().is_err() })
+            matches!(&several[..], [CoordinatorChoice::Named(_), CoordinatorChoice::At(_)]),
+            "{several:?}"
         );
-        assert!(["a:1"; 17].join(",").parse::<CoordinatorChoice>().is_err());
+        assert!(["", "a:1,", "a:1,http://b", ","].iter().all(|text| choices(text).is_err()));
+        assert!(choices(&["a:1"; 17].join(",")).is_err());
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! reports its moves. A worker is not trusted: moves of a game that is not followed there, more than a report may have, and
 //! moves that are not legal from the game's opening on are dropped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,14 +22,29 @@ const ASKED_WITHIN: Duration = Duration::from_secs(10);
 
 /// The followed games; cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Followed(Arc<Mutex<BTreeMap<GameId, Game>>>);
+pub(crate) struct Followed(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    games: BTreeMap<GameId, Game>,
+    /// Workers whose moves are being checked.
+    checking: BTreeSet<WorkerId>,
+}
 
 #[derive(Debug)]
 struct Game {
     worker: WorkerId,
     cell: Arc<PlayableCell>,
     asked: Instant,
-    moves: Option<Vec<MoveSoFar>>,
+    played: Option<Arc<Played>>,
+}
+
+/// Moves that are legal from a game's opening on.
+#[derive(Debug)]
+pub(crate) struct Played {
+    pub(crate) moves: Vec<MoveSoFar>,
+    /// The position after them.
+    pub(crate) position: TextGame,
 }
 
 impl Followed {
@@ -43,20 +58,21 @@ impl Followed {
         worker: WorkerId,
         cell: &Arc<PlayableCell>,
         now: Instant,
-    ) -> Result<Option<Vec<MoveSoFar>>, Refusal> {
-        let mut games = self.current(now);
+    ) -> Result<Option<Arc<Played>>, Refusal> {
+        let games = &mut self.current(now).games;
         // Another worker begins from the opening.
         games.retain(|id, followed| *id != game || followed.worker == worker);
         if games.len() >= FOLLOWED_MAX && !games.contains_key(&game) {
             return Err(Refusal::busy("too many games are followed", BUSY_RETRY_AFTER));
         }
-        let cell = || Game { worker, cell: Arc::clone(cell), asked: now, moves: None };
+        let cell = || Game { worker, cell: Arc::clone(cell), asked: now, played: None };
         let followed = games.entry(game).or_insert_with(cell);
         followed.asked = now;
-        Ok(followed.moves.clone())
+        Ok(followed.played.clone())
     }
 
-    /// Takes what a worker reports of its games, and returns those of which it should report the moves.
+    /// Takes what a worker reports of its games, and returns those of which it should report the moves. While an earlier
+    /// report of this worker is checked, others are dropped.
     pub(crate) async fn heartbeat(
         &self,
         worker: WorkerId,
@@ -64,91 +80,113 @@ impl Followed {
         now: Instant,
     ) -> Vec<v1::GameId> {
         let mut to_check = Vec::new();
-        let names = {
-            let games = self.current(now);
+        let (names, checking) = {
+            let mut state = self.current(now);
             for v1::GameUnderWay { cell_id, number, moves } in reported {
                 let game = GameId { cell: CellId(cell_id), number };
-                let followed = games.get(&game).filter(|followed| followed.worker == worker);
+                let followed = state.games.get(&game).filter(|followed| followed.worker == worker);
                 if let Some(followed) = followed
                     && to_check.len() < FOLLOWED_MAX
                     && !is_known(followed, &moves)
                 {
-                    to_check.push((game, Arc::clone(&followed.cell), moves));
+                    let (cell, played) = (Arc::clone(&followed.cell), followed.played.clone());
+                    to_check.push((game, cell, played, moves));
                 }
             }
-            let ids = games.iter().filter(|(_, followed)| followed.worker == worker);
-            ids.map(|(id, _)| v1::GameId { cell_id: id.cell.0, number: id.number }).collect()
+            let ids = state.games.iter().filter(|(_, followed)| followed.worker == worker);
+            let name = |(id, _): (&GameId, _)| v1::GameId { cell_id: id.cell.0, number: id.number };
+            let names = ids.map(name).collect();
+            let is_checked = !to_check.is_empty() && state.checking.insert(worker);
+            (names, is_checked.then(|| Checking { followed: self.clone(), worker }))
         };
-        if !to_check.is_empty() {
+        if let Some(checking) = checking {
             // Some microseconds for a move.
             let check = tokio::task::spawn_blocking(move || {
-                let checked = to_check.into_iter().filter_map(|(game, cell, moves)| {
-                    Some((game, legal_moves(&cell, game.number, moves)?))
-                });
-                checked.collect::<Vec<_>>()
+                for (game, cell, played, moves) in to_check {
+                    if let Some(played) = legal_moves(&cell, game.number, played.as_deref(), moves)
+                    {
+                        checking.keep(game, played);
+                    }
+                }
             });
-            let checked = check.await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()));
-            let mut games = self.lock();
-            for (game, moves) in checked {
-                let followed = games.get_mut(&game).filter(|followed| followed.worker == worker);
-                followed.into_iter().for_each(|followed| followed.moves = Some(moves.clone()));
-            }
+            check.await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()));
         }
         names
     }
 
     /// Those that were asked for lately.
-    fn current(&self, now: Instant) -> MutexGuard<'_, BTreeMap<GameId, Game>> {
-        let mut games = self.lock();
-        games.retain(|_, game| now.saturating_duration_since(game.asked) < ASKED_WITHIN);
-        games
+    fn current(&self, now: Instant) -> MutexGuard<'_, State> {
+        let mut state = self.lock();
+        state.games.retain(|_, game| now.saturating_duration_since(game.asked) < ASKED_WITHIN);
+        state
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<GameId, Game>> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The only check of a worker's moves, until it is dropped.
+struct Checking {
+    followed: Followed,
+    worker: WorkerId,
+}
+
+impl Checking {
+    fn keep(&self, game: GameId, played: Played) {
+        let mut state = self.followed.lock();
+        let followed = state.games.get_mut(&game).filter(|game| game.worker == self.worker);
+        if let Some(followed) = followed {
+            followed.played = Some(Arc::new(played));
+        }
+    }
+}
+
+impl Drop for Checking {
+    fn drop(&mut self) {
+        self.followed.lock().checking.remove(&self.worker);
     }
 }
 
 /// Whether a report brings nothing new.
 fn is_known(followed: &Game, moves: &[v1::MoveSoFar]) -> bool {
-    let known = followed.moves.as_deref();
-    known.is_some_and(|known| {
-        known.iter().map(|known| &known.mv).eq(moves.iter().map(|mv| &mv.text))
-    })
+    let played = followed.played.as_ref();
+    played.is_some_and(|played| played.moves.len() == moves.len() && begins(moves, played))
 }
 
-/// The position after these moves of a game of this cell.
-///
-/// # Errors
-/// If one of them is not legal.
-pub(crate) fn position_after<'m>(
+/// Whether moves begin with those that are known.
+fn begins(moves: &[v1::MoveSoFar], played: &Played) -> bool {
+    let known = &played.moves;
+    known.len() <= moves.len() && known.iter().zip(moves).all(|(known, mv)| known.mv == mv.text)
+}
+
+/// The opening of the game of this cell with this number, if it can be read.
+pub(crate) fn opening(cell: &PlayableCell, number: u64) -> Option<TextGame> {
+    TextGame::new(&cell.definition().rules, &cell.derive(number).opening).ok()
+}
+
+/// The moves, if they can be those of the game with this number, of which these were known before.
+fn legal_moves(
     cell: &PlayableCell,
     number: u64,
-    moves: impl IntoIterator<Item = &'m str>,
-) -> Option<TextGame> {
-    let mut position =
-        TextGame::new(&cell.definition().rules, &cell.derive(number).opening).ok()?;
-    for mv in moves {
-        if mv.len() > MOVE_BYTES_MAX || position.ending().is_some() {
+    known: Option<&Played>,
+    moves: Vec<v1::MoveSoFar>,
+) -> Option<Played> {
+    if moves.len() > FOLLOWED_MOVES_MAX {
+        return None;
+    }
+    let (mut position, checked) = match known.filter(|known| begins(&moves, known)) {
+        Some(known) => (known.position.clone(), known.moves.len()),
+        None => (opening(cell, number)?, 0),
+    };
+    for mv in moves.iter().skip(checked).map(|mv| &mv.text) {
+        if mv.len() > MOVE_BYTES_MAX {
             return None;
         }
         position.play(mv).ok()?;
     }
-    Some(position)
-}
-
-/// The moves, if they can be those of the game with this number.
-fn legal_moves(
-    cell: &PlayableCell,
-    number: u64,
-    moves: Vec<v1::MoveSoFar>,
-) -> Option<Vec<MoveSoFar>> {
-    if moves.len() > FOLLOWED_MOVES_MAX {
-        return None;
-    }
-    position_after(cell, number, moves.iter().map(|mv| mv.text.as_str()))?;
     let read = |v1::MoveSoFar { text, depth, score }| MoveSoFar { mv: text, depth, score };
-    Some(moves.into_iter().map(read).collect())
+    Some(Played { moves: moves.into_iter().map(read).collect(), position })
 }
 
 #[cfg(test)]

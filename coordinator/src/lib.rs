@@ -16,6 +16,7 @@
 //! | `api` | the JSON API for people and programs: calls in, answers out |
 //! | `services` | the workers' gRPC service |
 //! | `dispatcher` | the task that owns scheduler and writer |
+//! | `followed` | games under way that people follow, and their moves so far |
 //! | `metrics` | counters and gauges for `/metrics` |
 //! | `faults` | faults that only tests order |
 //!

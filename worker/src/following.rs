@@ -24,11 +24,12 @@ pub(crate) struct MovesSoFar {
 }
 
 impl MovesSoFar {
-    /// The slot's game has these moves by now, the last of them new.
+    /// Records a new move, the last of these, of the game that the slot plays.
     pub(crate) fn moved(&self, game: GameId, moves: &[MoveRecord]) {
         let last = moves.last().map_or(0, |last| last.wall_us);
-        // Only this thread writes it.
-        let us = self.unpublished_us.load(Ordering::Relaxed).saturating_add(last);
+        // Only this thread writes it. A first move begins another play, perhaps of the same game.
+        let before = if moves.len() > 1 { self.unpublished_us.load(Ordering::Relaxed) } else { 0 };
+        let us = before.saturating_add(last);
         self.unpublished_us.store(us, Ordering::Relaxed);
         if us < PUBLISH_AFTER_US {
             return;
@@ -37,8 +38,12 @@ impl MovesSoFar {
         let Ok(mut published) = self.published.try_lock() else { return };
         self.unpublished_us.store(0, Ordering::Relaxed);
         let (cell_id, number) = (game.cell.0, game.number);
+        // Not what an earlier play of it came to, which failed.
         let is_same = |published: &&mut v1::GameUnderWay| {
-            game_of(published) == game && published.moves.len() < moves.len()
+            let known = &published.moves;
+            game_of(published) == game
+                && known.len() < moves.len()
+                && known.iter().zip(moves).all(|(known, record)| *known == so_far(record))
         };
         let published = match published.as_mut().filter(is_same) {
             Some(published) => published,
@@ -46,11 +51,7 @@ impl MovesSoFar {
         };
         let known = published.moves.len();
         let new = moves.iter().take(FOLLOWED_MOVES_MAX).skip(known);
-        published.moves.extend(new.map(|record| v1::MoveSoFar {
-            text: record.mv.clone(),
-            depth: record.search.depth,
-            score: record.search.score,
-        }));
+        published.moves.extend(new.map(so_far));
     }
 
     /// The game with its moves as they were published last.
@@ -77,7 +78,7 @@ impl Following {
         Self { games: Mutex::default(), slots }
     }
 
-    /// From now on these are followed, and no others. Returns whether there are any.
+    /// Replaces the followed games. Returns whether there are any.
     pub(crate) fn follow(&self, games: &[v1::GameId]) -> bool {
         let game = |game: &v1::GameId| GameId { cell: CellId(game.cell_id), number: game.number };
         *lock(&self.games) = games.iter().take(FOLLOWED_MAX).map(game).collect();
@@ -98,6 +99,11 @@ impl Following {
         let published = self.slots.iter().filter_map(|slot| slot.published());
         published.filter(|published| games.contains(&game_of(published))).collect()
     }
+}
+
+fn so_far(record: &MoveRecord) -> v1::MoveSoFar {
+    let MoveRecord { mv, search, .. } = record;
+    v1::MoveSoFar { text: mv.clone(), depth: search.depth, score: search.score }
 }
 
 fn game_of(game: &v1::GameUnderWay) -> GameId {
@@ -159,6 +165,36 @@ mod tests {
         slot.moved(GAME, &fast[..4]);
         assert_eq!(published(&slot), texts[..4]);
         assert_eq!(slot.published().map(|game| game.number), Some(8), "after 133 ms");
+    }
+
+    /// The first failed, and the second chooses other moves.
+    #[test]
+    fn two_plays_of_a_game_are_not_mixed() {
+        let slot = MovesSoFar::default();
+        let first = moves(PUBLISH_AFTER_US);
+        let mut second = first.clone();
+        second[0].mv = "z9".to_owned();
+        let texts = |moves: &[MoveRecord]| -> Vec<_> {
+            moves.iter().map(|record| record.mv.clone()).collect()
+        };
+        for known in 1..=first.len() {
+            slot.moved(GAME, &first[..known]);
+            for plies in 1..=second.len() {
+                slot.moved(GAME, &second[..plies]);
+                assert_eq!(published(&slot), texts(&second[..plies]));
+                slot.moved(GAME, &first[..known]);
+                assert_eq!(published(&slot), texts(&first[..known]));
+            }
+        }
+        // Nor are their times.
+        let slot = MovesSoFar::default();
+        let fast = moves(PUBLISH_AFTER_US / 3);
+        for plies in [1, 2, 3, 1, 2, 3] {
+            slot.moved(GAME, &fast[..plies]);
+            assert_eq!(slot.published(), None);
+        }
+        slot.moved(GAME, &fast[..4]);
+        assert_eq!(published(&slot), texts(&fast[..4]));
     }
 
     #[test]

@@ -37,6 +37,9 @@ use crate::{Address, WorkerError};
 /// How long reading the definitions that came along with a lease may take.
 const LEASED_CELLS_PATIENCE: Duration = Duration::from_millis(500);
 
+/// The call that begins a session.
+const HELLO: &str = "Hello";
+
 /// The worker's introduction.
 #[derive(Clone, Debug)]
 pub(crate) struct Introduction {
@@ -119,24 +122,14 @@ impl Link {
     ) -> Result<Answer<Arc<Cell>>, Failed> {
         match call {
             Call::Hello => {
-                let session = self.attempt("Hello", patience, |client| self.hello(client)).await;
-                let session = session.and_then(|hello| self.accept_hello(hello));
-                session.map(Answer::Hello).map_err(|failed| match failed {
-                    // A refused Hello means a refused worker.
-                    Failed::Refused(refusal) => Failed::Fatal(WorkerError::Refused(refusal)),
-                    Failed::SayHello(refusal) if refusal.reason == Reason::WrongSecret => {
-                        Failed::Fatal(WorkerError::Refused(refusal))
-                    }
-                    Failed::SayHello(_)
-                    | Failed::Fatal(_)
-                    | Failed::Away { .. }
-                    | Failed::TimedOut => failed,
-                })
+                let hello = self.attempt(HELLO, patience, |client| self.hello(client)).await?;
+                self.accept_hello(hello).map(Answer::Hello)
             }
             Call::Lease { caller, speeds } => {
                 let slots = self.introduction.slots;
                 let request = |client| lease(client, self.sign(caller), slots, speeds);
                 let mut response = self.attempt("Lease", patience, request).await?;
+                let is_obtaining = !response.builds.is_empty();
                 // The coordinator answers about games after the measurement.
                 if response.calibrate.is_empty() {
                     self.log_withheld(&response.withheld);
@@ -144,7 +137,7 @@ impl Link {
                 let cells = std::mem::take(&mut response.cells);
                 let cells = work::leased_cells(cells).map_err(malformed)?;
                 self.want_builds(std::mem::take(&mut response.builds));
-                let answer = parse_lease(response)?;
+                let answer = parse_lease(response, is_obtaining)?;
                 if let Answer::Granted { games, .. } = &answer {
                     self.keep_leased_cells(games, cells).await;
                 }
@@ -200,7 +193,7 @@ impl Link {
         let Some(fetching) = self.fetching.as_ref().filter(|_| !programs.is_empty()) else {
             return;
         };
-        fetching.fetch(programs, &self.places.current().client, offered);
+        fetching.fetch(programs, &self.places.current().0.client, offered);
     }
 
     async fn hello(&self, mut client: Client) -> Result<Response<v1::HelloResponse>, Status> {
@@ -443,11 +436,12 @@ impl Link {
         patience: Duration,
         call: impl FnOnce(Client) -> F,
     ) -> Result<T, Failed> {
-        let place = self.places.current();
+        let (place, tried) = self.places.current();
         let address = &place.address;
-        let (failed, is_absent) =
+        let (mut failed, is_absent) =
             match tokio::time::timeout(patience, call(place.client.clone())).await {
                 Ok(Ok(answer)) => {
+                    self.places.answered(tried);
                     self.log_back(address);
                     return Ok(answer.into_inner());
                 }
@@ -458,6 +452,27 @@ impl Link {
                 }
                 Err(_elapsed) => (Failed::TimedOut, true),
             };
+        if method == HELLO {
+            failed = failed.of_hello();
+        }
+        let is_malformed = matches!(
+            &failed,
+            Failed::Fatal(WorkerError::Refused(refusal)) if refusal.reason == Reason::Malformed
+        );
+        if let Failed::Fatal(error) = &failed
+            && (method == HELLO || !is_malformed)
+        {
+            if self.places.refused(tried) {
+                return Err(failed);
+            }
+            // Another address may be the coordinator's.
+            let problem = format!("{error}: {}", error.remedy());
+            failed = Failed::Away { problem, has_remedy: true, retry_after: None };
+        } else if is_absent {
+            self.places.absent(tried);
+        } else {
+            self.places.answered(tried);
+        }
         match &failed {
             Failed::Away { problem, has_remedy, .. } => {
                 self.log_away(address, method, problem, *has_remedy, Duration::ZERO);
@@ -467,9 +482,6 @@ impl Link {
                 self.log_away(address, method, &problem, false, patience);
             }
             Failed::SayHello(_) | Failed::Refused(_) | Failed::Fatal(_) => {}
-        }
-        if is_absent {
-            self.places.move_on_from(place);
         }
         Err(failed)
     }
@@ -532,12 +544,15 @@ fn cell_answer(cell: Cell, keep: bool) -> Answer<Arc<Cell>> {
 }
 
 /// Interprets an answered Lease.
-fn parse_lease(response: v1::LeaseResponse) -> Result<Answer<Arc<Cell>>, Failed> {
+fn parse_lease(
+    response: v1::LeaseResponse,
+    is_obtaining: bool,
+) -> Result<Answer<Arc<Cell>>, Failed> {
     let v1::LeaseResponse { grant, retry_after_ms, all_done, withheld: _told, calibrate, .. } =
         response;
     let Some(grant) = grant else {
         let calibrate = Some(calibrate).filter(|game| !game.is_empty());
-        return Ok(Answer::Idle { retry_after_ms, all_done, calibrate });
+        return Ok(Answer::Idle { retry_after_ms, all_done, calibrate, is_obtaining });
     };
     let Grant { lease, games, .. } = Grant::try_from(grant).map_err(malformed)?;
     let leased = |games: work::LeasedGames| LeasedGames {
@@ -574,6 +589,17 @@ fn malformed(error: WireError) -> Failed {
 }
 
 impl Failed {
+    /// The same for a Hello: when that is refused, the worker is.
+    fn of_hello(self) -> Self {
+        match self {
+            Self::Refused(refusal) => Self::Fatal(WorkerError::Refused(refusal)),
+            Self::SayHello(refusal) if refusal.reason == Reason::WrongSecret => {
+                Self::Fatal(WorkerError::Refused(refusal))
+            }
+            Self::SayHello(_) | Self::Fatal(_) | Self::Away { .. } | Self::TimedOut => self,
+        }
+    }
+
     /// Interprets a status. One without a refusal comes from the network, or a proxy, not from a
     /// coordinator.
     fn from_status(status: &Status) -> Self {

@@ -12,14 +12,16 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use spelrum_answers::{GetQueue, Queue};
 use spelrum_model::labels::Label;
+use spelrum_proto::{Reason, Refusal};
+use spelrum_report::text::{count, counted};
 
-use self::deciding::{Bounds, Jobs, Offered, jobs_to_submit, wait_after};
-use self::slurm::JobOptions;
+use self::deciding::{Bounds, Jobs, Offered, Use, jobs_to_submit, wait_after};
+use self::slurm::{JobOptions, check_sbatch};
 use crate::arguments::{
     CA_VARIABLE, CERTIFICATE_VARIABLE, COORDINATOR_VARIABLE, CoordinatorArguments, KEY_VARIABLE,
     bytes_from_text, label_from_text, slots_from_text, wait_from_text,
 };
-use crate::config::{self, Target};
+use crate::config::{self, Origin, Target};
 use crate::error::conversions::failed_call;
 use crate::error::{CliError, MessageStyle, Result};
 use crate::exit::Exit;
@@ -81,10 +83,10 @@ struct Slurm {
     /// Memory for each slot (--mem-per-cpu of the jobs), of which games get three quarters
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = bytes_from_text)]
     memory_per_slot: u64,
-    /// Time limit of each job, as sbatch takes it
-    #[arg(long, value_name = "TIME", default_value = "04:00:00")]
+    /// Time limit of each job, as sbatch takes it: 04:00:00, or 1-12 for 36 hours
+    #[arg(long, value_name = "TIME", default_value = "04:00:00", value_parser = time_from_text)]
     time: String,
-    /// Submit a job for each so many queued games: more for short games [default: --slots]
+    /// Queued games per job; raise it for short games [default: --slots]
     #[arg(long, value_name = "N")]
     games_per_worker: Option<NonZeroU64>,
     /// A worker that had no games for this long ends
@@ -108,7 +110,7 @@ struct Slurm {
     /// Look once, and submit what is wanted then
     #[arg(long)]
     once: bool,
-    /// More arguments of sbatch
+    /// More arguments of sbatch, except for --job-name, --array and --clusters
     #[arg(last = true, value_name = "SBATCH_ARGUMENTS")]
     sbatch: Vec<OsString>,
     #[command(flatten)]
@@ -128,6 +130,13 @@ fn name_from_text(text: &str) -> Result<String, &'static str> {
     is_name.then(|| text.to_owned()).ok_or("write letters, digits, '-', '_' and '.' alone")
 }
 
+/// A time limit, for a line of the script.
+fn time_from_text(text: &str) -> Result<String, &'static str> {
+    let is_time = text.contains(|c: char| c.is_ascii_digit())
+        && text.bytes().all(|byte| byte.is_ascii_digit() || b":-".contains(&byte));
+    is_time.then(|| text.to_owned()).ok_or("write it like 04:00:00, or 1-12:00:00 with days")
+}
+
 impl Allocate {
     /// Watches until asked to end.
     pub(crate) async fn run(self) -> Result<Exit> {
@@ -137,7 +146,7 @@ impl Allocate {
     }
 }
 
-/// What is watched, and what was seen.
+/// State of the watch.
 struct Watch {
     target: Target,
     options: JobOptions,
@@ -148,13 +157,13 @@ struct Watch {
     interval: Duration,
     dry_run: bool,
     once: bool,
-    /// The queued games when jobs were submitted, until these are seen to play.
-    submitted: Option<u64>,
-    /// Failures in a row.
+    /// The use of the submitted jobs.
+    jobs_use: Use,
+    /// Failed looks in a row.
     failures: u32,
 }
 
-/// What a look shows.
+/// Queue and jobs at one look.
 struct Seen {
     /// All queued games.
     games: u64,
@@ -170,15 +179,39 @@ impl Seen {
         let Self { games, playable, jobs: Jobs { pending, running }, new } = self;
         let Bounds { games_per_job, jobs_max } = bounds;
         format!(
-            "{games} games are queued, {playable} of them for such workers; {pending} jobs are pending and \
-             {running} running, of {jobs_max} at most; with a job for each {games_per_job} games, {new} more are \
-             wanted"
+            "queue: {}, {} of them for such workers; jobs: {pending} pending and {running} running, of {jobs_max} \
+             at most; with a job for each {}, {} to submit",
+            counted(*games, "game"),
+            count(*playable),
+            counted(games_per_job.get(), "queued game"),
+            counted((*new).into(), "more job"),
         )
+    }
+}
+
+/// Why a look failed.
+struct Failed {
+    error: CliError,
+    /// Whether the next look would fail as well.
+    is_lasting: bool,
+}
+
+impl From<CliError> for Failed {
+    fn from(error: CliError) -> Self {
+        let is_lasting = error.exit() == Exit::Usage;
+        Self { error, is_lasting }
+    }
+}
+
+impl From<Failed> for CliError {
+    fn from(failed: Failed) -> Self {
+        failed.error
     }
 }
 
 impl Watch {
     fn new(slurm: Slurm) -> Result<Self> {
+        check_sbatch(&slurm.sbatch)?;
         let target = config::coordinator(&slurm.coordinator)?;
         let absolute = |path: &PathBuf| {
             std::path::absolute(path).map_err(|error| {
@@ -193,7 +226,12 @@ impl Watch {
             let read = engines_file::read(file)?;
             engines.extend(read.iter().map(|engine| engine.name.clone()));
             engines.extend(read.sources().map(|source| source.name().to_owned()));
-            worker.extend(["--engines".to_owned(), absolute(file)?.display().to_string()]);
+            let path = absolute(file)?.into_os_string().into_string().map_err(|path| {
+                CliError::new(Exit::Input, format!("name {} in a script", path.display()))
+                    .because("it is not UTF-8 text")
+                    .help("rename the file, or its folder")
+            })?;
+            worker.extend(["--engines".to_owned(), path]);
         }
         let urls = std::iter::once(&target).chain(&target.others);
         let urls: Vec<String> = urls.map(|target| target.url.value.to_string()).collect();
@@ -203,7 +241,10 @@ impl Watch {
             (CERTIFICATE_VARIABLE, &target.tls.cert),
             (KEY_VARIABLE, &target.tls.key),
         ] {
-            if let Some(file) = file {
+            // Those of the config file are each for one address: the jobs read that file, too.
+            if let Some(file) = file
+                && !matches!(file.origin, Origin::File { .. })
+            {
                 environment.push((variable, absolute(&file.value)?.into()));
             }
         }
@@ -232,7 +273,7 @@ impl Watch {
             interval: slurm.interval,
             dry_run: slurm.dry_run,
             once: slurm.once,
-            submitted: None,
+            jobs_use: Use::default(),
             failures: 0,
         })
     }
@@ -243,7 +284,7 @@ impl Watch {
             let mut out = terminal::stdout();
             writeln!(out, "# {}.", seen.describe(self.bounds))?;
             if seen.new > 0 {
-                writeln!(out, "# {} <<'END'", self.options.sbatch_line())?;
+                writeln!(out, "# {} <<'END'", self.options.sbatch_line(seen.new))?;
                 write!(out, "{}", self.options.script(seen.new)?)?;
             }
             return Ok(Exit::Success);
@@ -259,19 +300,18 @@ impl Watch {
                 () = interrupts.finish.cancelled() => break,
             };
             match round {
-                Ok(true) => self.failures = 0,
-                Ok(false) => self.failures = self.failures.saturating_add(1),
-                // What is refused now is refused later.
-                Err(error) if error.exit() == Exit::Usage => return Err(error),
-                Err(error) => {
+                Ok(()) => self.failures = 0,
+                Err(Failed { error, is_lasting: true }) => return Err(error),
+                Err(Failed { error, is_lasting: false }) => {
                     self.failures = self.failures.saturating_add(1);
                     let message = error.message(MessageStyle::Plain).unwrap_or_default();
                     let problem = message.trim_end().trim_start_matches("error: ");
                     tracing::warn!("{problem}");
                 }
             }
-            let wait = wait_after(self.interval, self.failures);
-            if self.failures > 0 {
+            let longer = self.failures.max(self.jobs_use.in_vain());
+            let wait = wait_after(self.interval, longer);
+            if longer > 0 {
                 tracing::info!("looking again in {} s", wait.as_secs_f64());
             }
             tokio::select! {
@@ -287,35 +327,33 @@ impl Watch {
         Ok(interrupts.exit().unwrap_or(Exit::Success))
     }
 
-    /// Looks, and submits the jobs that are wanted. Returns whether the jobs of the last time were of use.
-    async fn round(&mut self) -> Result<bool> {
+    /// Looks, and submits the jobs that are wanted, unless others have just ended for nothing.
+    async fn round(&mut self) -> Result<(), Failed> {
         let seen = self.look().await?;
-        if let Some(games) = self.submitted.filter(|_| seen.jobs.all() == 0) {
-            self.submitted = None;
-            if seen.playable >= games {
-                let queued = seen.playable;
-                tracing::warn!(
-                    queued,
-                    "the jobs have ended and no fewer games are queued: see their logs"
-                );
-                return Ok(false);
-            }
+        if self.jobs_use.look(seen.playable, seen.jobs) {
+            let queued = seen.playable;
+            tracing::warn!(queued, "jobs have ended and no fewer games are queued: see their logs");
+            return Ok(());
         }
         if seen.new > 0 {
             let job = self.options.submit(seen.new, &self.environment).await?;
-            self.submitted = Some(seen.playable);
-            tracing::info!(job, jobs = seen.new, "submitted: {}", seen.describe(self.bounds));
+            self.jobs_use.submitted(seen.playable, seen.new);
+            tracing::info!(job, jobs = seen.new, "submitted; {}", seen.describe(self.bounds));
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Looks at the queue and at the jobs.
-    async fn look(&self) -> Result<Seen> {
+    async fn look(&self) -> Result<Seen, Failed> {
         // A connection of its own each time: the coordinator may restart, or move to its next address.
         let api = connect_to(&self.target).await?;
         let queue = api.call(&GetQueue {}).await;
-        let Queue { games, groups } =
-            queue.map_err(|status| failed_call("read the coordinator's queue", &status))?;
+        let Queue { games, groups } = queue.map_err(|status| Failed {
+            is_lasting: Refusal::from_status(&status).is_some_and(|refusal| {
+                matches!(refusal.reason, Reason::BadToken | Reason::WrongRole | Reason::Protocol)
+            }),
+            error: failed_call("read the coordinator's queue", &status),
+        })?;
         let slot_bytes = (self.options.mib_per_slot << 20) / 4 * 3;
         let (engines, labels) = (&self.engines, &self.labels);
         let playable = Offered { engines, labels, slot_bytes }.playable(&groups);

@@ -18,10 +18,11 @@ const EXAMPLES: &str = "\
 A value comes from its flag, else from the environment (SPELRUM_COORDINATOR, SPELRUM_TOKEN), else \
 from the config file: the one that SPELRUM_CONFIG names, or spelrum/config.toml in \
 $XDG_CONFIG_HOME or ~/.config. A token in the file is sent to the coordinator that it stands \
-beside, and to no other. Tokens are never printed.
+beside, and to no other. Of several addresses, one with a token of its own in the file gets that one even if \
+SPELRUM_TOKEN is set. Tokens are never printed.
 
-JSON: config_file, config_file_exists, coordinator (url, name, from), token (from), ca, cert and key (file, from), each \
-null where there is none, and coordinators (name, url, has_token).
+JSON: config_file, config_file_exists, coordinator (url, others, name, from), token (from), ca, cert and key (file, from), each \
+null where there is none, and coordinators (name, url, has_token). others are the further addresses, where there are some.
 
 Examples:
   spelrum config

@@ -21,8 +21,8 @@ use crate::terminal::logging::LogArguments;
 const EXAMPLES: &str = "\
 It logs to stderr (RUST_LOG=debug for more). If the coordinator is unreachable, the worker keeps trying, \
 and keeps finished games until they are reported. Where a coordinator can have several addresses, such as after it \
-moved to another machine, give them all: when it does not answer at one, the worker goes on with the next. The token that a coordinator requires is read from \
-SPELRUM_TOKEN or the config file; see spelrum config --help. The first Ctrl-C or SIGTERM (or \
+moved to another machine, give them all: when it does not answer at one, the worker goes on with the next. \
+The token that a coordinator requires is read from SPELRUM_TOKEN or the config file; see spelrum config --help. The first Ctrl-C or SIGTERM (or \
 SIGHUP, SIGUSR1, SIGUSR2) finishes the games under way and hands back the rest, the second stops now.
 
 Examples:

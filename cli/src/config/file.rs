@@ -11,7 +11,7 @@ use spelrum_toml::{Entry, Fault, Table, line_and_column, nearest};
 
 use super::secret::Secret;
 use super::{CONFIG_VARIABLE, Origin, Sourced, TlsFiles};
-use crate::arguments::{CoordinatorChoice, CoordinatorUrl};
+use crate::arguments::{CoordinatorChoice, CoordinatorChoices, CoordinatorUrl};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 
@@ -44,7 +44,7 @@ pub(crate) struct ConfigFile {
     pub(crate) path: PathBuf,
     /// Whether the file exists; without one, all settings are absent.
     pub(crate) exists: bool,
-    pub(crate) coordinator: Option<Sourced<CoordinatorChoice>>,
+    pub(crate) coordinator: Option<Sourced<CoordinatorChoices>>,
     /// The top-level token.
     pub(crate) secret: Option<Secret>,
     /// TLS files for the top-level coordinator.
@@ -122,9 +122,8 @@ impl ConfigFile {
             CoordinatorChoice::Named(name) => {
                 self.named(name).is_some_and(|named| named.url.value == *url)
             }
-            CoordinatorChoice::Several(_) => false,
         };
-        self.coordinator.as_ref().is_none_or(|choice| choice.value.each().iter().any(is_its))
+        self.coordinator.as_ref().is_none_or(|choices| choices.value.0.iter().any(is_its))
     }
 
     fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
@@ -173,10 +172,10 @@ fn parse(path: &Path, text: &str) -> Result<ConfigFile, Fault> {
             .map(|entry| reader.named(entry))
             .collect::<Result<_, _>>()?,
     };
-    let choices = config.coordinator.iter().flat_map(|choice| choice.value.each());
+    let choices = config.coordinator.iter().flat_map(|choices| &choices.value.0);
     let mut names = choices.filter_map(|choice| match choice {
         CoordinatorChoice::Named(name) => Some(name),
-        CoordinatorChoice::At(_) | CoordinatorChoice::Several(_) => None,
+        CoordinatorChoice::At(_) => None,
     });
     if let Some(name) = names.find(|name| config.named(name).is_none()) {
         let names = config.coordinators.iter().map(|named| named.name.as_str());

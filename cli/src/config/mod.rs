@@ -12,7 +12,8 @@ use spelrum_proto::Token;
 use tonic::transport::Endpoint;
 
 use crate::arguments::{
-    COORDINATOR_VARIABLE, CoordinatorArguments, CoordinatorChoice, CoordinatorUrl, TrustArguments,
+    COORDINATOR_VARIABLE, CoordinatorArguments, CoordinatorChoice, CoordinatorChoices,
+    CoordinatorUrl, TrustArguments,
 };
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -95,12 +96,12 @@ pub(crate) fn names_coordinator(arguments: &CoordinatorArguments) -> Result<bool
 /// The selected coordinator, if any.
 pub(crate) fn target(
     file: &ConfigFile,
-    flag: Option<&CoordinatorChoice>,
+    flag: Option<&CoordinatorChoices>,
     trust: &TrustArguments,
 ) -> Result<Option<Target>> {
     let chosen = match (flag, environment(COORDINATOR_VARIABLE)?) {
-        (Some(choice), _) => {
-            Sourced { value: choice.clone(), origin: Origin::Flag("--coordinator") }
+        (Some(choices), _) => {
+            Sourced { value: choices.clone(), origin: Origin::Flag("--coordinator") }
         }
         (None, Some(text)) => {
             let value = text.parse().map_err(|problem: String| {
@@ -109,25 +110,26 @@ pub(crate) fn target(
             Sourced { value, origin: Origin::Environment(COORDINATOR_VARIABLE) }
         }
         (None, None) => match &file.coordinator {
-            Some(choice) => choice.clone(),
+            Some(choices) => choices.clone(),
             None => return Ok(None),
         },
     };
-    let mut targets = Vec::new();
-    for choice in chosen.value.each() {
-        targets.extend(one_target(file, choice, &chosen.origin, trust)?);
-    }
-    let others = targets.split_off(targets.len().min(1));
-    Ok(targets.pop().map(|target| Target { others, ..target }))
+    let Sourced { value: CoordinatorChoices(choices), origin } = chosen;
+    let is_alone = choices.len() == 1;
+    let targets = choices.iter().map(|choice| one_target(file, choice, is_alone, &origin, trust));
+    let mut targets = targets.collect::<Result<Vec<_>>>()?.into_iter();
+    let first = targets.next();
+    Ok(first.map(|target| Target { others: targets.collect(), ..target }))
 }
 
-/// The coordinator at one of several addresses.
+/// The coordinator at one address, which is alone or one of several.
 fn one_target(
     file: &ConfigFile,
     choice: &CoordinatorChoice,
+    is_alone: bool,
     origin: &Origin,
     trust: &TrustArguments,
-) -> Result<Option<Target>> {
+) -> Result<Target> {
     let (url, entry) = match choice {
         CoordinatorChoice::At(value) => {
             let entry = file.coordinators.iter().find(|named| named.url.value == *value);
@@ -137,13 +139,14 @@ fn one_target(
             let named = file.named(name).ok_or_else(|| unknown_name(file, name))?;
             (named.url.clone(), Some(named))
         }
-        CoordinatorChoice::Several(_) => return Ok(None),
     };
     // A token is only sent to the coordinator it is configured for.
     let entry_secret = entry.and_then(|named| named.secret.as_ref());
     let secret =
         entry_secret.or_else(|| file.secret.as_ref().filter(|_| file.secret_is_for(&url.value)));
-    let token = match (environment_token()?, secret) {
+    // The one token of the environment cannot be that of each of several addresses.
+    let of_environment = environment_token()?.filter(|_| is_alone || entry_secret.is_none());
+    let token = match (of_environment, secret) {
         (Some(token), _) => Some(token),
         (None, Some(secret)) => Some(secret.read()?),
         (None, None) => None,
@@ -151,7 +154,7 @@ fn one_target(
     let top = file.secret_is_for(&url.value).then_some(&file.tls);
     let tls = TlsFiles::chosen(trust, entry.map(|named| &named.tls).into_iter().chain(top));
     let name = entry.map(|named| named.name.clone());
-    Ok(Some(Target { url, name, token, tls, others: Vec::new() }))
+    Ok(Target { url, name, token, tls, others: Vec::new() })
 }
 
 /// The token that a coordinator of this machine demands, if one is set.

@@ -86,6 +86,9 @@ fn flags_come_before_the_environment_before_the_file() {
     for arguments in [&[][..], &flag, &["--coordinator", "lab"], &["--coordinator", "open"]] {
         assert_eq!(resolve(arguments, &token)[2], "SPELRUM_TOKEN", "{arguments:?}");
     }
+    // Of several addresses, to those without a token of their own.
+    assert_eq!(resolve(&["--coordinator", "lab,open"], &token)[2], at_file(7));
+    assert_eq!(resolve(&["--coordinator", "open,lab"], &token)[2], "SPELRUM_TOKEN");
 }
 
 #[test]

@@ -1,17 +1,19 @@
 //! A coordinator that moves to another address, with its database: workers and commands that have both go on there.
 
-use std::net::TcpListener;
-
 use crate::sandbox::{Sandbox, tic_tac_toe, wait_until};
 
 #[test]
 fn a_worker_goes_on_at_the_coordinators_next_address() {
     let sandbox = Sandbox::new();
     let mut first = sandbox.coordinator_with("c.db", "127.0.0.1:0", "200ms");
-    // A port of its own, where nothing listens yet.
-    let next = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    // Nothing else listens there: whoever binds a free port does so at another address.
+    let port = first.address().rsplit_once(':').unwrap().1;
+    let next = format!("127.0.0.2:{port}");
     let both = format!("{},http://{next}", first.url);
-    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 2_000));
+    // Games of about a thousandth of a second, so that the move comes in their midst.
+    let sweep = tic_tac_toe("sweep", 2_000);
+    let slow = sweep.replace("alpha-beta", "minimax").replace("[1, 2]", "[4, 5]");
+    sandbox.write("sweep.toml", &slow);
     sandbox.run(&["submit", "sweep.toml", "--coordinator", &both]).expect_exit(0);
     let mut worker = sandbox.worker(&both, "1", &["--exit-when-done"]);
     wait_until("games are settled", || sandbox.settled("c.db") > 0);

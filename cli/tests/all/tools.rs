@@ -18,6 +18,7 @@ const NEED_PROGRAMS: &[&str] = &[
     "commits::workers_build_the_commits_of_a_match",
     "cookbook::python_reads_the_same",
     "deploy::allocate::jobs_are_submitted_up_to_a_bound_and_for_games_that_they_can_play",
+    "deploy::allocate::useless_jobs_and_a_refused_token_are_not_tried_for_ever",
     "deploy::allocate::workers_come_as_games_wait_and_end_with_them",
     "deploy::image::the_image_has_the_binary_and_nothing_else",
     "deploy::image::the_static_binary_plays_the_same_games_in_the_image",

@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use spelrum_answers::{
     FollowGame, FollowedGame, GameUnderWay, GamesUnderWay, ListExperiments, ListGamesUnderWay,
-    MoveSoFar, UNDER_WAY_MAX,
 };
 use spelrum_model::{ExperimentId, GameId, PlayableCell, WorkerId};
 use spelrum_proto::{Reason, Refusal};
@@ -13,12 +12,14 @@ use spelrum_store::Question as _;
 
 use super::questions::unanswered;
 use super::{Answers, Api, Reply};
-use crate::followed::position_after;
+use crate::dispatcher::AskedGames;
+use crate::followed::opening;
 use crate::services::reading_failed;
 
 impl Answers<ListGamesUnderWay> for Api {
     async fn answer(&self, question: ListGamesUnderWay) -> Result<Reply<GamesUnderWay>, Refusal> {
-        Ok(Reply::Small(self.games_under_way(question).await?))
+        let experiment = self.summary(&question.experiment).await?.experiment;
+        Ok(Reply::Small(self.games_under_way(AskedGames::Experiment(experiment)).await?))
     }
 }
 
@@ -29,17 +30,12 @@ impl Answers<FollowGame> for Api {
 }
 
 impl Api {
-    /// Games that are being played.
+    /// Those of these games that are being played.
     pub(crate) async fn games_under_way(
         &self,
-        question: ListGamesUnderWay,
+        asked: AskedGames,
     ) -> Result<GamesUnderWay, Refusal> {
-        let experiment = self.summary(&question.experiment).await?.experiment;
-        let mut started = self.dispatch.under_way().await?;
-        started.retain(|(other, ..)| *other == experiment);
-        started.sort_unstable();
-        let games_total = started.len() as u64;
-        started.truncate(UNDER_WAY_MAX);
+        let (started, games_total) = self.dispatch.under_way(asked).await?;
         let mut games = Vec::with_capacity(started.len());
         let cells: Vec<_> = started.iter().map(|(_, game, _)| game.cell).collect();
         let names = self.readers.cells_named(&cells).await.map_err(reading_failed)?;
@@ -63,34 +59,37 @@ impl Api {
             let problem = format!("game {number} of cell {cell} is not being played");
             Refusal::new(Reason::UnknownGame, problem, "list the experiment's games under way")
         };
-        let started = self.dispatch.under_way().await?;
-        let (experiment, _, worker) =
-            started.into_iter().find(|(_, game, _)| *game == id).ok_or_else(not_under_way)?;
+        let (mut started, _) = self.dispatch.under_way(AskedGames::Game(id)).await?;
+        let (experiment, _, worker) = started.pop().ok_or_else(not_under_way)?;
         let mut names = self.readers.cells_named(&[cell]).await.map_err(reading_failed)?;
         let named = names.pop().ok_or_else(not_under_way)?;
         let mut playable = self.referee.games(vec![cell]).await.map_err(reading_failed)?;
         let playable = playable.remove(&cell).ok_or_else(not_under_way)?;
-        let experiment_uuid = self.experiment_uuid(experiment).await?;
-        let moves = self.followed.follow(id, worker, &playable, Instant::now())?;
-        let texts = moves.iter().flatten().map(|MoveSoFar { mv, .. }| mv.as_str());
-        let position = position_after(&playable, number, texts);
+        let experiment_uuid = self.experiment_uuid(experiment).await?.ok_or_else(not_under_way)?;
+        let played = self.followed.follow(id, worker, &playable, Instant::now())?;
+        let position = match &played {
+            Some(played) => Some(played.position.position()),
+            None => opening(&playable, number).map(|opening| opening.position()),
+        };
         let followed = FollowedGame {
             game: under_way(id, worker, &named.players, &playable),
             experiment: named.experiment,
             experiment_uuid,
             rules: playable.definition().rules.name().to_owned(),
             opening: playable.derive(number).opening.to_string(),
-            position: position.map(|position| position.position()).unwrap_or_default(),
-            moves,
+            position: position.unwrap_or_default(),
+            moves: played.map(|played| played.moves.clone()),
         };
         Ok((followed, playable))
     }
 
-    async fn experiment_uuid(&self, experiment: ExperimentId) -> Result<String, Refusal> {
+    /// The UUID of an experiment that is not deleted.
+    async fn experiment_uuid(&self, experiment: ExperimentId) -> Result<Option<String>, Refusal> {
         let after = Some(ExperimentId(experiment.0 - 1));
         let page = ListExperiments { after, limit: Some(1) }.answer(&self.readers).await;
         let mut experiments = page.map_err(unanswered)?.experiments.into_iter();
-        Ok(experiments.next().map(|experiment| experiment.uuid).unwrap_or_default())
+        let same = experiments.find(|other| other.experiment == experiment);
+        Ok(same.map(|experiment| experiment.uuid))
     }
 }
 

@@ -202,8 +202,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 let _gone = reply.send(Ok(self.scheduler.needed_engines()));
                 Ok(())
             }
-            Request::UnderWay { reply } => {
-                let _gone = reply.send(Ok(self.scheduler.under_way()));
+            Request::UnderWay { asked, reply } => {
+                let _gone = reply.send(Ok(asked.started(self.scheduler)));
                 Ok(())
             }
             Request::Queued { reply } => {

@@ -56,7 +56,9 @@ pub(crate) use batch::{submission_refusal, unknown_experiment};
 pub use courses::CourseFactory;
 pub use health::{Health, Unwell};
 pub(crate) use identity::{Caller, Welcome};
-pub(crate) use request::{Clock, Dispatch, Leased, Removal, Steering, Submission, Workforce};
+pub(crate) use request::{
+    AskedGames, Clock, Dispatch, Leased, Removal, Steering, Submission, Workforce,
+};
 pub(crate) use verifications::{cancelled, other_engine_revision};
 
 use crate::faults::Faults;
@@ -256,10 +258,10 @@ impl<S: Store> Dispatcher<S> {
             let _gone = reply.send(Ok(workforce));
             return Ok(());
         }
-        if let Some(Arrived { request: Request::UnderWay { reply }, .. }) = next {
-            // So are the games.
-            let games = self.scheduler.as_ref().map(Scheduler::under_way).unwrap_or_default();
-            let _gone = reply.send(Ok(games));
+        if let Some(Arrived { request: Request::UnderWay { asked, reply }, .. }) = next {
+            // Games under way do not need the database either.
+            let started = self.scheduler.as_ref().map(|scheduler| asked.started(scheduler));
+            let _gone = reply.send(Ok(started.unwrap_or_default()));
             return Ok(());
         }
         let mut held = Vec::new();

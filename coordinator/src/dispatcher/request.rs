@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use spelrum_answers::{ExcludeWorkers, ExcludedWorkers, WorkerSummary};
+use spelrum_answers::{ExcludeWorkers, ExcludedWorkers, UNDER_WAY_MAX, WorkerSummary};
 use spelrum_model::ExperimentState;
 use spelrum_model::change::Change;
 use spelrum_model::claims::ClaimStanding;
@@ -69,8 +69,8 @@ pub(super) enum Request {
     Workers { reply: Reply<Workforce> },
     /// A client pushes a program; answered with the engines that experiments need which are not over.
     NeededEngines { reply: Reply<BTreeSet<String>> },
-    /// A client asks which games are being played, of which experiments and by which workers.
-    UnderWay { reply: Reply<Vec<(ExperimentId, GameId, WorkerId)>> },
+    /// A client asks which of these games are being played, of which experiments and by which workers.
+    UnderWay { asked: AskedGames, reply: Reply<Started> },
     /// A client asks for the games that wait, by their demands.
     Queued { reply: Reply<Vec<Queued>> },
     /// A client orders replays of an experiment's games by other workers; answered with the number ordered. The
@@ -78,6 +78,28 @@ pub(super) enum Request {
     Verify { experiment: String, games: Vec<ToVerify>, reply: Reply<u64> },
     /// A health check asks whether anything can be committed.
     Probe { reply: Reply<()> },
+}
+
+/// Games that may be under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum AskedGames {
+    Experiment(ExperimentId),
+    Cell(CellId),
+    Game(GameId),
+}
+
+/// The first of the games that are being played, with their experiments and workers, and the number of all.
+pub(crate) type Started = (Vec<(ExperimentId, GameId, WorkerId)>, u64);
+
+impl AskedGames {
+    pub(super) fn started(self, scheduler: &Scheduler) -> Started {
+        let is_asked = |experiment, game: GameId| match self {
+            Self::Experiment(id) => experiment == id,
+            Self::Cell(id) => game.cell == id,
+            Self::Game(id) => game == id,
+        };
+        scheduler.under_way(is_asked, UNDER_WAY_MAX)
+    }
 }
 
 /// A report that is merged with those right behind it.
@@ -236,7 +258,7 @@ impl Request {
             Self::ExcludeSome { reply } => reply.is_closed(),
             Self::Workers { reply } => reply.is_closed(),
             Self::NeededEngines { reply } => reply.is_closed(),
-            Self::UnderWay { reply } => reply.is_closed(),
+            Self::UnderWay { reply, .. } => reply.is_closed(),
             Self::Queued { reply } => reply.is_closed(),
             Self::Verify { reply, .. } => reply.is_closed(),
             Self::Probe { reply } => reply.is_closed(),
@@ -259,7 +281,7 @@ impl Request {
             Self::ExcludeSome { reply } => Held::unanswered(reply),
             Self::Workers { reply } => Held::unanswered(reply),
             Self::NeededEngines { reply } => Held::unanswered(reply),
-            Self::UnderWay { reply } => Held::unanswered(reply),
+            Self::UnderWay { reply, .. } => Held::unanswered(reply),
             Self::Queued { reply } => Held::unanswered(reply),
             Self::Verify { reply, .. } => Held::unanswered(reply),
             Self::Probe { reply } => Held::unanswered(reply),
@@ -426,9 +448,9 @@ impl Dispatch {
         self.ask(|reply| Request::Workers { reply }).await
     }
 
-    /// Games that are being played, of which experiments and by which workers.
-    pub(crate) async fn under_way(&self) -> Result<Vec<(ExperimentId, GameId, WorkerId)>, Refusal> {
-        self.ask(|reply| Request::UnderWay { reply }).await
+    /// Those of these games that are being played.
+    pub(crate) async fn under_way(&self, asked: AskedGames) -> Result<Started, Refusal> {
+        self.ask(|reply| Request::UnderWay { asked, reply }).await
     }
 
     /// The engines that experiments need which are not over.

@@ -26,8 +26,8 @@ fn report(game: GameId, moves: &[&str]) -> Vec<v1::GameUnderWay> {
 async fn seen(followed: &Followed, worker: WorkerId, moves: &[&str]) -> Option<Vec<String>> {
     let now = Instant::now();
     followed.heartbeat(worker, report(GAME, moves), now).await;
-    let moves = followed.follow(GAME, WORKER, &cell(), now).unwrap();
-    moves.map(|moves| moves.into_iter().map(|mv| mv.mv).collect())
+    let played = followed.follow(GAME, WORKER, &cell(), now).unwrap();
+    played.map(|played| played.moves.iter().map(|mv| mv.mv.clone()).collect())
 }
 
 #[tokio::test]
@@ -43,10 +43,32 @@ async fn only_legal_moves_of_the_worker_that_plays_are_taken() {
         assert_eq!(seen(&followed, WORKER, wrong).await.unwrap(), ["b2"]);
     }
     assert_eq!(seen(&followed, WORKER, &["b2", "c3"]).await.unwrap(), ["b2", "c3"]);
+    // From what is known on, or played again.
+    for moves in [&["b2", "c3", "a1"][..], &["a1", "b2"], &["a1"]] {
+        assert_eq!(seen(&followed, WORKER, moves).await.unwrap(), moves);
+        let played = followed.follow(GAME, WORKER, &cell(), Instant::now()).unwrap().unwrap();
+        let anew = legal_moves(&cell(), GAME.number, None, report(GAME, moves).remove(0).moves);
+        assert_eq!(played.position.position(), anew.unwrap().position.position());
+    }
     // The game was lost with its worker, and begins again.
     let moves = followed.follow(GAME, WorkerId(2), &cell(), Instant::now());
-    assert_eq!(moves.unwrap(), None);
+    assert!(moves.unwrap().is_none());
     assert_eq!(seen(&followed, WorkerId(3), &["b2"]).await, None);
+}
+
+#[tokio::test]
+async fn one_report_of_a_worker_is_checked_at_a_time() {
+    let followed = Followed::default();
+    assert_eq!(seen(&followed, WORKER, &[]).await, None);
+    assert!(followed.lock().checking.insert(WORKER));
+    let checking = Checking { followed: followed.clone(), worker: WORKER };
+    assert_eq!(seen(&followed, WORKER, &["b2"]).await, None);
+    drop(checking);
+    for moves in [&["b2"][..], &["b2", "b2"], &["b2", "c3"]] {
+        seen(&followed, WORKER, moves).await;
+        assert!(followed.lock().checking.is_empty(), "{moves:?}");
+    }
+    assert_eq!(seen(&followed, WORKER, &["b2", "c3"]).await.unwrap(), ["b2", "c3"]);
 }
 
 #[tokio::test]
@@ -79,7 +101,9 @@ async fn a_game_is_followed_while_it_is_asked_for() {
 fn the_moves_of_a_game_are_legal() {
     let cell = cell();
     let (_, record) = cell.play(5, None, &Timeless).unwrap();
-    let moves = || record.moves.iter().map(|record| record.mv.as_str());
-    assert!(position_after(&cell, 5, moves()).unwrap().ending().is_some());
-    assert!(position_after(&cell, 5, moves().chain(["a1"])).is_none());
+    let mut texts: Vec<_> = record.moves.iter().map(|record| record.mv.as_str()).collect();
+    let legal = |texts: &[&str]| legal_moves(&cell, 5, None, report(GAME, texts).remove(0).moves);
+    assert!(legal(&texts).unwrap().position.ending().is_some());
+    texts.push("a1");
+    assert!(legal(&texts).is_none());
 }

@@ -244,10 +244,9 @@ impl Work {
         of_excluded.set(why(|why| matches!(why, Withheld::Excluded)));
         of_quarantined.set(why(|why| matches!(why, Withheld::Quarantined { .. })));
         of_barred.set(why(|why| matches!(why, Withheld::Barred(_))));
-        let games = counts.waiting_games.values().fold(0_u64, |sum, n| sum.saturating_add(*n));
-        self.games_queued.set(gauge_value(games));
+        self.games_queued.set(gauge_value(counts.waiting_games));
         for (need, gauge) in &self.games_queued_by_need {
-            gauge.set(gauge_value(counts.waiting_games.get(need).copied().unwrap_or(0)));
+            gauge.set(gauge_value(counts.waiting_games_by_need.get(need).copied().unwrap_or(0)));
         }
         self.games_leased.set(gauge_value(counts.leased_games));
         self.leases.set(gauge_value(counts.leases));

@@ -7,8 +7,7 @@ use axum::http::Uri;
 use axum::response::Response;
 use serde::Deserialize;
 use spelrum_answers::{
-    Detail, GameCursor, GamesFilter, GamesOrder, GetExperiment, GetReport, ListCellGames,
-    ListGames, ListGamesUnderWay,
+    Detail, GameCursor, GamesFilter, GamesOrder, GetExperiment, GetReport, ListCellGames, ListGames,
 };
 use spelrum_model::CellId;
 use spelrum_proto::Refusal;
@@ -17,6 +16,7 @@ use spelrum_store::{Question as _, Unanswered};
 
 use super::{Pages, address};
 use crate::api::{from_query, unanswered};
+use crate::dispatcher::AskedGames;
 
 /// Games of a page.
 const GAMES_SHOWN: u32 = 50;
@@ -70,12 +70,8 @@ impl Pages {
             }
         };
         let games = games.map_err(unanswered)?;
-        let under_way = ListGamesUnderWay { experiment: experiment.uuid.clone() };
-        let mut under_way = self.api.games_under_way(under_way).await?;
-        if let Some(cell) = cell {
-            under_way.games.retain(|game| game.game.cell == cell);
-            under_way.games_total = under_way.games.len() as u64;
-        }
+        let asked = cell.map_or(AskedGames::Experiment(experiment.experiment), AskedGames::Cell);
+        let under_way = self.api.games_under_way(asked).await?;
         let title = format!("Games of {}", experiment.name);
         let cell = report.as_ref().map(|(report, cell)| (report, *cell));
         let contents = pages::games(&experiment, cell, (filter, order), (&under_way, &games));

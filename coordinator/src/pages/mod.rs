@@ -24,7 +24,7 @@ use axum::routing::get;
 use axum::{Extension, Router};
 use spelrum_answers::{
     GamesFilter, GamesOrder, GetExperiment, GetGame, GetOverview, GetProgress, GetRatings,
-    GetReport, GetStatus, ListGames, ListGamesUnderWay, SettledGame,
+    GetReport, GetStatus, ListGames,
 };
 use spelrum_model::Task;
 use spelrum_proto::{Reason, Refusal};
@@ -36,6 +36,7 @@ use self::live::Live;
 use self::rendered::Rendered;
 use crate::access::{CalledFrom, Sessions};
 use crate::api::{Api, can_search, retry_after, unanswered};
+use crate::dispatcher::AskedGames;
 use crate::transport::Transport;
 
 /// Paths of pages with data beside `/`, and the beginnings of paths that name an experiment or a game.
@@ -163,8 +164,8 @@ impl Pages {
         let games =
             ListGames { experiment: uuid(), filter, order, after: None, limit: Some(GAMES_SHOWN) };
         let games = games.answer(readers).await.map_err(unanswered)?;
-        let under_way = ListGamesUnderWay { experiment: uuid() };
-        let mut under_way = self.api.games_under_way(under_way).await?;
+        let asked = AskedGames::Experiment(experiment.experiment);
+        let mut under_way = self.api.games_under_way(asked).await?;
         under_way.games.truncate(GAMES_SHOWN as usize);
         let mut others = self.api.status(GetStatus::default()).await?.experiments;
         others.reverse();
@@ -182,10 +183,6 @@ impl Pages {
             Ok(pages::page(Place::Elsewhere, &experiment.name, &about, &contents, may_play))
         });
         made.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
-    }
-
-    async fn settled_game(&self, game_id: i64) -> Result<SettledGame, Refusal> {
-        GetGame { game_id }.answer(&self.api.readers).await.map_err(unanswered)
     }
 
     /// A page, made anew if that of this address is older than a second.
@@ -222,25 +219,14 @@ async fn experiment(
 async fn game(State(pages): State<Arc<Pages>>, Path(id): Path<i64>, uri: Uri) -> Response {
     let ply = uri.query().and_then(|query| query.strip_prefix("ply="));
     let ply: Option<u32> = ply.and_then(|ply| ply.parse().ok());
-    // A ply beyond the game is not a page of its own.
-    let (ply, game) = match ply {
-        None => (None, None),
-        Some(ply) => match pages.settled_game(id).await {
-            Ok(game) => {
-                let plies = game.moves.as_ref().map_or(0, Vec::len);
-                (Some(ply).filter(|ply| (*ply as usize) < plies), Some(game))
-            }
-            Err(refusal) => return refused(&refusal),
-        },
-    };
     let making = Arc::clone(&pages);
     let make = async move {
-        let game = match game {
-            Some(game) => game,
-            None => making.settled_game(id).await?,
-        };
+        let question = GetGame { game_id: id };
+        let game = question.answer(&making.api.readers).await.map_err(unanswered)?;
         let may_play = making.api.may_play();
         let made = tokio::task::spawn_blocking(move || {
+            let plies = game.moves.as_ref().map_or(0, Vec::len);
+            let ply = ply.filter(|ply| (*ply as usize) < plies);
             let [first, second] = &game.summary.players;
             let title = format!("{first} against {second}, game {id}");
             let links = may_play.then(|| pages::continue_game(&game, ply, can_search));

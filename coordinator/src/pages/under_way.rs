@@ -21,10 +21,14 @@ pub(super) async fn game(
     let making = Arc::clone(&pages);
     let make = async move {
         let (game, playable) = making.api.follow(FollowGame { cell, number }).await?;
-        let [first, second] = &game.game.players;
-        let title = format!("{first} against {second}, under way");
-        let contents = pages::game_under_way(&game, &playable.definition().rules);
-        Ok(pages::page(Place::Elsewhere, &title, "", &contents, making.api.may_play()))
+        let may_play = making.api.may_play();
+        let made = tokio::task::spawn_blocking(move || {
+            let [first, second] = &game.game.players;
+            let title = format!("{first} against {second}, under way");
+            let contents = pages::game_under_way(&game, &playable.definition().rules);
+            pages::page(Place::Elsewhere, &title, "", &contents, may_play)
+        });
+        Ok(made.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())))
     };
     match pages.rendered.get(uri.path(), pages.live.last_change(), make).await {
         Ok(text) => html(StatusCode::OK, text.to_string()),

@@ -28,6 +28,7 @@
 //! | `cells` | pages of cells, and the cells settled since a moment |
 //! | `progress`, `pace` | progress and pace of an experiment |
 //! | `games` | settled games, in lists and complete |
+//! | `under_way` | games that are being played, and their moves so far |
 //! | `engines` | which external engines played |
 //! | `dates` | moments as text |
 //! | `derived` | figures that are written with answers, though they follow from them |

@@ -17,7 +17,8 @@ call!(GetQueue: Get "/api/v1/queue" -> Queue);
 /// The games that wait for workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Queue {
-    /// All of them, including trainings of networks and verifications.
+    /// All groups together, including trainings of networks and verifications. Where an experiment bounds its leased games,
+    /// it bounds each group by itself: any of these games may be the next.
     pub games: u64,
     /// The same by their needs, the largest groups first: at most 1,000.
     pub groups: Vec<QueuedGames>,

@@ -359,22 +359,21 @@ pub(crate) async fn facts(
         games.iter().map(|(.., game)| game.cell.0).collect::<Vec<i64>>(),
         games.iter().map(|(.., game)| integer(game.number)).collect::<Vec<i64>>(),
     );
-    let facts =
-        |((.., game), row): (&(WorkerId, LeaseId, GameId), (bool, Option<i64>, i64, bool))| {
-            let (settled, granted_unix_us, disturbed, is_kept) = row;
-            let cell = stored.get(&game.cell.0);
-            let timed = cell.and_then(|cell| timed(cell, &settings[&cell.experiment_id]));
-            let replays = timed.is_some_and(|timed| timed.timing.replays_max > 0);
-            GameFacts {
-                settled,
-                leased: granted_unix_us.is_some(),
-                timed,
-                disturbed: if replays { number(disturbed) } else { 0 },
-                is_kept: replays && is_kept,
-                granted_unix_us,
-            }
-        };
-    Ok(games.iter().zip(found).map(facts).collect())
+    let facts = |(game, row): (&GameId, (bool, Option<i64>, i64, bool))| {
+        let (settled, granted_unix_us, disturbed, is_kept) = row;
+        let cell = stored.get(&game.cell.0);
+        let timed = cell.and_then(|cell| timed(cell, &settings[&cell.experiment_id]));
+        let replays = timed.is_some_and(|timed| timed.timing.replays_max > 0);
+        GameFacts {
+            settled,
+            leased: granted_unix_us.is_some(),
+            timed,
+            disturbed: if replays { number(disturbed) } else { 0 },
+            is_kept: replays && is_kept,
+            granted_unix_us,
+        }
+    };
+    Ok(games.iter().map(|(.., game)| game).zip(found).map(facts).collect())
 }
 
 /// Deletes leases that ended long ago and that no worker can report for.

@@ -12,9 +12,9 @@ const WAIT_MAX: Duration = Duration::from_mins(30);
 /// Worker jobs in the batch system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Jobs {
-    /// They wait for a node.
+    /// Jobs that wait for a node.
     pub(super) pending: u32,
-    /// They have a node.
+    /// Jobs with a node.
     pub(super) running: u32,
 }
 
@@ -24,10 +24,10 @@ impl Jobs {
     }
 }
 
-/// How many jobs are wanted.
+/// Bounds on the number of jobs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// A job for each so many queued games.
+    /// Queued games per job.
     pub(super) games_per_job: NonZeroU64,
     /// Most jobs at once, pending and running.
     pub(super) jobs_max: NonZeroU32,
@@ -42,7 +42,7 @@ pub(super) fn jobs_to_submit(queued: u64, jobs: Jobs, bounds: Bounds) -> u32 {
     wanted.saturating_sub(jobs.pending).min(room)
 }
 
-/// What the submitted workers offer.
+/// Engines, labels and memory of the submitted workers.
 #[derive(Clone, Debug)]
 pub(super) struct Offered<'a> {
     pub(super) engines: &'a [String],
@@ -66,6 +66,52 @@ impl Offered<'_> {
         group.memory_bytes <= self.slot_bytes
             && group.engines.iter().all(|engine| self.engines.contains(engine))
             && group.labels.iter().all(has_label)
+    }
+}
+
+/// The use of the submitted jobs, as far as the queue shows it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Use {
+    /// Queued games when jobs were submitted, or ended, last.
+    games: u64,
+    /// Jobs after the last look.
+    jobs: u32,
+    /// Whether all of them ran then.
+    all_ran: bool,
+    /// Looks, one after the other, that showed jobs which had ended for nothing.
+    in_vain: u32,
+}
+
+impl Use {
+    /// Records a look. Returns whether jobs have ended since the last and no fewer games are queued. The count of such
+    /// looks begins anew when fewer are, or when all jobs have run from one look to the next.
+    pub(super) fn look(&mut self, games: u64, jobs: Jobs) -> bool {
+        let have_ended = jobs.all() < self.jobs;
+        let run_on = !have_ended && self.all_ran;
+        let is_in_vain = have_ended && games > 0 && games >= self.games;
+        if is_in_vain {
+            self.in_vain = self.in_vain.saturating_add(1);
+        } else if have_ended || run_on || games < self.games {
+            self.in_vain = 0;
+        }
+        if have_ended || self.jobs == 0 {
+            self.games = games;
+        }
+        self.jobs = jobs.all();
+        self.all_ran = !is_in_vain && jobs.running > 0 && jobs.pending == 0;
+        is_in_vain
+    }
+
+    /// Records a submission.
+    pub(super) const fn submitted(&mut self, games: u64, jobs: u32) {
+        self.games = games;
+        self.jobs = self.jobs.saturating_add(jobs);
+        self.all_ran = false;
+    }
+
+    /// Looks in a row that showed jobs which had ended for nothing, apart from looks that showed nothing.
+    pub(super) const fn in_vain(self) -> u32 {
+        self.in_vain
     }
 }
 
@@ -143,6 +189,52 @@ mod tests {
         }
     }
 
+    fn running(running: u32) -> Jobs {
+        Jobs { pending: 0, running }
+    }
+
+    #[test]
+    fn jobs_that_end_at_once_are_in_vain_each_time() {
+        for others in [0, 3] {
+            let mut jobs_use = Use::default();
+            for round in 0..5 {
+                assert!(!jobs_use.look(20, running(others)));
+                jobs_use.submitted(20, 2);
+                // Jobs that have no node yet say nothing.
+                assert!(!jobs_use.look(20, Jobs { pending: 2, running: others }));
+                assert!(jobs_use.look(20, running(others)), "{round}");
+                assert_eq!(jobs_use.in_vain(), round + 1);
+            }
+        }
+    }
+
+    #[test]
+    fn jobs_that_play_begin_the_count_anew() {
+        let in_vain_once = || {
+            let mut jobs_use = Use::default();
+            assert!(!jobs_use.look(20, running(5)), "it is not known since when these run");
+            assert!(jobs_use.look(20, running(4)));
+            jobs_use
+        };
+        let mut fewer_games = in_vain_once();
+        assert!(!fewer_games.look(19, running(4)));
+        assert_eq!(fewer_games.in_vain(), 0);
+        let mut run_on = in_vain_once();
+        for in_vain in [1, 0] {
+            assert!(!run_on.look(20, running(4)));
+            assert_eq!(run_on.in_vain(), in_vain);
+        }
+        // Some end since nothing is left for them, one after the other.
+        let mut done = in_vain_once();
+        assert!(!done.look(0, running(3)) && !done.look(0, running(2)));
+        assert_eq!(done.in_vain(), 0);
+        // All have ended, and some of their games are still queued.
+        let mut ended = in_vain_once();
+        assert!(!ended.look(10, running(0)));
+        assert_eq!(ended.in_vain(), 0);
+        assert!(!ended.look(30, running(0)), "games were submitted, and no jobs were there");
+    }
+
     #[test]
     fn only_games_that_the_workers_can_play_count() {
         let group = |engines: &[&str], labels: &[&str], memory_bytes| QueuedGames {
@@ -165,7 +257,7 @@ mod tests {
             (0, group(&[], &["site", "gpu"], 0)),
             (0, group(&[], &["no label, of another release"], 0)),
         ] {
-            assert_eq!(offered.playable(&[group.clone()]), games, "{group:?}");
+            assert_eq!(offered.playable(std::slice::from_ref(&group)), games, "{group:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `spelrum allocate slurm`, with scripts in the place of `sbatch` and `squeue`.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 use spelrum_test_support::Tools;
@@ -11,6 +11,7 @@ use crate::sandbox::{Ran, Sandbox, Service, Watched, tic_tac_toe, wait_until};
 /// Lists a line for each job in the file `jobs`: its process, if it has one. Those that have ended are left out.
 const SQUEUE: &str = r#"#!/usr/bin/env bash
 echo "$@" >>squeue.arguments
+env | grep -E '^(SQUEUE_|S[A-Z]*_CLUSTERS=)' >>squeue.variables
 [ ! -e squeue.fails ] || { echo "slurm_load_jobs error: down" >&2; exit 1; }
 [ -e jobs ] || exit 0
 while read -r process; do
@@ -18,13 +19,15 @@ while read -r process; do
 done <jobs
 "#;
 
-/// Takes a script from its input. Where the file `nodes` is, its tasks run at once.
+/// Takes a script from its input. Where the file `nodes` is, its tasks run at once; where `broken` is, they end at once.
 const SBATCH: &str = r#"#!/usr/bin/env bash
 echo "$@" >>sbatch.arguments
 echo "$SPELRUM_COORDINATOR" >sbatch.coordinator
+env | grep -E '^S[A-Z]*_(CLUSTERS|JOB_NAME|ARRAY_INX)=' | sort >sbatch.variables
 [ ! -e sbatch.fails ] || { echo "sbatch: error: invalid account" >&2; exit 1; }
 script=$(</dev/stdin)
 echo "$script" >script
+[ ! -e broken ] || { echo 4711; exit; }
 [[ $script =~ --array=1-([0-9]+) ]]
 for ((task = 1; task <= BASH_REMATCH[1]; task++)); do
     if [ -e nodes ]; then
@@ -87,7 +90,7 @@ fn jobs_are_submitted_up_to_a_bound_and_for_games_that_they_can_play() {
     let slurm = Slurm::new(tools);
     let ran = slurm.run(&["--dry-run"]);
     ran.expect_exit(0);
-    assert!(ran.stdout().starts_with("# 0 games are queued, "), "{}", ran.stdout());
+    assert!(ran.stdout().starts_with("# queue: 0 games, "), "{}", ran.stdout());
     assert_eq!(ran.stdout().lines().count(), 1);
 
     // Games that need what these workers lack.
@@ -111,8 +114,9 @@ fn jobs_are_submitted_up_to_a_bound_and_for_games_that_they_can_play() {
     ran.expect_exit(0);
     let script = ran.stdout();
     for words in [
-        "# 20 games are queued, 20 of them for such workers; 0 jobs are pending and 0 running, of 3 at most",
-        "# sbatch --parsable --partition=short <<'END'\n#!/usr/bin/env bash\n",
+        "# queue: 20 games, 20 of them for such workers; jobs: 0 pending and 0 running, of 3 at most",
+        "; with a job for each 1 queued game, 3 more jobs to submit.\n",
+        "# sbatch --parsable --partition=short --job-name=spelrum-allocated --array=1-3 <<'END'\n#!/usr/bin/env bash\n",
         "\n#SBATCH --array=1-3\n",
         "\n#SBATCH --cpus-per-task=1\n",
         "\nset -- --exit-when-idle 300000ms --label gpu\n",
@@ -122,11 +126,29 @@ fn jobs_are_submitted_up_to_a_bound_and_for_games_that_they_can_play() {
     assert_eq!(slurm.read("sbatch.arguments"), "", "nothing was submitted");
 
     let once = ["--once", "--label", "gpu", "--games-per-worker", "10", "--", "--partition=short"];
-    slurm.run(&once).expect_exit(0);
-    assert_eq!(slurm.read("sbatch.arguments"), "--parsable --partition=short\n");
+    // What the user set for other jobs changes neither which are counted nor how many there are.
+    let mut with_variables = slurm.allocate(&once);
+    for (name, value) in [
+        ("SBATCH_JOB_NAME", "other"),
+        ("SBATCH_ARRAY_INX", "1-99"),
+        ("SBATCH_CLUSTERS", "all"),
+        ("SLURM_CLUSTERS", "all"),
+        ("SQUEUE_STATES", "COMPLETED"),
+        ("SQUEUE_PARTITION", "long"),
+    ] {
+        with_variables.env(name, value);
+    }
+    Ran(with_variables.output().unwrap()).expect_exit(0);
+    let submitted = "--parsable --partition=short --job-name=spelrum-allocated --array=1-2\n";
+    assert_eq!(slurm.read("sbatch.arguments"), submitted);
+    assert_eq!(
+        slurm.read("sbatch.variables"),
+        "SBATCH_ARRAY_INX=1-2\nSBATCH_JOB_NAME=spelrum-allocated\n"
+    );
+    assert_eq!(slurm.read("squeue.variables"), "");
     assert_eq!(slurm.read("sbatch.coordinator").trim_end(), slurm.coordinator.url);
     assert_eq!(slurm.read("jobs"), "none\nnone\n", "one for each ten games");
-    let asked = "--me --array --noheader --format=%T --name=spelrum-allocated\n";
+    let asked = "--me --all --array --noheader --format=%T --name=spelrum-allocated\n";
     assert!(slurm.read("squeue.arguments").ends_with(asked));
     // These wait, and no more are wanted.
     slurm.run(&once).expect_exit(0);
@@ -157,9 +179,47 @@ fn jobs_are_submitted_up_to_a_bound_and_for_games_that_they_can_play() {
         "{}",
         ran.stderr()
     );
-    for wrong in [["--workers-max", "1001"], ["--job-name", "a,b"], ["--idle-end", "0s"]] {
+    for wrong in [
+        ["--workers-max", "1001"],
+        ["--job-name", "a,b"],
+        ["--idle-end", "0s"],
+        ["--time", "1\n#SBATCH --array=1-99"],
+        ["--", "-Jother"],
+        ["--", "--array=1-99"],
+    ] {
         slurm.run(&wrong).expect_exit(2);
     }
+    let ran = slurm.run(&["--", "--clusters=all"]);
+    ran.expect_exit(2);
+    assert!(ran.stderr().starts_with("error: failed to pass --clusters=all to sbatch: "));
+}
+
+/// Jobs that end without a game are submitted ever more seldom; what the coordinator refuses ends the watch.
+#[test]
+fn useless_jobs_and_a_refused_token_are_not_tried_for_ever() {
+    let Some(tools) = Tools::find(&["bash"]) else { return };
+    let slurm = Slurm::new(tools);
+    slurm.sandbox.write("broken", "");
+    slurm.submit(&tic_tac_toe("sweep", 10));
+    let mut allocate = Watched::spawn(slurm.allocate(&["--interval", "100ms"]));
+    for wait in ["0.2", "0.4", "0.8"] {
+        allocate.read_until("jobs have ended and no fewer games are queued: see their logs");
+        allocate.read_until(&format!("looking again in {wait} s"));
+    }
+    assert_eq!(slurm.read("sbatch.arguments").lines().count(), 3);
+    allocate.process.signal(Signal::INT);
+    assert_eq!(allocate.end(), Some(130));
+    drop(slurm);
+
+    let sandbox = Sandbox::new();
+    let open = ["coordinator", "--db", "c.db", "--listen", "127.0.0.1:0"];
+    let coordinator = sandbox.coordinator_as(
+        sandbox.spelrum(&open).env("SPELRUM_TOKEN", "right-token").stderr(Stdio::null()),
+    );
+    let watch = ["allocate", "slurm", "--coordinator", &coordinator.url];
+    let ran = Ran(sandbox.spelrum(&watch).env("SPELRUM_TOKEN", "wrong-token").output().unwrap());
+    ran.expect_exit(5);
+    assert!(ran.stderr().starts_with("error: failed to read the coordinator's queue: "));
 }
 
 /// Over failures of Slurm and a restart of the coordinator, until all is played.
@@ -178,7 +238,7 @@ fn workers_come_as_games_wait_and_end_with_them() {
     allocate.read_until("failed to reach the coordinator");
     std::fs::remove_file(slurm.sandbox.path("sbatch.fails")).unwrap();
     slurm.coordinator = slurm.sandbox.coordinator("c.db", &address);
-    allocate.read_until("submitted: 20 games are queued");
+    allocate.read_until("submitted; queue: 20 games");
     slurm.sandbox.wait_until_finished(&slurm.coordinator);
     assert_eq!(slurm.read("jobs").lines().count(), 2);
     // The workers end by themselves; this one does not.

@@ -148,11 +148,11 @@ impl Remaining<'_> {
             let games = self.cell_games.zip(table.cells.get(index));
             let row = html! {
                 tr { @for (column, cell) in row.iter().enumerate().take(columns.len()) {
-                    td class=[class(column, cell)] {
-                        @match games.filter(|_| columns[column].heading() == "games") {
-                            Some((address, id)) => a href={ (address) (id) } { (cell) },
-                            None => (shortened(cell, TEXT_CHARACTERS_MAX)),
-                        }
+                    // Its end may be left out, which makes large tables smaller.
+                    td class=[class(column, cell)];
+                    @match games.filter(|_| columns[column].heading() == "games") {
+                        Some((address, id)) => a href={ (address) (id) } { (cell) },
+                        None => (shortened(cell, TEXT_CHARACTERS_MAX)),
                     }
                 } }
             };
@@ -175,7 +175,7 @@ impl Remaining<'_> {
                 div class="wide" tabindex="0" {
                     table class=[number_classes(columns)] {
                         thead { tr { @for (index, column) in columns.iter().enumerate() {
-                            @if column.heading().is_empty() { td {} } @else {
+                            @if column.heading().is_empty() { td; } @else {
                                 th class=[class(index, column.heading())] {
                                     (shortened(column.heading(), TEXT_CHARACTERS_MAX))
                                 }

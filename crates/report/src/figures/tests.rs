@@ -151,14 +151,21 @@ fn written(document: &Document, figures: &[Figure]) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// A page as XML: it differs from XML only in its declaration and in elements without an end tag.
+/// A page as XML: it differs from XML only in its declaration and in elements and cells of tables without an end tag.
 fn as_xml(page: &str) -> String {
     let mut xml = page.strip_prefix("<!DOCTYPE html>").unwrap().to_owned();
     for meta in page.match_indices("<meta ").map(|(at, _)| &page[at..]) {
         let tag = &meta[..=meta.find('>').unwrap()];
         xml = xml.replace(tag, &tag.replace('>', "/>"));
     }
-    xml
+    let closed = |cell: &str| {
+        let ends = ["<th", "</tr>"].iter().filter_map(|next| cell.find(next));
+        let (cell, behind) = cell.split_at(ends.min().unwrap_or(cell.len()));
+        format!("<td{cell}</td>{behind}")
+    };
+    let mut parts = xml.split("<td");
+    let before = parts.next().unwrap().to_owned();
+    before + &parts.map(closed).collect::<String>()
 }
 
 /// Every element with its attributes' names, in their order.

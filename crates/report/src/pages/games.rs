@@ -34,7 +34,8 @@ fn address(experiment: &ExperimentSummary) -> String {
     format!("/experiments/{}/games", experiment.uuid)
 }
 
-/// Games of an experiment under way, and a page of those that are settled, or with a report and the id of one of its cells, of that cell's.
+/// Games of an experiment under way, and a page of those that are settled, or with a report and the id of one of its
+/// cells, of that cell's.
 #[must_use]
 pub fn games(
     experiment: &ExperimentSummary,

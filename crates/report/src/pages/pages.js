@@ -8,6 +8,8 @@
   let stream = null;
   let fetching = false;
   let again = false;
+  // The timer of a page that the coordinator was too busy to make.
+  let retry = null;
   let last = document.querySelector("main")?.innerHTML;
 
   const LATE = "not up to date";
@@ -44,23 +46,30 @@
     if (document.hidden || isStill()) return;
     if (fetching) { again = true; return; }
     fetching = true;
+    clearTimeout(retry);
+    retry = null;
     try {
       const answer = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
       if (answer.status === 401) { say("let this browser in anew: spelrum open"); return; }
       if (!answer.ok) {
         say(LATE);
         const seconds = Number(answer.headers.get("retry-after"));
-        if (seconds) setTimeout(refresh, 1000 * seconds * (1 + Math.random()));
+        if (seconds) retry = setTimeout(refresh, 1000 * seconds * (1 + Math.random()));
         return;
       }
-      // A game under way has ended.
-      if (answer.redirected) { location.replace(answer.url); return; }
       const text = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = text.querySelector("main");
       const shown = document.querySelector("main");
       const busy = document.activeElement?.matches("main input, main textarea, main select") || (shown && isEdited(shown));
+      // Not a page of a coordinator, but of a proxy before it.
+      if (!build(text)) { say(LATE); return; }
       if (build(text) !== build(document)) {
         if (busy) say(OTHER); else renew();
+        return;
+      }
+      // A game under way has ended.
+      if (answer.redirected && shown?.querySelector("[data-follows]")) {
+        if (!busy) location.replace(answer.url);
         return;
       }
       if (live?.textContent === LATE) say("");
@@ -157,7 +166,7 @@
   };
 
   // A game under way is followed only while it is asked for.
-  setInterval(() => { if (document.querySelector("[data-follows]")) refresh(); }, 1000);
+  setInterval(() => { if (!retry && document.querySelector("[data-follows]")) refresh(); }, 1000);
   channel?.addEventListener("message", changed);
   document.addEventListener("visibilitychange", follow);
   window.addEventListener("pagehide", stop);

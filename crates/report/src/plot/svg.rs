@@ -276,13 +276,13 @@ impl DrawingBackend for Drawing<'_> {
         let class = (!is_grouped).then(|| ink.classes());
         let element = html! { text class=[&class] x=(x) y=(y) { (shown(text)) } }.into_string();
         // The style sheet places a text in the middle of its bar.
-        match ink {
-            Ink::Text => self.texts[anchor].push_str(&element),
-            Ink::OnBar(outcome) => self.on_bars[outcome as usize].push_str(&element),
-            _ => {
-                self.end_run();
-                self.middle.push_str(&element);
-            }
+        if let Ink::OnBar(outcome) = ink {
+            self.on_bars[outcome as usize].push_str(&element);
+        } else if ink == Ink::Text {
+            self.texts[anchor].push_str(&element);
+        } else {
+            self.end_run();
+            self.middle.push_str(&element);
         }
         Ok(())
     }

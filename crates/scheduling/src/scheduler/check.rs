@@ -8,9 +8,9 @@ use super::allocation::Turn;
 use super::attempts::Next;
 use super::batches::Load;
 use super::cells::{Cell, Place};
-use super::counts::Need;
 use super::experiments::Experiment;
 use super::machine::Scheduler;
+use super::needs::Need;
 use super::with_work::WithWork;
 
 /// Debug builds recount after every event up to this number of cells.

@@ -11,7 +11,7 @@ use super::attempts::Next;
 use super::batches::Load;
 use super::cells::Cell;
 use super::cells::moving_average;
-use super::counts::Need;
+use super::needs::Need;
 use super::with_work::WithWork;
 
 /// An experiment that is not over, or ended only since the last drain.

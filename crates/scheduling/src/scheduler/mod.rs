@@ -102,6 +102,7 @@ mod lease_request;
 mod leases;
 mod machine;
 mod measuring;
+mod needs;
 mod policy;
 mod ranges;
 mod reports;
@@ -112,7 +113,8 @@ mod with_work;
 mod withholding;
 
 pub use api::*;
-pub use counts::{Counts, Need, NeededMemory, NeededWorker, Queued};
+pub use counts::{Counts, Queued};
 pub use forfeits::EVIDENCE as FORFEITS_EVIDENCE;
 pub use machine::Scheduler;
+pub use needs::{Need, NeededMemory, NeededWorker};
 pub use policy::Policy;

@@ -1,5 +1,7 @@
 //! Handling leased games: renewal, settlement, return and loss.
 
+use std::collections::BTreeMap;
+
 use spelrum_model::{ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
 use super::api::{Effect, LeaseEnd, Report, Verdict};
@@ -36,14 +38,28 @@ impl Scheduler {
         effect
     }
 
-    /// Games that their workers have reported as started, with the experiment of each.
+    /// The first of the games that are asked for and that their workers have reported as started, by cell and number,
+    /// with the experiment and the worker of each; and the number of all such games.
     #[must_use]
-    pub fn under_way(&self) -> Vec<(ExperimentId, GameId, WorkerId)> {
-        let started = |(_, lease): (_, &Lease)| {
-            let place = |&game| (lease.experiment, game, lease.worker);
-            lease.started.iter().map(place).collect::<Vec<_>>()
-        };
-        self.leases.iter().flat_map(started).collect()
+    pub fn under_way(
+        &self,
+        is_asked: impl Fn(ExperimentId, GameId) -> bool,
+        games_max: usize,
+    ) -> (Vec<(ExperimentId, GameId, WorkerId)>, u64) {
+        let (mut first, mut total) = (BTreeMap::new(), 0);
+        for (_, lease) in self.leases.iter() {
+            let Lease { experiment, worker, .. } = *lease;
+            for &game in lease.started.iter().filter(|&&game| is_asked(experiment, game)) {
+                total += 1;
+                first.insert(game, (experiment, worker));
+                if first.len() > games_max {
+                    first.pop_last();
+                }
+            }
+        }
+        let first =
+            first.into_iter().map(|(game, (experiment, worker))| (experiment, game, worker));
+        (first.collect(), total)
     }
 
     /// Takes games back at no cost to them.

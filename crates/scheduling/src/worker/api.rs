@@ -178,6 +178,8 @@ pub enum Answer<C> {
         all_done: bool,
         /// The game whose speed the coordinator needs first, if any.
         calibrate: Option<String>,
+        /// Whether games wait for engines that this worker is obtaining.
+        is_obtaining: bool,
     },
     /// To Heartbeat.
     Drop {

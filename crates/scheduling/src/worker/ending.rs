@@ -31,12 +31,14 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         self.stop(false, |_| true, actions);
     }
 
-    /// Starts to finish if the worker has had no games for as long as it waits for some.
+    /// Starts to finish if the worker has had no games for as long as it waits for some. While it obtains the engines
+    /// that games wait for, it is not idle.
     pub(super) fn end_when_idle(&mut self, actions: &mut Vec<Action<R, C>>) {
         let is_idle = self.idle_slots.len() == self.slots.len()
             && self.leases.is_empty()
             && self.outbox.load().results == 0
-            && !self.speeds.is_wanted();
+            && !self.speeds.is_wanted()
+            && !self.is_obtaining;
         if !is_idle {
             self.idle_since = None;
             return;

@@ -63,8 +63,10 @@ pub struct Machine<R, C> {
     /// No requests for games before this time: there were none, or they were refused.
     pub(super) idle_until: Option<Time>,
     pub(super) refused_until: Option<Time>,
-    /// Since when it has had no games and nothing to report.
+    /// Since when it has had no games and nothing to report, and obtained no engine.
     pub(super) idle_since: Option<Time>,
+    /// Whether it was obtaining engines when the coordinator had no games for it.
+    pub(super) is_obtaining: bool,
     /// Whether running out of leases is a reason to ask sooner.
     pub(super) asks_when_empty: bool,
     /// Whether the last of Lease and Heartbeat was a Heartbeat: they take turns.
@@ -158,6 +160,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             idle_until: None,
             refused_until: None,
             idle_since: None,
+            is_obtaining: false,
             asks_when_empty: false,
             lease_is_next: false,
             now: Time(0),
@@ -321,8 +324,12 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
                 }
                 return;
             }
-            (Ok(Answer::Idle { retry_after_ms, all_done, calibrate }), Kind::Lease) => {
+            (
+                Ok(Answer::Idle { retry_after_ms, all_done, calibrate, is_obtaining }),
+                Kind::Lease,
+            ) => {
                 self.lease.answered();
+                self.is_obtaining = is_obtaining;
                 if let Some(game) = calibrate {
                     self.speeds.want(&game, self.now);
                 }
@@ -383,6 +390,8 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             // Treated as heard: the games it named must not wait for ever.
             (Kind::Heartbeat, Failure::Refused { .. }) => self.heartbeat_acknowledged(actions),
             (Kind::Heartbeat, _) => self.withheld.mark_unanswered(),
+            // Without the coordinator's word it is not known whether games still wait for engines.
+            (Kind::Hello | Kind::Lease, _) => self.is_obtaining = false,
             _ => {}
         }
         match failure {
@@ -480,6 +489,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
 
     fn granted(&mut self, lease: LeaseId, games: Vec<LeasedGames>) {
         self.idle_until = None;
+        self.is_obtaining = false;
         self.leases.hold(lease, games.iter().map(|games| games.range.count).sum());
         if self.is_ending() {
             self.leases.give_up_waiting();

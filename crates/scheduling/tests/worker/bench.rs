@@ -105,6 +105,8 @@ pub(crate) struct Bench {
     pub(crate) scales: bool,
     /// A game whose speed an answer without games asks for.
     pub(crate) asks_for_speed: Option<String>,
+    /// Whether an answer without games asks for engines.
+    pub(crate) wants_engines: bool,
     /// The game that is being measured.
     pub(crate) calibrating: Option<String>,
     /// How often something was measured.
@@ -172,6 +174,7 @@ impl Bench {
             grants_lost: false,
             scales: false,
             asks_for_speed: None,
+            wants_engines: false,
             calibrating: None,
             calibrations: 0,
             lost: BTreeSet::new(),
@@ -452,7 +455,8 @@ impl Bench {
             }
             Call::Lease { .. } => {
                 let calibrate = self.asks_for_speed.clone();
-                Answer::Idle { retry_after_ms: 500, all_done: true, calibrate }
+                let is_obtaining = self.wants_engines;
+                Answer::Idle { retry_after_ms: 500, all_done: true, calibrate, is_obtaining }
             }
             Call::Heartbeat { playing, caller, .. } => {
                 self.heard(*caller, playing);

@@ -366,6 +366,27 @@ fn a_worker_may_end_when_no_games_came_for_a_while() {
     assert!(!bench.has_ended);
     go_on(&mut bench, 6_000);
     assert!(bench.has_ended && bench.owed.is_empty());
+
+    // Building an engine may take longer, and lasts until the coordinator no longer asks for it, or is away.
+    for is_away in [false, true] {
+        let mut bench = Bench::with_idle_end(1, 5_000);
+        bench.wants_engines = true;
+        answer(&mut bench, |request| matches!(request, Call::Hello), 0);
+        go_on(&mut bench, 60_000);
+        assert!(!bench.has_ended, "it builds");
+        if is_away {
+            for _ in 0..2_000 {
+                bench.wait(10);
+                while let Some(call) = bench.pending_call(|_| true).filter(|_| !bench.has_ended) {
+                    bench.fail(call, Failure::Away { retry_after_ms: None });
+                }
+            }
+        } else {
+            bench.wants_engines = false;
+            go_on(&mut bench, 7_000);
+        }
+        assert!(bench.has_ended);
+    }
 }
 
 #[test]

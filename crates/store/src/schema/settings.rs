@@ -13,36 +13,22 @@ use crate::schema::numbers::{integer, safe, scaling, scaling_columns};
 
 /// An experiment's settings as columns of `experiments`, each as the column of its name.
 #[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "each is the column of its name")]
 pub struct Columns {
-    #[expect(missing_docs, reason = "as the column")]
     pub description: String,
-    #[expect(missing_docs, reason = "as the column")]
     pub priority: i32,
-    #[expect(missing_docs, reason = "as the column")]
     pub games_at_once: Option<u32>,
-    #[expect(missing_docs, reason = "as the column")]
     pub allocation: String,
-    #[expect(missing_docs, reason = "as the column")]
     pub record: String,
-    #[expect(missing_docs, reason = "as the column")]
     pub record_details: bool,
-    #[expect(missing_docs, reason = "as the column")]
     pub game_timeout_us: Option<u64>,
-    #[expect(missing_docs, reason = "as the column")]
     pub forfeits_max: Option<u64>,
-    #[expect(missing_docs, reason = "as the column")]
     pub disturbed_above: f64,
-    #[expect(missing_docs, reason = "as the column")]
     pub replays_max: u32,
-    #[expect(missing_docs, reason = "as the column")]
     pub reference_speed: Option<u64>,
-    #[expect(missing_docs, reason = "as the column")]
     pub factor_max_permille: u32,
-    #[expect(missing_docs, reason = "as the column")]
     pub placement_json: Option<String>,
-    #[expect(missing_docs, reason = "as the column")]
     pub replicates: Option<String>,
-    #[expect(missing_docs, reason = "as the column")]
     pub monotone_json: Option<String>,
 }
 

@@ -257,7 +257,7 @@ impl World {
                 Answer::Granted { lease, games: ranges.into_iter().map(leased).collect() }
             }
             Some(Effect::Idle { retry_after_ms, all_done, calibrate, .. }) => {
-                Answer::Idle { retry_after_ms, all_done, calibrate }
+                Answer::Idle { retry_after_ms, all_done, calibrate, is_obtaining: false }
             }
             effect => panic!("{effect:?} is not an answer"),
         })
