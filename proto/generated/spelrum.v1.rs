@@ -766,7 +766,7 @@ pub struct HeartbeatRequest {
     #[prost(message, repeated, tag = "6")]
     pub followed: ::prost::alloc::vec::Vec<GameUnderWay>,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GameUnderWay {
     #[prost(int64, tag = "1")]
     pub cell_id: i64,
@@ -795,7 +795,7 @@ pub struct GameId {
     #[prost(uint64, tag = "2")]
     pub number: u64,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct HeartbeatResponse {
     /// Leases to drop at once: their unfinished games are no longer needed from this worker.
     #[prost(int64, repeated, tag = "1")]

@@ -171,7 +171,7 @@ pub(super) struct Freed {
 }
 
 /// The moves of a slot's game so far.
-#[derive(Clone, PartialEq, Eq, Message)]
+#[derive(Clone, PartialEq, Message)]
 pub(super) struct Moves {
     #[prost(uint32, tag = "1")]
     pub(super) slot: u32,

@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(script.lines().count(), SCRIPT.lines().count() + 1);
         let sbatch = vec!["--comment=a b".into()];
         let line = JobOptions { sbatch, ..options }.sbatch_line(3);
-        let own = "--job-name=allocated --array=1-3";
+        let own = "'--job-name=allocated' '--array=1-3'";
         assert_eq!(line, format!("sbatch --parsable '--comment=a b' {own}"));
     }
 

@@ -116,7 +116,7 @@ fn jobs_are_submitted_up_to_a_bound_and_for_games_that_they_can_play() {
     for words in [
         "# queue: 20 games, 20 of them for such workers; jobs: 0 pending and 0 running, of 3 at most",
         "; with a job for each 1 queued game, 3 more jobs to submit.\n",
-        "# sbatch --parsable --partition=short --job-name=spelrum-allocated --array=1-3 <<'END'\n#!/usr/bin/env bash\n",
+        "# sbatch --parsable '--partition=short' '--job-name=spelrum-allocated' '--array=1-3' <<'END'\n#!/usr/bin/env bash\n",
         "\n#SBATCH --array=1-3\n",
         "\n#SBATCH --cpus-per-task=1\n",
         "\nset -- --exit-when-idle 300000ms --label gpu\n",

@@ -163,6 +163,7 @@ fn as_xml(page: &str) -> String {
         let (cell, behind) = cell.split_at(ends.min().unwrap_or(cell.len()));
         format!("<td{cell}</td>{behind}")
     };
+    let xml = xml.replace("</td>", "");
     let mut parts = xml.split("<td");
     let before = parts.next().unwrap().to_owned();
     before + &parts.map(closed).collect::<String>()
