@@ -68,6 +68,8 @@ fn problem(manifest: &Value) -> Option<String> {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ScaledObject {
+    api_version: String,
+    kind: String,
     metadata: ObjectMeta,
     spec: ScaledObjectSpec,
 }
@@ -90,7 +92,7 @@ struct Trigger {
     metadata: PrometheusTrigger,
 }
 
-/// All are texts.
+/// Fields of a Prometheus trigger, all of them strings.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct PrometheusTrigger {

@@ -17,6 +17,12 @@ pub(super) fn wait_for(browser: &mut Browser, expression: &str) {
     }
 }
 
+/// Clicks at an element once it is there. What refreshes the page comes before or after, not between.
+fn click(browser: &mut Browser, selector: &str) {
+    let clicked = "element => { element?.click(); return !!element; }";
+    wait_for(browser, &format!("({clicked})(document.querySelector('{selector}'))"));
+}
+
 /// Pastes a sweep, and has it checked.
 pub(super) fn paste(browser: &mut Browser, url: &str, sweep: &str) {
     browser.go(&format!("{url}/submit"), WIDE, "light");
@@ -74,10 +80,8 @@ fn a_sweep_is_watched_and_steered_in_a_browser() {
 
     // Its page has the report's figures, and its games.
     browser.evaluate("document.querySelector('tbody a').click()");
-    wait_for(&mut browser, "document.querySelector('h1')?.textContent.includes('watched')");
-    let page = text(&mut browser);
-    for words in ["Who is stronger", "Last games"] {
-        assert!(page.contains(words), "{words}: {page}");
+    for words in ["watched", "Who is stronger", "Last games"] {
+        wait_for(&mut browser, &format!("document.body.innerText.includes('{words}')"));
     }
 
     // It is paused and resumed from its page, without a reload.
@@ -87,8 +91,7 @@ fn a_sweep_is_watched_and_steered_in_a_browser() {
     let state = "document.querySelector('.progress strong').textContent";
     for (action, after) in [("pause", "paused"), ("resume", "running")] {
         let button = format!("button[data-steer={action}]:not([hidden])");
-        wait_for(&mut browser, &format!("!!document.querySelector('{button}')"));
-        browser.evaluate(&format!("document.querySelector('{button}').click()"));
+        click(&mut browser, &button);
         wait_for(&mut browser, &format!("{state} === '{after}'"));
         assert!(run(&["list", "--name", "steered"]).contains(after));
     }
@@ -114,12 +117,11 @@ fn a_sweep_is_watched_and_steered_in_a_browser() {
     browser.go(&format!("{url}/workers"), WIDE, "light");
     browser.evaluate("window.confirm = () => true");
     for (what, after) in [("exclude", "readmit"), ("readmit", "exclude")] {
-        let button = |what: &str| {
-            format!("document.querySelector('button[data-exclusion={what}]:not([hidden])')")
-        };
-        wait_for(&mut browser, &format!("!!{}", button(what)));
-        browser.evaluate(&format!("{}.click()", button(what)));
-        wait_for(&mut browser, &format!("!!{} && !{}", button(after), button(what)));
+        let button = |what: &str| format!("button[data-exclusion={what}]:not([hidden])");
+        click(&mut browser, &button(what));
+        let [there, gone] =
+            [after, what].map(|what| format!("document.querySelector('{}')", button(what)));
+        wait_for(&mut browser, &format!("!!{there} && !{gone}"));
     }
 
     // All of it fits a phone, in the dark too, and the pages' policy allows all that they do.
