@@ -55,7 +55,7 @@ pub fn game_under_way(followed: &FollowedGame, rules: &Rules) -> Markup {
     let mover = usize::from(to_move != first_side);
     html! {
         header {
-            h1 { "Game under way of " (shown(&followed.experiment)) }
+            h1 { "Game of " (shown(&followed.experiment)) ", under way" }
             p class="about" {
                 a href=(format!("/experiments/{}", shown(&followed.experiment_uuid))) { "Experiment" }
                 ", cell " (game.game.cell) ", number " (game.game.number) ", " (info.name) ", worker " (game.worker)
