@@ -6,7 +6,7 @@ use crate::sandbox::{Sandbox, tic_tac_toe, wait_until};
 fn a_worker_goes_on_at_the_coordinators_next_address() {
     let sandbox = Sandbox::new();
     let mut first = sandbox.coordinator_with("c.db", "127.0.0.1:0", "200ms");
-    // Nothing else listens there: whoever binds a free port does so at another address.
+    // Nothing else listens there: free ports are taken at another address.
     let port = first.address().rsplit_once(':').unwrap().1;
     let next = format!("127.0.0.2:{port}");
     let both = format!("{},http://{next}", first.url);

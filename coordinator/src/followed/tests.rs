@@ -83,7 +83,7 @@ async fn a_game_is_followed_while_it_is_asked_for() {
     assert_eq!(named(WorkerId(2), 9.9).await, [], "another worker");
     followed.follow(GAME, WORKER, &cell, after(9.9)).unwrap();
     assert_eq!(named(WORKER, 19.8).await, names);
-    assert_eq!(named(WORKER, 20.0).await, [], "nobody asks any more");
+    assert_eq!(named(WORKER, 20.0).await, [], "its time is over");
 
     // At most so many at once.
     let game = |number| GameId { number, ..GAME };

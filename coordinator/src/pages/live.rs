@@ -160,7 +160,7 @@ impl Drop for Place {
     }
 }
 
-/// Looks again and again, until nobody follows any more.
+/// Looks again and again, until no page follows.
 async fn look(api: Weak<Api>, changes: watch::Sender<u64>, looking: Looking) {
     loop {
         let streams = {

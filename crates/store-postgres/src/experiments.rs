@@ -59,7 +59,7 @@ pub(crate) async fn set_state(
 ) -> Result<(), StoreError> {
     let is_over = matches!(state, ExperimentState::Finished | ExperimentState::Cancelled);
     let finished = is_over.then_some(tx.now_unix_us);
-    // Whoever resumes it has seen the forfeits that it was paused for.
+    // Its forfeits so far were seen before it was resumed.
     run!(
         tx,
         "UPDATE experiments SET state = $1, finished_unix_us = $2,

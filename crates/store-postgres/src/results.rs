@@ -286,12 +286,12 @@ async fn insert_moves(
     }
     use spelrum_engine::MoveRecord as Move;
     macro_rules! insert {
-        ($key:literal, $told:literal, $told_value:literal) => {
+        ($key:literal, $reported:literal, $reported_value:literal) => {
             concat!(
                 "INSERT INTO ", $key, ", ply, side, player_id, move, position_key, legal_moves, depth, nodes,
-                    evaluations, full_tree_leaves, score, wall_us, cpu_us, ended_by, involuntary_switches", $told, ")
+                    evaluations, full_tree_leaves, score, wall_us, cpu_us, ended_by, involuntary_switches", $reported, ")
                 SELECT id, ply, side, player_id, move, position_key, legal_moves, depth, nodes, evaluations, leaves,
-                    score, wall_us, cpu_us, ended_by, switches", $told_value,
+                    score, wall_us, cpu_us, ended_by, switches", $reported_value,
                 " FROM unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::bigint[], $5::text[], $6::bigint[],
                     $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::integer[],
                     $13::bigint[], $14::bigint[], $15::text[], $16::bigint[], $17::bigint[])
