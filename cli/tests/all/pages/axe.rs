@@ -80,11 +80,8 @@ fn axe_core_finds_nothing_on_any_page() {
     let link = String::from_utf8(with_token(&["open"]).output().unwrap().stdout).unwrap();
     finds_nothing(&mut browser, link.trim());
     browser.go(link.trim(), WIDE, "light");
-    browser.evaluate("document.querySelector('form button').click()");
-    super::live::wait_for(
-        &mut browser,
-        "document.querySelector('h1')?.textContent === 'Experiments'",
-    );
+    browser.click("form button");
+    browser.wait_for("document.querySelector('h1')?.textContent === 'Experiments'");
     let pages = [
         "/",
         "/workers",
@@ -106,7 +103,7 @@ fn axe_core_finds_nothing_on_any_page() {
     }
     // A plan comes of a form.
     super::live::paste(&mut browser, url, &tic_tac_toe("planned", 4));
-    super::live::wait_for(&mut browser, "!!document.querySelector('.plan h2')");
+    browser.wait_for("!!document.querySelector('.plan h2')");
     browser.evaluate(&axe);
     for scheme in ["light", "dark"] {
         browser.media("screen", scheme);

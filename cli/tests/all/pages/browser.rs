@@ -11,7 +11,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use spelrum_test_support::{Tools, path_of, skip};
@@ -19,6 +19,12 @@ use tempfile::TempDir;
 
 /// No answer takes so long.
 const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Nothing that a page is waited for takes so long.
+const PAGE_PATIENCE: Duration = Duration::from_secs(120);
+
+/// Clicks at what a selector names, if it is there.
+const CLICKED: &str = "selector => { const element = document.querySelector(selector); element?.click(); return !!element; }";
 
 /// What browsers of this kind are called.
 const NAMES: [&str; 5] = [
@@ -106,6 +112,10 @@ impl Browser {
 
     /// Says something, and waits for the answer.
     pub(crate) fn ask(&mut self, method: &str, parameters: &Value) -> Value {
+        self.try_ask(method, parameters).unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    fn try_ask(&mut self, method: &str, parameters: &Value) -> Result<Value, Value> {
         self.last_id += 1;
         let mut message = json!({ "id": self.last_id, "method": method, "params": parameters });
         if !self.session.is_empty() {
@@ -115,8 +125,8 @@ impl Browser {
         loop {
             let mut message = self.next();
             if message["id"] == self.last_id {
-                assert_eq!(message["error"], Value::Null, "{method}");
-                return message["result"].take();
+                let error = message["error"].take();
+                return if error.is_null() { Ok(message["result"].take()) } else { Err(error) };
             }
             self.events.push(message);
         }
@@ -171,11 +181,47 @@ impl Browser {
 
     /// What an expression comes to in the page, past its policy.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
+        self.try_evaluate(expression).unwrap_or_else(|error| panic!("{expression}: {error}"))
+    }
+
+    fn try_evaluate(&mut self, expression: &str) -> Result<Value, Value> {
         let asked =
             json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
-        let mut answer = self.ask("Runtime.evaluate", &asked);
-        assert_eq!(answer["exceptionDetails"], Value::Null, "{expression}");
-        answer["result"]["value"].take()
+        let mut answer = self.try_ask("Runtime.evaluate", &asked)?;
+        let exception = answer["exceptionDetails"].take();
+        if exception.is_null() { Ok(answer["result"]["value"].take()) } else { Err(exception) }
+    }
+
+    /// Waits until an expression is true in a page that was read whole. While another page takes its place, none is.
+    pub(crate) fn wait_for(&mut self, expression: &str) {
+        let begun = Instant::now();
+        loop {
+            let answer =
+                self.try_evaluate(&format!("document.readyState === 'complete' && ({expression})"));
+            if matches!(&answer, Ok(Value::Bool(true))) {
+                return;
+            }
+            if begun.elapsed() > PAGE_PATIENCE {
+                panic!("{expression}: {answer:?}: {}", self.text());
+            }
+            std::thread::park_timeout(Duration::from_millis(50));
+        }
+    }
+
+    /// Clicks at an element once it is there. What refreshes the page comes before or after.
+    pub(crate) fn click(&mut self, selector: &str) {
+        self.wait_for(&format!("({CLICKED})({})", json!(selector)));
+    }
+
+    /// Clicks at an element while it is there, until an expression is true: what it asks for may be refused for now.
+    pub(crate) fn click_until(&mut self, selector: &str, expression: &str) {
+        self.wait_for(&format!("({CLICKED})({}), {expression}", json!(selector)));
+    }
+
+    /// The words of the page.
+    pub(crate) fn text(&mut self) -> String {
+        let text = self.try_evaluate("document.body.innerText").unwrap_or_default();
+        text.as_str().unwrap_or_default().to_owned()
     }
 
     fn next(&mut self) -> Value {

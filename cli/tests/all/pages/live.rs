@@ -8,31 +8,12 @@ use crate::sandbox::{Sandbox, tic_tac_toe};
 
 const TOKEN: &str = "a-token-that-nobody-else-has-0123456789";
 
-/// Waits until an expression is true in the page.
-pub(super) fn wait_for(browser: &mut Browser, expression: &str) {
-    let begun = Instant::now();
-    while browser.evaluate(expression) != true {
-        assert!(begun.elapsed() < Duration::from_secs(120), "{expression}: {}", text(browser));
-        std::thread::park_timeout(Duration::from_millis(50));
-    }
-}
-
-/// Clicks at an element once it is there. What refreshes the page comes before or after, not between.
-fn click(browser: &mut Browser, selector: &str) {
-    let clicked = "element => { element?.click(); return !!element; }";
-    wait_for(browser, &format!("({clicked})(document.querySelector('{selector}'))"));
-}
-
 /// Pastes a sweep, and has it checked.
 pub(super) fn paste(browser: &mut Browser, url: &str, sweep: &str) {
     browser.go(&format!("{url}/submit"), WIDE, "light");
     let text = serde_json::to_string(sweep).unwrap();
     browser.evaluate(&format!("document.querySelector('textarea').value = {text}"));
-    browser.evaluate("document.querySelector('form.sweep button').click()");
-}
-
-fn text(browser: &mut Browser) -> String {
-    browser.evaluate("document.body.innerText").as_str().unwrap_or_default().to_owned()
+    browser.click("form.sweep button");
 }
 
 #[test]
@@ -52,16 +33,16 @@ fn a_sweep_is_watched_and_steered_in_a_browser() {
     let mut browser = Browser::start(&program);
     // Without a cookie nothing is shown.
     browser.go(&url, WIDE, "light");
-    assert!(text(&mut browser).contains("spelrum open"), "{}", text(&mut browser));
+    assert!(browser.text().contains("spelrum open"), "{}", browser.text());
     let link = run(&["open"]);
     browser.go(link.trim(), WIDE, "light");
-    browser.evaluate("document.querySelector('form button').click()");
-    wait_for(&mut browser, "document.querySelector('h1')?.textContent === 'Experiments'");
+    browser.click("form button");
+    browser.wait_for("document.querySelector('h1')?.textContent === 'Experiments'");
 
     // What happens afterwards comes into the page that is open.
     sandbox.write("sweep.toml", &tic_tac_toe("watched", 40));
     run(&["submit", "sweep.toml"]);
-    wait_for(&mut browser, "!!document.querySelector('article a')");
+    browser.wait_for("!!document.querySelector('article a')");
     let mut worker = sandbox.spelrum(&["worker", "--coordinator", &url, "--slots", "1"]);
     worker.env("SPELRUM_TOKEN", TOKEN);
     let mut worker = crate::sandbox::Process(worker.spawn().unwrap());
@@ -70,7 +51,7 @@ fn a_sweep_is_watched_and_steered_in_a_browser() {
     while !run(&["list"]).contains("finished") {
         assert!(begun.elapsed() < Duration::from_secs(120), "{}", run(&["status"]));
     }
-    wait_for(&mut browser, &format!("{row}.includes('finished')"));
+    browser.wait_for(&format!("{row}.includes('finished')"));
     let shown = browser.evaluate(row);
     let cells: Vec<&str> =
         shown.as_array().unwrap().iter().filter_map(|cell| cell.as_str()).collect();
@@ -79,9 +60,9 @@ fn a_sweep_is_watched_and_steered_in_a_browser() {
     assert_eq!((cells[4], cells[5], cells[6]), (&*settled, &*settled, "0"));
 
     // Its page has the report's figures, and its games.
-    browser.evaluate("document.querySelector('tbody a').click()");
+    browser.click("tbody a");
     for words in ["watched", "Who is stronger", "Last games"] {
-        wait_for(&mut browser, &format!("document.body.innerText.includes('{words}')"));
+        browser.wait_for(&format!("document.body.innerText.includes('{words}')"));
     }
 
     // It is paused and resumed from its page, without a reload.
@@ -91,26 +72,26 @@ fn a_sweep_is_watched_and_steered_in_a_browser() {
     let state = "document.querySelector('.progress strong').textContent";
     for (action, after) in [("pause", "paused"), ("resume", "running")] {
         let button = format!("button[data-steer={action}]:not([hidden])");
-        click(&mut browser, &button);
-        wait_for(&mut browser, &format!("{state} === '{after}'"));
+        browser.click(&button);
+        browser.wait_for(&format!("{state} === '{after}'"));
         assert!(run(&["list", "--name", "steered"]).contains(after));
     }
 
     browser.evaluate("document.getElementById('priority').value = '7'");
-    browser.evaluate("document.querySelector('button[data-steer=priority]').click()");
+    browser.click("button[data-steer=priority]");
     let shown = "document.getElementById('priority').getAttribute('value') === '7'";
-    wait_for(&mut browser, shown);
+    browser.wait_for(shown);
     run(&["cancel", "steered"]);
 
     // A sweep is pasted: its error is beside the line, and without it a button submits it.
     let good = tic_tac_toe("pasted", 4);
     paste(&mut browser, &url, &good.replace("games = 4", "gamess = 4"));
     let marked = "document.querySelector('.marked mark')?.textContent";
-    wait_for(&mut browser, &format!("{marked} === 'gamess'"));
+    browser.wait_for(&format!("{marked} === 'gamess'"));
     paste(&mut browser, &url, &good);
-    wait_for(&mut browser, "document.querySelector('.plan h2')?.textContent === 'pasted'");
-    browser.evaluate("document.querySelector('.plan form button').click()");
-    wait_for(&mut browser, "location.pathname.startsWith('/experiments/')");
+    browser.wait_for("document.querySelector('.plan h2')?.textContent === 'pasted'");
+    browser.click(".plan form button");
+    browser.wait_for("location.pathname.startsWith('/experiments/')");
     assert!(run(&["list"]).contains("pasted"));
 
     // The worker is excluded and readmitted from the page.
@@ -118,10 +99,10 @@ fn a_sweep_is_watched_and_steered_in_a_browser() {
     browser.evaluate("window.confirm = () => true");
     for (what, after) in [("exclude", "readmit"), ("readmit", "exclude")] {
         let button = |what: &str| format!("button[data-exclusion={what}]:not([hidden])");
-        click(&mut browser, &button(what));
         let [there, gone] =
             [after, what].map(|what| format!("document.querySelector('{}')", button(what)));
-        wait_for(&mut browser, &format!("!!{there} && !{gone}"));
+        // It is not readmitted until its results are taken out.
+        browser.click_until(&button(what), &format!("!!{there} && !{gone}"));
     }
 
     // All of it fits a phone, in the dark too, and the pages' policy allows all that they do.
@@ -158,11 +139,11 @@ fn an_open_page_survives_a_restart_of_the_coordinator() {
     let says =
         |words: &str| format!("document.getElementById('live').textContent.includes('{words}')");
     coordinator.process.kill();
-    wait_for(&mut browser, &says("does not answer"));
+    browser.wait_for(&says("does not answer"));
     let mut coordinator = start(&address, None);
     sandbox.write("sweep.toml", &tic_tac_toe("afterwards", 40));
     sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
-    wait_for(&mut browser, "!!document.querySelector('article a')");
+    browser.wait_for("!!document.querySelector('article a')");
     assert_eq!(browser.evaluate(&says("does not answer")), false);
 
     // A page of another build is loaded anew; but once in a while only, should two builds answer in turn.
@@ -170,17 +151,17 @@ fn an_open_page_survives_a_restart_of_the_coordinator() {
         "document.querySelector('script[src]').setAttribute('src', '/static/pages.js?0')";
     browser.evaluate(is_older);
     sandbox.run(&["cancel", "afterwards", "--coordinator", &url]).expect_exit(0);
-    wait_for(&mut browser, "!window.isSamePage && !!document.querySelector('tbody a')");
+    browser.wait_for("!window.isSamePage && !!document.querySelector('tbody a')");
     browser.evaluate("window.isSamePage = true");
     browser.evaluate(is_older);
     sandbox.write("sweep.toml", &tic_tac_toe("later", 40));
     sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
-    wait_for(&mut browser, &says("load this page anew"));
+    browser.wait_for(&says("load this page anew"));
 
     // Of a coordinator that demands a token, no browser is let in any more.
     coordinator.process.kill();
     let coordinator = start(&address, Some(TOKEN));
-    wait_for(&mut browser, &says("spelrum open"));
+    browser.wait_for(&says("spelrum open"));
     assert_eq!(browser.evaluate("window.isSamePage"), true);
     drop(coordinator);
 }

@@ -1,7 +1,6 @@
 //! A game of a person in a browser, from the list of games to its end.
 
 use super::browser::{self, Browser};
-use super::live::wait_for;
 use super::{NARROW, WIDE};
 use crate::sandbox::Sandbox;
 
@@ -15,19 +14,16 @@ fn a_game_is_played_to_its_end_in_a_browser() {
     let mut browser = Browser::start(&program);
     browser.go(&format!("{url}/play?game=tic-tac-toe"), WIDE, "light");
     browser.evaluate("document.querySelector('#own_player').value = 'minimax depth=9'");
-    browser.evaluate("document.querySelector('main form button').click()");
+    browser.click("main form button");
     // The person takes the first free cell each time, and minimax takes the game.
     let status = "document.querySelector('main .status')?.textContent ?? ''";
     let is_over = format!("/^(You|A draw).*:/.test({status})");
     for moves in (0..9).step_by(2) {
-        wait_for(
-            &mut browser,
-            &format!(
-                "document.readyState === 'complete' && (({is_over}) || \
+        browser.wait_for(&format!(
+            "({is_over}) || \
                  document.querySelectorAll('.played li').length === {moves} && \
-                 !!document.querySelector('svg.board a'))"
-            ),
-        );
+                 !!document.querySelector('svg.board a')"
+        ));
         if browser.evaluate(&is_over) == true {
             break;
         }
@@ -35,7 +31,7 @@ fn a_game_is_played_to_its_end_in_a_browser() {
                      .dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true }))";
         browser.evaluate(click);
     }
-    wait_for(&mut browser, &is_over);
+    browser.wait_for(&is_over);
     let shown = browser.evaluate(status);
     let shown = shown.as_str().unwrap();
     assert!(shown.starts_with("You lose: ") || shown.starts_with("A draw: "), "{shown}");
@@ -45,7 +41,7 @@ fn a_game_is_played_to_its_end_in_a_browser() {
     browser.evaluate(
         "[...document.querySelectorAll('a')].find(a => a.textContent === 'Undo').click()",
     );
-    wait_for(&mut browser, &format!("/^Your move/.test({status})"));
+    browser.wait_for(&format!("/^Your move/.test({status})"));
     for game in ["pentago&half=c3", "chess&half=e2", "nim", "connect-four", "othello"] {
         browser.go(&format!("{url}/play?game={game}&player=random"), NARROW, "dark");
         let fits = "document.documentElement.scrollWidth <= window.innerWidth";
