@@ -22,7 +22,7 @@ const DEPENDENCIES: [(&str, &[&str]); 20] = [
     ("proto", &["answers", "engine", "model", "names"]),
     ("report", &["answers", "engine", "model", "statistics"]),
     ("store", &["answers", "engine", "model", "names", "scheduling", "statistics", "sweep"]),
-    ("store-postgres", &["answers", "engine", "model", "scheduling", "statistics", "store"]),
+    ("journal", &["store"]),
     (
         "coordinator",
         &[
@@ -160,7 +160,7 @@ const SOURCES: [(&str, &[(&str, &str)]); 19] = [
     ("proto/src", &[]),
     ("crates/external/src", &[]),
     ("crates/store/src", &[]),
-    ("crates/store-postgres/src", &[]),
+    ("crates/journal/src", &[]),
     ("crates/report/src", &[]),
     ("coordinator/src", &[]),
     ("worker/src", &[]),

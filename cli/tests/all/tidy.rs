@@ -202,7 +202,7 @@ const LIBRARY: [&str; 7] = [
 /// which look into the database as users do.
 const MAY_KNOW_SQL: [&str; 8] = [
     "crates/store/src",
-    "crates/store-postgres/src",
+    "crates/journal/src",
     "crates/store/tests",
     "tools/",
     "coordinator/tests",
@@ -294,7 +294,7 @@ struct Layer {
 const LAYERS: [Layer; 3] = [
     // Messages are read into types of the tournament before they are stored.
     Layer {
-        places: &["crates/store/src/", "crates/store-postgres/src/"],
+        places: &["crates/store/src/", "crates/journal/src/"],
         names_not: &["v1", "spelrum_proto", "prost", "tonic"],
     },
     // What it asks is in the contract; the rest of the store is data.

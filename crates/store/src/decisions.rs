@@ -1,5 +1,5 @@
-//! What every store decides and writes alike, beyond the functions of `spelrum_model`: for another store, such as the one
-//! on PostgreSQL, or the slow twin that tests compare these with.
+//! What every store decides and writes alike, beyond the functions of `spelrum_model`: for another store, such as the
+//! slow twin that tests compare SQLite's with.
 
 pub use crate::read::engines::identity;
 pub use crate::schema::encoding::{hexadecimal, remarks};

@@ -139,6 +139,14 @@ pub enum StoreError {
         /// This coordinator's.
         own: i64,
     },
+    /// The journal of a shared database failed, or refused.
+    #[error("failed to use the journal: {problem}")]
+    Journal {
+        /// What is wrong.
+        problem: String,
+        /// What to do, as a sentence without an end mark.
+        remedy: String,
+    },
     /// The disk is full.
     #[error("failed to write to the database: the disk is full")]
     Full,
@@ -357,6 +365,7 @@ impl StoreError {
                 log_path(path).display()
             ),
             Self::TakenOver { .. } => "run one coordinator for a database".to_owned(),
+            Self::Journal { remedy, .. } => remedy.clone(),
             Self::Full => {
                 "free some space and try again; what is stored stays, and workers go on by themselves"
                     .to_owned()
@@ -454,7 +463,8 @@ impl StoreError {
     /// Whether every later call fails as well, so that the writer must end.
     #[must_use]
     pub fn is_final(&self) -> bool {
-        matches!(self, Self::TakenOver { .. } | Self::Gone { .. }) || self.is_damage()
+        matches!(self, Self::TakenOver { .. } | Self::Gone { .. } | Self::Journal { .. })
+            || self.is_damage()
     }
 
     /// Whether the database is damaged.

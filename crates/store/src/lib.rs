@@ -28,6 +28,7 @@
 //! | `read` | viewers' queries |
 //! | `query` | the users' own queries |
 //! | `transfer` | copies, exports, imports, rescues |
+//! | [`shared`] | a database that several coordinators share |
 //! | `check` | whether stored data is as it was written |
 //! | [`contract`], `sqlite` | the store's interface for the dispatcher, and its implementation |
 //! | [`decisions`] | what every store decides alike |
@@ -43,6 +44,7 @@ mod open;
 mod query;
 mod read;
 mod schema;
+pub mod shared;
 mod sqlite;
 mod system;
 mod transfer;

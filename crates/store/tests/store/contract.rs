@@ -1,4 +1,4 @@
-//! The contract of a store: whatever is asked of SQLite, of PostgreSQL and of the slow and obvious store in memory,
+//! The contract of a store: whatever is asked of SQLite and of the slow and obvious store in memory,
 //! all answer the same.
 
 mod exclusion;
@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use self::rows::Rows;
-use self::stores::{Compared, OnPostgres, OnSqlite};
+use self::stores::{Compared, OnSqlite};
 use crate::twin::InMemory;
 use proptest::prelude::*;
-use proptest::test_runner::{TestCaseError, TestRunner};
+use proptest::test_runner::TestCaseError;
 use spelrum_answers::{GamesFilter, GamesOf, GamesOrder, GamesQuestion, WhichGame};
 use spelrum_engine::{Parameters, Value};
 use spelrum_model::{Allocation, ExperimentState};
@@ -26,7 +26,6 @@ use spelrum_statistics::StopRule;
 use spelrum_statistics::{EloModel, Sprt};
 use spelrum_store::contract::{Store, WriteTransaction};
 use spelrum_store::{Refused, Removed, Removing, StoreError};
-use spelrum_test_support::PostgresServer;
 
 use crate::fixture::{
     add_cell, add_cell_of, alpha_beta, claim, crashed, empty_plan, engine, fish, game, genetic,
@@ -667,20 +666,4 @@ proptest! {
     fn stores_answer_alike(steps in steps()) {
         block_on(async { compare(OnSqlite::open().await, steps).await })?;
     }
-}
-
-#[test]
-fn a_store_on_a_server_answers_alike() {
-    let Some(server) = PostgresServer::start() else { return };
-    // Failures are reproduced by their seeds, as above; those found there are tried here too.
-    let cases = std::env::var("PROPTEST_CASES").ok();
-    let config = ProptestConfig {
-        source_file: Some(file!()),
-        test_name: Some("a_store_on_a_server_answers_alike"),
-        ..ProptestConfig::with_cases(cases.and_then(|cases| cases.parse().ok()).unwrap_or(12))
-    };
-    let compared = TestRunner::new(config).run(&steps(), |steps| {
-        block_on(async { compare(OnPostgres::open(&server).await, steps).await })
-    });
-    compared.unwrap_or_else(|error| panic!("{error}"));
 }

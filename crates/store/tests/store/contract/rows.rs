@@ -5,7 +5,6 @@ use spelrum_answers::{
 };
 use spelrum_model::{CellId, ExperimentId};
 use spelrum_store::{Readers, StoreError};
-use spelrum_store_postgres::PgReaders;
 
 /// Rows of which all others are sums.
 pub(crate) trait Rows {
@@ -32,33 +31,6 @@ pub(crate) trait Rows {
 }
 
 impl Rows for Readers {
-    async fn experiments(
-        &self,
-        after: Option<ExperimentId>,
-        experiments_max: u32,
-    ) -> Result<ExperimentsPage, StoreError> {
-        Self::experiments(self, after, experiments_max).await
-    }
-
-    async fn games(
-        &self,
-        question: GamesQuestion,
-        after: Option<GameCursor>,
-        games_max: u32,
-    ) -> Result<GamesPage, StoreError> {
-        Self::games(self, question, after, games_max).await
-    }
-
-    async fn game(&self, which: WhichGame) -> Result<FoundGame, StoreError> {
-        Self::game(self, which).await
-    }
-
-    async fn definition_of(&self, cell: CellId) -> Result<Option<String>, StoreError> {
-        Self::definition_of(self, cell).await
-    }
-}
-
-impl Rows for PgReaders {
     async fn experiments(
         &self,
         after: Option<ExperimentId>,

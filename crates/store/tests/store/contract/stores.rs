@@ -1,18 +1,14 @@
 //! The stores that are compared with the one in memory.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spelrum_store::Writer;
 use spelrum_store::contract::Store;
-use spelrum_store_postgres::{PgConnectOptions, PgReaders, PgStore};
-use spelrum_test_support::PostgresServer;
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 use tempfile::TempDir;
 
-use super::{Known, refuses, seen};
+use super::{Known, seen};
 use crate::fixture::{rows, text};
 
 /// A store beside the one in memory.
@@ -85,71 +81,6 @@ impl Compared for OnSqlite {
         differences.retain(|difference| difference.table != "cells");
         prop_assert!(differences.is_empty(), "{differences:?}");
         self.writer.close().await.unwrap();
-        Ok(())
-    }
-}
-
-/// A schema of its own on a server, its writer and its readers.
-pub(super) struct OnPostgres {
-    options: PgConnectOptions,
-    schema: String,
-    store: PgStore,
-    readers: PgReaders,
-}
-
-impl OnPostgres {
-    pub(super) async fn open(server: &PostgresServer) -> Self {
-        static SCHEMAS: AtomicU32 = AtomicU32::new(0);
-        let schema = format!("case_{}", SCHEMAS.fetch_add(1, Ordering::Relaxed));
-        let options = PgConnectOptions::new_without_pgpass()
-            .socket(server.socket_directory())
-            .username("spelrum")
-            .database("postgres");
-        Self::execute(&options, format!("CREATE SCHEMA {schema}")).await;
-        let options = options.options([("search_path", &schema)]);
-        let store = PgStore::open(options.clone()).await.unwrap();
-        let readers = store.readers();
-        Self { options, schema, store, readers }
-    }
-
-    async fn execute(options: &PgConnectOptions, sql: String) {
-        let mut connection = options.connect().await.unwrap();
-        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
-        connection.close().await.unwrap();
-    }
-}
-
-impl Compared for OnPostgres {
-    type Store = PgStore;
-
-    fn store(&mut self) -> &mut PgStore {
-        &mut self.store
-    }
-
-    async fn take_over(mut self) -> Result<Self, TestCaseError> {
-        let store = PgStore::open(self.options.clone()).await.unwrap();
-        // Two of them are connected here.
-        refuses(&mut self.store).await?;
-        Ok(Self { store, ..self })
-    }
-
-    async fn seen(&self, known: &Known) -> Vec<String> {
-        seen(&self.readers, known).await
-    }
-
-    async fn uncounted(&self) -> Vec<String> {
-        let beside = self.readers.uncounted().await.unwrap();
-        beside
-            .into_iter()
-            .map(|(game, reason)| format!("{} {} {reason}", game.cell, game.number))
-            .collect()
-    }
-
-    async fn end(self) -> Result<(), TestCaseError> {
-        let Self { options, schema, store, readers } = self;
-        drop(store);
-        readers.close().await;
-        Self::execute(&options, format!("DROP SCHEMA {schema} CASCADE")).await;
         Ok(())
     }
 }
