@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest as _, Sha256};
 
 /// Every migration with the SHA-256 of its file.
-const RELEASED: [(&str, &str); 10] = [
+const RELEASED: [(&str, &str); 11] = [
     ("0001_tables.sql", "a068dede7f5883dec8ff04c92ed550105154ab026e09351889dbf9ca352cba1d"),
     ("0002_views.sql", "30654f82c54b8b78dce9d65705f90475ce7b6ea58248c54ec8274b46362c8c37"),
     ("0003_games_at_once.sql", "07d5e32744bdcbf4ca5a8e32d44f4667090e7744eeebc6f4f83de8149b83c881"),
@@ -26,6 +26,7 @@ const RELEASED: [(&str, &str); 10] = [
     ),
     ("0009_move_notes.sql", "306b7e93a7c8c1bd2359a012704fc803e5e00cdbd1aff250546894f080487094"),
     ("0010_search_details.sql", "f68d02ef2ba66a3d4b551d42444995aa99351da029696355fba5a0cbfcec3763"),
+    ("0011_journal_place.sql", "de08a66225e430ebed7b9d696892c9d3b8c6dc378baf36eb179ad3f46bfaaab2"),
 ];
 
 #[test]

@@ -56,6 +56,19 @@ pub(crate) async fn open(path: &Path) -> Result<Opened, StoreError> {
     }
 }
 
+/// Locks an existing database, and refuses what cannot be written to; returns its path without symbolic links.
+pub(crate) async fn take_existing(path: &Path) -> Result<(PathBuf, Lock), StoreError> {
+    let path = absolute(path)?;
+    refuse_other_text(&path)?;
+    refuse_network(&path)?;
+    let lock = Lock::take(&path)?;
+    if inspect(&path).await? != State::Ours {
+        return Err(StoreError::NotADatabase { path });
+    }
+    examine(&path, lock.record())?;
+    Ok((path, lock))
+}
+
 /// The file at the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {

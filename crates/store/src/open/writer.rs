@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection};
 
 use crate::check::open_files::SharedFiles;
 use crate::check::rot;
@@ -14,6 +14,8 @@ use crate::open::database;
 use crate::open::lock::Lock;
 use crate::open::log_keeper::Keeper;
 use crate::read::readers::Readers;
+use crate::shared::capture::Sharing;
+use crate::shared::{Journal, Place};
 use crate::write::cache::Cache;
 use crate::write::transaction::Transaction;
 
@@ -29,6 +31,8 @@ pub struct Writer {
     /// Keeps the log and the data committed in it if the files are damaged: see `rescue`.
     pub(crate) keeper: Keeper,
     pub(crate) files: SharedFiles,
+    /// For a database that several coordinators share.
+    pub(crate) sharing: Option<Sharing>,
     /// Held until the connection is closed: fields are dropped in this order.
     pub(crate) lock: Lock,
 }
@@ -47,7 +51,30 @@ impl Writer {
         let files = SharedFiles::open(&path, alarm)?;
         files.now().know_log(&mut lock)?;
         let keeper = Keeper::open(&path)?;
-        Ok(Self { path, connection, epoch, readers, cache, keeper, files, lock })
+        let sharing = None;
+        Ok(Self { path, connection, epoch, readers, cache, keeper, files, sharing, lock })
+    }
+
+    /// As [`Writer::open`], with a journal into which each transaction goes before it is committed: for the coordinator
+    /// that owns a shared database, with a copy that has all of the journal.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn open_shared(path: &Path, journal: Box<dyn Journal>) -> Result<Self, StoreError> {
+        let mut writer = Self::open(path).await?;
+        writer.sharing = Some(Sharing::begin(&mut writer.connection, journal).await?);
+        let mut transaction = writer.begin().await?;
+        // What opening has written; also that of a coordinator that ended before it wrote more.
+        let touch = "UPDATE coordinators SET coordinator_epoch = coordinator_epoch";
+        transaction.connection().execute(touch).await?;
+        transaction.commit().await?;
+        Ok(writer)
+    }
+
+    /// The last change of the journal that is committed here; 0 for a database that is not shared.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        self.sharing.as_ref().map(Sharing::place).unwrap_or_default()
     }
 
     /// This run's epoch.
@@ -162,6 +189,7 @@ impl Writer {
     /// # Errors
     /// If the database is busy, full, damaged, no longer at its path, or taken over by another coordinator.
     pub async fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
+        self.sharing.as_ref().map_or(Ok(()), Sharing::check)?;
         if !std::mem::replace(&mut self.cache.committed, false) {
             // The transaction was rolled back, so its reads and writes are void.
             self.cache = Cache::default();
@@ -180,7 +208,13 @@ impl Writer {
         }
         self.files.now().know_log(&mut self.lock)?;
         let lacks_first_page = self.files.now().lacks_first_page();
-        let mut transaction = Transaction::new(sql, &mut self.cache, &self.files, &mut self.lock);
+        let mut transaction = Transaction::new(
+            sql,
+            &mut self.cache,
+            &self.files,
+            &mut self.lock,
+            self.sharing.as_mut(),
+        );
         if lacks_first_page {
             transaction.touch().await?;
         }
@@ -196,6 +230,9 @@ impl Writer {
         if self.connection.is_in_transaction() {
             self.connection = writing(&self.path).connect().await?;
             self.files.now().forget_log();
+            if let Some(sharing) = &mut self.sharing {
+                sharing.install(&mut self.connection).await?;
+            }
         }
         Ok(())
     }

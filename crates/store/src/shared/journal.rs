@@ -16,7 +16,7 @@ pub struct Place {
 }
 
 /// A journal with the right to append to it.
-pub trait Journal: Debug + Send {
+pub trait Journal: Debug + Send + Sync {
     /// The term for which this coordinator may append.
     fn term(&self) -> i64;
 

@@ -7,6 +7,7 @@ use crate::clock::unix_now_us;
 use crate::error::StoreError;
 use crate::open::connection::TOUCHES;
 use crate::open::lock::Lock;
+use crate::shared::capture::{Sharing, behind};
 use crate::write::cache::Cache;
 
 /// An open `BEGIN IMMEDIATE` transaction. Dropped without a commit, it leaves nothing behind.
@@ -16,6 +17,7 @@ pub struct Transaction<'w> {
     pub(crate) cache: &'w mut Cache,
     files: &'w SharedFiles,
     lock: &'w mut Lock,
+    sharing: Option<&'w mut Sharing>,
     /// The single timestamp of the transaction.
     pub(crate) now_unix_us: i64,
 }
@@ -27,8 +29,9 @@ impl<'w> Transaction<'w> {
         cache: &'w mut Cache,
         files: &'w SharedFiles,
         lock: &'w mut Lock,
+        sharing: Option<&'w mut Sharing>,
     ) -> Self {
-        Self { sql, cache, files, lock, now_unix_us: unix_now_us() }
+        Self { sql, cache, files, lock, sharing, now_unix_us: unix_now_us() }
     }
 }
 
@@ -38,8 +41,23 @@ impl Transaction<'_> {
     /// # Errors
     /// If the database fails: nothing of the transaction is stored then. [`StoreError::Gone`] if the transaction is
     /// stored in a file that is no longer at the path, [`StoreError::Damaged`] if the file is damaged.
-    pub async fn commit(self) -> Result<(), StoreError> {
-        self.sql.commit().await?;
+    pub async fn commit(mut self) -> Result<(), StoreError> {
+        match self.sharing {
+            None => self.sql.commit().await?,
+            Some(sharing) => {
+                let appended = sharing.append(&mut self.sql).await?;
+                let committed = self.sql.commit().await;
+                match (appended, committed) {
+                    (None, committed) => committed?,
+                    (Some(appended), Ok(())) => sharing.committed(&appended),
+                    (Some(_), Err(error)) => {
+                        return Err(behind(&format!(
+                            "a change is in the journal, and not here: {error}"
+                        )));
+                    }
+                }
+            }
+        }
         self.cache.committed = true;
         // After a failed check the commit must not be reported to callers that wait for it.
         self.files.now().committed(self.lock)

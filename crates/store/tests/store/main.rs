@@ -29,6 +29,7 @@ mod results;
 mod rot;
 mod scheduling;
 mod schema;
+mod shared;
 mod speeds;
 mod stopping;
 mod twin;
