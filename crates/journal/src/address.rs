@@ -1,0 +1,92 @@
+//! The address of a PostgreSQL server.
+
+use std::fmt;
+
+use sqlx::postgres::PgConnectOptions;
+
+use crate::error::JournalError;
+
+/// Schemes of an address.
+const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+
+/// The address of a database on a PostgreSQL server: `postgres://user@host:port/database`, with libpq's parameters
+/// after `?`. What it omits comes from libpq's environment variables, and the password also from its password file.
+///
+/// [`Display`](fmt::Display) and [`Debug`] never show a password.
+#[derive(Clone)]
+pub struct Address {
+    options: PgConnectOptions,
+}
+
+impl Address {
+    /// Whether a text is meant as an address, and not as a file's path.
+    #[must_use]
+    pub fn is_one(text: &str) -> bool {
+        SCHEMES.iter().any(|scheme| text.starts_with(scheme))
+    }
+
+    /// Parses an address.
+    ///
+    /// # Errors
+    /// If the text is not an address of this form.
+    pub fn parse(text: &str) -> Result<Self, JournalError> {
+        // The parser's errors can quote the text, which can have a password.
+        let invalid = |problem: &str| JournalError::Address { problem: problem.to_owned() };
+        if !Self::is_one(text) {
+            return Err(invalid("it does not begin with postgres://"));
+        }
+        let options: PgConnectOptions =
+            text.parse().map_err(|_| invalid("it is not a URL with parameters of libpq"))?;
+        if options.get_host().contains(',') {
+            return Err(invalid("it names several servers"));
+        }
+        Ok(Self { options })
+    }
+
+    /// How to connect.
+    #[expect(dead_code, reason = "until connections are made")]
+    pub(crate) fn options(&self) -> &PgConnectOptions {
+        &self.options
+    }
+
+    /// The server, as messages name it.
+    pub(crate) fn server(&self) -> String {
+        match self.options.get_socket() {
+            Some(directory) => {
+                format!("{} (port {})", directory.display(), self.options.get_port())
+            }
+            None => format!("{}:{}", self.options.get_host(), self.options.get_port()),
+        }
+    }
+
+    /// The name of the user.
+    pub(crate) fn user(&self) -> &str {
+        self.options.get_username()
+    }
+
+    /// The name of the database, which the server takes from the user's if there is none in the address.
+    pub(crate) fn database(&self) -> &str {
+        self.options.get_database().unwrap_or_else(|| self.user())
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (user, database) = (self.user(), self.database());
+        match self.options.get_socket() {
+            Some(directory) => write!(
+                f,
+                "postgres://{user}@/{database}?host={}&port={}",
+                directory.display(),
+                self.options.get_port()
+            ),
+            None => write!(f, "postgres://{user}@{}/{database}", self.server()),
+        }
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Address({self})")
+    }
+}
