@@ -44,7 +44,6 @@ impl Address {
     }
 
     /// How to connect.
-    #[expect(dead_code, reason = "until connections are made")]
     pub(crate) fn options(&self) -> &PgConnectOptions {
         &self.options
     }

@@ -1,5 +1,12 @@
 //! Errors and their remedies.
 
+use std::path::PathBuf;
+
+use spelrum_store::{BackupError, StoreError};
+
+/// The oldest server that suits, by its major version.
+pub(crate) const VERSION_MIN: i32 = 13;
+
 /// Why a shared database cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -10,6 +17,154 @@ pub enum JournalError {
         /// What is wrong with it.
         problem: String,
     },
+    /// The server cannot be reached.
+    #[error("failed to reach the PostgreSQL server at {server}: {problem}")]
+    Unreachable {
+        /// Its host and port.
+        server: String,
+        /// The cause.
+        problem: String,
+    },
+    /// The server refused the login.
+    #[error("failed to log in to the PostgreSQL server at {server} as {user}: {problem}")]
+    Login {
+        /// Its host and port.
+        server: String,
+        /// The user's name.
+        user: String,
+        /// The server's message.
+        problem: String,
+    },
+    /// The server has no database of this name.
+    #[error("failed to open the database \"{database}\" at {server}: the server has no database of this name")]
+    MissingDatabase {
+        /// The server's host and port.
+        server: String,
+        /// The database.
+        database: String,
+    },
+    /// The server is too old.
+    #[error("failed to use the PostgreSQL server at {server}: its version is {version}, and at least {VERSION_MIN} is needed")]
+    OldServer {
+        /// Its host and port.
+        server: String,
+        /// Its version.
+        version: i32,
+    },
+    /// The database has another encoding than UTF-8.
+    #[error("failed to use the database \"{database}\": its encoding is {encoding}, not UTF8")]
+    Encoding {
+        /// The database.
+        database: String,
+        /// Its encoding.
+        encoding: String,
+    },
+    /// The server accepts no writes.
+    #[error("failed to use the PostgreSQL server at {server}: it is read-only (a standby)")]
+    ReadOnly {
+        /// Its host and port.
+        server: String,
+    },
+    /// The role lacks rights.
+    #[error("failed to use the database \"{database}\": the role {user} lacks the right to {right}")]
+    Rights {
+        /// The database.
+        database: String,
+        /// The role.
+        user: String,
+        /// What it may not do.
+        right: String,
+        /// The statement that grants it.
+        grant: String,
+    },
+    /// Tables of another application have the journal's names.
+    #[error("failed to use the database \"{database}\": its table {table} is not Spelrum's")]
+    ForeignTables {
+        /// The database.
+        database: String,
+        /// The first such table.
+        table: String,
+    },
+    /// A newer release keeps the journal in another way.
+    #[error("failed to use the journal: its format is {format}, and this release knows formats up to {known}")]
+    NewerFormat {
+        /// The journal's format.
+        format: i32,
+        /// The newest known one.
+        known: i32,
+    },
+    /// A newer release has migrated the database.
+    #[error("failed to use the shared database: its schema is {schema}, and this release knows schemas up to {known}")]
+    NewerSchema {
+        /// The database's last migration.
+        schema: i64,
+        /// The last known one.
+        known: i64,
+    },
+    /// The file is not a copy of the shared database.
+    #[error("failed to use {} as the copy: it is not a copy of the database in the journal", path.display())]
+    OtherDatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is a database in the journal already.
+    #[error("failed to share {}: the server has a shared database already", path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is no database in the journal.
+    #[error("failed to read the shared database: the server has none yet")]
+    NoDatabase,
+    /// Another coordinator has taken the database over.
+    #[error("failed to write to the journal: a coordinator with term {term} took the database over from {own}")]
+    TakenOver {
+        /// The present term.
+        term: i64,
+        /// This coordinator's.
+        own: i64,
+    },
+    /// The server has lost changes that it had acknowledged.
+    #[error("failed to use the journal: the server has changes up to {last}, and has lost those up to {own}")]
+    ChangesLost {
+        /// The last one that it has.
+        last: i64,
+        /// The last one that it acknowledged.
+        own: i64,
+    },
+    /// The base in the journal is damaged.
+    #[error("failed to read the shared database: the base in the journal is damaged: {problem}")]
+    DamagedBase {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The server refuses changes without a reason.
+    #[error("failed to write to the journal: the server does not take the change")]
+    Refused,
+    /// The server failed, or does not answer.
+    #[error("failed to use the PostgreSQL server at {server}: {problem}")]
+    Server {
+        /// Its host and port.
+        server: String,
+        /// Its message, or that of the connection.
+        problem: String,
+        /// The SQLSTATE code of its message.
+        code: Option<String>,
+    },
+    /// The copy cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The copy cannot be copied.
+    #[error(transparent)]
+    Backup(#[from] BackupError),
+    /// A file beside the copy cannot be read or written.
+    #[error("failed to use {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
 }
 
 impl JournalError {
@@ -18,6 +173,73 @@ impl JournalError {
     pub fn remedy(&self) -> String {
         match self {
             Self::Address { .. } => "write postgres://user@host:port/database".to_owned(),
+            Self::Unreachable { .. } => "check the host and the port, that the server runs and listens there \
+                (listen_addresses), and that no firewall is between"
+                .to_owned(),
+            Self::Login { .. } => "check the user, the password (PGPASSWORD, or a password file named by PGPASSFILE) \
+                and the server's pg_hba.conf"
+                .to_owned(),
+            Self::MissingDatabase { database, .. } => {
+                format!("create it: createdb --encoding=UTF8 --template=template0 {database}")
+            }
+            Self::OldServer { .. } => "upgrade the server".to_owned(),
+            Self::Encoding { .. } => {
+                "create another database: createdb --encoding=UTF8 --template=template0 NAME".to_owned()
+            }
+            Self::ReadOnly { .. } => "name the primary server, or promote this one".to_owned(),
+            Self::Rights { grant, .. } => format!("let the owner of the database run: {grant}"),
+            Self::ForeignTables { .. } => {
+                "name another database, or a schema of its own: ALTER ROLE … SET search_path".to_owned()
+            }
+            Self::NewerFormat { .. } | Self::NewerSchema { .. } => {
+                "upgrade this coordinator to the release of the others".to_owned()
+            }
+            Self::OtherDatabase { .. } => "name another file with --copy; to share the database in this file, \
+                `spelrum share` puts it on a server that has none; the file was left as it is"
+                .to_owned(),
+            Self::InUse { .. } => "name another database on the server; nothing was changed".to_owned(),
+            Self::NoDatabase => {
+                "start a coordinator with this address, or put a file there with `spelrum share`".to_owned()
+            }
+            Self::TakenOver { .. } => "this coordinator follows the new owner; nothing is to be done".to_owned(),
+            Self::ChangesLost { .. } => "the server was promoted or restored without its latest changes: use synchronous \
+                replication (docs/operating.md)"
+                .to_owned(),
+            Self::DamagedBase { .. } => "restore the server's database from a backup".to_owned(),
+            Self::Refused => "look at the server's log".to_owned(),
+            Self::Server { code, .. } => match code.as_deref() {
+                Some(code) if code.starts_with("53") => {
+                    "make room on the server: its disk, its memory or its connections are used up".to_owned()
+                }
+                _ => "look at the server's log; the coordinator tries again by itself".to_owned(),
+            },
+            Self::Store(error) => error.remedy(),
+            Self::Backup(error) => error.remedy(),
+            Self::File { .. } => "make room, and check the path and its permissions".to_owned(),
+        }
+    }
+
+    /// Whether trying again cannot help.
+    #[must_use]
+    pub fn is_lasting(&self) -> bool {
+        match self {
+            // While a server fails over, its address may lead to the old one, to the new one, or nowhere.
+            Self::Unreachable { .. } | Self::ReadOnly { .. } | Self::Refused => false,
+            // Mistakes of the statement or of the rights; all else can pass.
+            Self::Server { code, .. } => code.as_deref().is_some_and(|code| {
+                ["22", "42", "3D", "3F", "0A"].iter().any(|class| code.starts_with(class))
+            }),
+            _ => true,
+        }
+    }
+}
+
+impl From<JournalError> for StoreError {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::Store(error) => error,
+            JournalError::TakenOver { term, own } => Self::TakenOver { found: term, own },
+            error => Self::Journal { problem: error.to_string(), remedy: error.remedy() },
         }
     }
 }

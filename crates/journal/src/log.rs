@@ -1,0 +1,322 @@
+//! The decisions of a coordinator about the journal, over a server that tests can replace.
+//!
+//! Their correctness rests on one row of the server, the head: each statement that writes names the term that it is
+//! for, and is a single statement, so that the server executes it as a whole or not at all.
+
+use std::time::Duration;
+
+use spelrum_store::shared::Place;
+
+use crate::error::JournalError;
+use crate::member::Owner;
+use crate::patience::Patience;
+
+/// Waits between two attempts: the first, and the longest.
+const BACKOFF: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
+/// How long an append is tried.
+const APPEND_TRIED: Duration = Duration::from_secs(60);
+/// Time between two looks at the journal.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The row that says who owns the database, and what the journal has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// Grows with each takeover.
+    pub(crate) term: i64,
+    /// Grows with each write of the owner, and at least every 2 s.
+    pub(crate) beat: i64,
+    /// The number of the last change.
+    pub(crate) last: i64,
+    /// The random id of the owner's process.
+    pub(crate) holder: String,
+    /// How the owner is called and reached.
+    pub(crate) owner: Owner,
+    /// Whether the owner has left.
+    pub(crate) is_released: bool,
+    /// `None` while nobody has made a database yet.
+    pub(crate) database: Option<Database>,
+}
+
+impl Head {
+    /// The coordinator that owns the database now.
+    pub(crate) fn current_owner(&self) -> Option<Owner> {
+        (!self.is_released).then(|| self.owner.clone())
+    }
+}
+
+/// What the journal is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Database {
+    pub(crate) uuid: String,
+    /// The last migration of the coordinator that appends.
+    pub(crate) schema: i64,
+    pub(crate) base: Base,
+}
+
+/// A complete file of the database, to which the changes after it can be applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Base {
+    /// The last change that is in it.
+    pub(crate) place: Place,
+    /// The term in which it was uploaded: the key of its parts, with the number.
+    pub(crate) uploaded_in: i64,
+    pub(crate) parts: i64,
+    pub(crate) bytes: i64,
+    pub(crate) sha256: Vec<u8>,
+}
+
+/// Changes in a row, as the server has them at one moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading {
+    /// The database at that moment.
+    pub(crate) database: Option<Database>,
+    /// The change with the number that was asked for, without its bytes, and those after it: as many as are worth a
+    /// message.
+    pub(crate) changes: Vec<(Place, Vec<u8>)>,
+}
+
+/// The server, and this coordinator's clock.
+pub(crate) trait Log: Send {
+    /// This coordinator's monotonic clock.
+    fn now(&self) -> Duration;
+
+    /// Waits, by that clock.
+    fn wait(&self, time: Duration) -> impl Future<Output = ()> + Send;
+
+    /// Reads the head.
+    fn head(&mut self) -> impl Future<Output = Result<Head, JournalError>> + Send;
+
+    /// Appends a change after the one before it, and raises the beat, if the place's term is the head's and the database
+    /// is not released; returns whether it was.
+    fn append(
+        &mut self,
+        place: Place,
+        changes: &[u8],
+    ) -> impl Future<Output = Result<bool, JournalError>> + Send;
+
+    /// Raises the beat if the last change is this one, and the term is still its; returns whether it is. `None` asks for
+    /// the term alone.
+    fn beat(
+        &mut self,
+        term: i64,
+        last: Option<i64>,
+    ) -> impl Future<Output = Result<bool, JournalError>> + Send;
+
+    /// Reads the change with this number, and those after it.
+    fn read(&mut self, number: i64) -> impl Future<Output = Result<Reading, JournalError>> + Send;
+
+    /// Reads a part of a base; `None` if the base is there no more.
+    fn part(
+        &mut self,
+        base: &Base,
+        part: i64,
+    ) -> impl Future<Output = Result<Option<Vec<u8>>, JournalError>> + Send;
+
+    /// Makes this coordinator the owner, under a term greater than the head's and `above`, if the head is still as it was
+    /// seen; returns the term.
+    fn take(
+        &mut self,
+        seen: &Head,
+        above: i64,
+        claim: &Claim,
+    ) -> impl Future<Output = Result<Option<i64>, JournalError>> + Send;
+}
+
+/// Who takes over.
+#[derive(Clone, Debug)]
+pub(crate) struct Claim {
+    /// A random id of this process.
+    pub(crate) holder: String,
+    pub(crate) owner: Owner,
+}
+
+/// What a copy has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    /// The last change that is in it.
+    pub(crate) place: Place,
+    /// The number of its last migration.
+    pub(crate) schema: i64,
+    pub(crate) uuid: String,
+}
+
+/// The copy of a coordinator that does not write.
+pub(crate) trait Replica: Send {
+    /// What is in it; `None` while there is no usable copy.
+    fn state(&self) -> Option<State>;
+
+    /// Applies changes that follow its place.
+    fn apply(
+        &mut self,
+        changes: Vec<(Place, Vec<u8>)>,
+    ) -> impl Future<Output = Result<(), JournalError>> + Send;
+
+    /// Replaces it by the base. If the base is there no more, there may be no copy afterwards.
+    fn replace<L: Log>(
+        &mut self,
+        log: &mut L,
+        database: &Database,
+    ) -> impl Future<Output = Result<(), JournalError>> + Send;
+}
+
+/// Waits that become longer.
+struct Backoff(Duration);
+
+impl Backoff {
+    fn new() -> Self {
+        Self(BACKOFF[0])
+    }
+
+    async fn wait(&mut self, log: &impl Log) {
+        log.wait(self.0).await;
+        self.0 = (self.0 * 2).min(BACKOFF[1]);
+    }
+}
+
+/// Appends a change, and finds out whether it was where no answer arrives.
+///
+/// A change of a number and a term is only ever appended by the one coordinator that has the term, which gives the same
+/// bytes each time. So the head tells: while the term is ours, its last change is the one before, and the change was not
+/// appended (or not yet: then a second append is refused, since the number before is not the last any more), or it is
+/// this one, and it was.
+pub(crate) async fn append(
+    log: &mut impl Log,
+    place: Place,
+    changes: &[u8],
+) -> Result<(), JournalError> {
+    let began = log.now();
+    let mut backoff = Backoff::new();
+    loop {
+        let trouble = match attempt(log, place, changes).await {
+            Ok(true) => return Ok(()),
+            Ok(false) => None,
+            Err(error) if error.is_lasting() => return Err(error),
+            Err(error) => Some(error),
+        };
+        if log.now().saturating_sub(began) >= APPEND_TRIED {
+            return Err(trouble.unwrap_or(JournalError::Refused));
+        }
+        backoff.wait(log).await;
+    }
+}
+
+async fn attempt(log: &mut impl Log, place: Place, changes: &[u8]) -> Result<bool, JournalError> {
+    let answer = log.append(place, changes).await;
+    match answer {
+        Ok(true) => return Ok(true),
+        Err(error) if error.is_lasting() => return Err(error),
+        Ok(false) => {}
+        Err(error) => tracing::warn!("failed to append to the journal, trying again: {error}"),
+    }
+    // This is a write: where a synchronous standby is asked for, it is answered when the change, which is before it in the
+    // server's log, is on the standby as well. That the change can be read would not say so.
+    if log.beat(place.term, Some(place.number)).await? {
+        return Ok(true);
+    }
+    let head = log.head().await?;
+    if head.term != place.term {
+        return Err(JournalError::TakenOver { term: head.term, own: place.term });
+    }
+    // Between the beat and this, the first statement may have been executed at last.
+    if head.last != place.number && head.last + 1 != place.number {
+        return Err(JournalError::ChangesLost { last: head.last, own: place.number - 1 });
+    }
+    if head.is_released {
+        return Err(JournalError::TakenOver { term: head.term, own: place.term });
+    }
+    Ok(false)
+}
+
+/// Keeps a copy up to date until this coordinator may take the database over, and does; returns its term.
+///
+/// When this returns, the copy has all changes of the journal. Each append raises the beat in the statement that appends.
+/// The takeover is refused unless the beat is the one of the head that was read *before* the changes were read to their
+/// end: so nothing was appended since that reading. After the takeover, appends of other terms are refused.
+pub(crate) async fn follow<L: Log>(
+    log: &mut L,
+    copy: &mut impl Replica,
+    patience: &mut Patience,
+    claim: &Claim,
+    mut publish: impl FnMut(&Head) + Send,
+) -> Result<i64, JournalError> {
+    let mut backoff = Backoff::new();
+    loop {
+        match look(log, copy, patience, claim, &mut publish).await {
+            Ok(Some(term)) => return Ok(term),
+            Ok(None) => {
+                backoff = Backoff::new();
+                log.wait(LOOK).await;
+            }
+            Err(error) if error.is_lasting() => return Err(error),
+            Err(error) => {
+                tracing::warn!("failed to read the journal, trying again: {error}");
+                patience.begin_anew();
+                backoff.wait(log).await;
+            }
+        }
+    }
+}
+
+/// Looks once; returns the term if this coordinator took over.
+async fn look<L: Log>(
+    log: &mut L,
+    copy: &mut impl Replica,
+    patience: &mut Patience,
+    claim: &Claim,
+    publish: &mut (impl FnMut(&Head) + Send),
+) -> Result<Option<i64>, JournalError> {
+    let asked = log.now();
+    let head = log.head().await?;
+    let is_silent = patience.is_over((head.term, head.beat), asked, log.now());
+    publish(&head);
+    if head.database.is_some() {
+        catch_up(log, copy).await?;
+    }
+    // Where this process is the owner, it took over without learning so, or its writer was closed: nobody else appends.
+    if !(is_silent || head.is_released || head.holder == claim.holder) {
+        return Ok(None);
+    }
+    let above = copy.state().map_or(0, |state| state.place.term);
+    log.take(&head, above, claim).await
+}
+
+/// Brings the copy up to the end of the journal.
+pub(crate) async fn catch_up<L: Log>(
+    log: &mut L,
+    copy: &mut impl Replica,
+) -> Result<(), JournalError> {
+    loop {
+        let state = copy.state();
+        let number = state.as_ref().map_or(i64::MAX, |state| state.place.number);
+        let Reading { database, changes } = log.read(number).await?;
+        let Some(database) = database else { return Ok(()) };
+        let next = state.and_then(|state| follow_on(&state, &database, changes));
+        match next {
+            Some(changes) if changes.is_empty() => return Ok(()),
+            Some(changes) => copy.apply(changes).await?,
+            None => copy.replace(log, &database).await?,
+        }
+    }
+}
+
+/// What to apply to a copy; `None` if the journal does not go on from it.
+///
+/// The changes are of the database's schema or an older one, read at the same moment: an owner that migrates uploads a
+/// base of the new schema before its first change.
+fn follow_on(
+    State { place, schema, uuid }: &State,
+    database: &Database,
+    mut changes: Vec<(Place, Vec<u8>)>,
+) -> Option<Vec<(Place, Vec<u8>)>> {
+    if changes.first().is_some_and(|(first, _)| first.number == place.number) {
+        let (first, _) = changes.remove(0);
+        if first.term != place.term {
+            return None;
+        }
+    } else if database.base.place != *place {
+        return None;
+    }
+    let is_next = |(change, number): (&(Place, Vec<u8>), i64)| change.0.number == number;
+    let are_next = changes.iter().zip(place.number + 1..).all(is_next);
+    (*schema == database.schema && *uuid == database.uuid && are_next).then_some(changes)
+}

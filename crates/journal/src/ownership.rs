@@ -1,0 +1,202 @@
+//! What a coordinator does while it owns a database: it appends, shows that it is alive, and replaces the base.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use spelrum_store::shared::{Journal, Place};
+use spelrum_store::{Readers, StoreError};
+use tokio::sync::watch;
+
+use crate::address::Address;
+use crate::base::{beside, remove, snapshot, upload};
+use crate::error::JournalError;
+use crate::log::{Log as _, append};
+use crate::member::Owner;
+use crate::server::Server;
+
+/// Time between two beats, far below the silence after which others take over.
+const BEAT: Duration = Duration::from_secs(2);
+/// Time between two beats where the first was not answered.
+const BEAT_AGAIN: Duration = Duration::from_millis(500);
+/// Time between two looks at the changes since the base.
+const BASE_LOOK: Duration = Duration::from_secs(5);
+/// A base is replaced when the changes after it have more bytes than it and this, or are so many.
+const BASE_BYTES: i64 = 16 << 20;
+const BASE_CHANGES: i64 = 10_000;
+/// Changes that stay though they are in the base: copies that are not far behind need no new base.
+const KEPT_CHANGES: i64 = 1_000;
+
+/// The changes after the base.
+#[derive(Debug, Default)]
+struct SinceBase {
+    changes: AtomicI64,
+    bytes: AtomicI64,
+}
+
+/// The right to append to the journal, and what ends with it.
+#[derive(Debug)]
+pub(crate) struct Ownership {
+    server: Server,
+    term: i64,
+    since_base: Arc<SinceBase>,
+    /// Closed when this is dropped.
+    alive: watch::Sender<()>,
+}
+
+/// Ends with the ownership.
+#[derive(Clone, Debug)]
+struct Alive(watch::Receiver<()>);
+
+impl Alive {
+    fn is_over(&self) -> bool {
+        self.0.has_changed().is_err()
+    }
+
+    /// Starts a task that ends with the ownership.
+    fn spawn(mut self, work: impl Future<Output = ()> + Send + 'static) {
+        tokio::spawn(async move {
+            tokio::select! {
+                () = work => {}
+                _ = self.0.changed() => {}
+            }
+        });
+    }
+}
+
+/// Begins to replace the base whenever the changes after it are many.
+#[derive(Debug)]
+pub(crate) struct Bases {
+    address: Address,
+    term: i64,
+    since_base: Arc<SinceBase>,
+    alive: Alive,
+}
+
+impl Ownership {
+    /// Shows from now on that this coordinator is alive. `published` receives the owner once another one took over.
+    pub(crate) fn begin(
+        address: &Address,
+        term: i64,
+        published: watch::Sender<Option<Owner>>,
+    ) -> (Self, Bases) {
+        let (alive, ended) = watch::channel(());
+        let ended = Alive(ended);
+        let since_base = Arc::<SinceBase>::default();
+        ended.clone().spawn(beat(Server::new(address.clone()), term, published));
+        let bases = Bases {
+            address: address.clone(),
+            term,
+            since_base: Arc::clone(&since_base),
+            alive: ended,
+        };
+        (Self { server: Server::new(address.clone()), term, since_base, alive }, bases)
+    }
+
+    /// Makes a file the base, under this term.
+    pub(crate) async fn upload(
+        &mut self,
+        file: &Path,
+        state: crate::log::State,
+    ) -> Result<(), JournalError> {
+        upload(&mut self.server, self.term, file, state).await.map(drop)
+    }
+}
+
+impl Journal for Ownership {
+    fn term(&self) -> i64 {
+        self.term
+    }
+
+    fn append(&mut self, number: i64, changes: Vec<u8>) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            debug_assert!(!self.alive.is_closed(), "it is alive");
+            let place = Place { number, term: self.term };
+            append(&mut self.server, place, &changes).await?;
+            let bytes = i64::try_from(changes.len()).unwrap_or(i64::MAX);
+            self.since_base.changes.fetch_add(1, Ordering::Relaxed);
+            self.since_base.bytes.fetch_add(bytes, Ordering::Relaxed);
+            Ok(())
+        })
+    }
+}
+
+/// Raises the beat as long as the term is the head's.
+async fn beat(mut server: Server, term: i64, published: watch::Sender<Option<Owner>>) {
+    loop {
+        let wait = match server.beat(term, None).await {
+            Ok(true) => BEAT,
+            Ok(false) => match server.head().await {
+                Ok(head) if head.term != term => {
+                    tracing::warn!(
+                        "another coordinator ({}) has taken the database over",
+                        head.owner.name
+                    );
+                    published.send_replace(head.current_owner());
+                    return;
+                }
+                _ => BEAT_AGAIN,
+            },
+            Err(error) => {
+                tracing::warn!("failed to show that this coordinator is alive: {error}");
+                BEAT_AGAIN
+            }
+        };
+        tokio::time::sleep(wait).await;
+    }
+}
+
+impl Bases {
+    /// Goes on until the ownership ends.
+    pub(crate) fn begin(self, readers: Readers) {
+        let alive = self.alive.clone();
+        alive.spawn(async move {
+            let copy = beside(readers.path(), "-upload");
+            let mut server = Server::new(self.address.clone());
+            loop {
+                // Also what earlier owners appended.
+                if let Err(error) = self.replace_often(&mut server, &readers, &copy).await {
+                    tracing::warn!("failed to replace the base in the journal: {error}");
+                }
+                let _ = remove(&copy);
+                tokio::time::sleep(BASE_LOOK).await;
+            }
+        });
+    }
+
+    async fn replace_often(
+        &self,
+        server: &mut Server,
+        readers: &Readers,
+        copy: &PathBuf,
+    ) -> Result<(), JournalError> {
+        let base_bytes = server.head().await?.database.map_or(0, |database| database.base.bytes);
+        let (changes, bytes) = server.since_base().await?;
+        self.since_base.changes.store(changes, Ordering::Relaxed);
+        self.since_base.bytes.store(bytes, Ordering::Relaxed);
+        while self.since_base.changes.load(Ordering::Relaxed) < BASE_CHANGES
+            && self.since_base.bytes.load(Ordering::Relaxed) < base_bytes.max(BASE_BYTES)
+        {
+            tokio::time::sleep(BASE_LOOK).await;
+        }
+        self.replace(server, readers, copy).await
+    }
+
+    /// Replaces the base by the present state, and deletes what nobody needs then.
+    async fn replace(
+        &self,
+        server: &mut Server,
+        readers: &Readers,
+        copy: &Path,
+    ) -> Result<(), JournalError> {
+        let alive = self.alive.clone();
+        let state = snapshot(readers.clone(), copy, move || alive.is_over()).await?;
+        let number = state.place.number;
+        let base = upload(server, self.term, copy, state).await?;
+        server.forget(self.term, KEPT_CHANGES).await?;
+        tracing::info!("the base in the journal has all changes up to {number} ({} bytes)", base.bytes);
+        Ok(())
+    }
+}

@@ -1,0 +1,153 @@
+//! The file of a coordinator that does not write.
+
+use std::path::{Path, PathBuf};
+
+use spelrum_store::StoreError;
+use spelrum_store::shared::{LocalCopy, schema};
+
+use crate::base::{at, beside, download, remove, rename, state};
+use crate::error::JournalError;
+use crate::log::{Database, Log, Replica, State};
+
+/// Where a base is written while it is incomplete.
+pub(crate) const INCOMPLETE: &str = "-base";
+/// Where a copy is put that has what the journal has not.
+const REPLACED: &str = "-replaced";
+/// How often a copy is replaced without a change that could be applied to it.
+const REPLACED_TIMES: u32 = 3;
+
+/// A copy at a path.
+#[derive(Debug)]
+pub(crate) struct LocalReplica {
+    path: PathBuf,
+    copy: Option<LocalCopy>,
+    /// Whether it was downloaded by this process.
+    is_fetched: bool,
+    /// How often it was replaced since a change was applied.
+    replaced: u32,
+}
+
+impl LocalReplica {
+    /// Opens the copy. One that is damaged counts as absent: all of it is in the journal.
+    ///
+    /// # Errors
+    /// If another process has it, or it is not a database of ours.
+    pub(crate) async fn open(path: &Path) -> Result<Self, JournalError> {
+        let copy = match LocalCopy::open(path).await {
+            Ok(copy) => copy,
+            Err(error) if is_broken(&error) => {
+                tracing::warn!("the copy is fetched anew: {error}");
+                None
+            }
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Self { path: path.to_owned(), copy, is_fetched: false, replaced: 0 })
+    }
+
+    /// Refuses a file that is not a copy of the database in the journal.
+    pub(crate) fn check(&self, database: Option<&Database>) -> Result<(), JournalError> {
+        let other = || JournalError::OtherDatabase { path: self.path.clone() };
+        let Some(database) = database else {
+            return if self.path.exists() { Err(other()) } else { Ok(()) };
+        };
+        if database.schema > schema() {
+            return Err(JournalError::NewerSchema { schema: database.schema, known: schema() });
+        }
+        match &self.copy {
+            Some(copy) if copy.database_uuid() != database.uuid => Err(other()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Closes the file, which is complete afterwards; returns what is in it.
+    pub(crate) async fn close(self) -> Result<Option<State>, JournalError> {
+        let Some(copy) = self.copy else { return Ok(None) };
+        let state = state(&copy);
+        copy.close().await?;
+        Ok(Some(state))
+    }
+}
+
+/// Whether only another copy helps.
+fn is_broken(error: &StoreError) -> bool {
+    error.is_damage() || matches!(error, StoreError::LogLost { .. })
+}
+
+impl Replica for LocalReplica {
+    fn state(&self) -> Option<State> {
+        let mut state = state(self.copy.as_ref()?);
+        // A file that no change was ever applied to may have changed apart from the journal since it was shared.
+        if state.place.number == 0 && !self.is_fetched {
+            state.place.number = -1;
+        }
+        Some(state)
+    }
+
+    async fn apply(
+        &mut self,
+        changes: Vec<(spelrum_store::shared::Place, Vec<u8>)>,
+    ) -> Result<(), JournalError> {
+        let Some(copy) = &mut self.copy else { return Ok(()) };
+        match copy.apply(changes).await {
+            Ok(()) => self.replaced = 0,
+            Err(error)
+                if self.replaced < REPLACED_TIMES
+                    && (is_broken(&error) || matches!(error, StoreError::Journal { .. })) =>
+            {
+                tracing::warn!("the copy is fetched anew: {error}");
+                self.copy = None;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    async fn replace<L: Log>(
+        &mut self,
+        log: &mut L,
+        database: &Database,
+    ) -> Result<(), JournalError> {
+        self.check(Some(database))?;
+        let incomplete = beside(&self.path, INCOMPLETE);
+        if !download(log, &database.base, &incomplete).await? {
+            return remove(&incomplete);
+        }
+        let old = self.state();
+        if let Some(copy) = self.copy.take() {
+            // What it lacks is in the base.
+            let _ = copy.close().await;
+        }
+        let is_behind = old.is_some_and(|old| {
+            let (old, base) = (old.place, database.base.place);
+            0 < old.number && old.number < base.number && old.term <= base.term
+        });
+        if !is_behind && self.path.exists() {
+            let replaced = beside(&self.path, REPLACED);
+            remove(&replaced)?;
+            rename(&self.path, &replaced)?;
+            let log = beside(&self.path, "-wal");
+            if log.exists() {
+                rename(&log, &beside(&replaced, "-wal"))?;
+            }
+            tracing::warn!(
+                "the copy {} does not follow from the journal: it is {} from now on, and the journal's database is \
+                 fetched",
+                self.path.display(),
+                replaced.display()
+            );
+        }
+        remove(&self.path)?;
+        rename(&incomplete, &self.path)?;
+        self.replaced += 1;
+        self.is_fetched = true;
+        self.copy = LocalCopy::open(&self.path).await?;
+        match &self.copy {
+            Some(copy) if copy.database_uuid() == database.uuid => Ok(()),
+            Some(_) => {
+                let problem = "it is of another database".to_owned();
+                Err(JournalError::DamagedBase { problem })
+            }
+            None => Err(at(&self.path)(std::io::ErrorKind::NotFound.into())),
+        }
+    }
+}
