@@ -36,7 +36,9 @@ pub enum JournalError {
         problem: String,
     },
     /// The server has no database of this name.
-    #[error("failed to open the database \"{database}\" at {server}: the server has no database of this name")]
+    #[error(
+        "failed to open the database \"{database}\" at {server}: the server has no database of this name"
+    )]
     MissingDatabase {
         /// The server's host and port.
         server: String,
@@ -44,7 +46,9 @@ pub enum JournalError {
         database: String,
     },
     /// The server is too old.
-    #[error("failed to use the PostgreSQL server at {server}: its version is {version}, and at least {VERSION_MIN} is needed")]
+    #[error(
+        "failed to use the PostgreSQL server at {server}: its version is {version}, and at least {VERSION_MIN} is needed"
+    )]
     OldServer {
         /// Its host and port.
         server: String,
@@ -66,7 +70,9 @@ pub enum JournalError {
         server: String,
     },
     /// The role lacks rights.
-    #[error("failed to use the database \"{database}\": the role {user} lacks the right to {right}")]
+    #[error(
+        "failed to use the database \"{database}\": the role {user} lacks the right to {right}"
+    )]
     Rights {
         /// The database.
         database: String,
@@ -86,7 +92,9 @@ pub enum JournalError {
         table: String,
     },
     /// A newer release keeps the journal in another way.
-    #[error("failed to use the journal: its format is {format}, and this release knows formats up to {known}")]
+    #[error(
+        "failed to use the journal: its format is {format}, and this release knows formats up to {known}"
+    )]
     NewerFormat {
         /// The journal's format.
         format: i32,
@@ -94,7 +102,9 @@ pub enum JournalError {
         known: i32,
     },
     /// A newer release has migrated the database.
-    #[error("failed to use the shared database: its schema is {schema}, and this release knows schemas up to {known}")]
+    #[error(
+        "failed to use the shared database: its schema is {schema}, and this release knows schemas up to {known}"
+    )]
     NewerSchema {
         /// The database's last migration.
         schema: i64,
@@ -117,7 +127,9 @@ pub enum JournalError {
     #[error("failed to read the shared database: the server has none yet")]
     NoDatabase,
     /// Another coordinator has taken the database over.
-    #[error("failed to write to the journal: a coordinator with term {term} took the database over from {own}")]
+    #[error(
+        "failed to write to the journal: a coordinator with term {term} took the database over from {own}"
+    )]
     TakenOver {
         /// The present term.
         term: i64,
@@ -125,7 +137,9 @@ pub enum JournalError {
         own: i64,
     },
     /// The server has lost changes that it had acknowledged.
-    #[error("failed to use the journal: the server has changes up to {last}, and has lost those up to {own}")]
+    #[error(
+        "failed to use the journal: the server has changes up to {last}, and has lost those up to {own}"
+    )]
     ChangesLost {
         /// The last one that it has.
         last: i64,
@@ -173,43 +187,59 @@ impl JournalError {
     pub fn remedy(&self) -> String {
         match self {
             Self::Address { .. } => "write postgres://user@host:port/database".to_owned(),
-            Self::Unreachable { .. } => "check the host and the port, that the server runs and listens there \
+            Self::Unreachable { .. } => {
+                "check the host and the port, that the server runs and listens there \
                 (listen_addresses), and that no firewall is between"
-                .to_owned(),
-            Self::Login { .. } => "check the user, the password (PGPASSWORD, or a password file named by PGPASSFILE) \
+                    .to_owned()
+            }
+            Self::Login { .. } => {
+                "check the user, the password (PGPASSWORD, or a password file named by PGPASSFILE) \
                 and the server's pg_hba.conf"
-                .to_owned(),
+                    .to_owned()
+            }
             Self::MissingDatabase { database, .. } => {
                 format!("create it: createdb --encoding=UTF8 --template=template0 {database}")
             }
             Self::OldServer { .. } => "upgrade the server".to_owned(),
             Self::Encoding { .. } => {
-                "create another database: createdb --encoding=UTF8 --template=template0 NAME".to_owned()
+                "create another database: createdb --encoding=UTF8 --template=template0 NAME"
+                    .to_owned()
             }
             Self::ReadOnly { .. } => "name the primary server, or promote this one".to_owned(),
             Self::Rights { grant, .. } => format!("let the owner of the database run: {grant}"),
             Self::ForeignTables { .. } => {
-                "name another database, or a schema of its own: ALTER ROLE … SET search_path".to_owned()
+                "name another database, or a schema of its own: ALTER ROLE … SET search_path"
+                    .to_owned()
             }
             Self::NewerFormat { .. } | Self::NewerSchema { .. } => {
                 "upgrade this coordinator to the release of the others".to_owned()
             }
-            Self::OtherDatabase { .. } => "name another file with --copy; to share the database in this file, \
+            Self::OtherDatabase { .. } => {
+                "name another file with --copy; to share the database in this file, \
                 `spelrum share` puts it on a server that has none; the file was left as it is"
-                .to_owned(),
-            Self::InUse { .. } => "name another database on the server; nothing was changed".to_owned(),
-            Self::NoDatabase => {
-                "start a coordinator with this address, or put a file there with `spelrum share`".to_owned()
+                    .to_owned()
             }
-            Self::TakenOver { .. } => "this coordinator follows the new owner; nothing is to be done".to_owned(),
-            Self::ChangesLost { .. } => "the server was promoted or restored without its latest changes: use synchronous \
+            Self::InUse { .. } => {
+                "name another database on the server; nothing was changed".to_owned()
+            }
+            Self::NoDatabase => {
+                "start a coordinator with this address, or put a file there with `spelrum share`"
+                    .to_owned()
+            }
+            Self::TakenOver { .. } => {
+                "this coordinator follows the new owner; nothing is to be done".to_owned()
+            }
+            Self::ChangesLost { .. } => {
+                "the server was promoted or restored without its latest changes: use synchronous \
                 replication (docs/operating.md)"
-                .to_owned(),
+                    .to_owned()
+            }
             Self::DamagedBase { .. } => "restore the server's database from a backup".to_owned(),
             Self::Refused => "look at the server's log".to_owned(),
             Self::Server { code, .. } => match code.as_deref() {
                 Some(code) if code.starts_with("53") => {
-                    "make room on the server: its disk, its memory or its connections are used up".to_owned()
+                    "make room on the server: its disk, its memory or its connections are used up"
+                        .to_owned()
                 }
                 _ => "look at the server's log; the coordinator tries again by itself".to_owned(),
             },

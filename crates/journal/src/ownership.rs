@@ -196,7 +196,10 @@ impl Bases {
         let number = state.place.number;
         let base = upload(server, self.term, copy, state).await?;
         server.forget(self.term, KEPT_CHANGES).await?;
-        tracing::info!("the base in the journal has all changes up to {number} ({} bytes)", base.bytes);
+        tracing::info!(
+            "the base in the journal has all changes up to {number} ({} bytes)",
+            base.bytes
+        );
         Ok(())
     }
 }

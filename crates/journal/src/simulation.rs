@@ -1,0 +1,710 @@
+//! Several coordinators with one server, all simulated: time, messages, kills, partitions and pauses come from a seed.
+//! The decisions are those of the product; what is wrong on purpose must be noticed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use spelrum_store::shared::Place;
+
+use crate::error::JournalError;
+use crate::log::{Base, Claim, Database, Head, Log, Reading, Replica, State, append, follow};
+use crate::member::Owner;
+use crate::patience::{Patience, SILENCE};
+
+const MILLISECOND: u64 = 1_000;
+const SECOND: u64 = 1_000 * MILLISECOND;
+const NODES: usize = 3;
+/// Faults happen until here; then everything works until the end.
+const FAULTS_END: u64 = 60 * SECOND;
+const END: u64 = 85 * SECOND;
+/// From here on, something must be acknowledged again.
+const WORKS_AGAIN: u64 = 80 * SECOND;
+
+/// What is wrong on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mistake {
+    None,
+    /// The server does not compare terms.
+    IgnoresTerms,
+    /// A standby waits for 3 s.
+    TakesEarly,
+    /// A takeover does not compare the beat.
+    TakesUnseen,
+    /// An append without an answer counts as done.
+    GuessesDone,
+    /// An append without an answer counts as not done: the results are appended once more, as another change.
+    GuessesUndone,
+}
+
+type Entry = (Place, u64);
+
+enum Question {
+    Head,
+    Append(Place, u64),
+    Beat(i64, Option<i64>),
+    Read(i64),
+    Part(Place),
+    Take { term: i64, beat: i64, above: i64, claim: Claim },
+    Release(i64),
+    SetBase(i64, Vec<Entry>),
+}
+
+enum Answer {
+    Head(Head),
+    Done(bool),
+    Reading(Reading),
+    Part(Option<Vec<u8>>),
+    Term(Option<i64>),
+}
+
+struct Message {
+    task: usize,
+    node: usize,
+    question: Question,
+    slot: Arc<Mutex<Option<Answer>>>,
+}
+
+#[derive(Default)]
+struct Node {
+    /// The copy, which outlives the process.
+    disk: Vec<Entry>,
+    /// The clock's speed in percent.
+    rate: u64,
+    is_cut_off: bool,
+    paused_until: u64,
+    /// Of the processes of this node: the latest one.
+    generation: u32,
+}
+
+struct World {
+    mistake: Mistake,
+    seed: u64,
+    now: u64,
+    order: u64,
+    head: Head,
+    /// When the head's beat was last raised.
+    beaten: u64,
+    journal: Vec<Entry>,
+    base: Vec<Entry>,
+    /// Changes before this one are deleted.
+    oldest: i64,
+    /// Those under way, by the time of their arrival.
+    messages: BTreeMap<(u64, u64), Message>,
+    nodes: Vec<Node>,
+    /// When each task is to be polled.
+    wake: Vec<u64>,
+    current: usize,
+    spawned: Vec<Task>,
+    acknowledged: Vec<(u64, u64)>,
+    takeovers: u64,
+    wrong: Vec<String>,
+}
+
+struct Task {
+    node: usize,
+    work: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl World {
+    fn random(&mut self, below: u64) -> u64 {
+        self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.seed ^ (self.seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % below
+    }
+
+    /// How long a message takes: mostly milliseconds, now and then longer than anybody waits.
+    fn latency(&mut self) -> u64 {
+        if self.now < FAULTS_END && self.random(100) == 0 {
+            return self.random(8 * SECOND);
+        }
+        MILLISECOND + self.random(10 * MILLISECOND)
+    }
+
+    fn is_lost(&mut self, node: usize) -> bool {
+        self.nodes[node].is_cut_off || self.now < FAULTS_END && self.random(200) == 0
+    }
+
+    fn clock(&self, node: usize) -> u64 {
+        self.now / 100 * self.nodes[node].rate
+    }
+
+    fn wake_current_at(&mut self, time: u64) {
+        let current = self.current;
+        self.wake[current] = self.wake[current].min(time.max(self.now));
+    }
+
+    fn accuse(&mut self, what: String) {
+        self.wrong.push(format!("at {} ms: {what}", self.now / MILLISECOND));
+    }
+
+    fn has_term(&self, term: i64) -> bool {
+        self.mistake == Mistake::IgnoresTerms || self.head.term == term
+    }
+
+    fn raise_beat(&mut self) {
+        self.head.beat += 1;
+        self.beaten = self.now;
+    }
+
+    fn database(&self) -> Option<Database> {
+        self.head.database.clone()
+    }
+
+    fn execute(&mut self, node: usize, question: Question) -> Answer {
+        match question {
+            Question::Head => Answer::Head(self.head.clone()),
+            Question::Append(place, payload) => {
+                let may = self.has_term(place.term) && !self.head.is_released;
+                if !may || self.head.last + 1 != place.number {
+                    return Answer::Done(false);
+                }
+                if self.head.term != place.term {
+                    self.accuse(format!("{place:?} was appended in term {}", self.head.term));
+                }
+                self.head.last = place.number;
+                self.journal.push((place, payload));
+                self.raise_beat();
+                Answer::Done(true)
+            }
+            Question::Beat(term, last) => {
+                let is_done = self.has_term(term) && last.is_none_or(|last| last == self.head.last);
+                if is_done {
+                    self.raise_beat();
+                }
+                Answer::Done(is_done)
+            }
+            Question::Read(number) => {
+                let first = number.max(self.oldest);
+                let changes = self.journal.iter().filter(|(place, _)| place.number >= first);
+                let changes = changes.take(20).map(|(place, payload)| (*place, bytes(*payload)));
+                Answer::Reading(Reading { database: self.database(), changes: changes.collect() })
+            }
+            Question::Part(place) => {
+                let is_there = self.database().is_some_and(|database| database.base.place == place);
+                let entries = self.base.iter().flat_map(|(place, payload)| {
+                    [place.number.to_le_bytes(), place.term.to_le_bytes(), payload.to_le_bytes()]
+                });
+                Answer::Part(is_there.then(|| entries.flatten().collect()))
+            }
+            Question::Take { term, beat, above, claim } => {
+                let is_seen = self.head.beat == beat || self.mistake == Mistake::TakesUnseen;
+                if self.head.term != term || !is_seen {
+                    return Answer::Term(None);
+                }
+                let silence = (self.now - self.beaten) / 100 * self.nodes[node].rate;
+                let is_free = self.head.is_released || self.head.holder == claim.holder;
+                if !is_free && u128::from(silence) + 1_000 < SILENCE.as_micros() {
+                    self.accuse(format!(
+                        "node {node} took over after {} ms by its own clock",
+                        silence / MILLISECOND
+                    ));
+                }
+                self.takeovers += 1;
+                self.raise_beat();
+                self.head.term = self.head.term.max(above) + 1;
+                self.head.is_released = false;
+                (self.head.holder, self.head.owner) = (claim.holder, claim.owner);
+                Answer::Term(Some(self.head.term))
+            }
+            Question::Release(term) => {
+                let is_done = self.head.term == term;
+                self.head.is_released |= is_done;
+                Answer::Done(is_done)
+            }
+            Question::SetBase(term, entries) => {
+                if self.head.term != term {
+                    return Answer::Done(false);
+                }
+                self.raise_beat();
+                let place = entries.last().map(|(place, _)| *place).unwrap_or_default();
+                let sha256 = Vec::new();
+                let base = Base { place, uploaded_in: term, parts: 1, bytes: 0, sha256 };
+                let uuid = String::new();
+                self.head.database = Some(Database { uuid, schema: 1, base });
+                self.base = entries;
+                self.oldest = place.number.min(self.head.last - 3);
+                Answer::Done(true)
+            }
+        }
+    }
+
+    /// Each copy is a beginning of the journal.
+    fn check_copy(&mut self, node: usize) {
+        let disk = &self.nodes[node].disk;
+        if !self.journal.starts_with(disk) {
+            let last = disk.last().copied();
+            self.accuse(format!("the copy of node {node} is not in the journal: {last:?}"));
+        }
+    }
+
+    fn check_end(&mut self) {
+        let payloads: Vec<_> = self.journal.iter().map(|(_, payload)| *payload).collect();
+        let stored: BTreeSet<_> = payloads.iter().copied().collect();
+        if stored.len() != payloads.len() {
+            self.accuse("results are in the journal twice".to_owned());
+        }
+        let lost = self.acknowledged.iter().find(|(_, payload)| !stored.contains(payload));
+        if let Some((time, payload)) = lost.copied() {
+            self.accuse(format!("what was acknowledged at {time} is lost: {payload}"));
+        }
+        if self.acknowledged.last().is_none_or(|(time, _)| *time < WORKS_AGAIN) {
+            self.accuse("nothing was acknowledged at the end".to_owned());
+        }
+    }
+}
+
+fn bytes(payload: u64) -> Vec<u8> {
+    payload.to_le_bytes().to_vec()
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.try_into().unwrap())
+}
+
+#[derive(Clone)]
+struct Sim(Arc<Mutex<World>>);
+
+impl Sim {
+    fn world(&self) -> MutexGuard<'_, World> {
+        self.0.lock().unwrap()
+    }
+}
+
+/// A node's way to the server, and its clock.
+#[derive(Clone)]
+struct Way {
+    sim: Sim,
+    node: usize,
+}
+
+impl Way {
+    /// Sends a question, and waits for 5 s of the own clock.
+    async fn ask(&self, question: Question) -> Result<Answer, JournalError> {
+        let slot = Arc::new(Mutex::new(None));
+        let until = {
+            let mut world = self.sim.world();
+            if !world.is_lost(self.node) {
+                let arrival = world.now + world.latency();
+                world.order += 1;
+                let (order, task, node) = (world.order, world.current, self.node);
+                let slot = Arc::clone(&slot);
+                let message = Message { task, node, question, slot };
+                world.messages.insert((arrival, order), message);
+            }
+            world.clock(self.node) + 5 * SECOND
+        };
+        std::future::poll_fn(|_| {
+            if let Some(answer) = slot.lock().unwrap().take() {
+                return Poll::Ready(Ok(answer));
+            }
+            if self.poll_until(until).is_ready() {
+                let problem = "no answer".to_owned();
+                let server = String::new();
+                return Poll::Ready(Err(JournalError::Unreachable { server, problem }));
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    fn poll_until(&self, until: u64) -> Poll<()> {
+        let mut world = self.sim.world();
+        let clock = world.clock(self.node);
+        if clock >= until {
+            return Poll::Ready(());
+        }
+        let time = world.now + (until - clock) * 100 / world.nodes[self.node].rate + 1_000;
+        world.wake_current_at(time);
+        Poll::Pending
+    }
+
+    async fn done(&self, question: Question) -> Result<bool, JournalError> {
+        match self.ask(question).await? {
+            Answer::Done(is_done) => Ok(is_done),
+            _ => unreachable!(),
+        }
+    }
+
+    async fn wait_us(&self, time: u64) {
+        let until = self.sim.world().clock(self.node) + time;
+        std::future::poll_fn(|_| self.poll_until(until)).await;
+    }
+}
+
+impl Log for Way {
+    fn now(&self) -> Duration {
+        Duration::from_micros(self.sim.world().clock(self.node))
+    }
+
+    async fn wait(&self, time: Duration) {
+        self.wait_us(u64::try_from(time.as_micros()).unwrap()).await;
+    }
+
+    async fn head(&mut self) -> Result<Head, JournalError> {
+        match self.ask(Question::Head).await? {
+            Answer::Head(head) => Ok(head),
+            _ => unreachable!(),
+        }
+    }
+
+    async fn append(&mut self, place: Place, changes: &[u8]) -> Result<bool, JournalError> {
+        let answer = self.done(Question::Append(place, number(changes))).await;
+        let mistake = self.sim.world().mistake;
+        match answer {
+            Err(_) if mistake == Mistake::GuessesDone => Ok(true),
+            Err(_) if mistake == Mistake::GuessesUndone => Err(JournalError::NoDatabase),
+            answer => answer,
+        }
+    }
+
+    async fn beat(&mut self, term: i64, last: Option<i64>) -> Result<bool, JournalError> {
+        self.done(Question::Beat(term, last)).await
+    }
+
+    async fn read(&mut self, number: i64) -> Result<Reading, JournalError> {
+        match self.ask(Question::Read(number)).await? {
+            Answer::Reading(reading) => Ok(reading),
+            _ => unreachable!(),
+        }
+    }
+
+    async fn part(&mut self, base: &Base, _: i64) -> Result<Option<Vec<u8>>, JournalError> {
+        match self.ask(Question::Part(base.place)).await? {
+            Answer::Part(part) => Ok(part),
+            _ => unreachable!(),
+        }
+    }
+
+    async fn take(
+        &mut self,
+        seen: &Head,
+        above: i64,
+        claim: &Claim,
+    ) -> Result<Option<i64>, JournalError> {
+        let (term, beat, claim) = (seen.term, seen.beat, claim.clone());
+        match self.ask(Question::Take { term, beat, above, claim }).await? {
+            Answer::Term(term) => Ok(term),
+            _ => unreachable!(),
+        }
+    }
+}
+
+/// The copy on a node's disk.
+struct Disk {
+    sim: Sim,
+    node: usize,
+}
+
+impl Replica for Disk {
+    fn state(&self) -> Option<State> {
+        let place = self.sim.world().nodes[self.node].disk.last().map(|(place, _)| *place);
+        Some(State { place: place?, schema: 1, uuid: String::new() })
+    }
+
+    async fn apply(&mut self, changes: Vec<(Place, Vec<u8>)>) -> Result<(), JournalError> {
+        let mut world = self.sim.world();
+        let entries = changes.iter().map(|(place, changes)| (*place, number(changes)));
+        world.nodes[self.node].disk.extend(entries);
+        world.check_copy(self.node);
+        Ok(())
+    }
+
+    async fn replace<L: Log>(
+        &mut self,
+        log: &mut L,
+        database: &Database,
+    ) -> Result<(), JournalError> {
+        let Some(part) = log.part(&database.base, 0).await? else { return Ok(()) };
+        let numbers: Vec<_> = part.chunks(8).map(number).collect();
+        let entry = |entry: &[u64]| {
+            let place = Place { number: entry[0].cast_signed(), term: entry[1].cast_signed() };
+            (place, entry[2])
+        };
+        let mut world = self.sim.world();
+        world.nodes[self.node].disk = numbers.chunks(3).map(entry).collect();
+        world.check_copy(self.node);
+        Ok(())
+    }
+}
+
+/// A process of a coordinator.
+async fn coordinate(way: Way, generation: u32) {
+    let holder = format!("{}.{generation}", way.node);
+    let owner = Owner { name: holder.clone(), address: String::new() };
+    let claim = Claim { holder, owner };
+    let mistake = way.sim.world().mistake;
+    let silence = if mistake == Mistake::TakesEarly { SILENCE * 3 / 10 } else { SILENCE };
+    let mut log = way.clone();
+    loop {
+        let mut disk = Disk { sim: way.sim.clone(), node: way.node };
+        let mut patience = Patience::new(silence);
+        match follow(&mut log, &mut disk, &mut patience, &claim, |_| ()).await {
+            Ok(term) => own(&way, term).await,
+            Err(error) => way.sim.world().accuse(format!("node {} ended: {error}", way.node)),
+        }
+        way.wait_us(100 * MILLISECOND).await;
+    }
+}
+
+async fn own(way: &Way, term: i64) {
+    let mut log = way.clone();
+    let is_alive = Arc::new(());
+    let beating = Arc::downgrade(&is_alive);
+    let mut beats = way.clone();
+    let beat = async move {
+        while beating.strong_count() > 0 && beats.beat(term, None).await.unwrap_or(true) {
+            beats.wait_us(2 * SECOND).await;
+        }
+    };
+    way.sim.world().spawned.push(Task { node: way.node, work: Box::pin(beat) });
+    let has_all = {
+        let mut world = way.sim.world();
+        let has_all = world.nodes[way.node].disk.len() == world.journal.len();
+        if world.head.term == term && !has_all {
+            world.accuse(format!("node {} took over without all changes", way.node));
+        }
+        has_all
+    };
+    let mut last = way.sim.world().nodes[way.node].disk.len();
+    if last == 0 && has_all {
+        // The first change is what makes the database.
+        let first = vec![(Place { number: 1, term }, u64::MAX)];
+        let mut world = way.sim.world();
+        if world.head.term != term || world.head.last > 0 {
+            return;
+        }
+        world.head.last = 1;
+        world.journal.clone_from(&first);
+        world.nodes[way.node].disk.clone_from(&first);
+        world.execute(way.node, Question::SetBase(term, first));
+        last = 1;
+    }
+    // Results that no answer came for are given once more.
+    let mut again = None;
+    loop {
+        let (pause, chance, fresh) = {
+            let mut world = way.sim.world();
+            (world.random(600) * MILLISECOND, world.random(100), world.random(u64::MAX))
+        };
+        way.wait_us(pause).await;
+        if chance == 0 {
+            let _ = way.done(Question::Release(term)).await;
+            return;
+        }
+        if chance < 4 {
+            let entries = way.sim.world().nodes[way.node].disk.clone();
+            let _ = way.done(Question::SetBase(term, entries)).await;
+        }
+        let payload = again.take().unwrap_or(fresh);
+        let place = Place { number: i64::try_from(last).unwrap() + 1, term };
+        match append(&mut log, place, &bytes(payload)).await {
+            Ok(()) => {}
+            // Only by mistake.
+            Err(JournalError::NoDatabase) => {
+                again = Some(payload);
+                if let Ok(head) = log.head().await {
+                    last = usize::try_from(head.last).unwrap();
+                }
+                continue;
+            }
+            Err(JournalError::TakenOver { .. } | JournalError::Unreachable { .. }) => return,
+            Err(error) => {
+                return way.sim.world().accuse(format!("node {}: {error}", way.node));
+            }
+        }
+        // A kill between the answer, the local commit and the answer to a caller.
+        way.wait_us(MILLISECOND).await;
+        {
+            let mut world = way.sim.world();
+            world.nodes[way.node].disk.push((place, payload));
+            world.check_copy(way.node);
+        }
+        last += 1;
+        way.wait_us(MILLISECOND).await;
+        let mut world = way.sim.world();
+        let now = world.now;
+        world.acknowledged.push((now, payload));
+    }
+}
+
+/// What a seed has come to.
+#[derive(Debug, PartialEq, Eq)]
+struct Outcome {
+    wrong: Vec<String>,
+    takeovers: u64,
+    journal: Vec<Entry>,
+    acknowledged: usize,
+}
+
+fn run(seed: u64, mistake: Mistake) -> Outcome {
+    let owner = Owner { name: String::new(), address: String::new() };
+    let head = Head {
+        term: 0,
+        beat: 0,
+        last: 0,
+        holder: String::new(),
+        owner,
+        is_released: true,
+        database: None,
+    };
+    let sim = Sim(Arc::new(Mutex::new(World {
+        mistake,
+        seed,
+        now: 0,
+        order: 0,
+        head,
+        beaten: 0,
+        journal: Vec::new(),
+        base: Vec::new(),
+        oldest: 1,
+        messages: BTreeMap::new(),
+        nodes: Vec::new(),
+        wake: Vec::new(),
+        current: 0,
+        spawned: Vec::new(),
+        acknowledged: Vec::new(),
+        takeovers: 0,
+        wrong: Vec::new(),
+    })));
+    let start = |node: usize| {
+        let generation = sim.world().nodes[node].generation;
+        let work = Box::pin(coordinate(Way { sim: sim.clone(), node }, generation));
+        Task { node, work }
+    };
+    let mut tasks: Vec<Option<Task>> = Vec::new();
+    for node in 0..NODES {
+        let rate = 80 + sim.world().random(50);
+        sim.world().nodes.push(Node { rate, ..Node::default() });
+        let task = start(node);
+        sim.world().spawned.push(task);
+    }
+    let mut next_fault = SECOND;
+    // When killed nodes start again.
+    let mut starting: Vec<(u64, usize)> = Vec::new();
+    loop {
+        let spawned = std::mem::take(&mut sim.world().spawned);
+        for task in spawned {
+            tasks.push(Some(task));
+            let mut world = sim.world();
+            let now = world.now;
+            world.wake.push(now);
+        }
+        let mut world = sim.world();
+        let wake = (0..tasks.len()).filter(|at| tasks[*at].is_some()).map(|at| {
+            let paused = tasks[at].as_ref().map_or(0, |task| world.nodes[task.node].paused_until);
+            world.wake[at].max(paused)
+        });
+        let message = world.messages.keys().next().map(|(time, _)| *time);
+        let start_at = starting.iter().map(|(time, _)| *time).min();
+        let next = wake.chain(message).chain(start_at).chain([next_fault]).min().unwrap();
+        world.now = next.max(world.now);
+        let now = world.now;
+        if now >= END {
+            break;
+        }
+        while let Some(arrived) = world.messages.first_entry()
+            && arrived.key().0 <= now
+        {
+            let Message { task, node, question, slot } = arrived.remove();
+            let answer = world.execute(node, question);
+            if !world.is_lost(node) {
+                // The way back takes no time: the way there can.
+                *slot.lock().unwrap() = Some(answer);
+                world.wake[task] = world.wake[task].min(now);
+            }
+        }
+        if now >= next_fault {
+            let node = usize::try_from(world.random(NODES as u64)).unwrap();
+            let kind = world.random(4);
+            if now >= FAULTS_END {
+                next_fault = END;
+                world.nodes.iter_mut().for_each(|node| node.is_cut_off = false);
+            } else {
+                next_fault = now + world.random(6 * SECOND);
+                let pause = world.random(20 * SECOND);
+                let node_state = &mut world.nodes[node];
+                match kind {
+                    0 => node_state.is_cut_off = true,
+                    1 => node_state.is_cut_off = false,
+                    2 => node_state.paused_until = (now + pause).min(FAULTS_END),
+                    _ if starting.iter().all(|(_, killed)| *killed != node) => {
+                        node_state.generation += 1;
+                        node_state.paused_until = 0;
+                        starting.push((now + pause / 2, node));
+                        for task in tasks.iter_mut() {
+                            task.take_if(|task| task.node == node);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        drop(world);
+        for (_, node) in starting.extract_if(.., |(time, _)| *time <= now) {
+            let task = start(node);
+            sim.world().spawned.push(task);
+        }
+        for at in 0..tasks.len() {
+            let Some(task) = &mut tasks[at] else { continue };
+            {
+                let mut world = sim.world();
+                if world.wake[at] > now || world.nodes[task.node].paused_until > now {
+                    continue;
+                }
+                (world.wake[at], world.current) = (u64::MAX, at);
+            }
+            if task.work.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
+                tasks[at] = None;
+            }
+        }
+    }
+    drop(tasks);
+    let mut world = sim.world();
+    world.spawned.clear();
+    world.messages.clear();
+    world.check_end();
+    Outcome {
+        wrong: std::mem::take(&mut world.wrong),
+        takeovers: world.takeovers,
+        journal: std::mem::take(&mut world.journal),
+        acknowledged: world.acknowledged.len(),
+    }
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_or_doubled_and_one_appends() {
+    let (mut takeovers, mut acknowledged) = (0, 0);
+    for seed in 0..200 {
+        let outcome = run(seed, Mistake::None);
+        assert!(outcome.wrong.is_empty(), "seed {seed}: {:#?}", outcome.wrong);
+        takeovers += outcome.takeovers;
+        acknowledged += outcome.acknowledged;
+    }
+    assert!(takeovers > 200 * 3, "{takeovers} takeovers");
+    assert!(acknowledged > 200 * 50, "{acknowledged} results");
+}
+
+#[test]
+fn a_seed_gives_the_same_history() {
+    assert_eq!(run(7, Mistake::None), run(7, Mistake::None));
+}
+
+#[test]
+fn deliberate_mistakes_are_noticed() {
+    let cases = [
+        (Mistake::IgnoresTerms, "was appended in term"),
+        (Mistake::TakesEarly, "by its own clock"),
+        (Mistake::TakesUnseen, "took over"),
+        (Mistake::GuessesDone, "is lost"),
+        (Mistake::GuessesUndone, "twice"),
+    ];
+    for (mistake, accusation) in cases {
+        let is_noticed =
+            |seed| run(seed, mistake).wrong.iter().any(|wrong| wrong.contains(accusation));
+        assert!((0..200).any(is_noticed), "{mistake:?} is not noticed as \"{accusation}\"");
+    }
+}

@@ -155,8 +155,7 @@ async fn check_rights(server: &mut Server) -> Result<(), JournalError> {
         return Ok(());
     }
     let (user, database) = names(server);
-    let grant =
-        format!("GRANT SELECT, INSERT, UPDATE, DELETE ON {} TO {user}", TABLES.join(", "));
+    let grant = format!("GRANT SELECT, INSERT, UPDATE, DELETE ON {} TO {user}", TABLES.join(", "));
     Err(JournalError::Rights { database, user, right: "write to the journal".to_owned(), grant })
 }
 
@@ -164,9 +163,7 @@ async fn check_format(server: &mut Server) -> Result<(), JournalError> {
     let rows = server.rows("SELECT format FROM spelrum_owner WHERE id = 1".to_owned()).await?;
     let format = rows.first().map(|row| server.column::<i32>(row, "format")).transpose()?;
     match format {
-        Some(format) if format > FORMAT => {
-            Err(JournalError::NewerFormat { format, known: FORMAT })
-        }
+        Some(format) if format > FORMAT => Err(JournalError::NewerFormat { format, known: FORMAT }),
         _ => Ok(()),
     }
 }
