@@ -75,7 +75,7 @@ impl fmt::Display for Address {
         match self.options.get_socket() {
             Some(directory) => write!(
                 f,
-                "postgres://{user}@/{database}?host={}&port={}",
+                "postgres:///{database}?host={}&port={}&user={user}",
                 directory.display(),
                 self.options.get_port()
             ),

@@ -86,7 +86,7 @@ pub(crate) trait Log: Send {
     /// Reads the head.
     fn head(&mut self) -> impl Future<Output = Result<Head, JournalError>> + Send;
 
-    /// Appends a change after the one before it, and raises the beat, if the place's term is the head's and the database
+    /// Appends a compressed change after the one before it, and raises the beat, if the place's term is the head's and the database
     /// is not released; returns whether it was.
     fn append(
         &mut self,

@@ -1,6 +1,6 @@
 //! What a coordinator does while it owns a database: it appends, shows that it is alive, and replaces the base.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -8,12 +8,13 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use spelrum_store::shared::{Journal, Place};
 use spelrum_store::{Readers, StoreError};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use crate::address::Address;
 use crate::base::{beside, remove, snapshot, upload};
+use crate::compression::compress;
 use crate::error::JournalError;
-use crate::log::{Log as _, append};
+use crate::log::{Log as _, State, append};
 use crate::member::Owner;
 use crate::server::Server;
 
@@ -21,8 +22,8 @@ use crate::server::Server;
 const BEAT: Duration = Duration::from_secs(2);
 /// Time between two beats where the first was not answered.
 const BEAT_AGAIN: Duration = Duration::from_millis(500);
-/// Time between two looks at the changes since the base.
-const BASE_LOOK: Duration = Duration::from_secs(5);
+/// Wait after a base that could not be replaced.
+const BASE_AGAIN: Duration = Duration::from_secs(10);
 /// A base is replaced when the changes after it have more bytes than it and this, or are so many.
 const BASE_BYTES: i64 = 16 << 20;
 const BASE_CHANGES: i64 = 10_000;
@@ -34,6 +35,7 @@ const KEPT_CHANGES: i64 = 1_000;
 struct SinceBase {
     changes: AtomicI64,
     bytes: AtomicI64,
+    grown: Notify,
 }
 
 /// The right to append to the journal, and what ends with it.
@@ -43,7 +45,7 @@ pub(crate) struct Ownership {
     term: i64,
     since_base: Arc<SinceBase>,
     /// Closed when this is dropped.
-    alive: watch::Sender<()>,
+    _alive: watch::Sender<()>,
 }
 
 /// Ends with the ownership.
@@ -92,15 +94,12 @@ impl Ownership {
             since_base: Arc::clone(&since_base),
             alive: ended,
         };
-        (Self { server: Server::new(address.clone()), term, since_base, alive }, bases)
+        let server = Server::new(address.clone());
+        (Self { server, term, since_base, _alive: alive }, bases)
     }
 
     /// Makes a file the base, under this term.
-    pub(crate) async fn upload(
-        &mut self,
-        file: &Path,
-        state: crate::log::State,
-    ) -> Result<(), JournalError> {
+    pub(crate) async fn upload(&mut self, file: &Path, state: State) -> Result<(), JournalError> {
         upload(&mut self.server, self.term, file, state).await.map(drop)
     }
 }
@@ -112,12 +111,13 @@ impl Journal for Ownership {
 
     fn append(&mut self, number: i64, changes: Vec<u8>) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            debug_assert!(!self.alive.is_closed(), "it is alive");
             let place = Place { number, term: self.term };
+            let changes = compress(&changes);
             append(&mut self.server, place, &changes).await?;
             let bytes = i64::try_from(changes.len()).unwrap_or(i64::MAX);
             self.since_base.changes.fetch_add(1, Ordering::Relaxed);
             self.since_base.bytes.fetch_add(bytes, Ordering::Relaxed);
+            self.since_base.grown.notify_one();
             Ok(())
         })
     }
@@ -156,30 +156,31 @@ impl Bases {
             let copy = beside(readers.path(), "-upload");
             let mut server = Server::new(self.address.clone());
             loop {
-                // Also what earlier owners appended.
-                if let Err(error) = self.replace_often(&mut server, &readers, &copy).await {
-                    tracing::warn!("failed to replace the base in the journal: {error}");
-                }
+                let replaced = self.replace_when_due(&mut server, &readers, &copy).await;
                 let _ = remove(&copy);
-                tokio::time::sleep(BASE_LOOK).await;
+                if let Err(error) = replaced {
+                    tracing::warn!("failed to replace the base in the journal: {error}");
+                    tokio::time::sleep(BASE_AGAIN).await;
+                }
             }
         });
     }
 
-    async fn replace_often(
+    async fn replace_when_due(
         &self,
         server: &mut Server,
         readers: &Readers,
-        copy: &PathBuf,
+        copy: &Path,
     ) -> Result<(), JournalError> {
         let base_bytes = server.head().await?.database.map_or(0, |database| database.base.bytes);
+        // Also what earlier owners appended.
         let (changes, bytes) = server.since_base().await?;
         self.since_base.changes.store(changes, Ordering::Relaxed);
         self.since_base.bytes.store(bytes, Ordering::Relaxed);
         while self.since_base.changes.load(Ordering::Relaxed) < BASE_CHANGES
             && self.since_base.bytes.load(Ordering::Relaxed) < base_bytes.max(BASE_BYTES)
         {
-            tokio::time::sleep(BASE_LOOK).await;
+            self.since_base.grown.notified().await;
         }
         self.replace(server, readers, copy).await
     }

@@ -13,7 +13,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 
 use crate::address::Address;
 use crate::base::PART_TRIED;
-use crate::compression::{compress, expand};
+use crate::compression::expand;
 use crate::error::JournalError;
 use crate::log::{Base, Claim, Database, Head, Log, Reading};
 use crate::member::Owner;
@@ -296,7 +296,7 @@ impl Log for Server {
             )
             INSERT INTO spelrum_changes (number, term, changes)
             SELECT {number}, term, {} FROM owner RETURNING number",
-            bytes(&compress(changes))
+            bytes(changes)
         );
         // A longer change may take longer.
         let limit = if changes.len() > 1 << 20 { MORE_PATIENT } else { PATIENT };

@@ -13,6 +13,9 @@ const VERSIONS: &str = "/usr/lib/postgresql";
 /// `nobody`: the server refuses to run as root.
 const UNPRIVILEGED: u32 = 65_534;
 
+/// Makes the data of a new server.
+const NEW: &str = "\"$2/initdb\" --pgdata=data --auth=trust --username=spelrum --encoding=UTF8 --locale=C --no-sync";
+
 /// A server on a socket, without a port and without a password.
 pub struct PostgresServer {
     directory: PathBuf,
@@ -29,8 +32,28 @@ impl PostgresServer {
     #[track_caller]
     #[must_use]
     pub fn start() -> Option<Self> {
+        Self::start_with(NEW)
+    }
+
+    /// Starts a standby of this server, which follows it.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be started.
+    #[must_use]
+    pub fn standby(&self) -> Self {
+        let primary = self.directory.display();
+        let copy = format!(
+            "\"$2/pg_basebackup\" -h '{primary}' -U spelrum -D data -R --checkpoint=fast --no-sync"
+        );
+        Self::start_with(&copy).unwrap()
+    }
+
+    fn start_with(make_data: &str) -> Option<Self> {
         let Some(programs) = programs() else {
-            skip("it needs initdb and postgres on the PATH or in /usr/lib/postgresql/*/bin");
+            skip(
+                "it needs initdb, pg_basebackup and postgres on the PATH or in /usr/lib/postgresql/*/bin",
+            );
             return None;
         };
         let directory = tempfile::tempdir().unwrap().keep();
@@ -47,17 +70,24 @@ impl PostgresServer {
             command.args(["--clear-groups", "sh"]);
         }
         // What is asked is what the server answers: nothing needs to be on the disk.
-        let script = "trap '' INT TERM HUP; cd \"$1\" && \
-            \"$2/initdb\" --pgdata=data --auth=trust --username=spelrum --encoding=UTF8 --locale=C --no-sync >log 2>&1 && \
-            { \"$2/postgres\" -D \"$1/data\" -k \"$1\" -c listen_addresses= -c fsync=off -c synchronous_commit=off \
-                -c full_page_writes=off -c jit=off >>log 2>&1 & }; \
-            server=$!; read -r _; kill -QUIT \"$server\"; wait; rm -rf \"$1\"";
-        command.args(["-c", script, "sh"]).arg(&directory).arg(programs);
+        let script = format!(
+            "trap '' INT TERM HUP; cd \"$1\" && umask 077 && {make_data} >log 2>&1 && \
+            {{ \"$2/postgres\" -D \"$1/data\" -k \"$1\" -c listen_addresses= -c fsync=off -c full_page_writes=off \
+                -c jit=off >>log 2>&1 & }}; \
+            server=$!; read -r _; kill -QUIT \"$server\"; wait; rm -rf \"$1\""
+        );
+        command.args(["-c", &script, "sh"]).arg(&directory).arg(programs);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let server = Self { _process: command.spawn().unwrap(), directory };
         let started = Instant::now();
         let log = || std::fs::read_to_string(server.directory.join("log")).unwrap_or_default();
-        while !log().contains("ready to accept connections") {
+        // A standby accepts those that only read.
+        let is_ready = |log: String| {
+            ["", " read-only"]
+                .iter()
+                .any(|kind| log.contains(&format!("ready to accept{kind} connections")))
+        };
+        while !is_ready(log()) {
             assert!(started.elapsed() < Duration::from_secs(60), "no server: {}", log());
             std::thread::park_timeout(Duration::from_millis(20));
         }
@@ -79,7 +109,7 @@ fn programs() -> Option<PathBuf> {
     versions.sort();
     versions.reverse();
     let has_all = |folder: &PathBuf| {
-        ["initdb", "postgres"].iter().all(|program| folder.join(program).is_file())
+        ["initdb", "pg_basebackup", "postgres"].iter().all(|program| folder.join(program).is_file())
     };
     on_path.into_iter().chain(versions).find(has_all)
 }

@@ -1,0 +1,5 @@
+//! The journal on a real server.
+
+mod refusals;
+mod server;
+mod sharing;

@@ -1,0 +1,123 @@
+//! Servers and databases that do not suit: one clear message each, with a remedy.
+
+use std::path::Path;
+
+use spelrum_journal::{Address, JournalError, Member, fetch};
+use spelrum_store::Writer;
+
+use crate::server::{Database, introduce, owner};
+
+async fn refusal(address: &str, copy: &Path) -> JournalError {
+    let address = Address::parse(address).unwrap();
+    Member::join(&address, copy, owner("me")).await.unwrap_err()
+}
+
+/// The message, and that the remedy has these words.
+fn assert_says(error: &JournalError, message: &str, remedy: &str) {
+    assert!(error.to_string().contains(message), "{error}");
+    assert!(error.remedy().contains(remedy), "{}", error.remedy());
+}
+
+#[test]
+fn addresses_are_parsed_and_hide_passwords() {
+    let address = Address::parse("postgres://me:secret@host:77/db?sslmode=require").unwrap();
+    assert_eq!(address.to_string(), "postgres://me@host:77/db");
+    assert!(!format!("{address:?}").contains("secret"));
+    for wrong in [
+        "file.db",
+        "postgres://me:secret@host:secret/db",
+        "postgres://secret@[",
+        "postgres://a,b/secret",
+    ] {
+        let error = Address::parse(wrong).unwrap_err();
+        assert!(!error.to_string().contains("secret"), "{error}");
+        assert_says(&error, "address", "postgres://user@host:port/database");
+    }
+    assert!(Address::is_one("postgresql://host/") && !Address::is_one("postgres.db"));
+}
+
+#[tokio::test]
+async fn servers_that_cannot_be_used_are_named() {
+    let copy = tempfile::tempdir().unwrap();
+    let copy = copy.path().join("copy");
+    let error = refusal("postgres://me:secret@127.0.0.1:1/db", &copy).await;
+    assert_says(&error, "127.0.0.1:1", "check the host and the port");
+    assert!(!format!("{error:?} {error}").contains("secret"));
+    let Some(database) = Database::create("").await else { return };
+    let error = refusal(&database.text("nobody_of_this_name"), &copy).await;
+    assert_says(&error, "as nobody_of_this_name", "PGPASSWORD");
+    let missing = Database { name: "missing".to_owned(), ..Database::on(&database.socket, "") };
+    let error = refusal(&missing.text("spelrum"), &copy).await;
+    assert_says(&error, "no database of this name", "createdb --encoding=UTF8");
+    let Some(latin) = Database::create("ENCODING 'LATIN1' LOCALE 'C'").await else { return };
+    assert_says(&refusal(&latin.text("spelrum"), &copy).await, "LATIN1, not UTF8", "createdb");
+    let read_only = format!("ALTER DATABASE {} SET default_transaction_read_only = on", latin.name);
+    let Some(standby) = Database::create("").await else { return };
+    standby.run(&read_only.replace(&latin.name, &standby.name)).await;
+    assert_says(&refusal(&standby.text("spelrum"), &copy).await, "read-only", "promote");
+    assert!(!copy.exists());
+}
+
+#[tokio::test]
+async fn missing_rights_are_named_and_few_suffice() {
+    let Some(database) = Database::create("").await else { return };
+    let copy = database.copy("copy");
+    let role = format!("few_{}", database.name);
+    database
+        .run(&format!("CREATE ROLE {role} LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC"))
+        .await;
+    let error = refusal(&database.text(&role), &copy).await;
+    assert_says(
+        &error,
+        "create tables",
+        &format!("GRANT CREATE, USAGE ON SCHEMA public TO {role}"),
+    );
+    // Somebody else makes the tables.
+    drop(database.join("other").await);
+    let error = refusal(&database.text(&role), &copy).await;
+    assert_says(&error, "write to the journal", "GRANT SELECT, INSERT, UPDATE, DELETE ON");
+    let grant = error.remedy();
+    let (_, grant) = grant.split_once(": ").unwrap();
+    database.run(grant).await;
+    let address = Address::parse(&database.text(&role)).unwrap();
+    let mut member = Member::join(&address, &copy, owner("me")).await.unwrap();
+    let mut writer = member.follow().await.unwrap();
+    introduce(&mut writer, "one").await.unwrap();
+}
+
+#[tokio::test]
+async fn databases_of_something_else_are_left_alone() {
+    let Some(database) = Database::create("").await else { return };
+    database.run("CREATE TABLE spelrum_changes (number bigint, author text)").await;
+    let copy = database.copy("copy");
+    let error = refusal(&database.text("spelrum"), &copy).await;
+    assert_says(&error, "its table spelrum_changes is not Spelrum's", "search_path");
+    assert_eq!(
+        database.run("SELECT 1 FROM pg_tables WHERE tablename = 'spelrum_owner'").await.len(),
+        0
+    );
+
+    database.run("DROP TABLE spelrum_changes").await;
+    let mut member = database.join("first").await;
+    let empty = fetch(&database.address(), &database.copy("fetched")).await.unwrap_err();
+    assert_says(&empty, "none yet", "spelrum share");
+    // Somebody's database where the copy would be: with an empty journal, and with one of another database.
+    Writer::open(&copy).await.unwrap().close().await.unwrap();
+    let before = std::fs::read(&copy).unwrap();
+    let error = refusal(&database.text("spelrum"), &copy).await;
+    assert_says(&error, "not a copy of the database in the journal", "left as it is");
+    member.follow().await.unwrap().close().await.unwrap();
+    let error = refusal(&database.text("spelrum"), &copy).await;
+    assert_says(&error, "not a copy of the database in the journal", "spelrum share");
+    assert!(std::fs::read(&copy).unwrap() == before, "it is as it was");
+    let taken = fetch(&database.address(), &copy).await.unwrap_err();
+    assert_says(&taken, "already", "another file");
+
+    let fresh = database.copy("fresh");
+    database.run("UPDATE spelrum_owner SET schema = schema + 1").await;
+    assert_says(&refusal(&database.text("spelrum"), &fresh).await, "its schema is", "upgrade");
+    database
+        .run("ALTER TABLE spelrum_owner ADD later int; UPDATE spelrum_owner SET format = 2")
+        .await;
+    assert_says(&refusal(&database.text("spelrum"), &fresh).await, "its format is 2", "upgrade");
+}

@@ -1,0 +1,244 @@
+//! Coordinators that share a database.
+
+use std::time::{Duration, Instant};
+
+use spelrum_journal::{JournalError, Member, fetch, share};
+use spelrum_store::{Readers, StoreError, Writer};
+use spelrum_test_support::PostgresServer;
+use sqlx::Row as _;
+
+use crate::server::{Database, introduce, names, owner};
+
+#[tokio::test]
+async fn an_owner_that_was_replaced_writes_no_more_and_follows() {
+    let Some(database) = Database::create("").await else { return };
+    let (mut first, mut second) = (database.join("first").await, database.join("second").await);
+    let mut old = first.follow().await.unwrap();
+    introduce(&mut old, "one").await.unwrap();
+    assert_eq!(*second.owner().borrow(), None, "it has not looked yet");
+    // The owner is alive: nobody takes over.
+    let waited = tokio::time::timeout(Duration::from_secs(2), second.follow()).await;
+    assert!(waited.is_err(), "{waited:?}");
+    assert_eq!(*second.owner().borrow(), Some(owner("first")));
+    assert_eq!(*first.owner().borrow(), Some(owner("first")));
+
+    // As if it had been silent.
+    database.run("UPDATE spelrum_owner SET released = true").await;
+    let mut new = second.follow().await.unwrap();
+    introduce(&mut new, "two").await.unwrap();
+    let refused = introduce(&mut old, "lost").await;
+    assert!(matches!(refused, Err(StoreError::TakenOver { .. })), "{refused:?}");
+    assert!(matches!(introduce(&mut old, "lost").await, Err(StoreError::TakenOver { .. })));
+    old.close().await.unwrap();
+    // What the old owner does not own, it does not release.
+    first.release().await.unwrap();
+    introduce(&mut new, "three").await.unwrap();
+    assert_eq!(names(&new.readers()).await, ["one", "two", "three"]);
+    new.close().await.unwrap();
+    second.release().await.unwrap();
+
+    let again = first.follow().await.unwrap();
+    assert_eq!(names(&again.readers()).await, ["one", "two", "three"]);
+    assert_eq!(*first.owner().borrow(), Some(owner("first")));
+    let epochs = again.readers().query("SELECT count(*) FROM coordinators", 1).await.unwrap();
+    assert_eq!(epochs.rows[0][0], spelrum_store::SqlValue::Integer(4), "one made the database");
+}
+
+#[tokio::test]
+async fn two_that_race_for_an_empty_server_get_one_database() {
+    let Some(database) = Database::create("").await else { return };
+    let (mut first, mut second) = tokio::join!(database.join("first"), database.join("second"));
+    let (writer, mut other) = tokio::select! {
+        writer = first.follow() => (writer.unwrap(), second),
+        writer = second.follow() => (writer.unwrap(), first),
+    };
+    let mut writer = writer;
+    introduce(&mut writer, "one").await.unwrap();
+    let uuid = writer.database_uuid().await.unwrap();
+    drop(writer);
+    database.run("UPDATE spelrum_owner SET released = true").await;
+    let mut writer = other.follow().await.unwrap();
+    assert_eq!(writer.database_uuid().await.unwrap(), uuid);
+    assert_eq!(names(&writer.readers()).await, ["one"]);
+}
+
+/// Connections are cut while changes are appended: each is there once, whatever became of the answer.
+#[tokio::test]
+async fn lost_answers_neither_lose_nor_double_changes() {
+    let Some(database) = Database::create("").await else { return };
+    let mut member = database.join("copy").await;
+    let mut writer = member.follow().await.unwrap();
+    let mut killer = database.connect().await;
+    let killing = tokio::spawn(async move {
+        let sql = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        let mut killed = 0_i64;
+        loop {
+            tokio::time::sleep(Duration::from_millis(7)).await;
+            killed += sqlx::raw_sql(sql).fetch_one(&mut killer).await.unwrap().get::<i64, _>(0);
+            if killed >= 30 {
+                return;
+            }
+        }
+    });
+    let mut expected = Vec::new();
+    while !killing.is_finished() || expected.len() < 20 {
+        let name = format!("worker {}", expected.len());
+        introduce(&mut writer, &name).await.unwrap();
+        expected.push(name);
+    }
+    killing.await.unwrap();
+    assert_eq!(names(&writer.readers()).await, expected);
+    let place = writer.place().number;
+    assert_eq!(database.number("SELECT count(*) FROM spelrum_changes").await, place);
+    assert_eq!(database.number("SELECT max(number) FROM spelrum_changes").await, place);
+    let file = database.copy("plain.db");
+    fetch(&database.address(), &file).await.unwrap();
+    assert_eq!(names(&Readers::open(&file).await.unwrap()).await, expected);
+    // It is a database of its own.
+    let mut plain = Writer::open(&file).await.unwrap();
+    assert_ne!(plain.database_uuid().await.unwrap(), writer.database_uuid().await.unwrap());
+}
+
+/// A connection that nothing comes from any more is given up.
+#[tokio::test]
+async fn stalled_connections_are_given_up() {
+    let Some(database) = Database::create("").await else { return };
+    let mut member = database.join("copy").await;
+    let mut writer = member.follow().await.unwrap();
+    introduce(&mut writer, "before").await.unwrap();
+    let sql = "SELECT pid::bigint FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%spelrum%'";
+    let backends: Vec<i64> = database.run(sql).await.iter().map(|row| row.get(0)).collect();
+    let signal = |signal: &str| {
+        let pids = backends.iter().map(ToString::to_string);
+        let killed = std::process::Command::new("kill").arg(signal).args(pids).status().unwrap();
+        assert!(killed.success());
+    };
+    signal("-STOP");
+    let began = Instant::now();
+    let appended = introduce(&mut writer, "meanwhile").await;
+    signal("-CONT");
+    appended.unwrap();
+    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+    introduce(&mut writer, "after").await.unwrap();
+    assert_eq!(names(&writer.readers()).await, ["before", "meanwhile", "after"]);
+}
+
+#[tokio::test]
+async fn a_base_replaces_many_changes_and_is_fetched() {
+    let Some(database) = Database::create("").await else { return };
+    let mut member = database.join("copy").await;
+    let mut writer = member.follow().await.unwrap();
+    // Hardly compressible.
+    let mut state = 1_u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        char::from(b'0' + u8::try_from(state >> 58).unwrap())
+    };
+    let mut expected = Vec::new();
+    for _ in 0..6 {
+        let name: String = (0..4 << 20).map(|_| random()).collect();
+        introduce(&mut writer, &name).await.unwrap();
+        expected.push(name);
+    }
+    let began = Instant::now();
+    let base = "SELECT base_number FROM spelrum_owner";
+    while database.number(base).await == 0 {
+        assert!(began.elapsed() < Duration::from_secs(60), "the base is not replaced");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(
+        database.number("SELECT count(DISTINCT (number, term)) FROM spelrum_bases").await,
+        1
+    );
+    introduce(&mut writer, "after").await.unwrap();
+    expected.push("after".to_owned());
+    writer.close().await.unwrap();
+    member.release().await.unwrap();
+    // Without the changes in the base, and with a damaged copy.
+    database
+        .run("DELETE FROM spelrum_changes WHERE number <= (SELECT base_number FROM spelrum_owner)")
+        .await;
+    let copy = database.copy("damaged");
+    std::fs::copy(database.copy("copy"), &copy).unwrap();
+    let mut bytes = std::fs::read(&copy).unwrap();
+    bytes[4_096..40_960].fill(7);
+    std::fs::write(&copy, bytes).unwrap();
+    for name in ["fresh", "damaged"] {
+        let mut other = database.join(name).await;
+        let writer = other.follow().await.unwrap();
+        assert!(names(&writer.readers()).await == expected, "{name}");
+        writer.close().await.unwrap();
+        other.release().await.unwrap();
+    }
+    assert!(database.copy("damaged-replaced").exists());
+    assert!(!database.copy("fresh-base").exists() && !database.copy("copy-upload").exists());
+}
+
+#[tokio::test]
+async fn a_file_is_shared_and_stays() {
+    let Some(database) = Database::create("").await else { return };
+    let file = database.copy("file.db");
+    let missing = share(&database.address(), &file).await;
+    assert!(matches!(missing, Err(JournalError::Store(StoreError::MissingDatabase { .. }))));
+    let mut writer = Writer::open(&file).await.unwrap();
+    introduce(&mut writer, "one").await.unwrap();
+    let held = share(&database.address(), &file).await;
+    assert!(matches!(held, Err(JournalError::Store(StoreError::Held { .. }))), "{held:?}");
+    writer.close().await.unwrap();
+    share(&database.address(), &file).await.unwrap();
+    let twice = share(&database.address(), &file).await;
+    assert!(matches!(twice, Err(JournalError::InUse { .. })), "{twice:?}");
+
+    let mut member = database.join("copy").await;
+    let mut writer = member.follow().await.unwrap();
+    introduce(&mut writer, "two").await.unwrap();
+    assert_eq!(names(&writer.readers()).await, ["one", "two"]);
+    assert_eq!(names(&Readers::open(&file).await.unwrap()).await, ["one"]);
+    // A copy whose changes the journal has not is replaced, and kept.
+    writer.close().await.unwrap();
+    member.release().await.unwrap();
+    database.run("DELETE FROM spelrum_changes; UPDATE spelrum_owner SET last = 0").await;
+    let writer = member.follow().await.unwrap();
+    assert_eq!(names(&writer.readers()).await, ["one"]);
+    let kept = database.copy("copy-replaced");
+    assert_eq!(names(&Readers::open(&kept).await.unwrap()).await, ["one", "two"]);
+}
+
+/// The server is lost, and its synchronous standby is promoted in its place.
+#[tokio::test]
+async fn a_promoted_standby_has_all_that_was_acknowledged() {
+    let Some(primary) = PostgresServer::start() else { return };
+    let standby = primary.standby();
+    let directory = tempfile::tempdir().unwrap();
+    let link = directory.path().join("server");
+    std::os::unix::fs::symlink(primary.socket_directory(), &link).unwrap();
+    let database = Database::on(&link, "postgres");
+    database.run("ALTER SYSTEM SET synchronous_standby_names = '*'").await;
+    database.run("SELECT pg_reload_conf()").await;
+    let mut member = database.join("copy").await;
+    let mut writer = member.follow().await.unwrap();
+    introduce(&mut writer, "before").await.unwrap();
+    let at_standby = Database::on(standby.socket_directory(), "postgres");
+    let (address, other) = (at_standby.address(), database.copy("other"));
+    let refused = Member::join(&address, &other, owner("other")).await;
+    assert!(matches!(refused, Err(JournalError::ReadOnly { .. })));
+
+    drop(primary);
+    let promoting = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        at_standby.run("ALTER SYSTEM RESET synchronous_standby_names").await;
+        at_standby.run("SELECT pg_promote()").await;
+        std::fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink(standby.socket_directory(), &link).unwrap();
+    };
+    let (appended, ()) = tokio::join!(introduce(&mut writer, "meanwhile"), promoting);
+    appended.unwrap();
+    introduce(&mut writer, "after").await.unwrap();
+    drop(writer);
+    let file = database.copy("plain.db");
+    fetch(&database.address(), &file).await.unwrap();
+    let readers = Readers::open(&file).await.unwrap();
+    assert_eq!(names(&readers).await, ["before", "meanwhile", "after"]);
+}
