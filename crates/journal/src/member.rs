@@ -16,7 +16,7 @@ use crate::error::JournalError;
 use crate::log::{Claim, Head, Log as _, catch_up, follow};
 use crate::ownership::Ownership;
 use crate::patience::{Patience, SILENCE};
-use crate::replica::{INCOMPLETE, LocalReplica};
+use crate::replica::{INCOMPLETE, LocalReplica, check};
 use crate::server::Server;
 use crate::tables::prepare;
 
@@ -52,9 +52,8 @@ impl Member {
         let mut server = Server::new(address.clone());
         prepare(&mut server).await?;
         let head = server.head().await?;
-        let replica = LocalReplica::open(copy).await?;
-        replica.check(head.database.as_ref())?;
-        replica.close().await?;
+        check(copy, head.database.as_ref()).await?;
+        LocalReplica::open(copy).await?.close().await?;
         let owner = watch::Sender::new(head.current_owner());
         let claim = Claim { holder: Uuid::new_v4().to_string(), owner: me };
         Ok(Self { server, path: copy.to_owned(), claim, owner, term: None })
@@ -115,8 +114,6 @@ impl Member {
     async fn own(&mut self, term: i64, replica: LocalReplica) -> Result<Writer, JournalError> {
         let (mut ownership, bases) =
             Ownership::begin(self.server.address(), term, self.owner.clone());
-        let head = self.server.head().await?;
-        replica.check(head.database.as_ref())?;
         let state = replica.close().await?;
         match state {
             None => {

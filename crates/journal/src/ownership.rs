@@ -1,6 +1,6 @@
 //! What a coordinator does while it owns a database: it appends, shows that it is alive, and replaces the base.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -148,16 +148,24 @@ async fn beat(mut server: Server, term: i64, published: watch::Sender<Option<Own
     }
 }
 
+/// A file that is removed however the work on it ends.
+struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = remove(&self.0);
+    }
+}
+
 impl Bases {
     /// Goes on until the ownership ends.
     pub(crate) fn begin(self, readers: Readers) {
         let alive = self.alive.clone();
         alive.spawn(async move {
-            let copy = beside(readers.path(), "-upload");
+            let copy = Temporary(beside(readers.path(), "-upload"));
             let mut server = Server::new(self.address.clone());
             loop {
-                let replaced = self.replace_when_due(&mut server, &readers, &copy).await;
-                let _ = remove(&copy);
+                let replaced = self.replace_when_due(&mut server, &readers, &copy.0).await;
                 if let Err(error) = replaced {
                     tracing::warn!("failed to replace the base in the journal: {error}");
                     tokio::time::sleep(BASE_AGAIN).await;
@@ -196,6 +204,7 @@ impl Bases {
         let state = snapshot(readers.clone(), copy, move || alive.is_over()).await?;
         let number = state.place.number;
         let base = upload(server, self.term, copy, state).await?;
+        remove(copy)?;
         server.forget(self.term, KEPT_CHANGES).await?;
         tracing::info!(
             "the base in the journal has all changes up to {number} ({} bytes)",

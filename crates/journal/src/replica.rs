@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use spelrum_store::StoreError;
-use spelrum_store::shared::{LocalCopy, schema};
+use spelrum_store::shared::{LocalCopy, Place, schema};
+use spelrum_store::{Readers, SqlValue, StoreError};
 
 use crate::base::{at, beside, download, remove, rename, state};
 use crate::error::JournalError;
@@ -28,7 +28,7 @@ pub(crate) struct LocalReplica {
 }
 
 impl LocalReplica {
-    /// Opens the copy. One that is damaged counts as absent: all of it is in the journal.
+    /// Opens the copy, which [`check`] has accepted. One that is damaged counts as absent: all of it is in the journal.
     ///
     /// # Errors
     /// If another process has it, or it is not a database of ours.
@@ -44,21 +44,6 @@ impl LocalReplica {
         Ok(Self { path: path.to_owned(), copy, is_fetched: false, replaced: 0 })
     }
 
-    /// Refuses a file that is not a copy of the database in the journal.
-    pub(crate) fn check(&self, database: Option<&Database>) -> Result<(), JournalError> {
-        let other = || JournalError::OtherDatabase { path: self.path.clone() };
-        let Some(database) = database else {
-            return if self.path.exists() { Err(other()) } else { Ok(()) };
-        };
-        if database.schema > schema() {
-            return Err(JournalError::NewerSchema { schema: database.schema, known: schema() });
-        }
-        match &self.copy {
-            Some(copy) if copy.database_uuid() != database.uuid => Err(other()),
-            _ => Ok(()),
-        }
-    }
-
     /// Closes the file, which is complete afterwards; returns what is in it.
     pub(crate) async fn close(self) -> Result<Option<State>, JournalError> {
         let Some(copy) = self.copy else { return Ok(None) };
@@ -66,6 +51,42 @@ impl LocalReplica {
         copy.close().await?;
         Ok(Some(state))
     }
+}
+
+/// Refuses a database that this release does not know, and a file that is not a copy of it, without a change to the file.
+pub(crate) async fn check(path: &Path, database: Option<&Database>) -> Result<(), JournalError> {
+    let other = || JournalError::OtherDatabase { path: path.to_owned() };
+    if let Some(database) = database {
+        check_schema(database)?;
+    }
+    if !path.exists() {
+        return Ok(());
+    }
+    let database = database.ok_or_else(other)?;
+    let uuid = match Readers::open(path).await {
+        Ok(readers) => {
+            let uuid = readers.query("SELECT uuid FROM databases", 1).await;
+            readers.close().await;
+            uuid
+        }
+        Err(error) => Err(error),
+    };
+    match uuid {
+        Ok(table) => match table.rows.first().and_then(|row| row.first()) {
+            Some(SqlValue::Text(uuid)) if **uuid == *database.uuid => Ok(()),
+            _ => Err(other()),
+        },
+        // Whatever it is, it is kept beside the copy that replaces it.
+        Err(error) if is_broken(&error) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn check_schema(database: &Database) -> Result<(), JournalError> {
+    if database.schema > schema() {
+        return Err(JournalError::NewerSchema { schema: database.schema, known: schema() });
+    }
+    Ok(())
 }
 
 /// Whether only another copy helps.
@@ -83,10 +104,7 @@ impl Replica for LocalReplica {
         Some(state)
     }
 
-    async fn apply(
-        &mut self,
-        changes: Vec<(spelrum_store::shared::Place, Vec<u8>)>,
-    ) -> Result<(), JournalError> {
+    async fn apply(&mut self, changes: Vec<(Place, Vec<u8>)>) -> Result<(), JournalError> {
         let Some(copy) = &mut self.copy else { return Ok(()) };
         match copy.apply(changes).await {
             Ok(()) => self.replaced = 0,
@@ -107,7 +125,10 @@ impl Replica for LocalReplica {
         log: &mut L,
         database: &Database,
     ) -> Result<(), JournalError> {
-        self.check(Some(database))?;
+        check_schema(database)?;
+        if self.copy.as_ref().is_some_and(|copy| copy.database_uuid() != database.uuid) {
+            return Err(JournalError::OtherDatabase { path: self.path.clone() });
+        }
         let incomplete = beside(&self.path, INCOMPLETE);
         if !download(log, &database.base, &incomplete).await? {
             return remove(&incomplete);
