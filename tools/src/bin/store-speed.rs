@@ -8,7 +8,8 @@
 //!
 //! `… --bin store-speed -- rebuild [LEASES] [DIRECTORY]` measures instead what a start of the scheduler
 //! reads where so many leases have ended; `… -- experiments [COUNT] [DIRECTORY]` what a submit, `status` and
-//! the like take beside so many experiments of two cells that are finished.
+//! the like take beside so many experiments of two cells that are finished. `… -- shared URL [GAMES] [DIRECTORY]` measures
+//! the first in a database that coordinators share, on an empty PostgreSQL database.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement for people")]
 
 use spelrum_engine::games::TicTacToe;
@@ -22,6 +23,7 @@ use spelrum_answers::Machine;
 use spelrum_engine::{
     EndedBy, GameRecord, MoveRecord, Outcome, SearchReport, Side, Value, termination_named,
 };
+use spelrum_journal::{Address, Member, Owner};
 use spelrum_model::ExperimentState;
 use spelrum_model::{
     AxisValue, CellId, Conditions, DefinitionJson, GameId, GameRange, LeaseId, OpeningsRule, Plan,
@@ -41,6 +43,7 @@ async fn main() {
     let mut arguments = std::env::args().skip(1).peekable();
     let rebuilds = arguments.next_if(|first| first == "rebuild").is_some();
     let has_experiments = arguments.next_if(|first| first == "experiments").is_some();
+    let shared = arguments.next_if(|first| first == "shared").map(|_| arguments.next().unwrap());
     let usual = match (rebuilds, has_experiments) {
         (true, _) => 2_000_000,
         (_, true) => 5_000,
@@ -51,7 +54,14 @@ async fn main() {
     let directory = directory.join(format!("store-speed-{}", std::process::id()));
     std::fs::create_dir(&directory).unwrap();
     let path = directory.join("results.db");
-    let mut writer = Writer::open(&path).await.unwrap();
+    let mut writer = match &shared {
+        None => Writer::open(&path).await.unwrap(),
+        Some(url) => {
+            let me = Owner { name: "store-speed".to_owned(), address: String::new() };
+            let address = Address::parse(url).unwrap();
+            Member::join(&address, &path, me).await.unwrap().follow().await.unwrap()
+        }
+    };
     if rebuilds {
         rebuild(&mut writer, count).await;
         writer.close().await.unwrap();
