@@ -9,6 +9,22 @@ use crate::error::JournalError;
 /// Schemes of an address.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
+/// The parameters of an address: those of libpq that the library has. What is asked for at the start (`options`) is not
+/// among them, since poolers refuse it.
+const PARAMETERS: [&str; 11] = [
+    "application_name",
+    "dbname",
+    "host",
+    "hostaddr",
+    "password",
+    "port",
+    "sslcert",
+    "sslkey",
+    "sslmode",
+    "sslrootcert",
+    "user",
+];
+
 /// The address of a database on a PostgreSQL server: `postgres://user@host:port/database`, with libpq's parameters
 /// after `?`. What it omits comes from libpq's environment variables, and the password also from its password file.
 ///
@@ -34,6 +50,15 @@ impl Address {
         let invalid = |problem: &str| JournalError::Address { problem: problem.to_owned() };
         if !Self::is_one(text) {
             return Err(invalid("it does not begin with postgres://"));
+        }
+        // The library would show what it does not know.
+        let parameters = text.split_once('?').map_or("", |(_, parameters)| parameters);
+        for parameter in parameters.split(['&', '#']).filter(|parameter| !parameter.is_empty()) {
+            let name = parameter.split('=').next().unwrap_or_default();
+            if !PARAMETERS.contains(&name) {
+                let names = PARAMETERS.join(", ");
+                return Err(invalid(&format!("a parameter after ? is none of {names}")));
+            }
         }
         let options: PgConnectOptions =
             text.parse().map_err(|_| invalid("it is not a URL with parameters of libpq"))?;

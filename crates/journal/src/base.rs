@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use spelrum_store::Readers;
@@ -12,13 +11,11 @@ use spelrum_store::shared::LocalCopy;
 
 use crate::compression::{compress, expand};
 use crate::error::JournalError;
-use crate::log::{Base, Database, Log, State};
+use crate::log::{Base, Database, Log, PART_TRIED, State};
 use crate::server::Server;
 
 /// The bytes of a file in a part.
 const PART_BYTES: u64 = 1 << 20;
-/// How often a part is tried, and the wait between.
-pub(crate) const PART_TRIED: (u32, Duration) = (20, Duration::from_millis(500));
 
 /// A path beside another one.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
@@ -44,6 +41,15 @@ pub(crate) fn remove(path: &Path) -> Result<(), JournalError> {
         }
     }
     Ok(())
+}
+
+/// A file that is removed however the work on it ends.
+pub(crate) struct Temporary(pub(crate) PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = remove(&self.0);
+    }
 }
 
 pub(crate) fn state(copy: &LocalCopy) -> State {

@@ -13,6 +13,7 @@ mod compression;
 mod error;
 mod log;
 mod member;
+mod owner;
 mod ownership;
 mod patience;
 mod replica;
@@ -23,4 +24,5 @@ mod tables;
 
 pub use address::Address;
 pub use error::JournalError;
-pub use member::{Member, Owner, fetch, share};
+pub use member::{Member, fetch, share};
+pub use owner::Owner;

@@ -8,13 +8,15 @@ use std::time::Duration;
 use spelrum_store::shared::Place;
 
 use crate::error::JournalError;
-use crate::member::Owner;
+use crate::owner::Owner;
 use crate::patience::Patience;
 
 /// Waits between two attempts: the first, and the longest.
 const BACKOFF: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
 /// How long an append is tried.
 const APPEND_TRIED: Duration = Duration::from_secs(60);
+/// How often a part of a base is tried, and the wait between.
+pub(crate) const PART_TRIED: (u32, Duration) = (20, Duration::from_millis(500));
 /// Time between two looks at the journal.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -269,8 +271,11 @@ async fn look<L: Log>(
     let head = log.head().await?;
     let is_silent = patience.is_over((head.term, head.beat), asked, log.now());
     publish(&head);
-    if head.database.is_some() {
-        catch_up(log, copy).await?;
+    match (&head.database, copy.state()) {
+        (Some(_), _) => catch_up(log, copy).await?,
+        (None, None) => {}
+        // The journal was emptied: this copy is the last there is.
+        (None, Some(_)) => return Err(JournalError::NoDatabase),
     }
     // Where this process is the owner, it took over without learning so, or its writer was closed: nobody else appends.
     if !(is_silent || head.is_released || head.holder == claim.holder) {
@@ -319,4 +324,40 @@ fn follow_on(
     let is_next = |(change, number): (&(Place, Vec<u8>), i64)| change.0.number == number;
     let are_next = changes.iter().zip(place.number + 1..).all(is_next);
     (*schema == database.schema && *uuid == database.uuid && are_next).then_some(changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changes(numbers_and_terms: &[(i64, i64)]) -> Vec<(Place, Vec<u8>)> {
+        let change = |&(number, term)| (Place { number, term }, Vec::new());
+        numbers_and_terms.iter().map(change).collect()
+    }
+
+    #[test]
+    fn only_a_copy_from_which_the_journal_goes_on_follows() {
+        let place = Place { number: 5, term: 2 };
+        let base = Base { place, uploaded_in: 2, parts: 1, bytes: 1, sha256: Vec::new() };
+        let database = Database { uuid: "a".to_owned(), schema: 3, base };
+        let state = State { place, schema: 3, uuid: "a".to_owned() };
+        let next = |state: &State, journal: &[(i64, i64)]| {
+            follow_on(state, &database, changes(journal))
+                .map(|changes| changes.iter().map(|(place, _)| place.number).collect::<Vec<_>>())
+        };
+        assert_eq!(next(&state, &[(5, 2), (6, 2), (7, 3)]), Some(vec![6, 7]));
+        assert_eq!(next(&state, &[(5, 2)]), Some(vec![]));
+        // The change itself is deleted, and is that of the base.
+        assert_eq!(next(&state, &[(6, 2)]), Some(vec![6]));
+        assert_eq!(next(&state, &[]), Some(vec![]));
+        let later = State { place: Place { number: 7, term: 2 }, ..state.clone() };
+        assert_eq!(next(&later, &[]), None, "it is not in the journal");
+        assert_eq!(next(&later, &[(8, 3)]), None, "its change is deleted");
+        assert_eq!(next(&later, &[(7, 3)]), None, "another coordinator's change has its number");
+        assert_eq!(next(&state, &[(5, 2), (7, 2)]), None, "a gap");
+        let migrated = State { schema: 2, ..state.clone() };
+        assert_eq!(next(&migrated, &[(5, 2), (6, 2)]), None, "the owner has migrated");
+        let other = State { uuid: "b".to_owned(), ..state };
+        assert_eq!(next(&other, &[(5, 2)]), None, "another database");
+    }
 }

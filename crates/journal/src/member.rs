@@ -11,9 +11,10 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::address::Address;
-use crate::base::{at, beside, remove, rename, settle, snapshot, upload};
+use crate::base::{Temporary, at, beside, remove, rename, settle, snapshot};
 use crate::error::JournalError;
 use crate::log::{Claim, Head, Log as _, catch_up, follow};
+use crate::owner::Owner;
 use crate::ownership::Ownership;
 use crate::patience::{Patience, SILENCE};
 use crate::replica::{INCOMPLETE, LocalReplica, check};
@@ -22,15 +23,6 @@ use crate::tables::prepare;
 
 /// Wait after an attempt to own the database that failed.
 const AGAIN: Duration = Duration::from_secs(1);
-
-/// A coordinator, as the others see it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Owner {
-    /// Its name, for people.
-    pub name: String,
-    /// Where the others connect to it: `host:port`.
-    pub address: String,
-}
 
 /// A coordinator that shares a database.
 #[derive(Debug)]
@@ -146,10 +138,14 @@ impl Member {
     /// # Errors
     /// If the server cannot be reached: the others take over when they have waited long enough.
     pub async fn release(&mut self) -> Result<(), JournalError> {
-        match self.term.take() {
-            Some(term) => self.server.release(term, &self.claim.holder).await,
-            None => Ok(()),
-        }
+        let Some(term) = self.term.take() else { return Ok(()) };
+        self.server.release(term, &self.claim.holder).await?;
+        self.owner.send_if_modified(|owner| {
+            let is_this = owner.as_ref() == Some(&self.claim.owner);
+            owner.take_if(|_| is_this);
+            is_this
+        });
+        Ok(())
     }
 }
 
@@ -168,9 +164,9 @@ pub async fn share(address: &Address, file: &Path) -> Result<(), JournalError> {
     if !file.exists() {
         return Err(StoreError::MissingDatabase { path: file.to_owned() }.into());
     }
-    let copy = beside(file, "-upload");
+    let copy = Temporary(beside(file, "-upload"));
     let writer = Writer::open(file).await?;
-    let copied = snapshot(writer.readers(), &copy, || false).await;
+    let copied = snapshot(writer.readers(), &copy.0, || false).await;
     writer.close().await?;
     let state = copied?;
     // A coordinator that makes a database at this moment loses its term, and follows this one.
@@ -182,10 +178,10 @@ pub async fn share(address: &Address, file: &Path) -> Result<(), JournalError> {
         Some(_) => None,
     };
     let term = taken.ok_or_else(in_use)?;
-    let uploaded = upload(&mut server, term, &copy, state).await;
-    remove(&copy)?;
-    uploaded?;
-    server.release(term, &claim.holder).await
+    let (mut ownership, _) = Ownership::begin(address, term, watch::Sender::new(None));
+    let uploaded = ownership.upload(&copy.0, state).await;
+    server.release(term, &claim.holder).await?;
+    uploaded
 }
 
 /// Writes a copy of a shared database as a plain file.
@@ -205,18 +201,19 @@ pub async fn fetch(address: &Address, to: &Path) -> Result<(), JournalError> {
     if server.head().await?.database.is_none() {
         return Err(JournalError::NoDatabase);
     }
-    let incomplete = beside(to, "-unfinished");
-    remove(&incomplete)?;
-    let mut replica = LocalReplica::open(&incomplete).await?;
+    let temporary = Temporary(beside(to, "-unfinished"));
+    let incomplete = &temporary.0;
+    remove(incomplete)?;
+    let mut replica = LocalReplica::open(incomplete).await?;
     catch_up(&mut server, &mut replica).await?;
     replica.close().await?;
-    let file = OpenOptions::new().write(true).open(&incomplete).map_err(at(&incomplete))?;
+    let file = OpenOptions::new().write(true).open(incomplete).map_err(at(incomplete))?;
     let (offset, mark) = USER_VERSION;
-    file.write_all_at(&mark, offset).and_then(|()| file.sync_all()).map_err(at(&incomplete))?;
+    file.write_all_at(&mark, offset).and_then(|()| file.sync_all()).map_err(at(incomplete))?;
     // A link is made only where there is no file.
-    match std::fs::hard_link(&incomplete, to) {
+    match std::fs::hard_link(incomplete, to) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(exists().into()),
-        Err(_) => rename(&incomplete, to),
-        Ok(()) => remove(&incomplete),
+        Err(_) => rename(incomplete, to),
+        Ok(()) => remove(incomplete),
     }
 }

@@ -1,6 +1,6 @@
 //! What a coordinator does while it owns a database: it appends, shows that it is alive, and replaces the base.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -11,11 +11,11 @@ use spelrum_store::{Readers, StoreError};
 use tokio::sync::{Notify, watch};
 
 use crate::address::Address;
-use crate::base::{beside, remove, snapshot, upload};
+use crate::base::{Temporary, beside, remove, snapshot, upload};
 use crate::compression::compress;
 use crate::error::JournalError;
 use crate::log::{Log as _, State, append};
-use crate::member::Owner;
+use crate::owner::Owner;
 use crate::server::Server;
 
 /// Time between two beats, far below the silence after which others take over.
@@ -145,15 +145,6 @@ async fn beat(mut server: Server, term: i64, published: watch::Sender<Option<Own
             }
         };
         tokio::time::sleep(wait).await;
-    }
-}
-
-/// A file that is removed however the work on it ends.
-struct Temporary(PathBuf);
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = remove(&self.0);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The file of a coordinator that does not write.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use spelrum_store::shared::{LocalCopy, Place, schema};
 use spelrum_store::{Readers, SqlValue, StoreError};
@@ -15,6 +16,10 @@ pub(crate) const INCOMPLETE: &str = "-base";
 const REPLACED: &str = "-replaced";
 /// How often a copy is replaced without a change that could be applied to it.
 const REPLACED_TIMES: u32 = 3;
+
+/// How often a copy is tried that another process has, and the wait between.
+const HELD_TIMES: u32 = 10;
+const HELD_WAIT: Duration = Duration::from_millis(100);
 
 /// A copy at a path.
 #[derive(Debug)]
@@ -33,7 +38,15 @@ impl LocalReplica {
     /// # Errors
     /// If another process has it, or it is not a database of ours.
     pub(crate) async fn open(path: &Path) -> Result<Self, JournalError> {
-        let copy = match LocalCopy::open(path).await {
+        let mut left = HELD_TIMES;
+        let mut opened = LocalCopy::open(path).await;
+        // A call that was dropped may still end.
+        while left > 0 && matches!(opened, Err(StoreError::Held { .. })) {
+            left -= 1;
+            tokio::time::sleep(HELD_WAIT).await;
+            opened = LocalCopy::open(path).await;
+        }
+        let copy = match opened {
             Ok(copy) => copy,
             Err(error) if is_broken(&error) => {
                 tracing::warn!("the copy is fetched anew: {error}");

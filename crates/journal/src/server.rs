@@ -12,11 +12,10 @@ use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 
 use crate::address::Address;
-use crate::base::PART_TRIED;
 use crate::compression::expand;
 use crate::error::JournalError;
-use crate::log::{Base, Claim, Database, Head, Log, Reading};
-use crate::member::Owner;
+use crate::log::{Base, Claim, Database, Head, Log, PART_TRIED, Reading};
+use crate::owner::Owner;
 
 /// How long connecting and a small statement may take: a connection that stalls is given up.
 const PATIENT: Duration = Duration::from_secs(5);

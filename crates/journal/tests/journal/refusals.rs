@@ -28,6 +28,7 @@ fn addresses_are_parsed_and_hide_passwords() {
         "postgres://me:secret@host:secret/db",
         "postgres://secret@[",
         "postgres://a,b/secret",
+        "postgres://host/db?pasword=secret",
     ] {
         let error = Address::parse(wrong).unwrap_err();
         assert!(!error.to_string().contains("secret"), "{error}");

@@ -130,6 +130,9 @@ async fn a_base_replaces_many_changes_and_is_fetched() {
     let Some(database) = Database::create("").await else { return };
     let mut member = database.join("copy").await;
     let mut writer = member.follow().await.unwrap();
+    // Older changes, of which the latest 1,000 stay.
+    let older = "INSERT INTO spelrum_changes SELECT number, 1, '' FROM generate_series(-3000, -1) AS number";
+    database.run(older).await;
     // Hardly compressible.
     let mut state = 1_u64;
     let mut random = move || {
@@ -152,6 +155,11 @@ async fn a_base_replaces_many_changes_and_is_fetched() {
         database.number("SELECT count(DISTINCT (number, term)) FROM spelrum_bases").await,
         1
     );
+    let kept = "SELECT count(*) - (SELECT last - 1 FROM spelrum_owner) FROM spelrum_changes WHERE number <> 0";
+    while database.number(kept).await > 1_000 {
+        assert!(began.elapsed() < Duration::from_secs(60), "needless changes are not deleted");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
     introduce(&mut writer, "after").await.unwrap();
     expected.push("after".to_owned());
     writer.close().await.unwrap();
