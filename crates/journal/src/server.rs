@@ -19,8 +19,14 @@ use crate::owner::Owner;
 
 /// How long connecting and a small statement may take: a connection that stalls is given up.
 const PATIENT: Duration = Duration::from_secs(5);
+/// How long a reading of changes may take.
+const READ_PATIENT: Duration = Duration::from_secs(20);
 /// How long a statement with much data may take.
 const MORE_PATIENT: Duration = Duration::from_secs(60);
+/// Begins a statement that writes the head. No timeout of the role's own may end it: one that ends the wait for a
+/// synchronous standby would make the server acknowledge what is on its own disk only. But nobody waits for the row for
+/// longer than this program waits for the answer.
+const WRITE: &str = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 4000;";
 /// Changes that are read at once: so many, or so many bytes as they are stored.
 const READ_CHANGES: i64 = 1_000;
 const READ_BYTES: i64 = 8 << 20;
@@ -174,7 +180,7 @@ impl Server {
     /// Lets the others take over.
     pub(crate) async fn release(&mut self, term: i64, holder: &str) -> Result<(), JournalError> {
         let sql = format!(
-            "UPDATE spelrum_owner SET released = true, beat = beat + 1
+            "{WRITE} UPDATE spelrum_owner SET released = true, beat = beat + 1
             WHERE id = 1 AND term = {term} AND holder = {}",
             text(holder)
         );
@@ -228,7 +234,7 @@ impl Server {
     ) -> Result<bool, JournalError> {
         let Database { uuid, schema, base } = database;
         let sql = format!(
-            "UPDATE spelrum_owner SET beat = beat + 1, database_uuid = {}, schema = {schema},
+            "{WRITE} UPDATE spelrum_owner SET beat = beat + 1, database_uuid = {}, schema = {schema},
                 last = greatest(last, {number}), base_number = {number}, base_term = {},
                 base_uploaded_in = {}, base_parts = {}, base_bytes = {}, base_sha256 = {}
             WHERE id = 1 AND term = {term} RETURNING term",
@@ -288,7 +294,7 @@ impl Log for Server {
     async fn append(&mut self, place: Place, changes: &[u8]) -> Result<bool, JournalError> {
         let Place { number, term } = place;
         let sql = format!(
-            "WITH owner AS (
+            "{WRITE} WITH owner AS (
                 UPDATE spelrum_owner SET beat = beat + 1, last = {number}
                 WHERE id = 1 AND term = {term} AND NOT released AND last = {number} - 1
                 RETURNING term
@@ -305,7 +311,8 @@ impl Log for Server {
     async fn beat(&mut self, term: i64, last: Option<i64>) -> Result<bool, JournalError> {
         let last = last.map_or_else(String::new, |last| format!("AND last = {last}"));
         let sql = format!(
-            "UPDATE spelrum_owner SET beat = beat + 1 WHERE id = 1 AND term = {term} {last} RETURNING term"
+            "{WRITE} UPDATE spelrum_owner SET beat = beat + 1
+            WHERE id = 1 AND term = {term} {last} RETURNING term"
         );
         Ok(!self.rows(sql).await?.is_empty())
     }
@@ -324,7 +331,7 @@ impl Log for Server {
             first = number.saturating_add(1),
             until = number.saturating_add(READ_CHANGES),
         );
-        let rows = self.rows_within(sql, MORE_PATIENT).await?;
+        let rows = self.rows_within(sql, READ_PATIENT).await?;
         let database = rows.first().map(|row| self.database(row)).transpose()?.flatten();
         let mut changes = Vec::new();
         for row in &rows {
@@ -356,7 +363,7 @@ impl Log for Server {
         claim: &Claim,
     ) -> Result<Option<i64>, JournalError> {
         let sql = format!(
-            "UPDATE spelrum_owner SET term = greatest(term, {above}) + 1, beat = beat + 1,
+            "{WRITE} UPDATE spelrum_owner SET term = greatest(term, {above}) + 1, beat = beat + 1,
                 holder = {}, name = {}, address = {}, released = false
             WHERE id = 1 AND term = {} AND beat = {} RETURNING term",
             text(&claim.holder),
