@@ -113,7 +113,7 @@ impl World {
 
     /// How long a message takes: mostly milliseconds, now and then longer than anybody waits.
     pub(super) fn latency(&mut self) -> u64 {
-        if self.now < FAULTS_END && self.random(100) == 0 {
+        if self.now < FAULTS_END && self.random(25) == 0 {
             return self.random(8 * SECOND);
         }
         MILLISECOND + self.random(10 * MILLISECOND)
