@@ -252,24 +252,25 @@ impl JournalError {
     /// Whether trying again cannot help.
     #[must_use]
     pub fn is_lasting(&self) -> bool {
-        match self {
-            // While a server fails over, its address may lead to the old one, to the new one, or nowhere.
-            Self::Unreachable { .. } | Self::ReadOnly { .. } | Self::Refused => false,
-            // Mistakes of the statement or of the rights; all else can pass.
-            Self::Server { code, .. } => code.as_deref().is_some_and(|code| {
+        // Mistakes of the statement or of the rights; all else that a server says can pass.
+        if let Self::Server { code, .. } = self {
+            return code.as_deref().is_some_and(|code| {
                 ["22", "42", "3D", "3F", "0A"].iter().any(|class| code.starts_with(class))
-            }),
-            _ => true,
+            });
         }
+        // While a server fails over, its address may lead to the old one, to the new one, or nowhere.
+        !matches!(self, Self::Unreachable { .. } | Self::ReadOnly { .. } | Self::Refused)
     }
 }
 
 impl From<JournalError> for StoreError {
     fn from(error: JournalError) -> Self {
-        match error {
-            JournalError::Store(error) => error,
-            JournalError::TakenOver { term, own } => Self::TakenOver { found: term, own },
-            error => Self::Journal { problem: error.to_string(), remedy: error.remedy() },
+        if let JournalError::Store(error) = error {
+            return error;
         }
+        if let JournalError::TakenOver { term, own } = error {
+            return Self::TakenOver { found: term, own };
+        }
+        Self::Journal { problem: error.to_string(), remedy: error.remedy() }
     }
 }

@@ -1,6 +1,8 @@
 //! Several coordinators with one server, all simulated: time, messages, kills, partitions and pauses come from a seed.
 //! The decisions are those of the product; what is wrong on purpose must be noticed.
 
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
 mod world;
 
 use std::collections::BTreeMap;
@@ -77,10 +79,8 @@ impl Way {
     }
 
     async fn done(&self, question: Question) -> Result<bool, JournalError> {
-        match self.ask(question).await? {
-            Answer::Done(is_done) => Ok(is_done),
-            _ => unreachable!(),
-        }
+        let Answer::Done(is_done) = self.ask(question).await? else { unreachable!() };
+        Ok(is_done)
     }
 
     async fn wait_us(&self, time: u64) {
@@ -99,10 +99,8 @@ impl Log for Way {
     }
 
     async fn head(&mut self) -> Result<Head, JournalError> {
-        match self.ask(Question::Head).await? {
-            Answer::Head(head) => Ok(head),
-            _ => unreachable!(),
-        }
+        let Answer::Head(head) = self.ask(Question::Head).await? else { unreachable!() };
+        Ok(head)
     }
 
     async fn append(&mut self, place: Place, changes: &[u8]) -> Result<bool, JournalError> {
@@ -120,17 +118,17 @@ impl Log for Way {
     }
 
     async fn read(&mut self, number: i64) -> Result<Reading, JournalError> {
-        match self.ask(Question::Read(number)).await? {
-            Answer::Reading(reading) => Ok(reading),
-            _ => unreachable!(),
-        }
+        let Answer::Reading(reading) = self.ask(Question::Read(number)).await? else {
+            unreachable!()
+        };
+        Ok(reading)
     }
 
     async fn part(&mut self, base: &Base, _: i64) -> Result<Option<Vec<u8>>, JournalError> {
-        match self.ask(Question::Part(base.place)).await? {
-            Answer::Part(part) => Ok(part),
-            _ => unreachable!(),
-        }
+        let Answer::Part(part) = self.ask(Question::Part(base.place)).await? else {
+            unreachable!()
+        };
+        Ok(part)
     }
 
     async fn take(
@@ -140,10 +138,11 @@ impl Log for Way {
         claim: &Claim,
     ) -> Result<Option<i64>, JournalError> {
         let (term, beat, claim) = (seen.term, seen.beat, claim.clone());
-        match self.ask(Question::Take { term, beat, above, claim }).await? {
-            Answer::Term(term) => Ok(term),
-            _ => unreachable!(),
-        }
+        let Answer::Term(term) = self.ask(Question::Take { term, beat, above, claim }).await?
+        else {
+            unreachable!()
+        };
+        Ok(term)
     }
 }
 

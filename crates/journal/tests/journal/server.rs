@@ -102,9 +102,9 @@ pub(crate) async fn names(readers: &Readers) -> Vec<String> {
     let sql = "SELECT name FROM workers ORDER BY worker_id";
     let rows = readers.query(sql, 10_000).await.unwrap().rows;
     rows.iter()
-        .map(|row| match &row[0] {
-            SqlValue::Text(name) => name.to_string(),
-            other => panic!("{other:?}"),
+        .map(|row| {
+            let SqlValue::Text(name) = &row[0] else { panic!("{row:?}") };
+            name.to_string()
         })
         .collect()
 }
