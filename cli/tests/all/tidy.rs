@@ -200,9 +200,10 @@ const LIBRARY: [&str; 7] = [
 
 /// Who may know SQL: the stores, their tests and what measures and checks them, and tests of the whole,
 /// which look into the database as users do.
-const MAY_KNOW_SQL: [&str; 8] = [
+const MAY_KNOW_SQL: [&str; 9] = [
     "crates/store/src",
     "crates/journal/src",
+    "crates/journal/tests",
     "crates/store/tests",
     "tools/",
     "coordinator/tests",

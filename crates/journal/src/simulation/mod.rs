@@ -1,8 +1,6 @@
 //! Several coordinators with one server, all simulated: time, messages, kills, partitions and pauses come from a seed.
 //! The decisions are those of the product; what is wrong on purpose must be noticed.
 
-#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
-
 mod world;
 
 use std::collections::BTreeMap;
@@ -401,8 +399,8 @@ fn run(seed: u64, mistake: Mistake) -> Outcome {
             let task = start(node);
             sim.world().spawned.push(task);
         }
-        for at in 0..tasks.len() {
-            let Some(task) = &mut tasks[at] else { continue };
+        for (at, slot) in tasks.iter_mut().enumerate() {
+            let Some(task) = slot else { continue };
             {
                 let mut world = sim.world();
                 if world.wake[at] > now || world.nodes[task.node].paused_until > now {
@@ -411,7 +409,7 @@ fn run(seed: u64, mistake: Mistake) -> Outcome {
                 (world.wake[at], world.current) = (u64::MAX, at);
             }
             if task.work.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
-                tasks[at] = None;
+                *slot = None;
             }
         }
     }
