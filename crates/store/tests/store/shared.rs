@@ -75,7 +75,7 @@ impl Journal for Owner {
                 Err(StoreError::TakenOver { found: state.term, own: self.term })
             }
             Append::Lost => lost(),
-            next => {
+            next @ (Append::Well | Append::Unanswered) => {
                 assert_eq!(number, state.changes.len() as i64 + 1);
                 state.changes.push((Place { number, term: self.term }, changes));
                 if next == Append::Well { Ok(()) } else { lost() }
