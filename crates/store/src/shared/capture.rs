@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use futures_util::TryStreamExt as _;
 use spelrum_answers::SqlValue;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{
@@ -16,6 +17,9 @@ use crate::shared::schema;
 
 /// The most columns that a table's key has.
 const KEY_MAX: usize = 6;
+
+/// The most bytes of a change: compressed they are a tenth, and PostgreSQL takes less than half a GiB at once.
+const CHANGE_BYTES_MAX: usize = 768 << 20;
 
 /// The writer's side of a shared database.
 #[derive(Debug)]
@@ -156,6 +160,11 @@ impl Sharing {
             .execute(&mut *connection)
             .await?;
         let changes = self.changes(connection, version).await?.to_bytes()?;
+        if changes.len() > CHANGE_BYTES_MAX {
+            let [mebibytes, mebibytes_max] =
+                [changes.len(), CHANGE_BYTES_MAX].map(|bytes| bytes >> 20);
+            return Err(StoreError::LargeChange { mebibytes, mebibytes_max });
+        }
         // From here on, until this transaction is committed.
         self.is_behind = true;
         self.journal.append(place.number, changes).await?;
@@ -228,9 +237,9 @@ impl Table {
             key: self.key.clone(),
             ..TableChanges::default()
         };
-        let rows = sqlx::query(AssertSqlSafe(sql)).bind(number).fetch_all(connection).await?;
+        let mut rows = sqlx::query(AssertSqlSafe(sql)).bind(number).fetch(connection);
         let keys = self.key.len();
-        for row in rows {
+        while let Some(row) = rows.try_next().await? {
             // No row of the table has NULL in its key.
             if row.try_get_raw(keys + self.key_column())?.is_null() {
                 changes.deleted.push(values(&row, 0..keys)?);
