@@ -241,14 +241,18 @@ impl Coordinator {
     ) -> Result<Self, CoordinatorError> {
         config.check()?;
         let writer = Writer::open(&config.db).await?;
-        Self::with_writer(config, writer, course_factory).await
+        Self::with_writer_and_courses(config, writer, course_factory).await
     }
 
-    /// Takes the open database at the path that `config` names, as [`Coordinator::open_with_courses`] does.
+    /// Takes a database that was opened already, at the path that `config` names.
     ///
     /// # Errors
     /// If the database cannot be read or written, or the configuration is wrong ([`Config::check`]).
-    pub async fn with_writer(
+    pub async fn with_writer(config: Config, writer: Writer) -> Result<Self, CoordinatorError> {
+        Self::with_writer_and_courses(config, writer, Arc::new(course_from_plan)).await
+    }
+
+    async fn with_writer_and_courses(
         config: Config,
         mut writer: Writer,
         course_factory: Arc<CourseFactory>,

@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use spelrum_coordinator::CoordinatorError;
+use spelrum_journal::JournalError;
 use spelrum_proto::{Reason, Refusal, TrustError};
 use spelrum_store::{BackupError, ImportError, StoreError};
 use spelrum_worker::WorkerError;
@@ -59,6 +60,16 @@ impl From<BackupError> for CliError {
             Exit::Busy
         } else {
             Exit::Database
+        };
+        Self::from_sentence(exit, &error).help(error.remedy())
+    }
+}
+
+impl From<JournalError> for CliError {
+    fn from(error: JournalError) -> Self {
+        let exit = match error {
+            JournalError::Address { .. } => Exit::Usage,
+            _ => Exit::Database,
         };
         Self::from_sentence(exit, &error).help(error.remedy())
     }
