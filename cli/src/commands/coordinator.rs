@@ -12,7 +12,7 @@ use spelrum_coordinator::{self as coordinator, CoordinatorError};
 use spelrum_engine::parse_duration_us;
 use tokio::net::TcpListener;
 
-use crate::arguments::{CoordinatorUrl, Database, DatabaseArgument};
+use crate::arguments::{CoordinatorUrl, Database, DatabaseArgument, wait_from_text};
 use crate::config;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -69,6 +69,9 @@ pub(crate) struct Coordinator {
     /// the address where it listens]
     #[arg(long, value_name = "HOST:PORT", value_parser = advertised)]
     advertise: Option<String>,
+    /// After which silence of the owner to take over: for tests
+    #[arg(long, value_name = "DURATION", hide = true, value_parser = wait_from_text)]
+    takeover_after: Option<Duration>,
     /// Where to listen for workers and clients; port 0 takes a free one
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:7878")]
     listen: String,
@@ -213,7 +216,9 @@ impl Coordinator {
                 if self.accept_loss {
                     return Err(sharing::no_loss());
                 }
-                sharing::run(&service, &server, listener, self.advertise).await
+                let options =
+                    sharing::Options { advertised: self.advertise, silence: self.takeover_after };
+                sharing::run(&service, &server, listener, options).await
             }
         }
     }

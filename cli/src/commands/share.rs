@@ -13,7 +13,8 @@ use crate::terminal::notices::notify;
 
 const EXAMPLES: &str = "\
 The PostgreSQL database must exist and may be empty; its tables are created. No coordinator may have the file open. The \
-file is only read: it stays as it is, and what coordinators write from then on is on the server and not in the file. \
+file keeps what it has (opening brings it to this release's schema), and coordinators write to the server from then on, \
+not to the file. \
 The password comes from PGPASSWORD or PGPASSFILE.
 
 The way back is spelrum backup --db postgres://…; docs/operating.md explains both.

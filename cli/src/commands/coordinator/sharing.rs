@@ -2,6 +2,7 @@
 //! serves when it owns the database itself.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use spelrum_coordinator::{Coordinator, CoordinatorError, pass_on};
 use spelrum_journal::{Address, Member, Owner};
@@ -24,12 +25,20 @@ pub(super) fn no_loss() -> CliError {
         .help("leave it out; a copy that lacks its log is fetched anew from the server")
 }
 
+/// What the command line says of sharing.
+pub(super) struct Options {
+    /// Where the other coordinators connect to this one, if not where it listens.
+    pub(super) advertised: Option<String>,
+    /// How long an owner must be silent before this coordinator takes over, if not as long as usual.
+    pub(super) silence: Option<Duration>,
+}
+
 /// Passes connections on and serves in turn, until asked to end.
 pub(super) async fn run(
     service: &Service,
     server: &Address,
     listener: TcpListener,
-    advertised: Option<String>,
+    Options { advertised, silence }: Options,
 ) -> Result<Exit> {
     // Before it is needed, which may be in the middle of a night.
     service.config.check()?;
@@ -41,24 +50,36 @@ pub(super) async fn run(
     let name = gethostname::gethostname().to_string_lossy().into_owned();
     let me = Owner { name, address: address.clone() };
     let mut member = Member::join(server, &service.config.db, me).await?;
+    if let Some(silence) = silence {
+        member = member.with_silence(silence);
+    }
     // Callers find it open all the time, whoever accepts their connections.
     let listener = listener.into_std().map_err(no_listener)?;
     let listen_again = || listener.try_clone().and_then(TcpListener::from_std).map_err(no_listener);
-    service.announce()?;
+    let mut is_announced = false;
     loop {
         let other = |owner: &Option<Owner>| {
             let other = owner.as_ref().filter(|owner| owner.address != address);
             other.map(|owner| owner.address.clone())
         };
         let owner = member.owner();
+        // Each time anew, since dropping the future that follows leaves everything right.
         let writer = tokio::select! {
             writer = member.follow() => writer?,
             never = pass_on(listen_again()?, owner.clone(), other) => match never {},
-            never = log_owner(owner, &address) => match never {},
+            never = log_owner(owner.clone(), &address) => match never {},
             never = systemd::report_waiting() => match never {},
+            () = other_owner(owner, &address), if !is_announced => {
+                service.announce()?;
+                is_announced = true;
+                continue;
+            }
             () = service.interrupts.finish.cancelled() => return Ok(Exit::Success),
         };
         tracing::info!("this coordinator owns the database: it serves workers and clients");
+        if !std::mem::replace(&mut is_announced, true) {
+            service.announce()?;
+        }
         use StoreError::{Journal, TakenOver};
         let exit = match own(service, writer, listen_again()?).await {
             Ok(Err(CoordinatorError::Store(error @ (TakenOver { .. } | Journal { .. })))) => {
@@ -78,6 +99,15 @@ pub(super) async fn run(
             );
         }
         return exit;
+    }
+}
+
+/// Waits until another coordinator owns the database, so that callers are answered.
+async fn other_owner(mut owner: watch::Receiver<Option<Owner>>, own_address: &str) {
+    let is_other =
+        |owner: &Option<Owner>| owner.as_ref().is_some_and(|owner| owner.address != own_address);
+    if owner.wait_for(is_other).await.is_err() {
+        std::future::pending().await
     }
 }
 
