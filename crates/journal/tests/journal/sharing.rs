@@ -209,6 +209,14 @@ async fn a_file_is_shared_and_stays() {
     let held = share(&database.address(), &file).await;
     assert!(matches!(held, Err(JournalError::Store(StoreError::Held { .. }))), "{held:?}");
     writer.close().await.unwrap();
+    // Parts are lost on the way: the base does not count.
+    let lose =
+        "CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+        CREATE TRIGGER lose BEFORE INSERT ON spelrum_bases FOR EACH ROW EXECUTE FUNCTION lose()";
+    database.run(lose).await;
+    let lost = share(&database.address(), &file).await;
+    assert!(matches!(lost, Err(JournalError::Refused)), "{lost:?}");
+    database.run("DROP TRIGGER lose ON spelrum_bases").await;
     share(&database.address(), &file).await.unwrap();
     let twice = share(&database.address(), &file).await;
     assert!(matches!(twice, Err(JournalError::InUse { .. })), "{twice:?}");
@@ -234,6 +242,25 @@ async fn a_file_is_shared_and_stays() {
     assert_eq!(names(&writer.readers()).await, ["one"]);
     assert_eq!(names(&Readers::open(&kept).await.unwrap()).await, ["one", "two"]);
     assert!(database.copy("copy-replaced-2").exists());
+}
+
+/// While its beats are not taken, others may have taken the database over.
+#[tokio::test]
+async fn an_owner_that_cannot_show_that_it_is_alive_owns_nothing() {
+    let Some(database) = Database::create("").await else { return };
+    let mut member = database.join("copy").await;
+    let writer = member.follow().await.unwrap();
+    let mut seen = member.owner();
+    assert_eq!(*seen.borrow_and_update(), Some(owner("copy")));
+    let mut other = database.connect().await;
+    let hold = "BEGIN; SELECT 1 FROM spelrum_owner FOR UPDATE";
+    sqlx::raw_sql(hold).execute(&mut other).await.unwrap();
+    seen.changed().await.unwrap();
+    assert_eq!(*seen.borrow_and_update(), None);
+    sqlx::raw_sql("ROLLBACK").execute(&mut other).await.unwrap();
+    seen.changed().await.unwrap();
+    assert_eq!(*seen.borrow_and_update(), Some(owner("copy")));
+    writer.close().await.unwrap();
 }
 
 /// What is acknowledged is on the server's disk, whatever the role's setting.
