@@ -295,19 +295,21 @@ impl JournalError {
         // SQLite's primary result codes (sqlite.org/rescode.html).
         const BUSY: i32 = 5;
         const FULL: i32 = 13;
-        match self {
-            Self::Store(error) | Self::Backup(BackupError::Store(error)) => match error {
-                StoreError::Full | StoreError::Busy => true,
-                StoreError::Query(error) => error
-                    .sqlite_error()
-                    .is_some_and(|error| [BUSY, FULL].contains(&(error.extended_code & 0xff))),
-                _ => false,
-            },
-            Self::File { source, .. } => {
-                matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
-            }
-            _ => false,
+        if let Self::Store(StoreError::Query(error)) = self {
+            let code = error.sqlite_error().map(|error| error.extended_code & 0xff);
+            return matches!(code, Some(BUSY | FULL));
         }
+        if let Self::File { source, .. }
+        | Self::Store(StoreError::File { source, .. })
+        | Self::Backup(BackupError::Write { source, .. }) = self
+        {
+            return matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+        }
+        matches!(
+            self,
+            Self::Store(StoreError::Full | StoreError::Busy)
+                | Self::Backup(BackupError::Store(StoreError::Full | StoreError::Busy))
+        )
     }
 }
 

@@ -84,10 +84,10 @@ impl Member {
                 });
             };
             let following = follow(server, &mut replica, &mut patience, &self.claim, publish).await;
-            let term = following.map_err(|error| match error {
-                JournalError::NoDatabase => JournalError::EmptyJournal { path: self.path.clone() },
-                error => error,
-            })?;
+            if matches!(following, Err(JournalError::NoDatabase)) {
+                return Err(JournalError::EmptyJournal { path: self.path.clone() });
+            }
+            let term = following?;
             self.term = Some(term);
             match self.own(term, replica).await {
                 Ok(writer) => {

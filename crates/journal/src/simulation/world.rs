@@ -241,10 +241,9 @@ impl World {
                 self.nodes[node].read_in = self.restores;
                 self.takeovers += 1;
                 self.raise_beat();
-                let clock = match self.mistake {
-                    Mistake::ReusesTerms => 0,
-                    _ => i64::try_from(self.now / MILLISECOND).unwrap(),
-                };
+                let has_clock = self.mistake != Mistake::ReusesTerms;
+                let clock = if has_clock { self.now / MILLISECOND } else { 0 };
+                let clock = i64::try_from(clock).unwrap();
                 self.head.term = self.head.term.max(above).max(clock) + 1;
                 self.head.is_released = false;
                 (self.head.holder, self.head.owner) = (claim.holder, claim.owner);

@@ -1,9 +1,10 @@
 //! Servers and databases that do not suit: one clear message each, with a remedy.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use spelrum_journal::{Address, JournalError, Member, fetch};
-use spelrum_store::Writer;
+use spelrum_store::{StoreError, Writer};
 
 use crate::server::{Database, introduce, owner};
 
@@ -35,6 +36,21 @@ fn addresses_are_parsed_and_hide_passwords() {
         assert_says(&error, "address", "postgres://user@host:port/database");
     }
     assert!(Address::is_one("postgresql://host/") && !Address::is_one("postgres.db"));
+}
+
+#[test]
+fn a_full_disk_is_waited_for() {
+    let path = Path::new("copy").to_owned();
+    let full = || ErrorKind::StorageFull.into();
+    let full = [
+        StoreError::Full.into(),
+        StoreError::Busy.into(),
+        StoreError::File { path: path.clone(), source: full() }.into(),
+        JournalError::File { path: path.clone(), source: full() },
+    ];
+    assert!(full.iter().all(|error: &JournalError| !error.is_lasting()));
+    let denied = ErrorKind::PermissionDenied.into();
+    assert!(JournalError::File { path, source: denied }.is_lasting());
 }
 
 #[tokio::test]
