@@ -94,6 +94,36 @@ impl Address {
     }
 }
 
+/// A name as an identifier of SQL.
+pub(crate) fn identifier(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A word of a shell's command.
+fn word(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:".contains(&byte);
+    if !text.is_empty() && text.bytes().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// The command that creates a database at this address's server.
+pub(crate) fn create_database(address: &Address, name: &str) -> String {
+    let options = &address.options;
+    let host = match options.get_socket() {
+        Some(directory) => directory.display().to_string(),
+        None => options.get_host().to_owned(),
+    };
+    format!(
+        "createdb --host={} --port={} --owner={} --encoding=UTF8 --template=template0 {}",
+        word(&host),
+        options.get_port(),
+        word(address.user()),
+        word(name)
+    )
+}
+
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (user, database) = (self.user(), self.database());

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 use spelrum_store::Readers;
 use spelrum_store::shared::LocalCopy;
+use uuid::Uuid;
 
 use crate::compression::{compress, expand};
 use crate::error::JournalError;
@@ -91,6 +92,8 @@ pub(crate) async fn upload(
     state: State,
 ) -> Result<Base, JournalError> {
     let mut contents = File::open(file).map_err(at(file))?;
+    // A message of an upload that was given up may still arrive: each has parts of its own.
+    let upload = Uuid::new_v4().as_u64_pair().1.cast_signed();
     let (mut parts, mut bytes, mut sha256) = (0, 0, Sha256::new());
     loop {
         let mut part = Vec::new();
@@ -101,15 +104,23 @@ pub(crate) async fn upload(
         sha256.update(&part);
         let compressed = compress(&part);
         bytes += i64::try_from(compressed.len()).unwrap_or(i64::MAX);
-        server.store_part(state.place, term, parts, &compressed).await?;
+        server.store_part(term, upload, parts, &compressed).await?;
         parts += 1;
     }
     let sha256 = sha256.finalize().to_vec();
-    let base = Base { place: state.place, uploaded_in: term, parts, bytes, sha256 };
+    let base = Base { place: state.place, upload, parts, bytes, sha256 };
     let database = Database { uuid: state.uuid, schema: state.schema, base };
     if !server.set_base(term, &database).await? {
         let head = server.head().await?;
-        return Err(JournalError::TakenOver { term: head.term, own: term });
+        if head.term != term {
+            return Err(JournalError::TakenOver { term: head.term, own: term });
+        }
+        let own = database.base.place.number;
+        if head.last < own {
+            return Err(JournalError::ChangesLost { last: head.last, own });
+        }
+        // A late message has deleted parts.
+        return Err(JournalError::Refused);
     }
     Ok(database.base)
 }

@@ -1,5 +1,6 @@
 //! Errors and their remedies.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use spelrum_store::{BackupError, StoreError};
@@ -44,6 +45,8 @@ pub enum JournalError {
         server: String,
         /// The database.
         database: String,
+        /// The command that creates it.
+        create: String,
     },
     /// The server is too old.
     #[error(
@@ -62,6 +65,8 @@ pub enum JournalError {
         database: String,
         /// Its encoding.
         encoding: String,
+        /// A command that creates another one.
+        create: String,
     },
     /// The server accepts no writes.
     #[error("failed to use the PostgreSQL server at {server}: it is read-only (a standby)")]
@@ -80,6 +85,8 @@ pub enum JournalError {
         user: String,
         /// What it may not do.
         right: String,
+        /// The kind of what the right is granted on.
+        object: &'static str,
         /// The statement that grants it.
         grant: String,
     },
@@ -117,6 +124,15 @@ pub enum JournalError {
         /// The file.
         path: PathBuf,
     },
+    /// The journal is empty, and this coordinator has a copy of an earlier one.
+    #[error(
+        "failed to use the journal: the database at this address is empty, and {} is a copy of an earlier one",
+        path.display()
+    )]
+    EmptyJournal {
+        /// The copy.
+        path: PathBuf,
+    },
     /// There is a database in the journal already.
     #[error("failed to share {}: the server has a shared database already", path.display())]
     InUse {
@@ -138,7 +154,8 @@ pub enum JournalError {
     },
     /// The server has lost changes that it had acknowledged.
     #[error(
-        "failed to use the journal: the server has changes up to {last}, and has lost those up to {own}"
+        "failed to use the journal: the server has lost acknowledged changes: it has them up to {last}, and this \
+         coordinator wrote them up to {own}"
     )]
     ChangesLost {
         /// The last one that it has.
@@ -197,16 +214,13 @@ impl JournalError {
                 and the server's pg_hba.conf"
                     .to_owned()
             }
-            Self::MissingDatabase { database, .. } => {
-                format!("create it: createdb --encoding=UTF8 --template=template0 {database}")
-            }
+            Self::MissingDatabase { create, .. } => format!("create it: {create}"),
             Self::OldServer { .. } => "upgrade the server".to_owned(),
-            Self::Encoding { .. } => {
-                "create another database: createdb --encoding=UTF8 --template=template0 NAME"
-                    .to_owned()
-            }
+            Self::Encoding { create, .. } => format!("create another database: {create}"),
             Self::ReadOnly { .. } => "name the primary server, or promote this one".to_owned(),
-            Self::Rights { grant, .. } => format!("let the owner of the database run: {grant}"),
+            Self::Rights { object, grant, .. } => {
+                format!("let the owner of the {object}, or a superuser, run: {grant}")
+            }
             Self::ForeignTables { .. } => {
                 "name another database, or a schema of its own: ALTER ROLE … SET search_path"
                     .to_owned()
@@ -219,29 +233,41 @@ impl JournalError {
                 `spelrum share` puts it on a server that has none; the file was left as it is"
                     .to_owned()
             }
+            Self::EmptyJournal { path } => format!(
+                "check the address; if the server has lost its data: spelrum backup rescued.db --db {}, then \
+                 spelrum share rescued.db ADDRESS",
+                path.display()
+            ),
             Self::InUse { .. } => {
-                "name another database on the server; nothing was changed".to_owned()
+                "if a coordinator has just created it empty, stop all coordinators and run \
+                DROP TABLE spelrum_owner, spelrum_changes, spelrum_bases; otherwise name another database. \
+                Nothing was changed"
+                    .to_owned()
             }
             Self::NoDatabase => {
                 "start a coordinator with this address, or put a file there with `spelrum share`"
                     .to_owned()
             }
             Self::TakenOver { .. } => {
-                "this coordinator follows the new owner; nothing is to be done".to_owned()
+                "this coordinator follows the new owner; no action needed".to_owned()
             }
             Self::ChangesLost { .. } => {
-                "the server was promoted or restored without its latest changes: use synchronous \
-                replication (docs/operating.md)"
+                "stop all coordinators before they replace their copies, and rescue the results from a copy \
+                (docs/operating.md, \"Backup, and moving back to a file\")"
                     .to_owned()
             }
-            Self::DamagedBase { .. } => "restore the server's database from a backup".to_owned(),
+            Self::DamagedBase { .. } => {
+                "restore the server's database from a backup, or stop all coordinators before they replace their \
+                copies, and rescue the results from a copy (docs/operating.md, \"Backup, and moving back to a file\")"
+                    .to_owned()
+            }
             Self::Refused => "look at the server's log".to_owned(),
             Self::Server { code, .. } => match code.as_deref() {
                 Some(code) if code.starts_with("53") => {
                     "make room on the server: its disk, its memory or its connections are used up"
                         .to_owned()
                 }
-                _ => "look at the server's log; the coordinator tries again by itself".to_owned(),
+                _ => "look at the server's log, and try again".to_owned(),
             },
             Self::Store(error) => error.remedy(),
             Self::Backup(error) => error.remedy(),
@@ -259,7 +285,31 @@ impl JournalError {
             });
         }
         // While a server fails over, its address may lead to the old one, to the new one, or nowhere.
-        !matches!(self, Self::Unreachable { .. } | Self::ReadOnly { .. } | Self::Refused)
+        let is_passing =
+            matches!(self, Self::Unreachable { .. } | Self::ReadOnly { .. } | Self::Refused);
+        !is_passing && !self.is_passing_at_copy()
+    }
+
+    /// Whether the copy's disk is full or busy.
+    pub(crate) fn is_passing_at_copy(&self) -> bool {
+        // SQLite's primary result codes (sqlite.org/rescode.html).
+        const BUSY: i32 = 5;
+        const FULL: i32 = 13;
+        if let Self::Store(StoreError::Query(error)) = self {
+            let code = error.sqlite_error().map(|error| error.extended_code & 0xff);
+            return matches!(code, Some(BUSY | FULL));
+        }
+        if let Self::File { source, .. }
+        | Self::Store(StoreError::File { source, .. })
+        | Self::Backup(BackupError::Write { source, .. }) = self
+        {
+            return matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+        }
+        matches!(
+            self,
+            Self::Store(StoreError::Full | StoreError::Busy)
+                | Self::Backup(BackupError::Store(StoreError::Full | StoreError::Busy))
+        )
     }
 }
 

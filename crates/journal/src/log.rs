@@ -9,21 +9,25 @@ use spelrum_store::shared::Place;
 
 use crate::error::JournalError;
 use crate::owner::Owner;
-use crate::patience::Patience;
+use crate::patience::{Patience, SILENCE};
 
 /// Waits between two attempts: the first, and the longest.
 const BACKOFF: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
-/// How long an append is tried.
-const APPEND_TRIED: Duration = Duration::from_secs(60);
+/// How long an append is tried, and how often at least.
+const APPEND_TRIED: (Duration, u32) = (Duration::from_secs(60), 2);
+/// An append that took longer is confirmed by another write.
+const APPEND_FAST: Duration = Duration::from_secs(1);
 /// How often a part of a base is tried, and the wait between.
 pub(crate) const PART_TRIED: (u32, Duration) = (20, Duration::from_millis(500));
 /// Time between two looks at the journal.
 const LOOK: Duration = Duration::from_secs(1);
+/// How often a base is looked for that is not there to its end.
+const BASE_TRIED: u32 = 20;
 
 /// The row that says who owns the database, and what the journal has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// Grows with each takeover.
+    /// Grows with each takeover, and is never used again, not even on a server that was restored to an earlier state.
     pub(crate) term: i64,
     /// Grows with each write of the owner, and at least every 2 s.
     pub(crate) beat: i64,
@@ -60,8 +64,8 @@ pub(crate) struct Database {
 pub(crate) struct Base {
     /// The last change that is in it.
     pub(crate) place: Place,
-    /// The term in which it was uploaded: the key of its parts, with the number.
-    pub(crate) uploaded_in: i64,
+    /// The random id of its upload: the key of its parts.
+    pub(crate) upload: i64,
     pub(crate) parts: i64,
     pub(crate) bytes: i64,
     pub(crate) sha256: Vec<u8>,
@@ -114,8 +118,8 @@ pub(crate) trait Log: Send {
         part: i64,
     ) -> impl Future<Output = Result<Option<Vec<u8>>, JournalError>> + Send;
 
-    /// Makes this coordinator the owner, under a term greater than the head's and `above`, if the head is still as it was
-    /// seen; returns the term.
+    /// Makes this coordinator the owner, under a term greater than the head's and `above` that was never used, if the head
+    /// is still as it was seen; returns the term.
     fn take(
         &mut self,
         seen: &Head,
@@ -153,12 +157,14 @@ pub(crate) trait Replica: Send {
         changes: Vec<(Place, Vec<u8>)>,
     ) -> impl Future<Output = Result<(), JournalError>> + Send;
 
-    /// Replaces it by the base. If the base is there no more, there may be no copy afterwards.
+    /// Replaces it by the base; returns whether the base was there. Unless all that is in the copy is known to be in the
+    /// journal, it is kept beside.
     fn replace<L: Log>(
         &mut self,
         log: &mut L,
         database: &Database,
-    ) -> impl Future<Output = Result<(), JournalError>> + Send;
+        is_known: bool,
+    ) -> impl Future<Output = Result<bool, JournalError>> + Send;
 }
 
 /// Waits that become longer.
@@ -188,14 +194,16 @@ pub(crate) async fn append(
 ) -> Result<(), JournalError> {
     let began = log.now();
     let mut backoff = Backoff::new();
+    let (time, mut left) = APPEND_TRIED;
     loop {
+        left = left.saturating_sub(1);
         let trouble = match attempt(log, place, changes).await {
             Ok(true) => return Ok(()),
             Ok(false) => None,
             Err(error) if error.is_lasting() => return Err(error),
             Err(error) => Some(error),
         };
-        if log.now().saturating_sub(began) >= APPEND_TRIED {
+        if left == 0 && log.now().saturating_sub(began) >= time {
             return Err(trouble.unwrap_or(JournalError::Refused));
         }
         backoff.wait(log).await;
@@ -203,8 +211,11 @@ pub(crate) async fn append(
 }
 
 async fn attempt(log: &mut impl Log, place: Place, changes: &[u8]) -> Result<bool, JournalError> {
+    let asked = log.now();
     let answer = log.append(place, changes).await;
     match answer {
+        // Where somebody ends the wait for a synchronous standby, the server answers as if the change were on it.
+        Ok(true) if log.now().saturating_sub(asked) > APPEND_FAST => {}
         Ok(true) => return Ok(true),
         Err(error) if error.is_lasting() => return Err(error),
         Ok(false) => {}
@@ -239,20 +250,25 @@ pub(crate) async fn follow<L: Log>(
     copy: &mut impl Replica,
     patience: &mut Patience,
     claim: &Claim,
-    mut publish: impl FnMut(&Head) + Send,
+    mut publish: impl FnMut(Option<Owner>) + Send,
 ) -> Result<i64, JournalError> {
     let mut backoff = Backoff::new();
+    let mut reached = log.now();
     loop {
         match look(log, copy, patience, claim, &mut publish).await {
             Ok(Some(term)) => return Ok(term),
             Ok(None) => {
                 backoff = Backoff::new();
                 log.wait(LOOK).await;
+                reached = log.now();
             }
             Err(error) if error.is_lasting() => return Err(error),
             Err(error) => {
-                tracing::warn!("failed to read the journal, trying again: {error}");
+                tracing::warn!("failed to follow the journal, trying again: {error}");
                 patience.begin_anew();
+                if log.now().saturating_sub(reached) > SILENCE {
+                    publish(None);
+                }
                 backoff.wait(log).await;
             }
         }
@@ -265,12 +281,12 @@ async fn look<L: Log>(
     copy: &mut impl Replica,
     patience: &mut Patience,
     claim: &Claim,
-    publish: &mut (impl FnMut(&Head) + Send),
+    publish: &mut (impl FnMut(Option<Owner>) + Send),
 ) -> Result<Option<i64>, JournalError> {
     let asked = log.now();
     let head = log.head().await?;
     let is_silent = patience.is_over((head.term, head.beat), asked, log.now());
-    publish(&head);
+    publish(head.current_owner());
     match (&head.database, copy.state()) {
         (Some(_), _) => catch_up(log, copy).await?,
         (None, None) => {}
@@ -290,18 +306,37 @@ pub(crate) async fn catch_up<L: Log>(
     log: &mut L,
     copy: &mut impl Replica,
 ) -> Result<(), JournalError> {
+    let mut left = BASE_TRIED;
     loop {
         let state = copy.state();
         let number = state.as_ref().map_or(i64::MAX, |state| state.place.number);
         let Reading { database, changes } = log.read(number).await?;
         let Some(database) = database else { return Ok(()) };
+        let is_known = state.as_ref().is_some_and(|state| has(&database, &changes, state.place));
         let next = state.and_then(|state| follow_on(&state, &database, changes));
         match next {
             Some(changes) if changes.is_empty() => return Ok(()),
             Some(changes) => copy.apply(changes).await?,
-            None => copy.replace(log, &database).await?,
+            None if copy.replace(log, &database, is_known).await? => left = BASE_TRIED,
+            None if left == 0 => {
+                let problem = "parts of it are missing".to_owned();
+                return Err(JournalError::DamagedBase { problem });
+            }
+            // Another one may have taken its place.
+            None => {
+                left -= 1;
+                log.wait(LOOK).await;
+            }
         }
     }
+}
+
+/// Whether a copy's last change is proven to be in the journal, and so all before it. No term is ever used again, and in
+/// each term one coordinator appends one change after the other.
+fn has(database: &Database, changes: &[(Place, Vec<u8>)], place: Place) -> bool {
+    let is_before = |known: Place| known.term == place.term && known.number >= place.number;
+    place.number > 0
+        && (is_before(database.base.place) || changes.iter().any(|(known, _)| is_before(*known)))
 }
 
 /// What to apply to a copy; `None` if the journal does not go on from it.
@@ -322,7 +357,8 @@ fn follow_on(
         return None;
     }
     let is_next = |(change, number): (&(Place, Vec<u8>), i64)| change.0.number == number;
-    let are_next = changes.iter().zip(place.number + 1..).all(is_next);
+    let are_next = changes.iter().zip(place.number + 1..).all(is_next)
+        && (!changes.is_empty() || database.base.place.number <= place.number);
     (*schema == database.schema && *uuid == database.uuid && are_next).then_some(changes)
 }
 
@@ -338,7 +374,7 @@ mod tests {
     #[test]
     fn only_a_copy_from_which_the_journal_goes_on_follows() {
         let place = Place { number: 5, term: 2 };
-        let base = Base { place, uploaded_in: 2, parts: 1, bytes: 1, sha256: Vec::new() };
+        let base = Base { place, upload: 2, parts: 1, bytes: 1, sha256: Vec::new() };
         let database = Database { uuid: "a".to_owned(), schema: 3, base };
         let state = State { place, schema: 3, uuid: "a".to_owned() };
         let next = |state: &State, journal: &[(i64, i64)]| {
@@ -350,6 +386,8 @@ mod tests {
         // The change itself is deleted, and is that of the base.
         assert_eq!(next(&state, &[(6, 2)]), Some(vec![6]));
         assert_eq!(next(&state, &[]), Some(vec![]));
+        let behind = State { place: Place { number: 3, term: 1 }, ..state.clone() };
+        assert_eq!(next(&behind, &[(3, 1)]), None, "what follows is in the base alone");
         let later = State { place: Place { number: 7, term: 2 }, ..state.clone() };
         assert_eq!(next(&later, &[]), None, "it is not in the journal");
         assert_eq!(next(&later, &[(8, 3)]), None, "its change is deleted");
@@ -359,5 +397,18 @@ mod tests {
         assert_eq!(next(&migrated, &[(5, 2), (6, 2)]), None, "the owner has migrated");
         let other = State { uuid: "b".to_owned(), ..state };
         assert_eq!(next(&other, &[(5, 2)]), None, "another database");
+    }
+
+    #[test]
+    fn only_what_is_proven_to_be_in_the_journal_is_known() {
+        let base = Place { number: 5, term: 2 };
+        let base = Base { place: base, upload: 2, parts: 1, bytes: 1, sha256: Vec::new() };
+        let database = Database { uuid: String::new(), schema: 3, base };
+        let is_known =
+            |number, term| has(&database, &changes(&[(8, 3), (9, 3)]), Place { number, term });
+        assert!(is_known(5, 2) && is_known(4, 2) && is_known(8, 3) && is_known(7, 3));
+        assert!(!is_known(6, 2), "the server may have lost it");
+        assert!(!is_known(4, 1), "nothing of this term is known");
+        assert!(!is_known(10, 3) && !is_known(-1, 2));
     }
 }

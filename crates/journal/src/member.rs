@@ -13,13 +13,13 @@ use uuid::Uuid;
 use crate::address::Address;
 use crate::base::{Temporary, at, beside, remove, rename, settle, snapshot};
 use crate::error::JournalError;
-use crate::log::{Claim, Head, Log as _, catch_up, follow};
+use crate::log::{Claim, Log as _, catch_up, follow};
 use crate::owner::Owner;
 use crate::ownership::Ownership;
 use crate::patience::{Patience, SILENCE};
 use crate::replica::{INCOMPLETE, LocalReplica, check};
 use crate::server::Server;
-use crate::tables::prepare;
+use crate::tables::{check_readable, prepare};
 
 /// Wait after an attempt to own the database that failed.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -72,18 +72,29 @@ impl Member {
     /// If the server or the copy fails for good. A server that cannot be reached is waited for.
     pub async fn follow(&mut self) -> Result<Writer, JournalError> {
         loop {
-            let mut replica = LocalReplica::open(&self.path).await?;
+            let mut replica = match LocalReplica::open(&self.path).await {
+                Ok(replica) => replica,
+                Err(error) if !error.is_lasting() => {
+                    tracing::warn!("failed to open the copy, trying again: {error}");
+                    tokio::time::sleep(AGAIN).await;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             let mut patience = Patience::new(self.silence);
             let (owner, server) = (&self.owner, &mut self.server);
-            let publish = |head: &Head| {
-                let current = head.current_owner();
+            let publish = |current: Option<Owner>| {
                 owner.send_if_modified(|owner| {
                     let is_other = *owner != current;
                     *owner = current;
                     is_other
                 });
             };
-            let term = follow(server, &mut replica, &mut patience, &self.claim, publish).await?;
+            let following = follow(server, &mut replica, &mut patience, &self.claim, publish).await;
+            if matches!(following, Err(JournalError::NoDatabase)) {
+                return Err(JournalError::EmptyJournal { path: self.path.clone() });
+            }
+            let term = following?;
             self.term = Some(term);
             match self.own(term, replica).await {
                 Ok(writer) => {
@@ -96,6 +107,12 @@ impl Member {
                         StoreError::TakenOver { .. } | StoreError::Journal { .. },
                     )),
                 ) => tracing::warn!("failed to take the database over: {error}"),
+                Err(error) if error.is_passing_at_copy() => {
+                    tracing::warn!("failed to take the database over: {error}");
+                    // Others may have more luck: they get the time for it.
+                    let _ = self.release().await;
+                    tokio::time::sleep(SILENCE).await;
+                }
                 Err(error) if !error.is_lasting() => {
                     tracing::warn!("failed to take the database over: {error}");
                 }
@@ -111,8 +128,12 @@ impl Member {
 
     /// Opens the copy, which has all changes of the journal, for writing under this term.
     async fn own(&mut self, term: i64, replica: LocalReplica) -> Result<Writer, JournalError> {
-        let (mut ownership, bases) =
-            Ownership::begin(self.server.address(), term, self.owner.clone());
+        let (mut ownership, bases) = Ownership::begin(
+            self.server.address(),
+            term,
+            self.claim.owner.clone(),
+            self.owner.clone(),
+        );
         let state = replica.close().await?;
         match state {
             None => {
@@ -129,7 +150,7 @@ impl Member {
                 // Opening migrates. No changes say how, so that the migrated file becomes the base with the same number:
                 // from then on, the head has the greater schema, and each other copy is replaced by this base before it
                 // gets a change of the new schema. If this coordinator ends before, its own copy is replaced, too.
-                Writer::open(&self.path).await?.close().await?;
+                Writer::migrate_copy(&self.path).await?;
                 let migrated = settle(&self.path).await?;
                 ownership.upload(&self.path, migrated).await?;
             }
@@ -171,7 +192,8 @@ pub async fn share(address: &Address, file: &Path) -> Result<(), JournalError> {
     if !file.exists() {
         return Err(StoreError::MissingDatabase { path: file.to_owned() }.into());
     }
-    let copy = Temporary(beside(file, "-upload"));
+    let holder = Uuid::new_v4().to_string();
+    let copy = Temporary(beside(file, &format!("-upload-{holder}")));
     let writer = Writer::open(file).await?;
     let copied = snapshot(writer.readers(), &copy.0, || false).await;
     writer.close().await?;
@@ -179,16 +201,17 @@ pub async fn share(address: &Address, file: &Path) -> Result<(), JournalError> {
     // A coordinator that makes a database at this moment loses its term, and follows this one.
     let head = server.head().await?;
     let owner = Owner { name: "spelrum share".to_owned(), address: String::new() };
-    let claim = Claim { holder: Uuid::new_v4().to_string(), owner };
+    let claim = Claim { holder, owner };
     let taken = match head.database {
         None => server.take(&head, state.place.term, &claim).await?,
         Some(_) => None,
     };
     let term = taken.ok_or_else(in_use)?;
-    let (mut ownership, _) = Ownership::begin(address, term, watch::Sender::new(None));
+    let published = watch::Sender::new(None);
+    let (mut ownership, _) = Ownership::begin(address, term, claim.owner.clone(), published);
     let uploaded = ownership.upload(&copy.0, state).await;
-    server.release(term, &claim.holder).await?;
-    uploaded
+    let released = server.release(term, &claim.holder).await;
+    uploaded.and(released)
 }
 
 /// Writes a copy of a shared database as a plain file.
@@ -204,7 +227,7 @@ pub async fn fetch(address: &Address, to: &Path) -> Result<(), JournalError> {
         return Err(exists().into());
     }
     let mut server = Server::new(address.clone());
-    prepare(&mut server).await?;
+    check_readable(&mut server).await?;
     if server.head().await?.database.is_none() {
         return Err(JournalError::NoDatabase);
     }

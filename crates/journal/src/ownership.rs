@@ -1,5 +1,6 @@
 //! What a coordinator does while it owns a database: it appends, shows that it is alive, and replaces the base.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -16,6 +17,7 @@ use crate::compression::compress;
 use crate::error::JournalError;
 use crate::log::{Log as _, State, append};
 use crate::owner::Owner;
+use crate::patience::SILENCE;
 use crate::server::Server;
 
 /// Time between two beats, far below the silence after which others take over.
@@ -24,9 +26,11 @@ const BEAT: Duration = Duration::from_secs(2);
 const BEAT_AGAIN: Duration = Duration::from_millis(500);
 /// Wait after a base that could not be replaced.
 const BASE_AGAIN: Duration = Duration::from_secs(10);
-/// A base is replaced when the changes after it have more bytes than it and this, or are so many.
+/// A base is replaced when the changes after it have as many bytes as it and as this, or are so many.
 const BASE_BYTES: i64 = 16 << 20;
-const BASE_CHANGES: i64 = 10_000;
+const BASE_CHANGES: i64 = 1_000_000;
+/// The file that is uploaded.
+const UPLOAD: &str = "-upload";
 /// Changes that stay though they are in the base: copies that are not far behind need no new base.
 const KEPT_CHANGES: i64 = 1_000;
 
@@ -78,16 +82,18 @@ pub(crate) struct Bases {
 }
 
 impl Ownership {
-    /// Shows from now on that this coordinator is alive. `published` receives the owner once another one took over.
+    /// Shows from now on that this coordinator, `me`, is alive. `published` receives the owner once another one took over,
+    /// and that nobody is while the server takes no sign of life from this one for as long as others wait.
     pub(crate) fn begin(
         address: &Address,
         term: i64,
+        me: Owner,
         published: watch::Sender<Option<Owner>>,
     ) -> (Self, Bases) {
         let (alive, ended) = watch::channel(());
         let ended = Alive(ended);
         let since_base = Arc::<SinceBase>::default();
-        ended.clone().spawn(beat(Server::new(address.clone()), term, published));
+        ended.clone().spawn(beat(Server::new(address.clone()), term, me, published));
         let bases = Bases {
             address: address.clone(),
             term,
@@ -123,11 +129,32 @@ impl Journal for Ownership {
     }
 }
 
+/// Removes what a process that was killed left.
+fn remove_uploads(path: &Path) {
+    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else { return };
+    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let begin = beside(Path::new(name), UPLOAD);
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let is_one = entry.file_name().as_bytes().starts_with(begin.as_os_str().as_bytes());
+        if is_one {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Raises the beat as long as the term is the head's.
-async fn beat(mut server: Server, term: i64, published: watch::Sender<Option<Owner>>) {
+async fn beat(mut server: Server, term: i64, me: Owner, published: watch::Sender<Option<Owner>>) {
+    let (mut beaten, mut is_silent) = (server.now(), false);
     loop {
+        let asked = server.now();
         let wait = match server.beat(term, None).await {
-            Ok(true) => BEAT,
+            Ok(true) => {
+                beaten = asked;
+                if std::mem::take(&mut is_silent) {
+                    published.send_replace(Some(me.clone()));
+                }
+                BEAT
+            }
             Ok(false) => match server.head().await {
                 Ok(head) if head.term != term => {
                     tracing::warn!(
@@ -144,6 +171,10 @@ async fn beat(mut server: Server, term: i64, published: watch::Sender<Option<Own
                 BEAT_AGAIN
             }
         };
+        if !is_silent && server.now().saturating_sub(beaten) > SILENCE {
+            is_silent = true;
+            published.send_replace(None);
+        }
         tokio::time::sleep(wait).await;
     }
 }
@@ -153,7 +184,10 @@ impl Bases {
     pub(crate) fn begin(self, readers: Readers) {
         let alive = self.alive.clone();
         alive.spawn(async move {
-            let copy = Temporary(beside(readers.path(), "-upload"));
+            remove_uploads(readers.path());
+            // A copying of an earlier term may not have ended yet.
+            let suffix = format!("{UPLOAD}-{}", self.term);
+            let copy = Temporary(beside(readers.path(), &suffix));
             let mut server = Server::new(self.address.clone());
             loop {
                 let replaced = self.replace_when_due(&mut server, &readers, &copy.0).await;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// How long an owner must be silent.
-pub(crate) const SILENCE: Duration = Duration::from_secs(10);
+pub(crate) const SILENCE: Duration = Duration::from_secs(6);
 
 /// How long the owner has been silent, by this coordinator's own monotonic clock. Nobody else's clock matters: only that
 /// the owner's beat, which grows, was the same at both ends of an interval of ours.
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn only_silence_that_was_watched_counts() {
         let seconds = Duration::from_secs;
-        let mut patience = Patience::new(SILENCE);
+        let mut patience = Patience::new(seconds(10));
         assert!(!patience.is_over((1, 1), seconds(0), seconds(3)));
         assert!(!patience.is_over((1, 1), seconds(12), seconds(20)), "9 s since the first answer");
         assert!(patience.is_over((1, 1), seconds(13), seconds(14)));

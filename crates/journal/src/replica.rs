@@ -12,7 +12,7 @@ use crate::log::{Database, Log, Replica, State};
 
 /// Where a base is written while it is incomplete.
 pub(crate) const INCOMPLETE: &str = "-base";
-/// Where a copy is put that has what the journal has not.
+/// Where a copy is put that may have what the journal has not.
 const REPLACED: &str = "-replaced";
 /// How often a copy is replaced without a change that could be applied to it.
 const REPLACED_TIMES: u32 = 3;
@@ -75,14 +75,21 @@ pub(crate) async fn check(path: &Path, database: Option<&Database>) -> Result<()
     if !path.exists() {
         return Ok(());
     }
-    let database = database.ok_or_else(other)?;
-    let uuid = match Readers::open(path).await {
+    let (uuid, followed) = match Readers::open(path).await {
         Ok(readers) => {
             let uuid = readers.query("SELECT uuid FROM databases", 1).await;
+            let followed =
+                readers.query("SELECT 1 FROM databases WHERE journal_number > 0", 1).await;
             readers.close().await;
-            uuid
+            // An older release's file has no such column.
+            (uuid, followed.is_ok_and(|table| !table.rows.is_empty()))
         }
-        Err(error) => Err(error),
+        Err(error) => (Err(error), false),
+    };
+    let Some(database) = database else {
+        let path = path.to_owned();
+        let empty = JournalError::EmptyJournal { path: path.clone() };
+        return Err(if followed { empty } else { JournalError::OtherDatabase { path } });
     };
     match uuid {
         Ok(table) => match table.rows.first().and_then(|row| row.first()) {
@@ -100,6 +107,18 @@ fn check_schema(database: &Database) -> Result<(), JournalError> {
         return Err(JournalError::NewerSchema { schema: database.schema, known: schema() });
     }
     Ok(())
+}
+
+/// A name beside the copy that no file has.
+fn replaced(path: &Path) -> PathBuf {
+    let names = (2..).map(|number| format!("{REPLACED}-{number}"));
+    let mut files = std::iter::once(REPLACED.to_owned()).chain(names);
+    let is_free = |file: &PathBuf| {
+        [file.clone(), beside(file, "-wal")].iter().all(|file| file.symlink_metadata().is_err())
+    };
+    let free = files.find_map(|suffix| Some(beside(path, &suffix)).filter(is_free));
+    // The numbers do not end.
+    free.unwrap_or_else(|| beside(path, REPLACED))
 }
 
 /// Whether only another copy helps.
@@ -137,34 +156,31 @@ impl Replica for LocalReplica {
         &mut self,
         log: &mut L,
         database: &Database,
-    ) -> Result<(), JournalError> {
+        is_known: bool,
+    ) -> Result<bool, JournalError> {
         check_schema(database)?;
         if self.copy.as_ref().is_some_and(|copy| copy.database_uuid() != database.uuid) {
             return Err(JournalError::OtherDatabase { path: self.path.clone() });
         }
         let incomplete = beside(&self.path, INCOMPLETE);
         if !download(log, &database.base, &incomplete).await? {
-            return remove(&incomplete);
+            remove(&incomplete)?;
+            return Ok(false);
         }
-        let old = self.state();
+        let is_known = is_known && self.copy.is_some();
         if let Some(copy) = self.copy.take() {
-            // What it lacks is in the base.
+            // What it lacks is in the journal, or in the log that is kept with it.
             let _ = copy.close().await;
         }
-        let is_behind = old.is_some_and(|old| {
-            let (old, base) = (old.place, database.base.place);
-            0 < old.number && old.number < base.number && old.term <= base.term
-        });
-        if !is_behind && self.path.exists() {
-            let replaced = beside(&self.path, REPLACED);
-            remove(&replaced)?;
+        if !is_known && self.path.exists() {
+            let replaced = replaced(&self.path);
             rename(&self.path, &replaced)?;
             let log = beside(&self.path, "-wal");
             if log.exists() {
                 rename(&log, &beside(&replaced, "-wal"))?;
             }
             tracing::warn!(
-                "the copy {} does not follow from the journal: it is {} from now on, and the journal's database is \
+                "the copy {} is not known to be in the journal: it is {} from now on, and the journal's database is \
                  fetched",
                 self.path.display(),
                 replaced.display()
@@ -176,7 +192,7 @@ impl Replica for LocalReplica {
         self.is_fetched = true;
         self.copy = LocalCopy::open(&self.path).await?;
         match &self.copy {
-            Some(copy) if copy.database_uuid() == database.uuid => Ok(()),
+            Some(copy) if copy.database_uuid() == database.uuid => Ok(true),
             Some(_) => {
                 let problem = "it is of another database".to_owned();
                 Err(JournalError::DamagedBase { problem })

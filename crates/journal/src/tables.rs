@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::address::{create_database, identifier};
 use crate::error::{JournalError, VERSION_MIN};
 use crate::log::Log as _;
 use crate::server::Server;
@@ -18,20 +19,20 @@ const CREATE: &str = "
         term bigint NOT NULL, beat bigint NOT NULL, last bigint NOT NULL,
         holder text NOT NULL, name text NOT NULL, address text NOT NULL, released boolean NOT NULL,
         database_uuid text, schema bigint,
-        base_number bigint, base_term bigint, base_uploaded_in bigint,
-        base_parts bigint, base_bytes bigint, base_sha256 bytea
+        base_number bigint, base_term bigint, base_upload bigint,
+        base_parts bigint, base_bytes bigint, base_sha256 bytea,
+        previous_number bigint, previous_upload bigint
     ) WITH (fillfactor = 50);
     CREATE TABLE IF NOT EXISTS spelrum_changes (
         number bigint PRIMARY KEY, term bigint NOT NULL, changes bytea NOT NULL
     );
     CREATE TABLE IF NOT EXISTS spelrum_bases (
-        number bigint, term bigint, part bigint, bytes bytea NOT NULL,
-        PRIMARY KEY (number, term, part)
+        upload bigint, part bigint, bytes bytea NOT NULL, PRIMARY KEY (upload, part)
     );
     -- Both are compressed already.
     ALTER TABLE spelrum_changes ALTER changes SET STORAGE EXTERNAL;
     ALTER TABLE spelrum_bases ALTER bytes SET STORAGE EXTERNAL;
-    -- What nobody owns, the first coordinator takes over.
+    -- The row starts released, so the first coordinator takes over.
     INSERT INTO spelrum_owner (id, format, term, beat, last, holder, name, address, released)
     VALUES (1, 1, 0, 0, 0, '', '', '', true) ON CONFLICT DO NOTHING;";
 
@@ -41,18 +42,44 @@ const COLUMNS: [(&str, &str); 3] = [
         "spelrum_owner",
         "id integer, format integer, term bigint, beat bigint, last bigint, holder text, name text, address text, \
          released boolean, database_uuid text, schema bigint, base_number bigint, base_term bigint, \
-         base_uploaded_in bigint, base_parts bigint, base_bytes bigint, base_sha256 bytea",
+         base_upload bigint, base_parts bigint, base_bytes bigint, base_sha256 bytea, previous_number bigint, \
+         previous_upload bigint",
     ),
     ("spelrum_changes", "number bigint, term bigint, changes bytea"),
-    ("spelrum_bases", "number bigint, term bigint, part bigint, bytes bytea"),
+    ("spelrum_bases", "upload bigint, part bigint, bytes bytea"),
 ];
+
+/// The schema in which tables are created, and that of the tables; as identifiers.
+const TO_CREATE_IN: &str =
+    "SELECT quote_ident((current_schemas(false) || 'public'::name)[1]::text) AS name";
+const SCHEMA: &str = "SELECT relnamespace::regnamespace::text AS name FROM pg_class
+    WHERE oid = to_regclass('spelrum_owner')";
 
 /// Times that tables are created: whoever creates them at the same moment as another one can fail.
 const CREATED_TIMES: u32 = 5;
 
+/// What a reader of the journal may do, and what one that writes may do with each table.
+const READER: [&[&str]; 3] = [&["SELECT"]; 3];
+const WRITER: [&[&str]; 3] = [
+    &["SELECT", "INSERT", "UPDATE"],
+    &["SELECT", "INSERT", "DELETE"],
+    &["SELECT", "INSERT", "DELETE"],
+];
+
+/// Checks that a journal can be read, and writes nothing.
+pub(crate) async fn check_readable(server: &mut Server) -> Result<(), JournalError> {
+    check_server(server).await?;
+    if !has_tables(server).await? {
+        return Err(JournalError::NoDatabase);
+    }
+    check_rights(server, "read the journal", READER).await?;
+    check_format(server).await
+}
+
 /// Checks that the server suits, and creates the tables if they are absent.
 pub(crate) async fn prepare(server: &mut Server) -> Result<(), JournalError> {
     check_server(server).await?;
+    check_writes(server).await?;
     let mut left = CREATED_TIMES;
     while !has_tables(server).await? {
         left -= 1;
@@ -61,9 +88,11 @@ pub(crate) async fn prepare(server: &mut Server) -> Result<(), JournalError> {
                 if code == "42501" || code == "3F000" =>
             {
                 let (user, database) = names(server);
-                let grant = format!("GRANT CREATE, USAGE ON SCHEMA public TO {user}");
-                let right = "create tables".to_owned();
-                return Err(JournalError::Rights { database, user, right, grant });
+                let schema = schema(server, TO_CREATE_IN).await?;
+                let grant =
+                    format!("GRANT CREATE, USAGE ON SCHEMA {schema} TO {}", identifier(&user));
+                let (right, object) = ("create tables".to_owned(), "schema");
+                return Err(JournalError::Rights { database, user, right, object, grant });
             }
             // Another coordinator creates them at this moment.
             Err(error) if left == 0 => return Err(error),
@@ -71,8 +100,15 @@ pub(crate) async fn prepare(server: &mut Server) -> Result<(), JournalError> {
             Ok(_) => {}
         }
     }
-    check_rights(server).await?;
+    check_rights(server, "write to the journal", WRITER).await?;
     check_format(server).await
+}
+
+/// The first row's name, as an identifier; the name of a schema.
+async fn schema(server: &mut Server, sql: &str) -> Result<String, JournalError> {
+    let rows = server.rows(sql.to_owned()).await?;
+    let name = rows.first().map(|row| server.column(row, "name")).transpose()?;
+    Ok(name.unwrap_or_else(|| "public".to_owned()))
 }
 
 fn names(server: &Server) -> (String, String) {
@@ -81,10 +117,7 @@ fn names(server: &Server) -> (String, String) {
 
 async fn check_server(server: &mut Server) -> Result<(), JournalError> {
     let sql = "SELECT current_setting('server_version_num')::int AS version,
-        current_setting('server_encoding') AS encoding,
-        pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS read_only,
-        current_setting('synchronous_commit') AS durable,
-        current_setting('synchronous_standby_names') AS standbys";
+        current_setting('server_encoding') AS encoding";
     let rows = server.rows(sql.to_owned()).await?;
     let Some(row) = rows.first() else { return Err(JournalError::Refused) };
     let name = server.address().server();
@@ -94,19 +127,24 @@ async fn check_server(server: &mut Server) -> Result<(), JournalError> {
     }
     let encoding: String = server.column(row, "encoding")?;
     if encoding != "UTF8" {
-        return Err(JournalError::Encoding { database: names(server).1, encoding });
+        let create = create_database(server.address(), "NAME");
+        return Err(JournalError::Encoding { database: names(server).1, encoding, create });
     }
+    Ok(())
+}
+
+async fn check_writes(server: &mut Server) -> Result<(), JournalError> {
+    let sql = "SELECT
+        pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS read_only,
+        current_setting('synchronous_standby_names') AS standbys";
+    let rows = server.rows(sql.to_owned()).await?;
+    let Some(row) = rows.first() else { return Err(JournalError::Refused) };
+    let name = server.address().server();
     if server.column(row, "read_only")? {
         return Err(JournalError::ReadOnly { server: name });
     }
-    let durable: String = server.column(row, "durable")?;
     let standbys: String = server.column(row, "standbys")?;
-    if durable == "off" {
-        tracing::warn!(
-            "the PostgreSQL server acknowledges before it writes to its disk (synchronous_commit = off): if it crashes, \
-             acknowledged results can be lost"
-        );
-    } else if durable == "local" || standbys.is_empty() {
+    if standbys.is_empty() {
         tracing::warn!(
             "the PostgreSQL server has no synchronous standby (synchronous_standby_names): acknowledged results are on \
              its own disk only"
@@ -138,25 +176,30 @@ async fn has_tables(server: &mut Server) -> Result<bool, JournalError> {
     Ok(rows.len() == TABLES.len())
 }
 
-async fn check_rights(server: &mut Server) -> Result<(), JournalError> {
-    let needed = TABLES
-        .map(|table| {
-            let rights: &[_] = match table {
-                "spelrum_owner" => &["SELECT", "INSERT", "UPDATE"],
-                _ => &["SELECT", "INSERT", "DELETE"],
-            };
-            let has = |right| format!("has_table_privilege(to_regclass('{table}'), '{right}')");
-            rights.iter().map(has).collect::<Vec<_>>().join(" AND ")
-        })
-        .join(" AND ");
+async fn check_rights(
+    server: &mut Server,
+    right: &str,
+    rights: [&[&str]; 3],
+) -> Result<(), JournalError> {
+    let needed = TABLES.iter().zip(rights).flat_map(|(table, rights)| {
+        let has = move |right| format!("has_table_privilege(to_regclass('{table}'), '{right}')");
+        rights.iter().map(has)
+    });
+    let needed = needed.collect::<Vec<_>>().join(" AND ");
     let rows = server.rows(format!("SELECT {needed} AS has_rights")).await?;
     let has_rights = rows.first().map(|row| server.column(row, "has_rights")).transpose()?;
     if has_rights == Some(true) {
         return Ok(());
     }
     let (user, database) = names(server);
-    let grant = format!("GRANT SELECT, INSERT, UPDATE, DELETE ON {} TO {user}", TABLES.join(", "));
-    Err(JournalError::Rights { database, user, right: "write to the journal".to_owned(), grant })
+    let schema = schema(server, SCHEMA).await?;
+    let tables = TABLES.map(|table| format!("{schema}.{table}")).join(", ");
+    let mut granted: Vec<_> = rights.concat();
+    granted.sort_unstable();
+    granted.dedup();
+    let grant = format!("GRANT {} ON {tables} TO {}", granted.join(", "), identifier(&user));
+    let right = right.to_owned();
+    Err(JournalError::Rights { database, user, right, object: "tables", grant })
 }
 
 async fn check_format(server: &mut Server) -> Result<(), JournalError> {

@@ -24,10 +24,12 @@ pub(super) enum Mistake {
     None,
     /// The server does not compare terms.
     IgnoresTerms,
-    /// A standby waits for 3 s.
+    /// A standby waits for half as long as it should.
     TakesEarly,
     /// A takeover does not compare the beat.
     TakesUnseen,
+    /// A term is one more than the last one that the server knows of.
+    ReusesTerms,
     /// An append without an answer counts as done.
     GuessesDone,
     /// An append without an answer counts as not done: the results are appended once more, as another change.
@@ -42,7 +44,7 @@ pub(super) enum Question {
     Beat(i64, Option<i64>),
     Read(i64),
     Part(Place),
-    Take { term: i64, beat: i64, above: i64, claim: Claim },
+    Take { term: i64, beat: i64, last: i64, above: i64, claim: Claim },
     Release(i64),
     SetBase(i64, Vec<Entry>),
 }
@@ -72,11 +74,25 @@ pub(super) struct Node {
     pub(super) paused_until: u64,
     /// Of the processes of this node: the latest one.
     pub(super) generation: u32,
+    /// How often the server had been restored when it last answered with changes.
+    pub(super) read_in: u32,
+}
+
+/// A state of the server, to which it is restored.
+pub(super) struct Saved {
+    head: Head,
+    journal: Vec<Entry>,
+    base: Vec<Entry>,
+    oldest: i64,
 }
 
 pub(super) struct World {
     pub(super) mistake: Mistake,
     pub(super) seed: u64,
+    /// Whether the server is restored to earlier states, which loses what was acknowledged.
+    pub(super) has_restores: bool,
+    pub(super) restores: u32,
+    pub(super) saved: Option<Saved>,
     pub(super) now: u64,
     pub(super) order: u64,
     pub(super) head: Head,
@@ -149,6 +165,23 @@ impl World {
         self.head.database.clone()
     }
 
+    pub(super) fn save(&mut self) {
+        if self.head.database.is_some() {
+            let (head, journal, base) =
+                (self.head.clone(), self.journal.clone(), self.base.clone());
+            self.saved = Some(Saved { head, journal, base, oldest: self.oldest });
+        }
+    }
+
+    pub(super) fn restore(&mut self) {
+        let Some(Saved { head, journal, base, oldest }) = self.saved.take() else { return };
+        self.restores += 1;
+        (self.head, self.journal, self.base, self.oldest) = (head, journal, base, oldest);
+        self.beaten = self.now;
+        let stored: BTreeSet<_> = self.journal.iter().map(|(_, payload)| *payload).collect();
+        self.acknowledged.retain(|(_, payload)| stored.contains(payload));
+    }
+
     pub(super) fn execute(&mut self, node: usize, question: Question) -> Answer {
         match question {
             Question::Head => Answer::Head(self.head.clone()),
@@ -173,34 +206,45 @@ impl World {
                 Answer::Done(is_done)
             }
             Question::Read(number) => {
+                self.nodes[node].read_in = self.restores;
                 let first = number.max(self.oldest);
                 let changes = self.journal.iter().filter(|(place, _)| place.number >= first);
                 let changes = changes.take(20).map(|(place, payload)| (*place, bytes(*payload)));
                 Answer::Reading(Reading { database: self.database(), changes: changes.collect() })
             }
             Question::Part(place) => {
+                self.nodes[node].read_in = self.restores;
                 let is_there = self.database().is_some_and(|database| database.base.place == place);
                 let entries = self.base.iter().flat_map(|(place, payload)| {
                     [place.number.to_le_bytes(), place.term.to_le_bytes(), payload.to_le_bytes()]
                 });
                 Answer::Part(is_there.then(|| entries.flatten().collect()))
             }
-            Question::Take { term, beat, above, claim } => {
-                let is_seen = self.head.beat == beat || self.mistake == Mistake::TakesUnseen;
+            Question::Take { term, beat, last, above, claim } => {
+                let is_seen = (self.head.beat, self.head.last) == (beat, last)
+                    || self.mistake == Mistake::TakesUnseen;
                 if self.head.term != term || !is_seen {
                     return Answer::Term(None);
                 }
                 let silence = (self.now - self.beaten) / 100 * self.nodes[node].rate;
                 let is_free = self.head.is_released || self.head.holder == claim.holder;
-                if !is_free && u128::from(silence) + 1_000 < SILENCE.as_micros() {
+                // A restored head may repeat a beat.
+                if !is_free
+                    && !self.has_restores
+                    && u128::from(silence) + 1_000 < SILENCE.as_micros()
+                {
                     self.accuse(format!(
                         "node {node} took over after {} ms by its own clock",
                         silence / MILLISECOND
                     ));
                 }
+                self.nodes[node].read_in = self.restores;
                 self.takeovers += 1;
                 self.raise_beat();
-                self.head.term = self.head.term.max(above) + 1;
+                let has_clock = self.mistake != Mistake::ReusesTerms;
+                let clock = if has_clock { self.now / MILLISECOND } else { 0 };
+                let clock = i64::try_from(clock).unwrap();
+                self.head.term = self.head.term.max(above).max(clock) + 1;
                 self.head.is_released = false;
                 (self.head.holder, self.head.owner) = (claim.holder, claim.owner);
                 Answer::Term(Some(self.head.term))
@@ -211,13 +255,13 @@ impl World {
                 Answer::Done(is_done)
             }
             Question::SetBase(term, entries) => {
-                if self.head.term != term {
+                let place = entries.last().map(|(place, _)| *place).unwrap_or_default();
+                if self.head.term != term || place.number > self.head.last {
                     return Answer::Done(false);
                 }
                 self.raise_beat();
-                let place = entries.last().map(|(place, _)| *place).unwrap_or_default();
                 let sha256 = Vec::new();
-                let base = Base { place, uploaded_in: term, parts: 1, bytes: 0, sha256 };
+                let base = Base { place, upload: term, parts: 1, bytes: 0, sha256 };
                 let uuid = String::new();
                 self.head.database = Some(Database { uuid, schema: 1, base });
                 self.base = entries;
@@ -227,10 +271,10 @@ impl World {
         }
     }
 
-    /// Each copy is a beginning of the journal.
+    /// Each copy that was accepted is a beginning of the journal, unless the server was restored since it answered.
     pub(super) fn check_copy(&mut self, node: usize) {
-        let disk = &self.nodes[node].disk;
-        if !self.journal.starts_with(disk) {
+        let Node { disk, read_in, .. } = &self.nodes[node];
+        if *read_in == self.restores && !self.journal.starts_with(disk) {
             let last = disk.last().copied();
             self.accuse(format!("the copy of node {node} is not in the journal: {last:?}"));
         }

@@ -1,9 +1,10 @@
 //! Servers and databases that do not suit: one clear message each, with a remedy.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use spelrum_journal::{Address, JournalError, Member, fetch};
-use spelrum_store::Writer;
+use spelrum_store::{StoreError, Writer};
 
 use crate::server::{Database, introduce, owner};
 
@@ -37,6 +38,21 @@ fn addresses_are_parsed_and_hide_passwords() {
     assert!(Address::is_one("postgresql://host/") && !Address::is_one("postgres.db"));
 }
 
+#[test]
+fn a_full_disk_is_waited_for() {
+    let path = Path::new("copy").to_owned();
+    let full = || ErrorKind::StorageFull.into();
+    let full = [
+        StoreError::Full.into(),
+        StoreError::Busy.into(),
+        StoreError::File { path: path.clone(), source: full() }.into(),
+        JournalError::File { path: path.clone(), source: full() },
+    ];
+    assert!(full.iter().all(|error: &JournalError| !error.is_lasting()));
+    let denied = ErrorKind::PermissionDenied.into();
+    assert!(JournalError::File { path, source: denied }.is_lasting());
+}
+
 #[tokio::test]
 async fn servers_that_cannot_be_used_are_named() {
     let copy = tempfile::tempdir().unwrap();
@@ -49,7 +65,7 @@ async fn servers_that_cannot_be_used_are_named() {
     assert_says(&error, "as nobody_of_this_name", "PGPASSWORD");
     let missing = Database { name: "missing".to_owned(), ..Database::on(&database.socket, "") };
     let error = refusal(&missing.text("spelrum"), &copy).await;
-    assert_says(&error, "no database of this name", "createdb --encoding=UTF8");
+    assert_says(&error, "no database of this name", "createdb --host=");
     let Some(latin) = Database::create("ENCODING 'LATIN1' LOCALE 'C'").await else { return };
     assert_says(&refusal(&latin.text("spelrum"), &copy).await, "LATIN1, not UTF8", "createdb");
     let read_only = format!("ALTER DATABASE {} SET default_transaction_read_only = on", latin.name);
@@ -71,12 +87,16 @@ async fn missing_rights_are_named_and_few_suffice() {
     assert_says(
         &error,
         "create tables",
-        &format!("GRANT CREATE, USAGE ON SCHEMA public TO {role}"),
+        &format!("superuser, run: GRANT CREATE, USAGE ON SCHEMA public TO \"{role}\""),
     );
     // Somebody else makes the tables.
     drop(database.join("other").await);
     let error = refusal(&database.text(&role), &copy).await;
-    assert_says(&error, "write to the journal", "GRANT SELECT, INSERT, UPDATE, DELETE ON");
+    assert_says(
+        &error,
+        "write to the journal",
+        "GRANT DELETE, INSERT, SELECT, UPDATE ON public.spelrum_owner, ",
+    );
     let grant = error.remedy();
     let (_, grant) = grant.split_once(": ").unwrap();
     database.run(grant).await;
@@ -84,6 +104,45 @@ async fn missing_rights_are_named_and_few_suffice() {
     let mut member = Member::join(&address, &copy, owner("me")).await.unwrap();
     let mut writer = member.follow().await.unwrap();
     introduce(&mut writer, "one").await.unwrap();
+    // Whoever only reads needs no more than that.
+    let reader = format!("reads_{}", database.name);
+    database.run(&format!("CREATE ROLE {reader} LOGIN")).await;
+    let address = Address::parse(&database.text(&reader)).unwrap();
+    let file = database.copy("fetched");
+    let error = fetch(&address, &file).await.unwrap_err();
+    assert_says(&error, "read the journal", "GRANT SELECT ON public.spelrum_owner, ");
+    let grant = error.remedy();
+    database.run(grant.split_once(": ").unwrap().1).await;
+    fetch(&address, &file).await.unwrap();
+}
+
+#[tokio::test]
+async fn who_only_reads_creates_nothing() {
+    let Some(database) = Database::create("").await else { return };
+    let file = database.copy("fetched");
+    let empty = fetch(&database.address(), &file).await.unwrap_err();
+    assert_says(&empty, "none yet", "spelrum share");
+    let tables = "SELECT 1 FROM pg_tables WHERE tablename = 'spelrum_owner'";
+    assert_eq!(database.run(tables).await.len(), 0);
+    assert!(!file.exists());
+}
+
+#[tokio::test]
+async fn a_copy_of_a_lost_journal_is_named() {
+    let Some(database) = Database::create("").await else { return };
+    let mut member = database.join("copy").await;
+    let mut writer = member.follow().await.unwrap();
+    introduce(&mut writer, "one").await.unwrap();
+    writer.close().await.unwrap();
+    member.release().await.unwrap();
+    database.run("DROP TABLE spelrum_owner, spelrum_changes, spelrum_bases").await;
+    let copy = database.copy("copy");
+    let error = refusal(&database.text("spelrum"), &copy).await;
+    assert_says(&error, "is empty, and", "spelrum backup rescued.db --db");
+    // While it follows.
+    let error = member.follow().await.unwrap_err();
+    assert_says(&error, "is a copy of an earlier one", "spelrum share rescued.db ADDRESS");
+    assert!(copy.exists());
 }
 
 #[tokio::test]
