@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
+use spelrum_journal::Temporary;
 use spelrum_report::data::write_json;
 use spelrum_report::text::{counted, duration_us};
 use spelrum_store::{BackedUp, BackupError, Copied, Readers};
@@ -31,8 +32,8 @@ docs/operating.md explains how to restore a backup, and how to move to another m
 
 JSON: backup (the path), bytes, games (those with a result).
 
-With the address of a PostgreSQL database that coordinators share, the result is the same: one file, as complete as \
-what the server had when the copy began. Coordinators need not run.
+With the address of a PostgreSQL database that coordinators share, the result is the same: one file with at least \
+everything the server had when the backup began. Coordinators need not run.
 
 Examples:
   spelrum backup results-monday.db --db results.db
@@ -67,7 +68,7 @@ impl Backup {
         let (db, _fetched) = match self.db.read()? {
             Database::File(path) => (path, None),
             Database::Shared(server) => {
-                let fetched = Fetched::beside(&self.to)?;
+                let fetched = fetched_beside(&self.to)?;
                 notify(&format!("fetching the database from {server}"));
                 tokio::select! {
                     done = spelrum_journal::fetch(&server, &fetched.0) => done?,
@@ -128,27 +129,15 @@ impl Backup {
     }
 }
 
-/// A database fetched from a server, until it was checked and copied to its place.
-struct Fetched(PathBuf);
-
-impl Fetched {
-    /// A name beside a copy that is not there yet.
-    fn beside(to: &Path) -> Result<Self> {
-        if to.symlink_metadata().is_ok() {
-            let (to, there) = (to.to_owned(), to.to_owned());
-            return Err(BackupError::Exists { to, there }.into());
-        }
-        let mut path = to.as_os_str().to_owned();
-        path.push(format!("-fetched-{}", std::process::id()));
-        Ok(Self(path.into()))
+/// A database fetched from a server, until it was checked and copied to its place, which must be free.
+fn fetched_beside(to: &Path) -> Result<Temporary> {
+    if to.symlink_metadata().is_ok() {
+        let (to, there) = (to.to_owned(), to.to_owned());
+        return Err(BackupError::Exists { to, there }.into());
     }
-}
-
-impl Drop for Fetched {
-    fn drop(&mut self) {
-        // There may be none.
-        let _gone = std::fs::remove_file(&self.0);
-    }
+    let mut path = to.as_os_str().to_owned();
+    path.push(format!("-fetched-{}", std::process::id()));
+    Ok(Temporary(path.into()))
 }
 
 fn interrupted(interrupts: &Interrupts) -> Exit {

@@ -40,7 +40,7 @@ Examples:
       --advertise lab1.example.org:7878 --tokens tokens.toml \\
       --tls-cert coordinator.pem --tls-key coordinator.key
 
-The third accepts other machines that have a token: workers and clients read theirs from SPELRUM_TOKEN or \
+The last two accept other machines that have a token: workers and clients read theirs from SPELRUM_TOKEN or \
 from the config file (spelrum config shows which). A client certificate can replace a token (--client-ca, \
 spelrum certificate --help). A coordinator that listens on the network without tokens or without TLS does \
 not start unless --without-token or --without-tls allows it: without tokens anyone who can reach it has full \
@@ -49,7 +49,7 @@ access, and without TLS anyone on the network path can read and use the tokens.
 With the address of a PostgreSQL database, as in the last example, several coordinators share one database and \
 survive the loss of a machine. One of them owns the database: each of its transactions is on the server before \
 anything is acknowledged. The others keep a copy up to date (--copy), pass connections on to the owner, and one \
-of them takes over at once when the owner ends, or 10 seconds after it fell silent. Give workers and clients all \
+of them takes over at once when the owner ends, or 6 seconds after it fell silent. Give workers and clients all \
 addresses: SPELRUM_COORDINATOR=https://lab1:7878,https://lab2:7878. The password comes from PGPASSWORD or \
 PGPASSFILE. docs/operating.md leads from a file to a server and back.";
 
@@ -65,11 +65,11 @@ pub(crate) struct Coordinator {
     /// this machine [default: spelrum-copy.db, in this directory]
     #[arg(long, value_name = "PATH")]
     copy: Option<PathBuf>,
-    /// With the address of a PostgreSQL database: where the other coordinators reach this one [default:
-    /// the address where it listens]
+    /// With the address of a PostgreSQL database: where the other coordinators reach this one, and no
+    /// other [default: the address where it listens]
     #[arg(long, value_name = "HOST:PORT", value_parser = advertised)]
     advertise: Option<String>,
-    /// After which silence of the owner to take over: for tests
+    /// Take over after this silence of the owner (for tests)
     #[arg(long, value_name = "DURATION", hide = true, value_parser = wait_from_text)]
     takeover_after: Option<Duration>,
     /// Where to listen for workers and clients; port 0 takes a free one
@@ -149,11 +149,20 @@ fn advertised(text: &str) -> std::result::Result<String, String> {
     if text.contains('/') || text.parse::<CoordinatorUrl>().is_err() {
         return Err(example.to_owned());
     }
+    if text.matches(':').count() > 1 && !text.starts_with('[') {
+        return Err("an IPv6 address needs brackets, as in [2001:db8::1]:7878".to_owned());
+    }
     let is_nowhere = |address: SocketAddr| address.ip().is_unspecified() || address.port() == 0;
     if text.parse().is_ok_and(is_nowhere) {
         return Err(format!("other machines cannot connect to it: {example}"));
     }
     Ok(text.to_owned())
+}
+
+/// Whether an advertised address is for this machine alone.
+fn is_loopback(advertised: &str) -> bool {
+    let ip = advertised.parse().map(|address: SocketAddr| address.ip());
+    advertised.starts_with("localhost:") || ip.is_ok_and(|ip| ip.is_loopback())
 }
 
 impl Coordinator {
@@ -175,7 +184,15 @@ impl Coordinator {
         let demands_something =
             token.is_some() || self.tokens.is_some() || self.tls.demands_certificates();
         if !self.without_token && !demands_something {
-            listener::refuse_if_open_to_others(address, "--without-token")?;
+            let anyway = "--without-token";
+            listener::refuse_if_open_to_others(address, anyway)?;
+            // Another coordinator passes on whoever reaches that one.
+            let advertised = self.advertise.as_ref().filter(|text| !is_loopback(text));
+            if let (Database::Shared(_), Some(advertised)) = (&database, advertised) {
+                let action = format!("share a database as {advertised}");
+                let instead = "advertise an address of this machine alone";
+                return Err(listener::open_to_others(action, instead, anyway));
+            }
         }
         self.tls.refuse_if_readable_by_others(address)?;
         let db = match &database {

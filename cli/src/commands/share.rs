@@ -48,7 +48,7 @@ impl Share {
         spelrum_journal::share(&server, &self.file).await?;
         writeln!(
             terminal::stdout(),
-            "{} is on the server; start coordinators there: spelrum coordinator --db {server}",
+            "{} is on the server; start coordinators with the same address as --db",
             self.file.display()
         )?;
         Ok(Exit::Success)

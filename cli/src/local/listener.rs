@@ -146,15 +146,20 @@ pub(crate) fn refuse_if_open_to_others(address: SocketAddr, anyway: &str) -> Res
     if address.ip().is_loopback() {
         return Ok(());
     }
-    Err(CliError::new(Exit::Usage, format!("listen on {address}"))
+    Err(open_to_others(format!("listen on {address}"), "listen on 127.0.0.1", anyway))
+}
+
+/// The error of a coordinator that others can reach and that demands no token.
+pub(crate) fn open_to_others(action: String, instead: &str, anyway: &str) -> CliError {
+    CliError::new(Exit::Usage, action)
         .because(
             "no token is required, so anyone who can reach it could submit sweeps, read results and report \
              games",
         )
         .help(format!(
             "demand tokens (spelrum token create), client certificates (--client-ca), or one token that nobody \
-             can guess, as openssl rand -hex 32 prints it, in SPELRUM_TOKEN; or listen on 127.0.0.1; {anyway} goes without"
-        )))
+             can guess, as openssl rand -hex 32 prints it, in SPELRUM_TOKEN; or {instead}; {anyway} goes without"
+        ))
 }
 
 /// The URL of this process's own listener: on loopback, if it listens on all addresses.

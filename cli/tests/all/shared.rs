@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::path::PathBuf;
+use std::thread::park_timeout;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -10,7 +11,7 @@ use spelrum_test_support::PostgresServer;
 
 use crate::sandbox::{Process, Sandbox, Service, tic_tac_toe, wait_until};
 
-/// Shorter than the 10 s of a release, longer than the 2 s between two signs of life.
+/// Shorter than the 6 s of a release, longer than the 2 s between two signs of life.
 const TAKEOVER_AFTER: &str = "4s";
 
 /// Said by a coordinator that owns the database from now on.
@@ -64,6 +65,7 @@ impl Cluster {
     /// The only coordinator that owns the database, apart from `gone`.
     fn owner(&self, gone: Option<usize>) -> usize {
         let owner = || {
+            park_timeout(Duration::from_millis(20));
             let mut others = (0..self.members.len()).filter(|other| Some(*other) != gone);
             others.find(|other| self.members[*other].owns())
         };
@@ -79,13 +81,13 @@ impl Cluster {
         ran.stdout().lines().nth(1)?.parse().ok()
     }
 
-    /// Waits until more games are settled than now.
-    fn wait_for_games(&self, asked: usize) {
+    /// Waits until more games are settled than now, or all.
+    fn wait_for_games(&self, asked: usize, planned: u64) {
         let mut before = None;
         wait_until("the sweep goes on", || {
             let now = self.settled(asked);
             before = before.or(now);
-            now > before
+            now > before || now == Some(planned)
         });
     }
 
@@ -114,6 +116,7 @@ fn three_coordinators_lose_nothing() {
     let kills: u32 = kills.map_or(1, |kills| kills.parse().unwrap());
     let Some(mut cluster) = Cluster::start(hasty) else { return };
     let games = 4_000 + 1_500 * (kills - 1);
+    let planned = 2 * u64::from(games);
     let sweep = cluster.sandbox.write("sweep.toml", &tic_tac_toe("shared", games));
     let sweep = sweep.to_str().unwrap();
     let undisturbed = Sandbox::new();
@@ -124,34 +127,33 @@ fn three_coordinators_lose_nothing() {
     let url = cluster.members[standby].service.url.clone();
     cluster.sandbox.run(&["submit", sweep, "--coordinator", &url]).expect_exit(0);
     let _worker = cluster.worker();
-    cluster.wait_for_games(standby);
+    cluster.wait_for_games(standby, planned);
 
     cluster.members[first].service.process.kill();
     let second = cluster.owner(Some(first));
-    cluster.wait_for_games(second);
+    cluster.wait_for_games(second, planned);
     cluster.restart(first, hasty);
     wait_until("the restarted one passes connections on", || cluster.settled(first).is_some());
 
     // It believes that it owns the database until it sees the server again.
     cluster.members[second].service.process.signal(Signal::STOP);
     let third = cluster.owner(Some(second));
-    cluster.wait_for_games(third);
+    cluster.wait_for_games(third, planned);
     cluster.members[second].service.process.signal(Signal::CONT);
     wait_until("the paused one waits", || !cluster.members[second].owns());
     wait_until("it passes connections on", || cluster.settled(second).is_some());
 
     cluster.server.stop();
     cluster.server.start_again();
-    cluster.wait_for_games(second);
+    cluster.wait_for_games(second, planned);
 
     let (mut owner, mut silences) = (cluster.owner(None), Vec::new());
-    let planned = 2 * u64::from(games);
     let mut last = owner;
     for killed in 1..=kills {
         cluster.members[owner].service.process.kill();
         let started = Instant::now();
         last = cluster.owner(Some(owner));
-        cluster.wait_for_games(last);
+        cluster.wait_for_games(last, planned);
         silences.push(started.elapsed());
         if killed < kills && cluster.settled(last).is_some_and(|settled| settled < planned - 500) {
             cluster.restart(owner, hasty);
@@ -180,10 +182,10 @@ fn three_coordinators_lose_nothing() {
     }
 }
 
-/// With the patience of a release.
+/// Nobody takes over from an owner that is silent: only a release can hand over.
 #[test]
 fn an_owner_that_ends_hands_over_at_once_and_a_copy_has_one_coordinator() {
-    let Some(mut cluster) = Cluster::start(&[]) else { return };
+    let Some(mut cluster) = Cluster::start(&["--takeover-after", "3600s"]) else { return };
     let first = cluster.owner(None);
     let address = cluster.server.address();
     let copy = format!("{}.db", NAMES[first]);
@@ -194,10 +196,8 @@ fn an_owner_that_ends_hands_over_at_once_and_a_copy_has_one_coordinator() {
     ran.expect_exit(6);
     assert!(ran.stderr().contains("name another file with --copy"), "{}", ran.stderr());
 
-    let started = Instant::now();
     cluster.members[first].service.process.signal(Signal::TERM);
     let second = cluster.owner(Some(first));
-    assert!(started.elapsed() < Duration::from_secs(8), "it did not wait for a silence");
     assert!(cluster.members[first].service.process.wait().success());
     assert_eq!(cluster.settled(second), Some(0));
 }
@@ -260,6 +260,10 @@ fn an_address_is_refused_where_a_file_is_needed() {
         (&["--db", "postgres://ada:secret@lab:port/results"], "write postgres://user@host"),
         (&["--db", address, "--advertise", "http://lab:7878"], "write a host and a port"),
         (&["--db", address, "--advertise", "0.0.0.0:7878"], "cannot connect to it"),
+        (&["--db", address, "--advertise", "2001:db8::1:7878"], "an IPv6 address needs brackets"),
+        // Other machines reach it through the coordinators there.
+        (&["--db", address, "--advertise", "lab:7878"], "no token is required"),
+        (&["--db", "postgres://ada:secret@lab.invalid/results"], "--advertise HOST:PORT"),
     ] {
         let listen = ["coordinator", "--listen", "127.0.0.1:0"];
         let ran = sandbox.run(&[&listen[..], more].concat());

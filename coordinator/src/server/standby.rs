@@ -1,20 +1,25 @@
 //! What a coordinator does for callers while another one owns the database: it passes their connections on, byte for
 //! byte. TLS ends at the owner, and so every coordinator needs a certificate of the same names.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io;
-use std::sync::Arc;
+use std::pin::pin;
 use std::time::Duration;
 
+use tokio::io::{AsyncWriteExt as _, copy};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
-use tokio_util::sync::CancellationToken;
+use tokio::sync::watch;
+use tokio::task::{AbortHandle, JoinSet};
 
 use super::{ACCEPT_RETRY_AFTER, CONNECTIONS_MAX, is_client_error, open_files, with_address};
 use crate::log_throttle::LogThrottle;
 
 /// How long connecting to the owner may take.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a caller may send to an owner that has ended its side.
+const END_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Passes the connections of `listener` on to the address that `target` makes of the latest value of `owner`, until
 /// dropped. Connections end with this future, and when the address changes. Where there is no address, they are closed
@@ -28,7 +33,6 @@ pub async fn pass_on<O>(
 ) -> Infallible {
     // Two files for each.
     let places = open_files::connections_max(2 * CONNECTIONS_MAX) / 2;
-    let places = Arc::new(Semaphore::new(places));
     let throttle = LogThrottle::default();
     let warn = |problem: std::fmt::Arguments<'_>| {
         if let Some(times) = throttle.record(1) {
@@ -36,9 +40,10 @@ pub async fn pass_on<O>(
         }
     };
     let mut address = target(&owner.borrow_and_update());
-    let all = CancellationToken::new();
-    let _close_all_at_end = all.clone().drop_guard();
-    let mut closing = all.child_token();
+    let mut tasks = JoinSet::new();
+    // By the order in which they came.
+    let mut open: BTreeMap<u64, AbortHandle> = BTreeMap::new();
+    let mut next_number = 0_u64;
     let mut is_followed = true;
     loop {
         let accepted = tokio::select! {
@@ -48,8 +53,15 @@ pub async fn pass_on<O>(
                 let next = target(&owner.borrow_and_update()).filter(|_| is_followed);
                 if next != address {
                     address = next;
-                    closing.cancel();
-                    closing = all.child_token();
+                    tasks.abort_all();
+                    open.clear();
+                }
+                continue;
+            }
+            Some(ended) = tasks.join_next() => {
+                // That of an aborted one was removed.
+                if let Ok(number) = ended {
+                    open.remove(&number);
                 }
                 continue;
             }
@@ -65,26 +77,50 @@ pub async fn pass_on<O>(
             }
         };
         let Some(address) = address.clone() else { continue };
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-            warn(format_args!("all connections are at work: closed that of {peer}"));
-            continue;
-        };
-        let closing = closing.clone();
-        tokio::spawn(async move {
-            let _place = place;
-            let passed = closing.run_until_cancelled(pass(stream, &address)).await;
-            if let Some(Err(error)) = passed {
+        if open.len() >= places
+            && let Some((_, oldest)) = open.pop_first()
+        {
+            warn(format_args!(
+                "all {places} connections are at work: closed the oldest for that of {peer}"
+            ));
+            oldest.abort();
+        }
+        let number = next_number;
+        next_number += 1;
+        let task = tasks.spawn(async move {
+            if let Err(error) = pass(stream, &address).await {
                 tracing::debug!(%peer, address, %error, "a connection to the owner ended");
             }
+            number
         });
+        open.insert(number, task);
     }
 }
 
-/// Passes on what both sides of a connection send, until both have ended.
+/// Passes on what both sides of a connection send, until both have ended. A caller that does not end when the owner has
+/// does not hold its place for long.
 async fn pass(mut stream: TcpStream, address: &str) -> io::Result<()> {
     let connecting = TcpStream::connect(address);
     let mut owner = tokio::time::timeout(CONNECT_PATIENCE, connecting).await??;
     owner.set_nodelay(true)?;
-    tokio::io::copy_bidirectional(&mut stream, &mut owner).await?;
-    Ok(())
+    let (mut from_caller, mut to_caller) = stream.split();
+    let (mut from_owner, mut to_owner) = owner.split();
+    let mut calls = pin!(async {
+        copy(&mut from_caller, &mut to_owner).await?;
+        to_owner.shutdown().await
+    });
+    let mut answers = pin!(async {
+        copy(&mut from_owner, &mut to_caller).await?;
+        to_caller.shutdown().await
+    });
+    tokio::select! {
+        ended = &mut calls => {
+            ended?;
+            answers.await
+        }
+        ended = &mut answers => {
+            ended?;
+            tokio::time::timeout(END_PATIENCE, calls).await?
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The address of a PostgreSQL server.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use sqlx::postgres::PgConnectOptions;
 
@@ -66,6 +67,15 @@ impl Address {
             return Err(invalid("it names several servers"));
         }
         Ok(Self { options })
+    }
+
+    /// Whether the server is on this machine: behind a socket, or on loopback.
+    #[must_use]
+    pub fn is_on_this_machine(&self) -> bool {
+        let host = self.options.get_host().trim_matches(['[', ']']);
+        let is_loopback =
+            host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+        is_loopback || self.options.get_socket().is_some()
     }
 
     /// How to connect.

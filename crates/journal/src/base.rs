@@ -44,8 +44,9 @@ pub(crate) fn remove(path: &Path) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// A file that is removed however the work on it ends.
-pub(crate) struct Temporary(pub(crate) PathBuf);
+/// A database file that is removed when this is dropped, with what is beside it, however the work on it ends.
+#[derive(Debug)]
+pub struct Temporary(pub PathBuf);
 
 impl Drop for Temporary {
     fn drop(&mut self) {

@@ -23,6 +23,7 @@ mod simulation;
 mod tables;
 
 pub use address::Address;
+pub use base::Temporary;
 pub use error::JournalError;
 pub use member::{Member, fetch, share};
 pub use owner::Owner;

@@ -42,9 +42,15 @@ pub(super) async fn run(
 ) -> Result<Exit> {
     // Before it is needed, which may be in the middle of a night.
     service.config.check()?;
+    let own_ip = service.address.ip();
     let address = match advertised {
         Some(address) => address,
-        None if service.address.ip().is_unspecified() => return Err(no_address(service)),
+        None if own_ip.is_unspecified() => {
+            return Err(no_address(service, "on all addresses of this machine"));
+        }
+        None if own_ip.is_loopback() && !server.is_on_this_machine() => {
+            return Err(no_address(service, "for this machine alone"));
+        }
         None => service.address.to_string(),
     };
     let name = gethostname::gethostname().to_string_lossy().into_owned();
@@ -53,6 +59,23 @@ pub(super) async fn run(
     if let Some(silence) = silence {
         member = member.with_silence(silence);
     }
+    let ended = take_turns(service, &mut member, listener, &address).await;
+    let now = &service.interrupts.now;
+    // A second signal ends it at once, as if killed. Otherwise the others need not wait, also where this machine's disk
+    // has failed: theirs have not.
+    if let Some(Err(error)) = now.run_until_cancelled(member.release()).await {
+        tracing::warn!("{error}: the others take over when they have waited; {}", error.remedy());
+    }
+    ended
+}
+
+/// Passes connections on while another coordinator owns the database, and serves while this one does.
+async fn take_turns(
+    service: &Service,
+    member: &mut Member,
+    listener: TcpListener,
+    address: &str,
+) -> Result<Exit> {
     // Callers find it open all the time, whoever accepts their connections.
     let listener = listener.into_std().map_err(no_listener)?;
     let listen_again = || listener.try_clone().and_then(TcpListener::from_std).map_err(no_listener);
@@ -63,13 +86,13 @@ pub(super) async fn run(
             other.map(|owner| owner.address.clone())
         };
         let owner = member.owner();
-        // Each time anew, since dropping the future that follows leaves everything right.
+        // Created anew for each turn, since dropping the future that follows leaves everything right.
         let writer = tokio::select! {
             writer = member.follow() => writer?,
             never = pass_on(listen_again()?, owner.clone(), other) => match never {},
-            never = log_owner(owner.clone(), &address) => match never {},
+            never = log_owner(owner.clone(), address) => match never {},
             never = systemd::report_waiting() => match never {},
-            () = other_owner(owner, &address), if !is_announced => {
+            () = other_owner(owner, address), if !is_announced => {
                 service.announce()?;
                 is_announced = true;
                 continue;
@@ -81,24 +104,32 @@ pub(super) async fn run(
             service.announce()?;
         }
         use StoreError::{Journal, TakenOver};
-        let exit = match own(service, writer, listen_again()?).await {
-            Ok(Err(CoordinatorError::Store(error @ (TakenOver { .. } | Journal { .. })))) => {
-                tracing::warn!("{error}; this coordinator waits now, and passes connections on");
+        let served = tokio::select! {
+            served = own(service, writer, listen_again()?) => served?,
+            // Its writer is dropped, and callers go to the other owner before the next write would be refused.
+            () = replaced(member.owner(), address) => {
+                tracing::warn!("the server has not confirmed that this coordinator owns the database; {WAITS}");
                 continue;
             }
-            // Ended at once, as if killed.
-            Ok(Ok(exit)) if service.interrupts.now.is_cancelled() => return Ok(exit),
-            Ok(served) => served.map_err(CliError::from),
-            Err(error) => Err(error),
         };
-        // Also where this machine's disk has failed: the others' have not.
-        if let Err(error) = member.release().await {
-            tracing::warn!(
-                "{error}: the others take over when they have waited; {}",
-                error.remedy()
-            );
+        match served {
+            Err(CoordinatorError::Store(error @ (TakenOver { .. } | Journal { .. }))) => {
+                tracing::warn!("{error}; {WAITS}");
+            }
+            served => return Ok(served?),
         }
-        return exit;
+    }
+}
+
+/// What an owner does that lost the database.
+const WAITS: &str = "this coordinator waits now, and passes connections on";
+
+/// Waits until this coordinator does not own the database any more, as far as the server confirms.
+async fn replaced(mut owner: watch::Receiver<Option<Owner>>, own_address: &str) {
+    let is_other =
+        |owner: &Option<Owner>| owner.as_ref().is_none_or(|owner| owner.address != own_address);
+    if owner.wait_for(is_other).await.is_err() {
+        std::future::pending().await
     }
 }
 
@@ -149,13 +180,13 @@ async fn log_owner(mut owner: watch::Receiver<Option<Owner>>, own_address: &str)
     }
 }
 
-fn no_address(service: &Service) -> CliError {
+fn no_address(service: &Service, listens: &str) -> CliError {
     CliError::new(Exit::Usage, "share a database")
         .because(format!(
-            "it listens on all addresses of this machine ({}), and the other coordinators need one",
+            "it listens {listens} ({}), and the other coordinators need an address where they reach it",
             service.address
         ))
-        .help("name one where they reach it: --advertise HOST:PORT")
+        .help("name one: --advertise HOST:PORT")
 }
 
 fn no_listener(error: std::io::Error) -> CliError {

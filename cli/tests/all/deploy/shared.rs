@@ -22,8 +22,8 @@ fn patched(kind: &str) -> Value {
     let steps: Vec<Value> = serde_saphyr::from_str(patch["patch"].as_str().unwrap()).unwrap();
     for step in steps {
         let (parent, name) = step["path"].as_str().unwrap().rsplit_once('/').unwrap();
-        let there = manifest.pointer(step["path"].as_str().unwrap()).is_some();
-        assert_eq!(step["op"] == "replace", there, "{step:#}");
+        let exists = manifest.pointer(step["path"].as_str().unwrap()).is_some();
+        assert_eq!(step["op"] == "replace", exists, "{step:#}");
         let parent = manifest.pointer_mut(parent).unwrap();
         match (parent, name) {
             (Value::Array(list), "-") => list.push(step["value"].clone()),
@@ -92,16 +92,15 @@ fn the_component_s_coordinators_come_up_and_play() {
     let address = at(container, "/args/2").as_str().unwrap();
     let start = |name: &str| -> Service {
         std::fs::create_dir(sandbox.path(name)).unwrap();
-        let launch = Launch { arguments: texts(&container["args"]), environment: Vec::new() };
-        // A port that is taken when it starts.
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let own = listener.local_addr().unwrap().to_string();
-        drop(listener);
+        let mut arguments = texts(&container["args"]);
+        // It is where it listens, at a port that is chosen at its start.
+        arguments.retain(|argument| argument != "--advertise=$(POD_IP):7878");
+        assert_eq!(arguments.len() + 1, texts(&container["args"]).len());
+        let launch = Launch { arguments, environment: Vec::new() };
         let launch = launch.with(&[
             (address, &server.address()),
             ("/data/", &format!("{name}/")),
-            ("$(POD_IP):7878", &own),
-            ("0.0.0.0:7878", &own),
+            ("0.0.0.0:7878", "127.0.0.1:0"),
             ("/etc/spelrum/", ""),
             ("/etc/spelrum-tls/tls.crt", "coordinator.pem"),
             ("/etc/spelrum-tls/tls.key", "coordinator.key"),
@@ -136,8 +135,8 @@ fn the_compose_file_is_of_one_piece() {
         assert_eq!(service["read_only"], true, "{name}");
         assert_eq!(service["cap_drop"], json!(["ALL"]), "{name}");
         for (kind, list) in [("secrets", &service["secrets"]), ("configs", &service["configs"])] {
-            for one in list.as_array().into_iter().flatten() {
-                let source = one.as_str().or_else(|| one["source"].as_str()).unwrap();
+            for entry in list.as_array().into_iter().flatten() {
+                let source = entry.as_str().or_else(|| entry["source"].as_str()).unwrap();
                 let file = at(&compose, &format!("/{kind}/{source}/file")).as_str().unwrap();
                 let file = file.strip_prefix("./").unwrap();
                 let is_ignored = text("compose/.gitignore").lines().any(|line| line == file);

@@ -88,6 +88,27 @@ fn a_coordinator_begins_on_loopback() {
     sandbox.run(&["list", "--coordinator", &coordinator.url]).expect_exit(0);
 }
 
+/// What starts one of several coordinators takes the place of what starts the one with a file.
+#[test]
+fn a_coordinator_of_several_is_started_in_place_of_the_one() {
+    let shared = text("systemd/spelrum-coordinator.service.d/shared.conf");
+    let [reset, command] = values(&shared, "ExecStart")[..] else { panic!("it has two lines") };
+    assert_eq!(reset, "");
+    let command = command.strip_prefix("/usr/local/bin/spelrum ").unwrap();
+    let state = values(&unit("coordinator"), "StateDirectory").concat();
+    assert!(command.contains(&format!(" --copy /var/lib/{state}/")), "{command}");
+    let help = Sandbox::new().run(&["coordinator", "--help"]);
+    let help = help.expect_exit(0).stdout();
+    for flag in command.split(' ').filter(|word| word.starts_with("--")) {
+        assert!(help.contains(flag), "there is no {flag}");
+    }
+    let readme = text("README.md");
+    let variables = command.split("${").skip(1).map(|rest| rest.split('}').next().unwrap());
+    for variable in variables.filter(|variable| *variable != "SPELRUM_LISTEN") {
+        assert!(readme.contains(&format!("\n{variable}=")), "the README does not set {variable}");
+    }
+}
+
 /// With what the README adds for a network.
 #[test]
 fn the_units_services_come_up_and_play() {
