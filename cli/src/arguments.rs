@@ -12,6 +12,7 @@ use clap::Args;
 use colorchoice_clap::Color;
 use rustix::process::Signal;
 use spelrum_engine::parse_duration_us;
+use spelrum_journal::Address;
 use spelrum_model::labels::{LABELS_MAX, Label, NoLabel, SYZYGY_LABEL};
 use spelrum_worker::{Cores, ExclusiveSlots};
 use tonic::transport::{Endpoint, Uri};
@@ -105,6 +106,44 @@ pub(crate) fn asked_color(arguments: impl Iterator<Item = OsString>) -> Option<C
         return Some(Color { color: when.parse().ok()? });
     }
     None
+}
+
+/// A results database on the command line: a file's path, or the address of a PostgreSQL database. It is read later,
+/// since an error of the command line's parser would quote an address with its password.
+#[derive(Clone)]
+pub(crate) struct DatabaseArgument(OsString);
+
+/// A results database.
+pub(crate) enum Database {
+    /// A file.
+    File(PathBuf),
+    /// On a server, shared by several coordinators.
+    Shared(Box<Address>),
+}
+
+impl From<OsString> for DatabaseArgument {
+    fn from(text: OsString) -> Self {
+        Self(text)
+    }
+}
+
+impl fmt::Debug for DatabaseArgument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DatabaseArgument(…)")
+    }
+}
+
+impl DatabaseArgument {
+    /// The database.
+    ///
+    /// # Errors
+    /// If it is an address that cannot be understood.
+    pub(crate) fn read(&self) -> Result<Database, CliError> {
+        match self.0.to_str().filter(|text| Address::is_one(text)) {
+            Some(address) => Ok(Database::Shared(Box::new(Address::parse(address)?))),
+            None => Ok(Database::File(PathBuf::from(&self.0))),
+        }
+    }
 }
 
 /// Where results are read from: a file or a coordinator.

@@ -11,7 +11,7 @@
 //!
 //! | module | subject |
 //! |---|---|
-//! | `server` | listeners, TLS, limits on connections and messages |
+//! | `server` | listeners, TLS, limits on connections and messages, and passing connections on |
 //! | [`access`] | tokens, roles and client certificates |
 //! | `api` | the JSON API for people and programs: calls in, answers out |
 //! | `services` | the workers' gRPC service |
@@ -95,7 +95,7 @@ pub use faults::Faults;
 #[cfg(not(feature = "faults"))]
 use faults::Faults;
 use metrics::Metrics;
-pub use server::{Listeners, TlsError, TlsFiles};
+pub use server::{Listeners, TlsError, TlsFiles, pass_on};
 use server::{Server, Tls};
 use services::{Planner, ProgramsService, StartMark, WorkService};
 use spelrum_store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
@@ -136,6 +136,28 @@ pub struct Config {
     /// Whether only the worker inside this process is expected: then a bound that the sweep does not state excludes no
     /// game from that worker.
     pub is_alone: bool,
+}
+
+impl Config {
+    /// Reads the tokens and the files for TLS, as opening the database does.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn check(&self) -> Result<(), CoordinatorError> {
+        self.admission().map(|_| ())
+    }
+
+    /// Who may call, and how connections are encrypted.
+    fn admission(&self) -> Result<(Guard, Option<Tls>), CoordinatorError> {
+        let files = self.tls.as_ref();
+        let tls = files.map(Tls::read).transpose()?;
+        let path = || self.tokens.clone().unwrap_or_default();
+        let guard = Guard::new(self.token.clone(), self.tokens.clone())
+            .map_err(|source| CoordinatorError::Tokens { path: path(), source })?
+            .with_own_token(self.own_token.clone())
+            .with_certificates(files.is_some_and(|files| files.client_ca.is_some()));
+        Ok((guard, tls))
+    }
 }
 
 /// A coordinator that has its database open but does not serve yet.
@@ -217,25 +239,26 @@ impl Coordinator {
         config: Config,
         course_factory: Arc<CourseFactory>,
     ) -> Result<Self, CoordinatorError> {
-        let Config {
-            db,
-            heartbeat_interval,
-            token,
-            tokens,
-            tls,
-            own_token,
-            hosts,
-            holder_text,
-            is_alone,
-        } = config;
-        let takes_certificates = tls.as_ref().is_some_and(|files| files.client_ca.is_some());
-        let tls = tls.as_ref().map(Tls::read).transpose()?;
-        let path = tokens.clone().unwrap_or_default();
-        let guard = Guard::new(token, tokens)
-            .map_err(|source| CoordinatorError::Tokens { path, source })?
-            .with_own_token(own_token)
-            .with_certificates(takes_certificates);
-        let mut writer = Writer::open(&db).await?;
+        config.check()?;
+        let writer = Writer::open(&config.db).await?;
+        Self::with_writer_and_courses(config, writer, course_factory).await
+    }
+
+    /// Takes a database that was opened already, at the path that `config` names.
+    ///
+    /// # Errors
+    /// If the database cannot be read or written, or the configuration is wrong ([`Config::check`]).
+    pub async fn with_writer(config: Config, writer: Writer) -> Result<Self, CoordinatorError> {
+        Self::with_writer_and_courses(config, writer, Arc::new(course_from_plan)).await
+    }
+
+    async fn with_writer_and_courses(
+        config: Config,
+        mut writer: Writer,
+        course_factory: Arc<CourseFactory>,
+    ) -> Result<Self, CoordinatorError> {
+        let (guard, tls) = config.admission()?;
+        let Config { db, heartbeat_interval, hosts, holder_text, is_alone, .. } = config;
         writer.tell(&holder_text)?;
         let (readers, epoch) = (writer.readers(), writer.epoch());
         let database_uuid = writer.database_uuid().await?;

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -14,10 +14,12 @@ use spelrum_report::text::{counted, duration_us};
 use spelrum_store::{BackedUp, BackupError, Copied, Readers};
 use tokio::sync::oneshot;
 
+use crate::arguments::{Database, DatabaseArgument};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::terminal;
 use crate::terminal::interrupt::Interrupts;
+use crate::terminal::notices::notify;
 use crate::terminal::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
@@ -29,8 +31,12 @@ docs/operating.md explains how to restore a backup, and how to move to another m
 
 JSON: backup (the path), bytes, games (those with a result).
 
+With the address of a PostgreSQL database that coordinators share, the result is the same: one file, as complete as \
+what the server had when the copy began. Coordinators need not run.
+
 Examples:
-  spelrum backup results-monday.db --db results.db";
+  spelrum backup results-monday.db --db results.db
+  spelrum backup results-monday.db --db postgres://spelrum@db.example.org/spelrum";
 
 /// Copy a results database, even while it is being written
 #[derive(Args, Debug)]
@@ -39,9 +45,9 @@ pub(crate) struct Backup {
     /// The file to make
     #[arg(value_name = "DEST")]
     to: PathBuf,
-    /// The results database
-    #[arg(long, value_name = "PATH")]
-    db: PathBuf,
+    /// The results database: a file, or the address of a PostgreSQL database that coordinators share
+    #[arg(long, value_name = "PATH|ADDRESS")]
+    db: DatabaseArgument,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -57,8 +63,20 @@ struct Json<'p> {
 impl Backup {
     /// Copies, and reports the copy's contents.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let readers = Readers::open(&self.db).await?;
         let interrupts = Interrupts::listen(|| {})?;
+        let (db, _fetched) = match self.db.read()? {
+            Database::File(path) => (path, None),
+            Database::Shared(server) => {
+                let fetched = Fetched::beside(&self.to)?;
+                notify(&format!("fetching the database from {server}"));
+                tokio::select! {
+                    done = spelrum_journal::fetch(&server, &fetched.0) => done?,
+                    () = interrupts.finish.cancelled() => return Ok(interrupted(&interrupts)),
+                }
+                (fetched.0.clone(), Some(fetched))
+            }
+        };
+        let readers = Readers::open(&db).await?;
         let per_mille = Arc::new(AtomicU64::new(0));
         let seen = Arc::clone(&per_mille);
         #[expect(clippy::cast_precision_loss, reason = "for people")]
@@ -107,6 +125,29 @@ impl Backup {
             writeln!(out, "{path}: whole, {games}, {bytes}")?;
         }
         Ok(())
+    }
+}
+
+/// A database fetched from a server, until it was checked and copied to its place.
+struct Fetched(PathBuf);
+
+impl Fetched {
+    /// A name beside a copy that is not there yet.
+    fn beside(to: &Path) -> Result<Self> {
+        if to.symlink_metadata().is_ok() {
+            let (to, there) = (to.to_owned(), to.to_owned());
+            return Err(BackupError::Exists { to, there }.into());
+        }
+        let mut path = to.as_os_str().to_owned();
+        path.push(format!("-fetched-{}", std::process::id()));
+        Ok(Self(path.into()))
+    }
+}
+
+impl Drop for Fetched {
+    fn drop(&mut self) {
+        // There may be none.
+        let _gone = std::fs::remove_file(&self.0);
     }
 }
 

@@ -1,15 +1,20 @@
 //! `spelrum coordinator`: the store and the scheduler, served over the network.
 
+mod sharing;
+
 use std::io::Write as _;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use spelrum_coordinator as coordinator;
+use spelrum_coordinator::{self as coordinator, CoordinatorError};
 use spelrum_engine::parse_duration_us;
+use tokio::net::TcpListener;
 
+use crate::arguments::{CoordinatorUrl, Database, DatabaseArgument, wait_from_text};
 use crate::config;
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::local::database_holder;
 use crate::local::listener;
@@ -31,20 +36,42 @@ Examples:
   spelrum token create lab-workers --role work --tokens tokens.toml
   spelrum coordinator --db results.db --listen 0.0.0.0:7878 --tokens tokens.toml \\
       --tls-cert coordinator.pem --tls-key coordinator.key
+  spelrum coordinator --db postgres://spelrum@db.example.org/spelrum --listen 0.0.0.0:7878 \\
+      --advertise lab1.example.org:7878 --tokens tokens.toml \\
+      --tls-cert coordinator.pem --tls-key coordinator.key
 
-The last one accepts other machines that have a token: workers and clients read theirs from SPELRUM_TOKEN or \
+The third accepts other machines that have a token: workers and clients read theirs from SPELRUM_TOKEN or \
 from the config file (spelrum config shows which). A client certificate can replace a token (--client-ca, \
 spelrum certificate --help). A coordinator that listens on the network without tokens or without TLS does \
 not start unless --without-token or --without-tls allows it: without tokens anyone who can reach it has full \
-access, and without TLS anyone on the network path can read and use the tokens.";
+access, and without TLS anyone on the network path can read and use the tokens.
+
+With the address of a PostgreSQL database, as in the last example, several coordinators share one database and \
+survive the loss of a machine. One of them owns the database: each of its transactions is on the server before \
+anything is acknowledged. The others keep a copy up to date (--copy), pass connections on to the owner, and one \
+of them takes over at once when the owner ends, or 10 seconds after it fell silent. Give workers and clients all \
+addresses: SPELRUM_COORDINATOR=https://lab1:7878,https://lab2:7878. The password comes from PGPASSWORD or \
+PGPASSFILE. docs/operating.md leads from a file to a server and back.";
 
 /// Store experiments and results, and hand out games to workers
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Coordinator {
-    /// The results database
+    /// The results database: a file, or the address of a PostgreSQL database that several coordinators share,
+    /// postgres://USER@HOST:PORT/DATABASE
+    #[arg(long, value_name = "PATH|ADDRESS")]
+    db: DatabaseArgument,
+    /// With the address of a PostgreSQL database: the file for this coordinator's own copy, on a disk of
+    /// this machine [default: spelrum-copy.db, in this directory]
     #[arg(long, value_name = "PATH")]
-    db: PathBuf,
+    copy: Option<PathBuf>,
+    /// With the address of a PostgreSQL database: where the other coordinators reach this one [default:
+    /// the address where it listens]
+    #[arg(long, value_name = "HOST:PORT", value_parser = advertised)]
+    advertise: Option<String>,
+    /// After which silence of the owner to take over: for tests
+    #[arg(long, value_name = "DURATION", hide = true, value_parser = wait_from_text)]
+    takeover_after: Option<Duration>,
     /// Where to listen for workers and clients; port 0 takes a free one
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:7878")]
     listen: String,
@@ -116,6 +143,19 @@ fn host(text: &str) -> std::result::Result<String, String> {
     }
 }
 
+/// Parses the address that other coordinators connect to.
+fn advertised(text: &str) -> std::result::Result<String, String> {
+    let example = "write a host and a port, such as lab1.example.org:7878";
+    if text.contains('/') || text.parse::<CoordinatorUrl>().is_err() {
+        return Err(example.to_owned());
+    }
+    let is_nowhere = |address: SocketAddr| address.ip().is_unspecified() || address.port() == 0;
+    if text.parse().is_ok_and(is_nowhere) {
+        return Err(format!("other machines cannot connect to it: {example}"));
+    }
+    Ok(text.to_owned())
+}
+
 impl Coordinator {
     /// Serves until asked to end.
     pub(crate) async fn run(self) -> Result<Exit> {
@@ -125,6 +165,7 @@ impl Coordinator {
             systemd::ending();
         })?;
         preflight::threads(DATABASE_THREADS)?;
+        let database = self.db.read()?;
         let listener = listener::bind(&self.listen).await?;
         let address = listener::address(&listener)?;
         let token = match self.without_token {
@@ -137,47 +178,124 @@ impl Coordinator {
             listener::refuse_if_open_to_others(address, "--without-token")?;
         }
         self.tls.refuse_if_readable_by_others(address)?;
-        let tls = self.tls.files();
-        let (scheme, entrance) = match &tls {
-            Some(_) => ("https", Some(OwnerEntrance::open().await?)),
-            None => ("http", None),
+        let db = match &database {
+            Database::File(path) => {
+                self.refuse_for_a_file()?;
+                if self.accept_loss {
+                    database_holder::accept_loss(path)?;
+                }
+                path.clone()
+            }
+            Database::Shared(_) => self.copy.unwrap_or_else(|| sharing::DEFAULT_COPY.into()),
         };
-        let lock_text = match &entrance {
+        let service = Service {
+            config: coordinator::Config {
+                db,
+                heartbeat_interval: self.heartbeat,
+                token,
+                tokens: self.tokens,
+                tls: self.tls.files(),
+                own_token: None,
+                holder_text: String::new(),
+                hosts: self.hosts,
+                is_alone: false,
+            },
+            address,
+            programs_size: self.programs_size,
+            play: self.play,
+            interrupts,
+        };
+        match database {
+            Database::File(_) => {
+                let (config, entrance) = service.entrance(&listener).await?;
+                let coordinator = coordinator::Coordinator::open(config).await?;
+                service.announce()?;
+                Ok(service.serve(coordinator, listener, entrance).await?)
+            }
+            Database::Shared(server) => {
+                if self.accept_loss {
+                    return Err(sharing::no_loss());
+                }
+                let options =
+                    sharing::Options { advertised: self.advertise, silence: self.takeover_after };
+                sharing::run(&service, &server, listener, options).await
+            }
+        }
+    }
+
+    /// Refuses what only coordinators that share a database take.
+    fn refuse_for_a_file(&self) -> Result<()> {
+        let copy = self.copy.as_ref().map(|_| "--copy");
+        let Some(option) = copy.or(self.advertise.as_ref().map(|_| "--advertise")) else {
+            return Ok(());
+        };
+        Err(CliError::new(Exit::Usage, "open the database")
+            .because(format!("{option} is for a database that several coordinators share, and --db is a file"))
+            .help("leave it out; or share the file first (spelrum share FILE postgres://…) and give that address"))
+    }
+}
+
+/// How this process serves a database once it is open.
+struct Service {
+    config: coordinator::Config,
+    /// Where it listens.
+    address: SocketAddr,
+    programs_size: u64,
+    play: bool,
+    interrupts: Interrupts,
+}
+
+impl Service {
+    /// The URL where it listens.
+    fn url(&self) -> String {
+        let scheme = if self.config.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
+    }
+
+    /// Reports that callers can connect.
+    fn announce(&self) -> Result<()> {
+        let listening = format!("listening on {}", self.url());
+        let mut out = terminal::stdout();
+        writeln!(out, "{listening}")?;
+        out.flush()?;
+        systemd::ready(&listening);
+        Ok(())
+    }
+
+    /// The configuration with the way in for other commands of the database's owner on this machine.
+    async fn entrance(
+        &self,
+        listener: &TcpListener,
+    ) -> Result<(coordinator::Config, Option<OwnerEntrance>)> {
+        let entrance = match &self.config.tls {
+            Some(_) => Some(OwnerEntrance::open().await?),
+            None => None,
+        };
+        let holder_text = match &entrance {
             Some(entrance) => database_holder::lock_text(&entrance.url, Some(&entrance.secret)),
-            None => database_holder::lock_text(&listener::url_from_here(&listener)?, None),
+            None => database_holder::lock_text(&listener::url_from_here(listener)?, None),
         };
-        if self.accept_loss {
-            database_holder::accept_loss(&self.db)?;
-        }
-        let coordinator = coordinator::Coordinator::open(coordinator::Config {
-            db: self.db,
-            heartbeat_interval: self.heartbeat,
-            token,
-            tokens: self.tokens,
-            tls,
-            own_token: entrance.as_ref().map(|entrance| entrance.token.clone()),
-            holder_text: lock_text,
-            hosts: self.hosts,
-            is_alone: false,
-        })
-        .await?
-        .with_programs_bytes(self.programs_size)
-        .with_play(self.play);
-        {
-            let mut out = terminal::stdout();
-            writeln!(out, "listening on {scheme}://{address}")?;
-            out.flush()?;
-        }
+        let own_token = entrance.as_ref().map(|entrance| entrance.token.clone());
+        Ok((coordinator::Config { own_token, holder_text, ..self.config.clone() }, entrance))
+    }
+
+    /// Serves until asked to end.
+    async fn serve(
+        &self,
+        coordinator: coordinator::Coordinator,
+        listener: TcpListener,
+        entrance: Option<OwnerEntrance>,
+    ) -> std::result::Result<Exit, CoordinatorError> {
+        let coordinator = coordinator.with_programs_bytes(self.programs_size).with_play(self.play);
         let health = coordinator.health();
-        systemd::ready(&format!("listening on {scheme}://{address}"));
-        let now = interrupts.now.clone();
+        let Interrupts { finish, now, .. } = &self.interrupts;
         tokio::select! {
-            served = coordinator.serve_at(listener::listeners(listener, entrance), interrupts.finish.clone()) => {
+            served = coordinator.serve_at(listener::listeners(listener, entrance), finish.clone()) => {
                 served?;
                 Ok(Exit::Success)
             }
             never = systemd::report_health(&health) => match never {},
-            () = now.cancelled() => Ok(interrupts.exit().unwrap_or(Exit::Interrupted)),
+            () = now.cancelled() => Ok(self.interrupts.exit().unwrap_or(Exit::Interrupted)),
         }
     }
 }

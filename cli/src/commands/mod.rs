@@ -31,6 +31,7 @@ pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod share;
 pub(crate) mod solve;
 pub(crate) mod speed;
 pub(crate) mod sql;
@@ -45,13 +46,15 @@ pub(crate) mod verify;
 pub(crate) mod watch;
 pub(crate) mod worker;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::pin::Pin;
 use std::time::Duration;
 
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Id, Parser, Subcommand};
 use spelrum_engine::search::STACK_BYTES;
+use spelrum_journal::Address;
 
 use crate::arguments::GlobalArguments;
 use crate::error::{CliError, Result};
@@ -122,7 +125,7 @@ const FAMILIES: [(&str, &[&str]); 6] = [
         "Experiments",
         &["plan", "list", "pause", "resume", "cancel", "priority", "retry", "prune", "delete"],
     ),
-    ("Results", &["stats", "replay", "verify", "check", "backup", "export", "import"]),
+    ("Results", &["stats", "replay", "verify", "check", "backup", "share", "export", "import"]),
     ("Cluster", &["token", "certificate", "allocate", "speed"]),
     (
         "Games and engines",
@@ -158,8 +161,35 @@ impl Arguments {
             words.remove(1);
             words.push("--help".into());
         }
-        Self::from_arg_matches(&command.try_get_matches_from(words)?)
+        let matches = command.try_get_matches_from(words)?;
+        refuse_servers(&matches)?;
+        Self::from_arg_matches(&matches)
     }
+}
+
+/// The arguments that take the address of a PostgreSQL database, with their commands.
+const TAKE_SERVERS: [(&str, &str); 3] =
+    [("coordinator", "db"), ("backup", "db"), ("share", "server")];
+
+/// Refuses the address of a PostgreSQL database wherever a command needs a file. The message does not quote the
+/// address, which can have a password.
+fn refuse_servers(matches: &ArgMatches) -> std::result::Result<(), clap::Error> {
+    let Some((command, matches)) = matches.subcommand() else { return Ok(()) };
+    let is_server = |value: &OsStr| value.to_str().is_some_and(Address::is_one);
+    let takes_it = |id: &Id| TAKE_SERVERS.contains(&(command, id.as_str()));
+    let has_server = |id: &Id| {
+        let values = matches.try_get_raw(id.as_str()).ok().flatten();
+        values.is_some_and(|mut values| values.any(is_server))
+    };
+    if matches.ids().any(|id| !takes_it(id) && has_server(id)) {
+        let problem = format!(
+            "`spelrum {command}` needs a file there, and got the address of a PostgreSQL database\n\
+             help: ask a coordinator that shares the database (--coordinator URL), or copy it to a file first: \
+             spelrum backup FILE --db postgres://…; spelrum share FILE postgres://… is the way from a file to a server\n"
+        );
+        return Err(clap::Error::raw(ErrorKind::ValueValidation, problem));
+    }
+    refuse_servers(matches)
 }
 
 /// The commands of each family with their descriptions.
@@ -214,6 +244,7 @@ pub(crate) enum Command {
     Delete(remove::Delete),
     Check(check::Check),
     Backup(backup::Backup),
+    Share(share::Share),
     Export(export::Export),
     Import(import::Import),
     Replay(replay::Replay),
@@ -268,6 +299,7 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::List(list) => on_runtime(list.run()),
         Command::Check(check) => on_runtime(check.run()),
         Command::Backup(backup) => on_runtime(backup.run()),
+        Command::Share(share) => on_runtime(share.run()),
         Command::Export(export) => on_runtime(export.run()),
         Command::Import(import) => on_runtime(import.run()),
         Command::Replay(replay) => on_runtime(replay.run()),

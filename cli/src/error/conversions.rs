@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use spelrum_coordinator::CoordinatorError;
+use spelrum_journal::JournalError;
 use spelrum_proto::{Reason, Refusal, TrustError};
 use spelrum_store::{BackupError, ImportError, StoreError};
 use spelrum_worker::WorkerError;
@@ -56,6 +57,31 @@ impl From<BackupError> for CliError {
         {
             Exit::Input
         } else if matches!(error, BackupError::Busy { .. }) {
+            Exit::Busy
+        } else {
+            Exit::Database
+        };
+        Self::from_sentence(exit, &error).help(error.remedy())
+    }
+}
+
+impl From<JournalError> for CliError {
+    fn from(error: JournalError) -> Self {
+        use JournalError as E;
+        if let E::Store(error) = error {
+            let is_held = matches!(error, StoreError::Held { .. });
+            let remedy = "each coordinator has a copy of its own: stop the other one, or name another file with --copy";
+            let error = Self::from(error);
+            return if is_held { error.help(remedy) } else { error };
+        }
+        if let E::Backup(error) = error {
+            return error.into();
+        }
+        let exit = if matches!(error, E::Address { .. }) {
+            Exit::Usage
+        } else if matches!(error, E::OtherDatabase { .. } | E::InUse { .. }) {
+            Exit::Input
+        } else if matches!(error, E::TakenOver { .. }) {
             Exit::Busy
         } else {
             Exit::Database

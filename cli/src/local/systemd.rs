@@ -49,6 +49,18 @@ pub(crate) async fn report_health(health: &Health) -> Infallible {
     }
 }
 
+/// Reports that the service works, while another coordinator owns the database.
+pub(crate) async fn report_waiting() -> Infallible {
+    let Some(patience) = sd_notify::watchdog_enabled() else {
+        return std::future::pending().await;
+    };
+    let mut looks = tokio::time::interval(patience / LOOKS_PER_PATIENCE);
+    loop {
+        looks.tick().await;
+        notify(&[NotifyState::Watchdog]);
+    }
+}
+
 fn notify(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
         tracing::warn!("failed to notify the service manager: {error}");

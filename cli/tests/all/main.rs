@@ -76,6 +76,7 @@ mod report;
 mod run;
 mod sandbox;
 mod schemathesis;
+mod shared;
 mod shell;
 mod sides;
 mod site;

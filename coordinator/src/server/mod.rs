@@ -15,6 +15,7 @@ mod open_files;
 mod origin;
 mod request_id;
 mod revoked;
+mod standby;
 mod tls;
 
 use std::convert::Infallible;
@@ -53,6 +54,7 @@ use tower::ServiceExt as _;
 use self::connections::{Connection, Connections, Opened};
 use self::gate::Gate;
 use self::origin::Names;
+pub use self::standby::pass_on;
 pub(crate) use self::tls::Tls;
 pub use self::tls::{TlsError, TlsFiles};
 use crate::access::{Certified, Guard};

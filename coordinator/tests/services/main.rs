@@ -29,6 +29,7 @@ mod results;
 mod scaled;
 mod server;
 mod silent;
+mod standby;
 mod stopping;
 mod strangers;
 mod streams;

@@ -147,6 +147,16 @@ pub enum StoreError {
         /// What to do, as a sentence without an end mark.
         remedy: String,
     },
+    /// A transaction changes more than a journal takes.
+    #[error(
+        "failed to store all at once: it has {mebibytes} MiB, and a shared database takes {mebibytes_max}"
+    )]
+    LargeChange {
+        /// The size of the change.
+        mebibytes: usize,
+        /// The bound.
+        mebibytes_max: usize,
+    },
     /// The disk is full.
     #[error("failed to write to the database: the disk is full")]
     Full,
@@ -366,6 +376,9 @@ impl StoreError {
             ),
             Self::TakenOver { .. } => "run one coordinator for a database".to_owned(),
             Self::Journal { remedy, .. } => remedy.clone(),
+            Self::LargeChange { .. } => {
+                "submit it as several smaller sweeps, or use a database that is a file".to_owned()
+            }
             Self::Full => {
                 "free some space and try again; what is stored stays, and workers go on by themselves"
                     .to_owned()

@@ -1,5 +1,6 @@
 //! A PostgreSQL server for the tests of a program: on a socket in a directory of its own, and gone with the program.
 
+use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -16,11 +17,14 @@ const UNPRIVILEGED: u32 = 65_534;
 /// Makes the data of a new server.
 const NEW: &str = "\"$2/initdb\" --pgdata=data --auth=trust --username=spelrum --encoding=UTF8 --locale=C --no-sync";
 
+/// Said by a server that accepts connections; a standby accepts those that only read.
+const READY: &[&str] = &["ready to accept connections", "ready to accept read-only connections"];
+
 /// A server on a socket, without a port and without a password.
 pub struct PostgresServer {
     directory: PathBuf,
-    /// The server ends when its standard input does: however this program ends.
-    _process: Child,
+    /// The server ends when its standard input does: however this program ends. A line there stops or starts it.
+    process: Child,
 }
 
 impl PostgresServer {
@@ -72,26 +76,65 @@ impl PostgresServer {
         // What is asked is what the server answers: nothing needs to be on the disk.
         let script = format!(
             "trap '' INT TERM HUP; cd \"$1\" && umask 077 && {make_data} >log 2>&1 && \
-            {{ \"$2/postgres\" -D \"$1/data\" -k \"$1\" -c listen_addresses= -c fsync=off -c full_page_writes=off \
-                -c jit=off >>log 2>&1 & }}; \
-            server=$!; read -r _; kill -QUIT \"$server\"; wait; rm -rf \"$1\""
+            start() {{ \"$2/postgres\" -D \"$1/data\" -k \"$1\" -c listen_addresses= -c fsync=off -c full_page_writes=off \
+                -c jit=off >>log 2>&1 & server=$!; }} && \
+            start \"$@\" && while read -r order; do \
+                if [ \"$order\" = start ]; then start \"$@\"; else kill -INT \"$server\"; wait \"$server\"; fi; done; \
+            kill -QUIT \"$server\"; wait; rm -rf \"$1\""
         );
         command.args(["-c", &script, "sh"]).arg(&directory).arg(programs);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let server = Self { _process: command.spawn().unwrap(), directory };
+        let server = Self { process: command.spawn().unwrap(), directory };
+        server.wait_for(READY, 1);
+        Some(server)
+    }
+
+    /// Stops the server, without losing anything.
+    ///
+    /// # Panics
+    ///
+    /// If it does not end.
+    pub fn stop(&mut self) {
+        self.order("stop", &["database system is shut down"]);
+    }
+
+    /// Starts the server that was stopped.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be started.
+    pub fn start_again(&mut self) {
+        self.order("start", READY);
+    }
+
+    /// Waits until one of these words stands in the log once more.
+    fn order(&mut self, order: &str, words: &[&str]) {
+        let times = self.times(words) + 1;
+        writeln!(self.process.stdin.as_mut().unwrap(), "{order}").unwrap();
+        self.wait_for(words, times);
+    }
+
+    fn wait_for(&self, words: &[&str], times: usize) {
         let started = Instant::now();
-        let log = || std::fs::read_to_string(server.directory.join("log")).unwrap_or_default();
-        // A standby accepts those that only read.
-        let is_ready = |log: String| {
-            ["", " read-only"]
-                .iter()
-                .any(|kind| log.contains(&format!("ready to accept{kind} connections")))
-        };
-        while !is_ready(log()) {
-            assert!(started.elapsed() < Duration::from_secs(60), "no server: {}", log());
+        while self.times(words) < times {
+            assert!(started.elapsed() < Duration::from_secs(60), "no server: {}", self.log());
             std::thread::park_timeout(Duration::from_millis(20));
         }
-        Some(server)
+    }
+
+    fn times(&self, words: &[&str]) -> usize {
+        let log = self.log();
+        words.iter().map(|words| log.matches(words).count()).sum()
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.directory.join("log")).unwrap_or_default()
+    }
+
+    /// The address of its database `postgres`.
+    #[must_use]
+    pub fn address(&self) -> String {
+        format!("postgres://spelrum@localhost/postgres?host={}", self.directory.display())
     }
 
     /// The directory of its socket. The user is `spelrum`, and there is the database `postgres`.

@@ -30,7 +30,7 @@ fn manifests() -> Vec<Value> {
 }
 
 /// The only one of its kind and name.
-fn manifest(kind: &str, name: &str) -> Value {
+pub(super) fn manifest(kind: &str, name: &str) -> Value {
     let mut found = manifests();
     found.retain(|one| one["kind"] == kind && at(one, "/metadata/name") == name);
     assert_eq!(found.len(), 1, "{kind} {name}");
@@ -113,7 +113,7 @@ struct AutoscalerConfig {
 }
 
 /// A field of another type is an error, and one of another name does not come back.
-fn unknown_to<T: DeserializeOwned + Serialize>(manifest: &Value) -> Option<String> {
+pub(super) fn unknown_to<T: DeserializeOwned + Serialize>(manifest: &Value) -> Option<String> {
     let known: T = match serde_json::from_value(manifest.clone()) {
         Ok(known) => known,
         Err(error) => return Some(error.to_string()),
@@ -191,7 +191,7 @@ fn fields_that_kubernetes_does_not_know_are_noticed() {
 }
 
 /// Whether a selector finds these labels.
-fn finds(selector: &Value, labels: &Value) -> bool {
+pub(super) fn finds(selector: &Value, labels: &Value) -> bool {
     let selector = selector.get("matchLabels").unwrap_or(selector).as_object().unwrap();
     !selector.is_empty() && selector.iter().all(|(name, value)| labels.get(name) == Some(value))
 }
@@ -202,7 +202,7 @@ fn found_by(selector: &Value) -> usize {
 }
 
 /// The values of a field in a list of objects.
-fn each(list: Option<&Value>, pointer: &str) -> BTreeSet<String> {
+pub(super) fn each(list: Option<&Value>, pointer: &str) -> BTreeSet<String> {
     let list = list.and_then(Value::as_array).into_iter().flatten();
     list.map(|one| at(one, pointer).as_str().unwrap().to_owned()).collect()
 }

@@ -7,5 +7,6 @@ mod image;
 mod kubernetes;
 mod launch;
 mod readmes;
+mod shared;
 mod slurm;
 mod units;

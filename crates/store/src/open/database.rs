@@ -27,8 +27,9 @@ pub(crate) struct Opened {
     pub(crate) lock: Lock,
 }
 
-/// Opens or creates the database.
-pub(crate) async fn open(path: &Path) -> Result<Opened, StoreError> {
+/// Opens or creates the database. `follows` says that its place in a journal stays: otherwise it goes on apart from that
+/// journal, of which it is a copy no longer.
+pub(crate) async fn open(path: &Path, follows: bool) -> Result<Opened, StoreError> {
     let path = absolute(path)?;
     refuse_other_text(&path)?;
     refuse_network(&path)?;
@@ -42,7 +43,7 @@ pub(crate) async fn open(path: &Path) -> Result<Opened, StoreError> {
         let forgotten = lock.forget();
         forgotten.map_err(|source| StoreError::File { path: path.clone(), source })?;
     }
-    match connect(&path, state).await {
+    match connect(&path, state, follows).await {
         Ok((connection, epoch)) => {
             lock.opened();
             Ok(Opened { path, connection, epoch, lock })
@@ -80,7 +81,11 @@ enum State {
     Ours,
 }
 
-async fn connect(path: &Path, state: State) -> Result<(SqliteConnection, i64), StoreError> {
+async fn connect(
+    path: &Path,
+    state: State,
+    follows: bool,
+) -> Result<(SqliteConnection, i64), StoreError> {
     let mut options = writing(path).create_if_missing(state == State::Missing);
     if state != State::Ours {
         // These must come before the first page is written; the id comes with that page, so a database whose creation
@@ -95,7 +100,7 @@ async fn connect(path: &Path, state: State) -> Result<(SqliteConnection, i64), S
         // Last: everything before is in the file itself when this changes its format.
         connection.execute("PRAGMA journal_mode = WAL").await?;
         look_quickly(path, &mut connection).await?;
-        raise_epoch(path, &mut connection).await
+        raise_epoch(path, &mut connection, follows).await
     };
     match made.await {
         Ok(epoch) => Ok((connection, epoch)),
@@ -172,13 +177,22 @@ async fn refuse_other_history(
     }
 }
 
-async fn raise_epoch(path: &Path, connection: &mut SqliteConnection) -> Result<i64, StoreError> {
+async fn raise_epoch(
+    path: &Path,
+    connection: &mut SqliteConnection,
+    follows: bool,
+) -> Result<i64, StoreError> {
     let now = unix_now_us();
     let version = env!("CARGO_PKG_VERSION");
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     let was_copy = begin_copy_anew(&mut transaction).await?;
     // These digests describe the closed file.
     sqlx::query!("DELETE FROM table_digests").execute(&mut *transaction).await?;
+    if !follows {
+        let apart =
+            "UPDATE databases SET journal_number = 0, journal_term = 0 WHERE journal_number <> 0";
+        transaction.execute(apart).await?;
+    }
     let epoch = sqlx::query_scalar!(
         r#"INSERT INTO coordinators (coordinator_epoch, started_unix_us, version)
         SELECT coalesce(max(coordinator_epoch), 0) + 1, ?, ? FROM coordinators

@@ -44,7 +44,12 @@ impl Writer {
     /// # Errors
     /// See [`StoreError`]; nothing is changed then.
     pub async fn open(path: &Path) -> Result<Self, StoreError> {
-        let database::Opened { path, connection, epoch, mut lock } = database::open(path).await?;
+        Self::open_file(path, false).await
+    }
+
+    async fn open_file(path: &Path, follows: bool) -> Result<Self, StoreError> {
+        let database::Opened { path, connection, epoch, mut lock } =
+            database::open(path, follows).await?;
         let alarm = Alarm::new(&path);
         let readers = Readers::at(&path, alarm.clone());
         let cache = Cache::default();
@@ -61,7 +66,7 @@ impl Writer {
     /// # Errors
     /// See [`StoreError`].
     pub async fn open_shared(path: &Path, journal: Box<dyn Journal>) -> Result<Self, StoreError> {
-        let mut writer = Self::open(path).await?;
+        let mut writer = Self::open_file(path, true).await?;
         writer.sharing = Some(Sharing::begin(&mut writer.connection, journal).await?);
         let mut transaction = writer.begin().await?;
         // What opening has written; also that of a coordinator that ended before it wrote more.
@@ -69,6 +74,14 @@ impl Writer {
         transaction.connection().execute(touch).await?;
         transaction.commit().await?;
         Ok(writer)
+    }
+
+    /// Migrates the copy of a shared database; its place in the journal stays.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub async fn migrate_copy(path: &Path) -> Result<(), StoreError> {
+        Self::open_file(path, true).await?.close().await
     }
 
     /// The last change of the journal that is committed here; 0 for a database that is not shared.
@@ -228,11 +241,12 @@ impl Writer {
         // The library sends that ROLLBACK before this.
         self.connection.ping().await?;
         if self.connection.is_in_transaction() {
-            self.connection = writing(&self.path).connect().await?;
-            self.files.now().forget_log();
+            let mut connection = writing(&self.path).connect().await?;
             if let Some(sharing) = &mut self.sharing {
-                sharing.install(&mut self.connection).await?;
+                sharing.install(&mut connection).await?;
             }
+            self.connection = connection;
+            self.files.now().forget_log();
         }
         Ok(())
     }

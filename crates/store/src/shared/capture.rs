@@ -1,10 +1,12 @@
 //! What a transaction of the writer changes, gathered by temporary triggers on its connection: the file's own schema is
 //! that of any other database.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use futures_util::TryStreamExt as _;
+use serde_json::value::RawValue;
 use spelrum_answers::SqlValue;
-use sqlx::sqlite::SqliteRow;
 use sqlx::{
     AssertSqlSafe, Executor as _, Row as _, SqliteConnection, TypeInfo as _, ValueRef as _,
 };
@@ -14,8 +16,11 @@ use crate::shared::changes::{Changes, OWN_TABLES, TableChanges, quoted};
 use crate::shared::journal::{Journal, Place};
 use crate::shared::schema;
 
-/// The most columns that a table's key has.
-const KEY_MAX: usize = 6;
+/// The key of a table that has none of its own.
+const ROWID: &str = "rowid";
+
+/// The most bytes of a change: compressed they are a tenth, and PostgreSQL takes less than half a GiB at once.
+const CHANGE_BYTES_MAX: usize = 768 << 20;
 
 /// The writer's side of a shared database.
 #[derive(Debug)]
@@ -35,6 +40,8 @@ struct Table {
     name: String,
     columns: Vec<String>,
     key: Vec<String>,
+    /// Whether SQLite writes its values as JSON: not reals, which it shortens, and not blobs.
+    is_plain: bool,
 }
 
 /// A transaction's change that is in the journal, and not yet committed here.
@@ -83,7 +90,8 @@ impl Sharing {
     /// The statements that make the table of changed keys, and the triggers that fill it. A statement in a trigger names
     /// no database: of two tables of one name, that of the connection is meant.
     fn triggers(&self) -> String {
-        let key: Vec<_> = (0..KEY_MAX).map(|number| format!("k{number}")).collect();
+        let key_max = self.tables.iter().map(|table| table.key.len()).max().unwrap_or(1);
+        let key: Vec<_> = (0..key_max).map(|number| format!("k{number}")).collect();
         let columns = key.iter().map(|column| format!("{column} NOT NULL DEFAULT ''"));
         let mut sql = format!(
             "CREATE TEMP TABLE changed_keys (number INTEGER NOT NULL, {}, PRIMARY KEY (number, {})) WITHOUT ROWID;\n",
@@ -113,6 +121,12 @@ impl Sharing {
                 format!("OLD.{column} IS NOT NEW.{column}")
             });
             let moved = moved.collect::<Vec<_>>().join(" OR ");
+            // Statements that do not name the key do not run that trigger.
+            let key: Vec<_> = table.key.iter().map(|column| quoted(column)).collect();
+            let of_key = match table.has_key_columns() {
+                true => format!("OF {}", key.join(", ")),
+                false => String::new(),
+            };
             let [new, old] = ["NEW", "OLD"].map(note);
             let name = quoted(&table.name);
             // Writing to a text cannot fail.
@@ -121,7 +135,7 @@ impl Sharing {
                 "CREATE TEMP TRIGGER changed_{number}_i AFTER INSERT ON main.{name} BEGIN {new}; END;
                 CREATE TEMP TRIGGER changed_{number}_d AFTER DELETE ON main.{name} BEGIN {old}; END;
                 CREATE TEMP TRIGGER changed_{number}_u AFTER UPDATE ON main.{name} BEGIN {new}; END;
-                CREATE TEMP TRIGGER changed_{number}_m AFTER UPDATE ON main.{name} WHEN {moved} BEGIN {old}; END;\n"
+                CREATE TEMP TRIGGER changed_{number}_m AFTER UPDATE {of_key} ON main.{name} WHEN {moved} BEGIN {old}; END;\n"
             );
         }
         sql
@@ -156,6 +170,11 @@ impl Sharing {
             .execute(&mut *connection)
             .await?;
         let changes = self.changes(connection, version).await?.to_bytes()?;
+        if changes.len() > CHANGE_BYTES_MAX {
+            let [mebibytes, mebibytes_max] =
+                [changes.len(), CHANGE_BYTES_MAX].map(|bytes| bytes >> 20);
+            return Err(StoreError::LargeChange { mebibytes, mebibytes_max });
+        }
         // From here on, until this transaction is committed.
         self.is_behind = true;
         self.journal.append(place.number, changes).await?;
@@ -172,29 +191,28 @@ impl Sharing {
         &self,
         connection: &mut SqliteConnection,
         schema_version: i64,
-    ) -> Result<Changes, StoreError> {
-        let mut changes = Changes { schema: schema(), ..Changes::default() };
+    ) -> Result<Changes<Box<RawValue>>, StoreError> {
+        let mut tables = BTreeMap::new();
         let numbers: Vec<i64> = sqlx::query_scalar("SELECT DISTINCT number FROM temp.changed_keys")
             .fetch_all(&mut *connection)
             .await?;
         for (number, table) in (0_i64..).zip(&self.tables) {
             if numbers.contains(&number) {
-                let rows = table.changes(connection, number).await?;
-                changes.tables.insert(table.name.clone(), rows);
+                tables.insert(table.name.clone(), table.changes(connection, number).await?);
             }
         }
         connection.execute("DELETE FROM temp.changed_keys").await?;
-        let ids: Vec<(String, i64)> = sqlx::query_as("SELECT name, seq FROM sqlite_sequence")
+        let ids = sqlx::query_as("SELECT name, seq FROM sqlite_sequence")
             .fetch_all(&mut *connection)
             .await?;
-        changes.ids.extend(ids);
+        let mut views = None;
         if schema_version != self.schema_version {
-            let views = sqlx::query_as(
+            let shown = sqlx::query_as(
                 "SELECT name, sql FROM main.sqlite_schema WHERE type = 'view' ORDER BY rowid",
             );
-            changes.views = Some(views.fetch_all(&mut *connection).await?);
+            views = Some(shown.fetch_all(&mut *connection).await?);
         }
-        Ok(changes)
+        Ok(Changes { schema: schema(), tables, ids: ids.into_iter().collect(), views })
     }
 }
 
@@ -207,58 +225,77 @@ pub(crate) fn behind(problem: &str) -> StoreError {
 }
 
 impl Table {
+    /// Whether the key is columns, and not the rowid that a table without a key has.
+    fn has_key_columns(&self) -> bool {
+        self.key.iter().all(|column| column != ROWID)
+    }
+
     /// The rows whose keys are noted under this number.
     async fn changes(
         &self,
         connection: &mut SqliteConnection,
         number: i64,
-    ) -> Result<TableChanges, StoreError> {
-        let noted = (0..self.key.len()).map(|key| format!("c.k{key}"));
-        let columns = self.columns.iter().map(|column| format!("t.{}", quoted(column)));
+    ) -> Result<TableChanges<Box<RawValue>>, StoreError> {
         let same = self.key.iter().enumerate();
         let same = same.map(|(key, column)| format!("t.{} = c.k{key}", quoted(column)));
-        let sql = format!(
-            "SELECT {} FROM temp.changed_keys AS c LEFT JOIN main.{} AS t ON {} WHERE c.number = ?",
-            noted.chain(columns).collect::<Vec<_>>().join(", "),
-            quoted(&self.name),
-            same.collect::<Vec<_>>().join(" AND ")
+        let (name, same) = (quoted(&self.name), same.collect::<Vec<_>>().join(" AND "));
+        let columns = self.columns.iter().map(|column| format!("t.{}", quoted(column)));
+        let columns: Vec<_> = columns.collect();
+        let noted: Vec<_> = (0..self.key.len()).map(|key| format!("c.k{key}")).collect();
+        let rows = format!(
+            "FROM temp.changed_keys AS c JOIN main.{name} AS t ON {same} WHERE c.number = {number}"
         );
-        let mut changes = TableChanges {
+        let gone = format!(
+            "FROM temp.changed_keys AS c WHERE c.number = {number}
+            AND NOT EXISTS (SELECT 1 FROM main.{name} AS t WHERE {same})"
+        );
+        Ok(TableChanges {
             columns: self.columns.clone(),
+            rows: match self.is_plain {
+                true => as_json(connection, &columns, &rows).await?,
+                false => as_values(connection, &columns, &rows).await?,
+            },
             key: self.key.clone(),
-            ..TableChanges::default()
-        };
-        let rows = sqlx::query(AssertSqlSafe(sql)).bind(number).fetch_all(connection).await?;
-        let keys = self.key.len();
-        for row in rows {
-            // No row of the table has NULL in its key.
-            if row.try_get_raw(keys + self.key_column())?.is_null() {
-                changes.deleted.push(values(&row, 0..keys)?);
-            } else {
-                changes.rows.push(values(&row, keys..keys + self.columns.len())?);
-            }
-        }
-        Ok(changes)
-    }
-
-    /// Where the first column of the key is among the columns.
-    fn key_column(&self) -> usize {
-        self.columns.iter().position(|column| Some(column) == self.key.first()).unwrap_or(0)
+            deleted: as_json(connection, &noted, &gone).await?,
+        })
     }
 }
 
-fn values(row: &SqliteRow, columns: std::ops::Range<usize>) -> Result<Vec<SqlValue>, StoreError> {
-    let value = |column| {
-        let raw = row.try_get_raw(column)?;
-        Ok(match raw.type_info().name() {
-            _ if raw.is_null() => SqlValue::Null,
-            "INTEGER" => SqlValue::Integer(row.try_get_unchecked(column)?),
-            "REAL" => SqlValue::Real(row.try_get_unchecked(column)?),
-            "BLOB" => SqlValue::Blob(row.try_get_unchecked(column)?),
-            _ => SqlValue::Text(row.try_get_unchecked(column)?),
-        })
-    };
-    columns.map(value).collect()
+/// Rows as an array of arrays that SQLite writes.
+async fn as_json(
+    connection: &mut SqliteConnection,
+    columns: &[String],
+    from: &str,
+) -> Result<Box<RawValue>, StoreError> {
+    let sql = format!("SELECT json_group_array(json_array({})) {from}", columns.join(", "));
+    let json: String = sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(connection).await?;
+    RawValue::from_string(json).map_err(|error| StoreError::Sql(sqlx::Error::Decode(error.into())))
+}
+
+/// Rows whose values are read one by one.
+async fn as_values(
+    connection: &mut SqliteConnection,
+    columns: &[String],
+    from: &str,
+) -> Result<Box<RawValue>, StoreError> {
+    let sql = format!("SELECT {} {from}", columns.join(", "));
+    let mut rows = sqlx::query(AssertSqlSafe(sql)).fetch(connection);
+    let mut all = Vec::new();
+    while let Some(row) = rows.try_next().await? {
+        let value = |column| {
+            let raw = row.try_get_raw(column)?;
+            Ok::<_, sqlx::Error>(match raw.type_info().name() {
+                _ if raw.is_null() => SqlValue::Null,
+                "INTEGER" => SqlValue::Integer(row.try_get_unchecked(column)?),
+                "REAL" => SqlValue::Real(row.try_get_unchecked(column)?),
+                "BLOB" => SqlValue::Blob(row.try_get_unchecked(column)?),
+                _ => SqlValue::Text(row.try_get_unchecked(column)?),
+            })
+        };
+        all.push((0..columns.len()).map(value).collect::<Result<Vec<_>, _>>()?);
+    }
+    serde_json::value::to_raw_value(&all)
+        .map_err(|error| StoreError::Sql(sqlx::Error::Encode(error.into())))
 }
 
 async fn schema_version(connection: &mut SqliteConnection) -> Result<i64, StoreError> {
@@ -276,20 +313,22 @@ async fn tables(connection: &mut SqliteConnection) -> Result<Vec<Table>, StoreEr
     .await?;
     let mut tables = Vec::new();
     for name in names.into_iter().filter(|name| !OWN_TABLES.contains(&&**name)) {
-        let columns: Vec<(String, i64)> =
-            sqlx::query_as("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid")
+        let columns: Vec<(String, i64, String)> =
+            sqlx::query_as("SELECT name, pk, type FROM pragma_table_info(?) ORDER BY cid")
                 .bind(&name)
                 .fetch_all(&mut *connection)
                 .await?;
-        let mut key: Vec<_> = columns.iter().filter(|(_, place)| *place > 0).collect();
-        key.sort_by_key(|(_, place)| place);
-        let mut key: Vec<_> = key.into_iter().map(|(column, _)| column.clone()).collect();
-        let mut columns: Vec<_> = columns.into_iter().map(|(column, _)| column).collect();
+        let is_plain =
+            columns.iter().all(|(_, _, kind)| ["INTEGER", "INT", "TEXT"].contains(&&**kind));
+        let mut key: Vec<_> = columns.iter().filter(|(_, place, _)| *place > 0).collect();
+        key.sort_by_key(|(_, place, _)| place);
+        let mut key: Vec<_> = key.into_iter().map(|(column, ..)| column.clone()).collect();
+        let mut columns: Vec<_> = columns.into_iter().map(|(column, ..)| column).collect();
         if key.is_empty() {
-            key.push("rowid".to_owned());
-            columns.push("rowid".to_owned());
+            key.push(ROWID.to_owned());
+            columns.push(ROWID.to_owned());
         }
-        tables.push(Table { name, columns, key });
+        tables.push(Table { name, columns, key, is_plain });
     }
     Ok(tables)
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use spelrum_answers::SqlValue;
 
 use crate::error::StoreError;
@@ -11,12 +12,12 @@ use crate::error::StoreError;
 pub(crate) const OWN_TABLES: [&str; 2] = ["_sqlx_migrations", "table_digests"];
 
 /// What one transaction has changed.
-#[derive(Debug, Default, Deserialize, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Changes {
+pub(crate) struct Changes<R = Vec<Vec<SqlValue>>> {
     /// The last migration of the owner's database.
     pub(crate) schema: i64,
-    pub(crate) tables: BTreeMap<String, TableChanges>,
+    pub(crate) tables: BTreeMap<String, TableChanges<R>>,
     /// The greatest id that each table with AUTOINCREMENT has had.
     pub(crate) ids: BTreeMap<String, i64>,
     /// All views with their statements in order of creation, if any was created or dropped.
@@ -25,24 +26,24 @@ pub(crate) struct Changes {
 }
 
 /// What has changed in one table.
-#[derive(Debug, Default, Deserialize, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct TableChanges {
+pub(crate) struct TableChanges<R = Vec<Vec<SqlValue>>> {
     pub(crate) columns: Vec<String>,
     /// Rows as they are now, each with the values of these columns.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) rows: Vec<Vec<SqlValue>>,
+    pub(crate) rows: R,
     /// Key columns, and the keys of rows that are there no longer.
     pub(crate) key: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) deleted: Vec<Vec<SqlValue>>,
+    pub(crate) deleted: R,
 }
 
-impl Changes {
+impl Changes<Box<RawValue>> {
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, StoreError> {
         serde_json::to_vec(self).map_err(|error| StoreError::Sql(sqlx::Error::Encode(error.into())))
     }
+}
 
+impl Changes {
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, StoreError> {
         serde_json::from_slice(bytes).map_err(|error| StoreError::Journal {
             problem: format!("a change is not one of this build: {error}"),

@@ -236,4 +236,15 @@ async fn only_changes_go_into_the_journal() {
     assert_eq!(shared.writer.place().number, place.number + 1);
     let alone = Writer::open(&shared.directory.path().join("alone.db")).await.unwrap();
     assert_eq!(alone.place(), Place::default());
+    alone.close().await.unwrap();
+
+    // A copy stays one while it follows and is migrated, but not once it is opened as a database of its own.
+    let path = shared.directory.path().join("copy.db");
+    let mut copy = shared.copy().await;
+    copy.apply(shared.journal.after(copy.place())).await.unwrap();
+    copy.close().await.unwrap();
+    Writer::migrate_copy(&path).await.unwrap();
+    assert_eq!(shared.copy().await.place(), shared.writer.place());
+    Writer::open(&path).await.unwrap().close().await.unwrap();
+    assert_eq!(shared.copy().await.place(), Place::default());
 }
