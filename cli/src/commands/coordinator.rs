@@ -146,11 +146,11 @@ fn host(text: &str) -> std::result::Result<String, String> {
 /// Parses the address that other coordinators connect to.
 fn advertised(text: &str) -> std::result::Result<String, String> {
     let example = "write a host and a port, such as lab1.example.org:7878";
+    if text.matches(':').count() > 1 && !text.contains(['/', '[']) {
+        return Err("an IPv6 address needs brackets, as in [2001:db8::1]:7878".to_owned());
+    }
     if text.contains('/') || text.parse::<CoordinatorUrl>().is_err() {
         return Err(example.to_owned());
-    }
-    if text.matches(':').count() > 1 && !text.starts_with('[') {
-        return Err("an IPv6 address needs brackets, as in [2001:db8::1]:7878".to_owned());
     }
     let is_nowhere = |address: SocketAddr| address.ip().is_unspecified() || address.port() == 0;
     if text.parse().is_ok_and(is_nowhere) {

@@ -43,7 +43,20 @@ const DEPENDENCIES: [(&str, &[&str]); 20] = [
         "worker",
         &["answers", "engine", "external", "model", "programs", "proto", "scheduling", "syzygy"],
     ),
-    ("tools", &["answers", "engine", "model", "names", "proto", "report", "scheduling", "store"]),
+    (
+        "tools",
+        &[
+            "answers",
+            "engine",
+            "journal",
+            "model",
+            "names",
+            "proto",
+            "report",
+            "scheduling",
+            "store",
+        ],
+    ),
     // For tests only: no other crate has it here.
     ("test-support", &[]),
 ];
