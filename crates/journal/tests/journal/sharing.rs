@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use spelrum_journal::{JournalError, Member, fetch, share};
 use spelrum_store::{Readers, StoreError, Writer};
 use spelrum_test_support::PostgresServer;
@@ -115,17 +116,18 @@ async fn stalled_connections_are_given_up() {
     let sql = "SELECT pid::bigint FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%spelrum%'";
     let backends: Vec<i64> = database.run(sql).await.iter().map(|row| row.get(0)).collect();
-    let signal = |signal: &str| {
-        let pids = backends.iter().map(ToString::to_string);
-        let killed = std::process::Command::new("kill").arg(signal).args(pids).status().unwrap();
-        assert!(killed.success());
+    let signal = |signal: Signal| {
+        for backend in &backends {
+            let backend = Pid::from_raw(i32::try_from(*backend).unwrap()).unwrap();
+            kill_process(backend, signal).unwrap();
+        }
     };
     // One that had the row's lock when it was stopped keeps it: all others wait for it.
-    signal("-STOP");
+    signal(Signal::STOP);
     let appending =
         tokio::time::timeout(Duration::from_secs(20), introduce(&mut writer, "meanwhile"));
     let appended = appending.await;
-    signal("-CONT");
+    signal(Signal::CONT);
     // What was given up here is not known.
     let Ok(appended) = appended else { return };
     appended.unwrap();
