@@ -186,7 +186,7 @@ impl Coordinator {
         if !self.without_token && !demands_something {
             let anyway = "--without-token";
             listener::refuse_if_open_to_others(address, anyway)?;
-            // Another coordinator passes on whoever reaches that one.
+            // Another coordinator passes on the callers that reach it.
             let advertised = self.advertise.as_ref().filter(|text| !is_loopback(text));
             if let (Database::Shared(_), Some(advertised)) = (&database, advertised) {
                 let action = format!("share a database as {advertised}");

@@ -30,7 +30,7 @@ pub(crate) fn at(path: &Path) -> impl FnOnce(std::io::Error) -> JournalError {
     move |source| JournalError::File { path: path.to_owned(), source }
 }
 
-/// Removes a database file that nobody has open, and SQLite's and our own files beside it.
+/// Removes a database file that no process has open, and SQLite's and our own files beside it.
 pub(crate) fn remove(path: &Path) -> Result<(), JournalError> {
     // The log first: without its database, it would belong to the next one of this name.
     for suffix in ["-wal", "-shm", "-journal", "-lock", "-unfinished", ""] {
@@ -59,7 +59,7 @@ pub(crate) fn state(copy: &LocalCopy) -> State {
     State { place, schema, uuid: copy.database_uuid().to_owned() }
 }
 
-/// Reads what is in a file that nobody has open, and makes it one file that is the same to every coordinator.
+/// Reads what is in a file that no process has open, and makes it one file that is the same to every coordinator.
 pub(crate) async fn settle(path: &Path) -> Result<State, JournalError> {
     let missing = || at(path)(std::io::ErrorKind::NotFound.into());
     let copy = LocalCopy::open(path).await?.ok_or_else(missing)?;

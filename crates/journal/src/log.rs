@@ -39,7 +39,7 @@ pub(crate) struct Head {
     pub(crate) owner: Owner,
     /// Whether the owner has left.
     pub(crate) is_released: bool,
-    /// `None` while nobody has made a database yet.
+    /// `None` until a coordinator has made a database.
     pub(crate) database: Option<Database>,
 }
 
@@ -293,7 +293,7 @@ async fn look<L: Log>(
         // The journal was emptied: this copy is the last there is.
         (None, Some(_)) => return Err(JournalError::NoDatabase),
     }
-    // Where this process is the owner, it took over without learning so, or its writer was closed: nobody else appends.
+    // Where this process is the owner, it took over without learning so, or its writer was closed: no other coordinator appends.
     if !(is_silent || head.is_released || head.holder == claim.holder) {
         return Ok(None);
     }

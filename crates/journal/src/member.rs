@@ -58,7 +58,7 @@ impl Member {
         Self { silence, ..self }
     }
 
-    /// The coordinator that owns the database; `None` while nobody does.
+    /// The coordinator that owns the database; `None` while none does.
     #[must_use]
     pub fn owner(&self) -> watch::Receiver<Option<Owner>> {
         self.owner.subscribe()

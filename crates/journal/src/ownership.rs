@@ -83,7 +83,7 @@ pub(crate) struct Bases {
 
 impl Ownership {
     /// Shows from now on that this coordinator, `me`, is alive. `published` receives the owner once another one took over,
-    /// and that nobody is while the server takes no sign of life from this one for as long as others wait.
+    /// and that no coordinator owns it while the server takes no sign of life from this one for as long as others wait.
     pub(crate) fn begin(
         address: &Address,
         term: i64,
@@ -218,7 +218,7 @@ impl Bases {
         self.replace(server, readers, copy).await
     }
 
-    /// Replaces the base by the present state, and deletes what nobody needs then.
+    /// Replaces the base by the present state, and deletes what is not needed then.
     async fn replace(
         &self,
         server: &mut Server,

@@ -76,7 +76,7 @@ async fn take_turns(
     listener: TcpListener,
     address: &str,
 ) -> Result<Exit> {
-    // Callers find it open all the time, whoever accepts their connections.
+    // Callers find it open all the time, whichever part accepts their connections.
     let listener = listener.into_std().map_err(no_listener)?;
     let listen_again = || listener.try_clone().and_then(TcpListener::from_std).map_err(no_listener);
     let mut is_announced = false;

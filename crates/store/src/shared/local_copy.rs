@@ -23,7 +23,7 @@ pub struct LocalCopy {
     database_uuid: String,
 }
 
-/// What also a call that nobody waits for any more works on.
+/// State that a call works on to its end, also if its caller is gone.
 #[derive(Debug)]
 struct OpenFile {
     connection: Connection,
