@@ -19,6 +19,13 @@ use crate::shared::schema;
 /// The key of a table that has none of its own.
 const ROWID: &str = "rowid";
 
+/// The first column of the key of tables with rows of games. Games get ever greater ids: rows of those that a transaction
+/// adds are collected by range at its end, and need no trigger for each.
+const GAME_ID: &str = "game_id";
+
+/// The last game before the transaction: a table on the writer's connection.
+const LAST_GAME: &str = "(SELECT last FROM known_games)";
+
 /// The most bytes of a change: compressed they are a tenth, and PostgreSQL takes less than half a GiB at once.
 const CHANGE_BYTES_MAX: usize = 768 << 20;
 
@@ -40,8 +47,25 @@ struct Table {
     name: String,
     columns: Vec<String>,
     key: Vec<String>,
-    /// Whether SQLite writes its values as JSON: not reals, which it shortens, and not blobs.
-    is_plain: bool,
+    /// Which of its rows SQLite writes as JSON.
+    as_json: AsJson,
+}
+
+/// Which rows of a table SQLite writes as JSON: others are read value by value, which takes several times as long.
+#[derive(Debug)]
+enum AsJson {
+    All,
+    /// Those in which these reals are whole numbers of at most 15 digits: SQLite shortens others.
+    Short(Vec<String>),
+    /// Those of blobs are not.
+    None,
+}
+
+/// The games that a transaction has added: those after the first, up to the second.
+#[derive(Clone, Copy, Debug)]
+struct NewGames {
+    known_game: i64,
+    last_game: i64,
 }
 
 /// A transaction's change that is in the journal, and not yet committed here.
@@ -94,7 +118,10 @@ impl Sharing {
         let key: Vec<_> = (0..key_max).map(|number| format!("k{number}")).collect();
         let columns = key.iter().map(|column| format!("{column} NOT NULL DEFAULT ''"));
         let mut sql = format!(
-            "CREATE TEMP TABLE changed_keys (number INTEGER NOT NULL, {}, PRIMARY KEY (number, {})) WITHOUT ROWID;\n",
+            "CREATE TEMP TABLE known_games (last INTEGER NOT NULL);
+            INSERT INTO temp.known_games
+                SELECT coalesce(max(seq), 0) FROM main.sqlite_sequence WHERE name = 'games';
+            CREATE TEMP TABLE changed_keys (number INTEGER NOT NULL, {}, PRIMARY KEY (number, {})) WITHOUT ROWID;\n",
             columns.collect::<Vec<_>>().join(", "),
             key.join(", ")
         );
@@ -128,14 +155,20 @@ impl Sharing {
                 false => String::new(),
             };
             let [new, old] = ["NEW", "OLD"].map(note);
+            let [new_is_known, old_is_known] =
+                ["NEW", "OLD"].map(|row| match table.is_of_games() {
+                    true => format!("{row}.{GAME_ID} <= {LAST_GAME}"),
+                    false => "true".to_owned(),
+                });
             let name = quoted(&table.name);
             // Writing to a text cannot fail.
             let _ = write!(
                 sql,
-                "CREATE TEMP TRIGGER changed_{number}_i AFTER INSERT ON main.{name} BEGIN {new}; END;
-                CREATE TEMP TRIGGER changed_{number}_d AFTER DELETE ON main.{name} BEGIN {old}; END;
-                CREATE TEMP TRIGGER changed_{number}_u AFTER UPDATE ON main.{name} BEGIN {new}; END;
-                CREATE TEMP TRIGGER changed_{number}_m AFTER UPDATE {of_key} ON main.{name} WHEN {moved} BEGIN {old}; END;\n"
+                "CREATE TEMP TRIGGER changed_{number}_i AFTER INSERT ON main.{name} WHEN {new_is_known} BEGIN {new}; END;
+                CREATE TEMP TRIGGER changed_{number}_d AFTER DELETE ON main.{name} WHEN {old_is_known} BEGIN {old}; END;
+                CREATE TEMP TRIGGER changed_{number}_u AFTER UPDATE ON main.{name} WHEN {new_is_known} BEGIN {new}; END;
+                CREATE TEMP TRIGGER changed_{number}_m AFTER UPDATE {of_key} ON main.{name} WHEN ({moved}) AND {old_is_known}
+                    BEGIN {old}; END;\n"
             );
         }
         sql
@@ -156,11 +189,14 @@ impl Sharing {
         connection: &mut SqliteConnection,
     ) -> Result<Option<Appended>, StoreError> {
         let version = schema_version(connection).await?;
-        let has_changed: bool =
-            sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM temp.changed_keys)")
-                .fetch_one(&mut *connection)
-                .await?;
-        if !has_changed && version == self.schema_version {
+        let (has_keys, known_game, last_game): (bool, i64, i64) = sqlx::query_as(
+            "SELECT EXISTS (SELECT 1 FROM temp.changed_keys), (SELECT last FROM temp.known_games),
+                (SELECT coalesce(max(seq), 0) FROM main.sqlite_sequence WHERE name = 'games')",
+        )
+        .fetch_one(&mut *connection)
+        .await?;
+        let new_games = (last_game > known_game).then_some(NewGames { known_game, last_game });
+        if !has_keys && new_games.is_none() && version == self.schema_version {
             return Ok(None);
         }
         let place = Place { number: self.place.number + 1, term: self.journal.term() };
@@ -169,7 +205,7 @@ impl Sharing {
             .bind(place.term)
             .execute(&mut *connection)
             .await?;
-        let changes = self.changes(connection, version).await?.to_bytes()?;
+        let changes = self.changes(connection, version, new_games).await?.to_bytes()?;
         if changes.len() > CHANGE_BYTES_MAX {
             let [mebibytes, mebibytes_max] =
                 [changes.len(), CHANGE_BYTES_MAX].map(|bytes| bytes >> 20);
@@ -191,17 +227,29 @@ impl Sharing {
         &self,
         connection: &mut SqliteConnection,
         schema_version: i64,
+        new_games: Option<NewGames>,
     ) -> Result<Changes<Box<RawValue>>, StoreError> {
         let mut tables = BTreeMap::new();
         let numbers: Vec<i64> = sqlx::query_scalar("SELECT DISTINCT number FROM temp.changed_keys")
             .fetch_all(&mut *connection)
             .await?;
         for (number, table) in (0_i64..).zip(&self.tables) {
-            if numbers.contains(&number) {
-                tables.insert(table.name.clone(), table.changes(connection, number).await?);
+            let number = Some(number).filter(|number| numbers.contains(number));
+            let added = new_games.filter(|_| table.is_of_games());
+            if number.is_some() || added.is_some() {
+                let changes = table.changes(connection, number, added).await?;
+                if !changes.is_empty() {
+                    tables.insert(table.name.clone(), changes);
+                }
             }
         }
         connection.execute("DELETE FROM temp.changed_keys").await?;
+        if let Some(NewGames { last_game, .. }) = new_games {
+            sqlx::query("UPDATE temp.known_games SET last = ?")
+                .bind(last_game)
+                .execute(&mut *connection)
+                .await?;
+        }
         let ids = sqlx::query_as("SELECT name, seq FROM sqlite_sequence")
             .fetch_all(&mut *connection)
             .await?;
@@ -230,35 +278,82 @@ impl Table {
         self.key.iter().all(|column| column != ROWID)
     }
 
-    /// The rows whose keys are noted under this number.
+    /// Whether its rows are those of games, by ids.
+    fn is_of_games(&self) -> bool {
+        self.key.first().is_some_and(|column| column == GAME_ID)
+    }
+
+    /// The rows whose keys are noted under this number, and those of new games.
     async fn changes(
         &self,
         connection: &mut SqliteConnection,
-        number: i64,
+        number: Option<i64>,
+        new_games: Option<NewGames>,
     ) -> Result<TableChanges<Box<RawValue>>, StoreError> {
-        let same = self.key.iter().enumerate();
-        let same = same.map(|(key, column)| format!("t.{} = c.k{key}", quoted(column)));
-        let (name, same) = (quoted(&self.name), same.collect::<Vec<_>>().join(" AND "));
-        let columns = self.columns.iter().map(|column| format!("t.{}", quoted(column)));
-        let columns: Vec<_> = columns.collect();
-        let noted: Vec<_> = (0..self.key.len()).map(|key| format!("c.k{key}")).collect();
-        let rows = format!(
-            "FROM temp.changed_keys AS c JOIN main.{name} AS t ON {same} WHERE c.number = {number}"
-        );
-        let gone = format!(
-            "FROM temp.changed_keys AS c WHERE c.number = {number}
-            AND NOT EXISTS (SELECT 1 FROM main.{name} AS t WHERE {same})"
-        );
+        let name = quoted(&self.name);
+        let (mut rows, mut deleted) = (Vec::new(), Vec::new());
+        if let Some(NewGames { known_game, .. }) = new_games {
+            let added = format!("FROM main.{name} AS t WHERE t.{GAME_ID} > ?1");
+            self.read(connection, &added, known_game, &mut rows).await?;
+        }
+        if let Some(number) = number {
+            let same = self.key.iter().enumerate();
+            let same = same.map(|(key, column)| format!("t.{} = c.k{key}", quoted(column)));
+            let same = same.collect::<Vec<_>>().join(" AND ");
+            let noted = format!(
+                "FROM temp.changed_keys AS c JOIN main.{name} AS t ON {same} WHERE c.number = ?1"
+            );
+            self.read(connection, &noted, number, &mut rows).await?;
+            let gone = format!(
+                "FROM temp.changed_keys AS c WHERE c.number = ?1
+                AND NOT EXISTS (SELECT 1 FROM main.{name} AS t WHERE {same})"
+            );
+            let keys: Vec<_> = (0..self.key.len()).map(|key| format!("c.k{key}")).collect();
+            deleted.push(as_json(connection, &keys, &gone, number).await?);
+        }
         Ok(TableChanges {
             columns: self.columns.clone(),
-            rows: match self.is_plain {
-                true => as_json(connection, &columns, &rows).await?,
-                false => as_values(connection, &columns, &rows).await?,
-            },
+            rows: joined(&rows)?,
             key: self.key.clone(),
-            deleted: as_json(connection, &noted, &gone).await?,
+            deleted: joined(&deleted)?,
         })
     }
+
+    /// Reads rows, as arrays of arrays.
+    async fn read(
+        &self,
+        connection: &mut SqliteConnection,
+        from: &str,
+        parameter: i64,
+        rows: &mut Vec<String>,
+    ) -> Result<(), StoreError> {
+        let columns = self.columns.iter().map(|column| format!("t.{}", quoted(column)));
+        let columns: Vec<_> = columns.collect();
+        match &self.as_json {
+            AsJson::All => rows.push(as_json(connection, &columns, from, parameter).await?),
+            AsJson::None => rows.push(as_values(connection, &columns, from, parameter).await?),
+            AsJson::Short(reals) => {
+                let is_short = reals.iter().map(|column| {
+                    let column = quoted(column);
+                    format!("(t.{column} IS NULL OR (t.{column} = round(t.{column}) AND abs(t.{column}) < 1e15))")
+                });
+                let is_short = is_short.collect::<Vec<_>>().join(" AND ");
+                let short = format!("{from} AND ({is_short})");
+                rows.push(as_json(connection, &columns, &short, parameter).await?);
+                let others = format!("{from} AND NOT ({is_short})");
+                rows.push(as_values(connection, &columns, &others, parameter).await?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The elements of several arrays, as one.
+fn joined(arrays: &[String]) -> Result<Box<RawValue>, StoreError> {
+    let elements = arrays.iter().filter_map(|array| array.strip_prefix('[')?.strip_suffix(']'));
+    let elements: Vec<_> = elements.filter(|elements| !elements.is_empty()).collect();
+    RawValue::from_string(format!("[{}]", elements.join(",")))
+        .map_err(|error| StoreError::Sql(sqlx::Error::Decode(error.into())))
 }
 
 /// Rows as an array of arrays that SQLite writes.
@@ -266,10 +361,11 @@ async fn as_json(
     connection: &mut SqliteConnection,
     columns: &[String],
     from: &str,
-) -> Result<Box<RawValue>, StoreError> {
+    parameter: i64,
+) -> Result<String, StoreError> {
     let sql = format!("SELECT json_group_array(json_array({})) {from}", columns.join(", "));
-    let json: String = sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(connection).await?;
-    RawValue::from_string(json).map_err(|error| StoreError::Sql(sqlx::Error::Decode(error.into())))
+    let query = sqlx::query_scalar(AssertSqlSafe(sql)).bind(parameter);
+    Ok(query.fetch_one(connection).await?)
 }
 
 /// Rows whose values are read one by one.
@@ -277,9 +373,10 @@ async fn as_values(
     connection: &mut SqliteConnection,
     columns: &[String],
     from: &str,
-) -> Result<Box<RawValue>, StoreError> {
+    parameter: i64,
+) -> Result<String, StoreError> {
     let sql = format!("SELECT {} {from}", columns.join(", "));
-    let mut rows = sqlx::query(AssertSqlSafe(sql)).fetch(connection);
+    let mut rows = sqlx::query(AssertSqlSafe(sql)).bind(parameter).fetch(connection);
     let mut all = Vec::new();
     while let Some(row) = rows.try_next().await? {
         let value = |column| {
@@ -294,8 +391,7 @@ async fn as_values(
         };
         all.push((0..columns.len()).map(value).collect::<Result<Vec<_>, _>>()?);
     }
-    serde_json::value::to_raw_value(&all)
-        .map_err(|error| StoreError::Sql(sqlx::Error::Encode(error.into())))
+    serde_json::to_string(&all).map_err(|error| StoreError::Sql(sqlx::Error::Encode(error.into())))
 }
 
 async fn schema_version(connection: &mut SqliteConnection) -> Result<i64, StoreError> {
@@ -318,8 +414,15 @@ async fn tables(connection: &mut SqliteConnection) -> Result<Vec<Table>, StoreEr
                 .bind(&name)
                 .fetch_all(&mut *connection)
                 .await?;
-        let is_plain =
-            columns.iter().all(|(_, _, kind)| ["INTEGER", "INT", "TEXT"].contains(&&**kind));
+        let reals = columns.iter().filter(|(_, _, kind)| kind == "REAL");
+        let reals: Vec<_> = reals.map(|(column, ..)| column.clone()).collect();
+        let kinds = ["INTEGER", "INT", "TEXT", "REAL"];
+        let is_simple = columns.iter().all(|(_, _, kind)| kinds.contains(&&**kind));
+        let as_json = match is_simple {
+            true if reals.is_empty() => AsJson::All,
+            true => AsJson::Short(reals),
+            false => AsJson::None,
+        };
         let mut key: Vec<_> = columns.iter().filter(|(_, place, _)| *place > 0).collect();
         key.sort_by_key(|(_, place, _)| place);
         let mut key: Vec<_> = key.into_iter().map(|(column, ..)| column.clone()).collect();
@@ -328,7 +431,7 @@ async fn tables(connection: &mut SqliteConnection) -> Result<Vec<Table>, StoreEr
             key.push(ROWID.to_owned());
             columns.push(ROWID.to_owned());
         }
-        tables.push(Table { name, columns, key, is_plain });
+        tables.push(Table { name, columns, key, as_json });
     }
     Ok(tables)
 }
