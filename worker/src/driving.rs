@@ -51,7 +51,7 @@ pub(crate) async fn drive(
                 ToDo::End => return fatal.map_or(Ok(()), Err),
             },
             Some((call, request, answer)) = calls.next() => {
-                let answer = answer.map_err(|failed| failure(&request, failed, &mut fatal));
+                let answer = answer.map_err(|failed| failure(&request, failed, link, &mut fatal));
                 if let Ok(Answer::Hello(session)) = &answer {
                     log_other_database(&mut database, &session.database);
                 }
@@ -97,7 +97,12 @@ async fn send(
 }
 
 /// The machine's view of a failure; keeps errors that end the worker.
-fn failure(request: &Call<Finished>, failed: Failed, fatal: &mut Option<WorkerError>) -> Failure {
+fn failure(
+    request: &Call<Finished>,
+    failed: Failed,
+    link: &Link,
+    fatal: &mut Option<WorkerError>,
+) -> Failure {
     match failed {
         Failed::SayHello(_) => Failure::SayHello,
         Failed::Refused(refusal) => {
@@ -108,6 +113,7 @@ fn failure(request: &Call<Finished>, failed: Failed, fatal: &mut Option<WorkerEr
             fatal.get_or_insert(error);
             Failure::Unwanted
         }
+        Failed::Away { .. } if link.places.has_untried() => Failure::Elsewhere,
         Failed::Away { retry_after, .. } => {
             let ms = |after: Duration| u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
             Failure::Away { retry_after_ms: retry_after.map(ms) }

@@ -55,7 +55,7 @@ pub(crate) struct Introduction {
 /// The link.
 pub(crate) struct Link {
     /// The coordinator's addresses.
-    places: Places,
+    pub(crate) places: Places,
     introduction: Introduction,
     /// Proves that calls are this worker's; from Hello's answer.
     secret: Mutex<Option<WorkerSecret>>,

@@ -38,6 +38,8 @@ struct Choice {
     current: usize,
     /// Counts answers and moves: a call that fails says nothing about an address that answered another one since.
     version: u64,
+    /// How often calls moved on since the last answer of any address.
+    moves: usize,
     /// Addresses that refused the worker, or are no coordinator, since the last answer of any.
     refusing: BTreeSet<usize>,
 }
@@ -56,6 +58,7 @@ impl Choice {
 
     fn answered(&mut self, tried: Tried) {
         self.refusing.clear();
+        self.moves = 0;
         if tried.number == self.current {
             self.version += 1;
         }
@@ -76,7 +79,12 @@ impl Choice {
         if tried == self.tried() {
             self.current = (self.current + 1) % self.addresses;
             self.version += 1;
+            self.moves += 1;
         }
+    }
+
+    fn has_untried(&self) -> bool {
+        !self.moves.is_multiple_of(self.addresses)
     }
 }
 
@@ -107,6 +115,11 @@ impl Places {
     /// Moves on as well, since this worker was refused there. Returns whether every address has refused it.
     pub(crate) fn refused(&self, tried: Tried) -> bool {
         self.choice().refused(tried)
+    }
+
+    /// Whether the next call goes to an address that was not tried since the last answer, or since all were tried.
+    pub(crate) fn has_untried(&self) -> bool {
+        self.choice().has_untried()
     }
 
     fn choice(&self) -> MutexGuard<'_, Choice> {
@@ -163,6 +176,23 @@ mod tests {
         assert_eq!(choice.current, 0);
         choice.absent(choice.tried());
         assert_eq!(choice.current, 1);
+    }
+
+    #[test]
+    fn each_address_is_tried_before_waits_grow() {
+        let mut three = choice(3);
+        let mut rounds = Vec::new();
+        for _ in 0..6 {
+            three.absent(three.tried());
+            rounds.push(three.has_untried());
+        }
+        assert_eq!(rounds, [true, true, false, true, true, false]);
+        three.absent(three.tried());
+        three.answered(three.tried());
+        assert!(!three.has_untried());
+        let mut alone = choice(1);
+        alone.absent(alone.tried());
+        assert!(!alone.has_untried());
     }
 
     #[test]

@@ -49,7 +49,7 @@ access, and without TLS anyone on the network path can read and use the tokens.
 With the address of a PostgreSQL database, as in the last example, several coordinators share one database and \
 survive the loss of a machine. One of them owns the database: each of its transactions is on the server before \
 anything is acknowledged. The others keep a copy up to date (--copy), pass connections on to the owner, and one \
-of them takes over at once when the owner ends, or 6 seconds after it fell silent. Give workers and clients all \
+of them takes over at once when the owner ends, or 5 seconds after it fell silent. Give workers and clients all \
 addresses: SPELRUM_COORDINATOR=https://lab1:7878,https://lab2:7878. The password comes from PGPASSWORD or \
 PGPASSFILE. docs/operating.md leads from a file to a server and back.";
 

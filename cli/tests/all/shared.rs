@@ -11,8 +11,8 @@ use spelrum_test_support::PostgresServer;
 
 use crate::sandbox::{Process, Sandbox, Service, tic_tac_toe, wait_until};
 
-/// Shorter than the 6 s of a release, longer than the 2 s between two signs of life.
-const TAKEOVER_AFTER: &str = "4s";
+/// Shorter than the 5 s of a release, longer than the second between two signs of life.
+const TAKEOVER_AFTER: &str = "3s";
 
 /// Said by a coordinator that owns the database from now on.
 const OWNS: &str = "this coordinator owns the database";

@@ -29,7 +29,7 @@ const BASE_TRIED: u32 = 20;
 pub(crate) struct Head {
     /// Grows with each takeover, and is never used again, not even on a server that was restored to an earlier state.
     pub(crate) term: i64,
-    /// Grows with each write of the owner, and at least every 2 s.
+    /// Grows with each write of the owner, and at least every second.
     pub(crate) beat: i64,
     /// The number of the last change.
     pub(crate) last: i64,

@@ -52,7 +52,7 @@ impl Member {
         Ok(Self { server, path: copy.to_owned(), claim, owner, silence: SILENCE, term: None })
     }
 
-    /// Takes over after another silence of the owner than 6 s: for tests. An owner is heard of every 2 s.
+    /// Takes over after another silence of the owner than 5 s: for tests. An owner is heard of every second.
     #[must_use]
     pub fn with_silence(self, silence: Duration) -> Self {
         Self { silence, ..self }

@@ -20,8 +20,9 @@ use crate::owner::Owner;
 use crate::patience::SILENCE;
 use crate::server::Server;
 
-/// Time between two beats, far below the silence after which others take over.
-const BEAT: Duration = Duration::from_secs(2);
+/// Time between two beats: with one that stalls for as long as it may, and the next, less than the silence after which
+/// others take over.
+const BEAT: Duration = Duration::from_secs(1);
 /// Time between two beats where the first was not answered.
 const BEAT_AGAIN: Duration = Duration::from_millis(500);
 /// Wait after a base that could not be replaced.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// How long an owner must be silent.
-pub(crate) const SILENCE: Duration = Duration::from_secs(6);
+pub(crate) const SILENCE: Duration = Duration::from_secs(5);
 
 /// How long the owner has been silent, by this coordinator's own monotonic clock. Nobody else's clock matters: only that
 /// the owner's beat, which grows, was the same at both ends of an interval of ours.

@@ -210,7 +210,7 @@ async fn own(way: &Way, term: i64) {
     let mut beats = way.clone();
     let beat = async move {
         while beating.strong_count() > 0 && beats.beat(term, None).await.unwrap_or(true) {
-            beats.wait_us(2 * SECOND).await;
+            beats.wait_us(SECOND).await;
         }
     };
     way.sim.world().spawned.push(Task { node: way.node, work: Box::pin(beat) });

@@ -218,6 +218,8 @@ pub enum Failure {
     },
     /// The coordinator rejects this worker.
     Unwanted,
+    /// The coordinator did not answer at this address, and has another one that was not tried since its last answer.
+    Elsewhere,
     /// The coordinator is unreachable, or unable to answer now.
     Away {
         /// Minimum delay before the next call, in milliseconds.

@@ -6,8 +6,9 @@ use super::api::Jitter;
 /// The first wait, before jitter, in milliseconds.
 const FIRST_MS: u64 = 50;
 
-/// The longest wait.
-const LONGEST_MS: u64 = 10_000;
+/// The longest wait, before jitter: games go on soon after a coordinator is back or another one has taken over, and ten
+/// thousand workers that wait for it make some thousand attempts a second, which are refused cheaply.
+const LONGEST_MS: u64 = 2_000;
 
 /// Waits after successive failures.
 #[derive(Clone, Debug)]
@@ -18,6 +19,11 @@ pub(super) struct Backoff {
 impl Backoff {
     pub(super) const fn new() -> Self {
         Self { next_ms: FIRST_MS }
+    }
+
+    /// The wait before another address is tried, which may answer though this one did not.
+    pub(super) fn wait_elsewhere_ms(jitter: Jitter) -> u64 {
+        jitter.longer(FIRST_MS)
     }
 
     /// The wait after one more failure: never less than asked for.

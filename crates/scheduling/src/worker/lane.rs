@@ -107,6 +107,11 @@ impl Lane {
                     Manner::Patient | Manner::Regular => 0,
                 }
             }
+            Failure::Elsewhere => {
+                let wait_ms = Backoff::wait_elsewhere_ms(jitter);
+                self.state = State::Waiting(Time(now.0.saturating_add(wait_ms)));
+                return;
+            }
             Failure::Away { retry_after_ms } => retry_after_ms.unwrap_or(0),
             Failure::Refused { .. } | Failure::Unwanted => 0,
         };
@@ -171,5 +176,22 @@ mod tests {
         lane.begin(Time(50), 15_000);
         lane.failed(&Failure::Away { retry_after_ms: Some(777) }, Time(50), NO);
         assert_eq!(lane.opens_at(), Some(Time(827)));
+    }
+
+    #[test]
+    fn waits_grow_once_all_addresses_were_tried() {
+        let mut lane = Lane::new(Manner::Patient);
+        let mut now = Time(0);
+        let mut waits = Vec::new();
+        for _ in 0..3 {
+            for failure in [Failure::Elsewhere, Failure::Away { retry_after_ms: None }] {
+                lane.begin(now, 15_000);
+                lane.failed(&failure, now, NO);
+                let next = lane.opens_at().unwrap();
+                waits.push(next.0 - now.0);
+                now = next;
+            }
+        }
+        assert_eq!(waits, [50, 50, 50, 100, 50, 200]);
     }
 }

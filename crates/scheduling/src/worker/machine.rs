@@ -402,7 +402,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
                 return self.refused(kind, generation, problem, jitter);
             }
             Failure::SayHello if hello == self.hellos => self.session = None,
-            Failure::SayHello | Failure::Away { .. } | Failure::TimedOut => {}
+            Failure::SayHello | Failure::Elsewhere | Failure::Away { .. } | Failure::TimedOut => {}
         }
         if kind == Kind::Heartbeat {
             self.beats.mark_unanswered(self.now);

@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The real worker's backoff: this long after the first failure, doubled after each further one, up to the second
 /// value.
-const BACKOFF: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(10)];
+const BACKOFF: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
 
 /// A worker.
 pub(crate) struct Worker {
