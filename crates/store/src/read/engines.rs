@@ -162,15 +162,7 @@ pub(crate) async fn forfeits(
     Ok(forfeits_by_player(counts, games_of))
 }
 
-/// An engine as it identifies itself, from its columns.
-///
-/// # Errors
-/// If the hash is none.
-pub fn identity(
-    name: String,
-    author: String,
-    sha256: String,
-) -> Result<EngineIdentity, StoreError> {
+fn identity(name: String, author: String, sha256: String) -> Result<EngineIdentity, StoreError> {
     match EngineIdentity::parse_sha256(&sha256) {
         Some(sha256) => Ok(EngineIdentity { name, author, sha256 }),
         None => Err(StoreError::UnknownValue { column: "sha256", value: sha256 }),

@@ -19,10 +19,7 @@ pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Result<String, StoreErro
 }
 
 /// What a player reported of a move, from the columns of its row of `move_notes`, all `None` without one.
-///
-/// # Errors
-/// If the JSON is not a distribution.
-pub fn remarks(
+pub(crate) fn remarks(
     note: Option<String>,
     distribution_json: Option<String>,
     refused: Option<u32>,
@@ -39,8 +36,7 @@ pub fn remarks(
 }
 
 /// Bytes in lower-case hexadecimal.
-#[must_use]
-pub fn hexadecimal(bytes: &[u8]) -> String {
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
         // Writing to a string cannot fail.

@@ -3,8 +3,7 @@
 use spelrum_model::ExperimentState;
 
 /// The stored name of a state.
-#[must_use]
-pub fn state_name(state: ExperimentState) -> &'static str {
+pub(crate) fn state_name(state: ExperimentState) -> &'static str {
     match state {
         ExperimentState::Running => "running",
         ExperimentState::Paused => "paused",
@@ -14,8 +13,7 @@ pub fn state_name(state: ExperimentState) -> &'static str {
 }
 
 /// Parses a stored state.
-#[must_use]
-pub fn state_of(name: &str) -> ExperimentState {
+pub(crate) fn state_of(name: &str) -> ExperimentState {
     match name {
         "paused" => ExperimentState::Paused,
         "cancelled" => ExperimentState::Cancelled,

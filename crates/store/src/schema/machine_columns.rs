@@ -9,10 +9,7 @@ use crate::error::StoreError;
 use crate::schema::numbers::integer;
 
 /// Encodes labels for storage.
-///
-/// # Errors
-/// Never: texts can be encoded.
-pub fn labels_column(labels: &[Label]) -> Result<String, StoreError> {
+pub(crate) fn labels_column(labels: &[Label]) -> Result<String, StoreError> {
     let values: BTreeMap<&str, &str> =
         labels.iter().map(|label| (&*label.name, &*label.value)).collect();
     serde_json::to_string(&values)
@@ -27,8 +24,7 @@ pub(crate) fn labels_of(column: &str) -> Vec<Label> {
 }
 
 /// Encodes a limit of CPU time: the amount per period, and the period.
-#[must_use]
-pub fn quota_columns(quota: Option<CpuQuota>) -> [Option<i64>; 2] {
+pub(crate) fn quota_columns(quota: Option<CpuQuota>) -> [Option<i64>; 2] {
     quota.map_or([None; 2], |quota| [quota.quota_us, quota.period_us].map(|us| Some(integer(us))))
 }
 

@@ -8,14 +8,12 @@ use crate::error::StoreError;
 pub(crate) const SAFE_MAX: u64 = (1 << 53) - 1;
 
 /// A count as a SQLite integer. Results are checked to be below 2^53 before they come here.
-#[must_use]
-pub fn integer(number: u64) -> i64 {
+pub(crate) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// A length as a SQLite integer.
-#[must_use]
-pub fn count(length: usize) -> i64 {
+pub(crate) fn count(length: usize) -> i64 {
     i64::try_from(length).unwrap_or(i64::MAX)
 }
 
@@ -37,8 +35,7 @@ pub fn safe(what: &'static str, value: u64) -> Result<i64, StoreError> {
 }
 
 /// The scaling of an experiment's time limits, from its columns.
-#[must_use]
-pub fn scaling(reference_speed: Option<u64>, factor_max_permille: u32) -> Option<Scaling> {
+pub(crate) fn scaling(reference_speed: Option<u64>, factor_max_permille: u32) -> Option<Scaling> {
     reference_speed.map(|reference| Scaling { reference, factor_max_permille })
 }
 
@@ -52,8 +49,7 @@ pub(crate) fn scaling_columns(scaling: Option<Scaling>) -> (Option<i64>, u32) {
 }
 
 /// The columns `time_factor` and `speed` of a game.
-#[must_use]
-pub fn scaled_columns(scaled: Option<ScaledTime>) -> (Option<f64>, Option<i64>) {
+pub(crate) fn scaled_columns(scaled: Option<ScaledTime>) -> (Option<f64>, Option<i64>) {
     let factor = scaled.map(|scaled| f64::from(scaled.factor_permille) / 1_000.0);
     (factor, scaled.map(|scaled| integer(scaled.nodes_per_second)))
 }

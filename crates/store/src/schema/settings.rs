@@ -9,27 +9,25 @@ use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
 use crate::schema::file_fields::{NAME_BYTES_MAX, TEXT_BYTES_MAX, optional, text};
-use crate::schema::numbers::{integer, safe, scaling, scaling_columns};
+use crate::schema::numbers::{safe, scaling, scaling_columns};
 
-/// An experiment's settings as columns of `experiments`, each as the column of its name.
-#[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "each is the column of its name")]
-pub struct Columns {
-    pub description: String,
-    pub priority: i32,
-    pub games_at_once: Option<u32>,
-    pub allocation: String,
-    pub record: String,
-    pub record_details: bool,
-    pub game_timeout_us: Option<u64>,
-    pub forfeits_max: Option<u64>,
-    pub disturbed_above: f64,
-    pub replays_max: u32,
-    pub reference_speed: Option<u64>,
-    pub factor_max_permille: u32,
-    pub placement_json: Option<String>,
-    pub replicates: Option<String>,
-    pub monotone_json: Option<String>,
+/// The columns, as read.
+struct Columns {
+    description: String,
+    priority: i32,
+    games_at_once: Option<u32>,
+    allocation: String,
+    record: String,
+    record_details: bool,
+    game_timeout_us: Option<u64>,
+    forfeits_max: Option<u64>,
+    disturbed_above: f64,
+    replays_max: u32,
+    reference_speed: Option<u64>,
+    factor_max_permille: u32,
+    placement_json: Option<String>,
+    replicates: Option<String>,
+    monotone_json: Option<String>,
 }
 
 impl From<Columns> for ExperimentSettings {
@@ -109,52 +107,28 @@ pub(crate) async fn read(
     Ok(columns.into())
 }
 
-impl Columns {
-    /// The columns of settings.
-    ///
-    /// # Errors
-    /// If a number is too large.
-    pub fn new(settings: &ExperimentSettings) -> Result<Self, StoreError> {
-        let ExperimentSettings { description, scheduling, timing, .. } = settings;
-        let check = |what, number: Option<u64>| {
-            number.map(|number| safe(what, number).map(i64::unsigned_abs)).transpose()
-        };
-        let (reference_speed, factor_max_permille) = scaling_columns(timing.scaling);
-        Ok(Self {
-            description: description.clone(),
-            priority: scheduling.priority,
-            games_at_once: scheduling.games_at_once,
-            allocation: scheduling.allocation.name().to_owned(),
-            record: match settings.record {
-                Record::Moves | Record::Full => "moves",
-                Record::Games => "games",
-            }
-            .to_owned(),
-            record_details: settings.record == Record::Full,
-            game_timeout_us: check("the sweep's game_timeout", settings.game_timeout_us)?,
-            forfeits_max: check("the sweep's forfeits_max", settings.forfeits_max)?,
-            disturbed_above: timing.disturbed_above,
-            replays_max: timing.replays_max,
-            reference_speed: reference_speed.map(i64::unsigned_abs),
-            factor_max_permille,
-            placement_json: settings.placement.to_json(),
-            replicates: settings.replicates.clone(),
-            monotone_json: (!settings.monotone.is_empty())
-                .then(|| json!(settings.monotone).to_string()),
-        })
-    }
-}
-
 /// Stores an experiment's settings. An experiment whose moves were dropped stores no more moves.
 pub(crate) async fn write(
     connection: &mut SqliteConnection,
     experiment: i64,
     settings: &ExperimentSettings,
 ) -> Result<(), StoreError> {
-    let columns = Columns::new(settings)?;
-    let [game_timeout_us, forfeits_max, reference_speed] =
-        [columns.game_timeout_us, columns.forfeits_max, columns.reference_speed]
-            .map(|number| number.map(integer));
+    let ExperimentSettings { description, scheduling, timing, .. } = settings;
+    let allocation = scheduling.allocation.name();
+    let record = match settings.record {
+        Record::Moves | Record::Full => "moves",
+        Record::Games => "games",
+    };
+    let record_details = settings.record == Record::Full;
+    let game_timeout_us = settings.game_timeout_us;
+    let game_timeout_us =
+        game_timeout_us.map(|us| safe("the sweep's game_timeout", us)).transpose()?;
+    let forfeits_max = settings.forfeits_max;
+    let forfeits_max =
+        forfeits_max.map(|games| safe("the sweep's forfeits_max", games)).transpose()?;
+    let (reference_speed, factor_max_permille) = scaling_columns(timing.scaling);
+    let placement = settings.placement.to_json();
+    let monotone = (!settings.monotone.is_empty()).then(|| json!(settings.monotone).to_string());
     sqlx::query!(
         "UPDATE experiments SET description = ?2, priority = ?3, allocation = ?4,
             record = CASE WHEN pruned_unix_us IS NULL THEN ?5 ELSE 'games' END,
@@ -163,21 +137,21 @@ pub(crate) async fn write(
             replicates = ?14, monotone_json = ?15, record_details = ?16
         WHERE experiment_id = ?1",
         experiment,
-        columns.description,
-        columns.priority,
-        columns.allocation,
-        columns.record,
+        description,
+        scheduling.priority,
+        allocation,
+        record,
         game_timeout_us,
         forfeits_max,
-        columns.disturbed_above,
-        columns.replays_max,
+        timing.disturbed_above,
+        timing.replays_max,
         reference_speed,
-        columns.factor_max_permille,
-        columns.placement_json,
-        columns.games_at_once,
-        columns.replicates,
-        columns.monotone_json,
-        columns.record_details
+        factor_max_permille,
+        placement,
+        scheduling.games_at_once,
+        settings.replicates,
+        monotone,
+        record_details
     )
     .execute(connection)
     .await?;

@@ -8,7 +8,7 @@ use crate::schema::numbers::integer;
 use crate::write::transaction::Transaction;
 
 /// Bytes kept of a record.
-pub const RECORD_BYTES_MAX: usize = 64 * 1024;
+const RECORD_BYTES_MAX: usize = 64 * 1024;
 
 /// Refused results kept per worker (invariant 9): many show no more than a few do.
 pub const OF_WORKER_MAX: i64 = 100;

@@ -7,7 +7,7 @@ use spelrum_answers::time_bucket;
 use spelrum_engine::{EndedBy, MoveRecord, Outcome};
 use spelrum_statistics::{GameCounts, OpeningSpread, PairCounts, ScoreInterval};
 
-use crate::schema::numbers::{SAFE_MAX, bounded, count, real};
+use crate::schema::numbers::{SAFE_MAX, count, real};
 use crate::write::margins::Margins;
 
 /// Whether a move was searched, that is, not forced.
@@ -53,15 +53,14 @@ impl Sums {
 
 /// One player's side of one game.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SideSums {
+pub(crate) struct SideSums {
     pub(crate) moves: i64,
     pub(crate) sums: Sums,
 }
 
 impl SideSums {
     /// The two sides of a game.
-    #[must_use]
-    pub fn from_moves(moves: &[MoveRecord]) -> [Self; 2] {
+    pub(crate) fn from_moves(moves: &[MoveRecord]) -> [Self; 2] {
         let mut sides = [Self::default(); 2];
         for mv in moves {
             let side = &mut sides[usize::from(mv.mover != 0)];
@@ -71,16 +70,6 @@ impl SideSums {
             }
         }
         sides
-    }
-
-    /// The columns of `game_sides` from `moves` on: whole numbers, and sums that are not bounded.
-    #[must_use]
-    pub fn columns(&self) -> ([i64; 6], [f64; 2]) {
-        let Self { moves, sums } = *self;
-        let bounded = [sums.wall_us, sums.cpu_us, sums.nodes, sums.evaluations].map(bounded);
-        let [wall_us, cpu_us, nodes, evaluations] = bounded;
-        let whole = [moves, sums.searched_moves, wall_us, cpu_us, nodes, evaluations];
-        (whole, [sums.full_tree_leaves, sums.wall_us_squared])
     }
 
     /// The bounded sums that `game_sides` stores.

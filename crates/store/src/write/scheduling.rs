@@ -424,8 +424,7 @@ impl From<&GameRange> for Range {
 }
 
 /// The stored name of the reason why a lease ended.
-#[must_use]
-pub fn end_name(end: LeaseEnd) -> &'static str {
+fn end_name(end: LeaseEnd) -> &'static str {
     match end {
         LeaseEnd::Finished => "finished",
         LeaseEnd::Expired => "expired",

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::error::StoreError;
-use crate::schema::numbers::count;
+use crate::schema::numbers::{bounded, count};
 use crate::write::insert::{Row, Statements, Values};
 use crate::write::rollup_sums::{SideDepth, SideSums};
 
@@ -12,9 +12,20 @@ pub(crate) struct SideRow(pub(crate) i64, i64, i64, i64, i64, i64, i64, i64, i64
 
 /// The row of a game's side; side 0 moves first.
 pub(crate) fn side_row(game: i64, side: usize, player: i64, sums: &SideSums) -> SideRow {
-    let ([moves, searched, wall, cpu, nodes, evaluations], [leaves, squared]) = sums.columns();
-    let side = count(side);
-    SideRow(game, side, player, moves, searched, wall, cpu, nodes, evaluations, leaves, squared)
+    let &SideSums { moves, sums } = sums;
+    SideRow(
+        game,
+        count(side),
+        player,
+        moves,
+        sums.searched_moves,
+        bounded(sums.wall_us),
+        bounded(sums.cpu_us),
+        bounded(sums.nodes),
+        bounded(sums.evaluations),
+        sums.full_tree_leaves,
+        sums.wall_us_squared,
+    )
 }
 
 impl Row for SideRow {

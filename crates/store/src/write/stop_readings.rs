@@ -18,23 +18,18 @@ use crate::write::transaction::Transaction;
 
 /// The part of a cell that determines how its results are read.
 #[derive(Clone, Copy, Debug)]
-pub struct Read {
-    /// Its stop rule.
-    pub rule: Option<StopRule>,
-    /// Whether its games come in pairs.
-    pub swap_sides: bool,
-    /// The number of openings after which the first one recurs.
-    pub openings_count: Option<u64>,
+pub(crate) struct Read {
+    pub(crate) rule: Option<StopRule>,
+    pub(crate) swap_sides: bool,
+    pub(crate) openings_count: Option<u64>,
     /// Whether its players are assumed to repeat themselves.
-    pub repeats: bool,
-    /// The number of games planned.
-    pub games_planned: u64,
+    pub(crate) repeats: bool,
+    pub(crate) games_planned: u64,
 }
 
 impl Read {
     /// An empty reading of the cell; `None` for a cell that just gets all its games.
-    #[must_use]
-    pub fn start(self) -> Option<Reading> {
+    pub(crate) fn start(self) -> Option<Reading> {
         let openings_count = self.openings_count;
         let units = self.games_planned / if self.swap_sides { 2 } else { 1 };
         let round = openings_count.filter(|_| self.repeats);

@@ -11,27 +11,20 @@ use crate::write::transaction::Transaction;
 
 /// A row of `stop_rules`, or its columns in a join: NULL for a cell without a rule.
 #[derive(Clone, Debug, Default)]
-pub struct RuleRow {
-    /// As the column.
-    pub precision: Option<f64>,
+pub(crate) struct RuleRow {
+    pub(crate) precision: Option<f64>,
     /// Whether the rule is read over pairs even where openings repeat.
-    pub over_pairs: bool,
-    /// As the column.
-    pub elo0: Option<f64>,
-    /// As the column.
-    pub elo1: Option<f64>,
-    /// As the column.
-    pub alpha: Option<f64>,
-    /// As the column.
-    pub beta: Option<f64>,
-    /// As the column.
-    pub model: Option<String>,
+    pub(crate) over_pairs: bool,
+    pub(crate) elo0: Option<f64>,
+    pub(crate) elo1: Option<f64>,
+    pub(crate) alpha: Option<f64>,
+    pub(crate) beta: Option<f64>,
+    pub(crate) model: Option<String>,
 }
 
 impl RuleRow {
     /// The rule, if any.
-    #[must_use]
-    pub fn read(&self) -> Option<StopRule> {
+    pub(crate) fn read(&self) -> Option<StopRule> {
         if let Some(precision) = self.precision {
             let precision = Precision::new(precision)?;
             let over_pairs = self.over_pairs.then(|| precision.over_pairs());
@@ -61,15 +54,6 @@ impl From<StopRule> for RuleRow {
                 model: Some(sprt.model().name().to_owned()),
             },
         }
-    }
-}
-
-/// The stored name of a rule's kind.
-#[must_use]
-pub fn rule_kind(rule: StopRule) -> &'static str {
-    match rule {
-        StopRule::Precision(_) => "precision",
-        StopRule::Sprt(_) => "sprt",
     }
 }
 
@@ -112,7 +96,10 @@ pub(crate) async fn stop_rule(
         return Ok(Some(id));
     }
     let text = rule.to_string();
-    let kind = rule_kind(rule);
+    let kind = match rule {
+        StopRule::Precision(_) => "precision",
+        StopRule::Sprt(_) => "sprt",
+    };
     let RuleRow { precision, over_pairs, elo0, elo1, alpha, beta, model } = rule.into();
     let id = sqlx::query!(
         "INSERT INTO stop_rules (rule, kind, precision, over_pairs, elo0, elo1, alpha, beta, model)

@@ -15,10 +15,10 @@ use crate::write::requirements;
 use crate::write::transaction::Transaction;
 
 /// The cell number of all verifications: outside the grid, like that of trainings.
-pub const VERIFICATION_NUMBER: i64 = -1;
+pub(crate) const VERIFICATION_NUMBER: i64 = -1;
 
 /// The reason for a missing verdict when the game's result no longer exists.
-pub const RESULT_IS_GONE: &str = "the result that it was to be compared with was taken out";
+const RESULT_IS_GONE: &str = "the result that it was to be compared with was taken out";
 
 /// A game to verify.
 #[derive(Clone, Debug, PartialEq, Eq)]
