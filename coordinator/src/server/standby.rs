@@ -7,6 +7,7 @@ use std::io;
 use std::pin::pin;
 use std::time::Duration;
 
+use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncWriteExt as _, copy};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -20,6 +21,13 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long a caller may send to an owner that has ended its side.
 const END_PATIENCE: Duration = Duration::from_secs(5);
+
+/// When an idle connection is probed, and again: one whose other side is gone without a word ends within two minutes, and
+/// would hold its place for hours otherwise.
+const PROBED: TcpKeepalive = TcpKeepalive::new()
+    .with_time(Duration::from_secs(60))
+    .with_interval(Duration::from_secs(15))
+    .with_retries(4);
 
 /// Passes the connections of `listener` on to the address that `target` makes of the latest value of `owner`, until
 /// dropped. Connections end with this future, and when the address changes. Where there is no address, they are closed
@@ -103,6 +111,9 @@ async fn pass(mut stream: TcpStream, address: &str) -> io::Result<()> {
     let connecting = TcpStream::connect(address);
     let mut owner = tokio::time::timeout(CONNECT_PATIENCE, connecting).await??;
     owner.set_nodelay(true)?;
+    for side in [&stream, &owner] {
+        SockRef::from(side).set_tcp_keepalive(&PROBED)?;
+    }
     let (mut from_caller, mut to_caller) = stream.split();
     let (mut from_owner, mut to_owner) = owner.split();
     let mut calls = pin!(async {
