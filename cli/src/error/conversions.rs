@@ -143,7 +143,10 @@ pub(crate) fn failed_call(action: &str, status: &Status) -> CliError {
         // The exact error depends on which side noticed first.
         None if status.source().is_some() => CliError::new(Exit::Network, action)
             .because("the connection ended without an answer")
-            .help("check that a spelrum coordinator of this version listens there"),
+            .help(
+                "check that a spelrum coordinator of this version listens there; where several share a database, try \
+                 again in 10 seconds: another one may be taking over",
+            ),
         None => CliError::new(Exit::Network, action)
             .because(status.message().to_owned())
             .help("check that a spelrum coordinator of this version listens there"),
