@@ -1,6 +1,6 @@
 //! The address of a PostgreSQL server.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::net::IpAddr;
 
 use sqlx::postgres::PgConnectOptions;
@@ -109,6 +109,21 @@ pub(crate) fn identifier(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
+/// A part of a URL, or a path in it (RFC 3986, 2.1).
+fn encoded(text: &str) -> String {
+    let mut url = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
+                url.push(char::from(byte));
+            }
+            // Writing to a text cannot fail.
+            _ => drop(write!(url, "%{byte:02X}")),
+        }
+    }
+    url
+}
+
 /// A word of a shell's command.
 fn word(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:".contains(&byte);
@@ -136,12 +151,12 @@ pub(crate) fn create_database(address: &Address, name: &str) -> String {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (user, database) = (self.user(), self.database());
+        let [user, database] = [self.user(), self.database()].map(encoded);
         match self.options.get_socket() {
             Some(directory) => write!(
                 f,
                 "postgres:///{database}?host={}&port={}&user={user}",
-                directory.display(),
+                encoded(&directory.display().to_string()),
                 self.options.get_port()
             ),
             None => write!(f, "postgres://{user}@{}/{database}", self.server()),
@@ -152,5 +167,26 @@ impl fmt::Display for Address {
 impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Address({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_shown_as_one_that_leads_to_the_same_database() {
+        for (text, shown) in [
+            ("postgres://ada:secret@lab:5433/results", "postgres://ada@lab:5433/results"),
+            ("postgres://a%40b@lab:5432/my%20results", "postgres://a%40b@lab:5432/my%20results"),
+            (
+                "postgres:///a?host=/var/run/a%20b%26c&port=5433&user=ada",
+                "postgres:///a?host=/var/run/a%20b%26c&port=5433&user=ada",
+            ),
+        ] {
+            let address = Address::parse(text).unwrap();
+            assert_eq!(address.to_string(), shown);
+            assert_eq!(Address::parse(shown).unwrap().to_string(), shown);
+        }
     }
 }
