@@ -27,9 +27,9 @@ struct Member {
 }
 
 impl Member {
-    fn start(sandbox: &Sandbox, server: &PostgresServer, name: &str, more: &[&str]) -> Self {
-        let (address, copy) = (server.address(), format!("{name}.db"));
-        let usual = ["coordinator", "--db", &address, "--copy", &copy, "--heartbeat", "500ms"];
+    fn start(sandbox: &Sandbox, address: &str, name: &str, more: &[&str]) -> Self {
+        let copy = format!("{name}.db");
+        let usual = ["coordinator", "--db", address, "--copy", &copy, "--heartbeat", "500ms"];
         let mut command = sandbox.spelrum(&[&usual[..], more].concat());
         let log = sandbox.path(&format!("{name}.log"));
         command.stderr(File::create(&log).unwrap());
@@ -47,6 +47,8 @@ impl Member {
 struct Cluster {
     sandbox: Sandbox,
     server: PostgresServer,
+    /// Leads to the server, also to another one in its place.
+    address: String,
     members: Vec<Member>,
 }
 
@@ -58,8 +60,22 @@ impl Cluster {
         let server = PostgresServer::start()?;
         let sandbox = Sandbox::new();
         let more = [&["--listen", "127.0.0.1:0"], more].concat();
-        let members = NAMES.map(|name| Member::start(&sandbox, &server, name, &more)).into();
-        Some(Self { sandbox, server, members })
+        let link = sandbox.path("server");
+        std::os::unix::fs::symlink(server.socket_directory(), &link).unwrap();
+        let address = format!("postgres://spelrum@localhost/postgres?host={}", link.display());
+        let members = NAMES.map(|name| Member::start(&sandbox, &address, name, &more)).into();
+        Some(Self { sandbox, server, address, members })
+    }
+
+    /// Loses the server, and has its synchronous standby take its place.
+    fn promote_standby(&mut self) {
+        let standby = self.server.standby();
+        self.server.wait_for_standby();
+        self.server = standby;
+        self.server.promote();
+        let link = self.sandbox.path("server");
+        std::fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink(self.server.socket_directory(), &link).unwrap();
     }
 
     /// The only coordinator that owns the database, apart from `gone`.
@@ -95,7 +111,7 @@ impl Cluster {
     fn restart(&mut self, member: usize, more: &[&str]) {
         let listen = self.members[member].service.address().to_owned();
         let more = [&["--listen", &listen], more].concat();
-        self.members[member] = Member::start(&self.sandbox, &self.server, NAMES[member], &more);
+        self.members[member] = Member::start(&self.sandbox, &self.address, NAMES[member], &more);
     }
 
     fn worker(&self) -> Process {
@@ -106,8 +122,9 @@ impl Cluster {
 
 /// With `SPELRUM_OWNER_KILLS` the patience of a release, and more kills at the end: docs/reliability.md has figures.
 ///
-/// A kill of the owner, a pause of the next that lasts until another has taken over, a restart of the server, another
-/// kill: the games are those of an undisturbed run, and what was paused writes nothing more.
+/// A kill of the owner, a pause of the next that lasts until another has taken over, a restart of the server, its loss and
+/// the promotion of its synchronous standby, another kill: the games are those of an undisturbed run, and what was paused
+/// writes nothing more.
 #[test]
 fn three_coordinators_lose_nothing() {
     let kills = std::env::var("SPELRUM_OWNER_KILLS").ok();
@@ -147,6 +164,9 @@ fn three_coordinators_lose_nothing() {
     cluster.server.start_again();
     cluster.wait_for_games(second, planned);
 
+    cluster.promote_standby();
+    cluster.wait_for_games(second, planned);
+
     let (mut owner, mut silences) = (cluster.owner(None), Vec::new());
     let mut last = owner;
     for killed in 1..=kills {
@@ -170,7 +190,7 @@ fn three_coordinators_lose_nothing() {
     );
     cluster.sandbox.wait_until_finished(&cluster.members[last].service);
 
-    let address = cluster.server.address();
+    let address = cluster.address.clone();
     cluster.sandbox.run(&["backup", "all.db", "--db", &address]).expect_exit(0);
     cluster.sandbox.run(&["check", "all.db"]).expect_exit(0);
     let games = undisturbed.all_games("undisturbed.db");
@@ -187,7 +207,7 @@ fn three_coordinators_lose_nothing() {
 fn an_owner_that_ends_hands_over_at_once_and_a_copy_has_one_coordinator() {
     let Some(mut cluster) = Cluster::start(&["--takeover-after", "3600s"]) else { return };
     let first = cluster.owner(None);
-    let address = cluster.server.address();
+    let address = cluster.address.clone();
     let copy = format!("{}.db", NAMES[first]);
     let listen = ["--listen", "127.0.0.1:0"];
     let ran = cluster
@@ -226,7 +246,7 @@ fn a_file_goes_to_a_server_and_back() {
 
     // A coordinator goes on with it, and its games come back as well.
     sandbox.write("more.toml", &tic_tac_toe("shared", 60));
-    let member = Member::start(&sandbox, &server, "member", &["--listen", "127.0.0.1:0"]);
+    let member = Member::start(&sandbox, &address, "member", &["--listen", "127.0.0.1:0"]);
     sandbox.run(&["submit", "more.toml", "--coordinator", &member.service.url]).expect_exit(0);
     let _worker = sandbox.worker(&member.service.url, "2", &[]);
     sandbox.wait_until_finished(&member.service);

@@ -78,8 +78,12 @@ impl PostgresServer {
             "trap '' INT TERM HUP; cd \"$1\" && umask 077 && {make_data} >log 2>&1 && \
             start() {{ \"$2/postgres\" -D \"$1/data\" -k \"$1\" -c listen_addresses= -c fsync=off -c full_page_writes=off \
                 -c jit=off >>log 2>&1 & server=$!; }} && \
-            start \"$@\" && while read -r order; do \
-                if [ \"$order\" = start ]; then start \"$@\"; else kill -INT \"$server\"; wait \"$server\"; fi; done; \
+            start \"$@\" && while read -r order; do case $order in \
+                start) start \"$@\";; \
+                stop) kill -INT \"$server\"; wait \"$server\";; \
+                wait-for-standby) echo \"synchronous_standby_names = '*'\" >>data/postgresql.conf; \
+                    kill -HUP \"$server\";; \
+                promote) : >data/promote; kill -USR1 \"$server\";; esac; done; \
             kill -QUIT \"$server\"; wait; rm -rf \"$1\""
         );
         command.args(["-c", &script, "sh"]).arg(&directory).arg(programs);
@@ -105,6 +109,24 @@ impl PostgresServer {
     /// If it cannot be started.
     pub fn start_again(&mut self) {
         self.order("start", READY);
+    }
+
+    /// Has this server acknowledge nothing from now on that its standby does not have on its disk.
+    ///
+    /// # Panics
+    ///
+    /// If no standby follows it.
+    pub fn wait_for_standby(&mut self) {
+        self.order("wait-for-standby", &["is now a synchronous standby"]);
+    }
+
+    /// Makes this standby a server that accepts writes.
+    ///
+    /// # Panics
+    ///
+    /// If it does not become one.
+    pub fn promote(&mut self) {
+        self.order("promote", READY);
     }
 
     /// Waits until one of these words stands in the log once more.
