@@ -46,14 +46,16 @@ Examples:
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, after_help = NOTES)]
 struct Arguments {
-    /// The coordinator
+    /// The coordinator, or several that share a database, separated by commas: workers begin with each of these addresses
+    /// equally often, and try the next when one does not answer
     #[arg(
         long,
         value_name = "URL",
         env = "SPELRUM_COORDINATOR",
-        default_value = "http://127.0.0.1:7878"
+        default_value = "http://127.0.0.1:7878",
+        value_delimiter = ','
     )]
-    coordinator: Endpoint,
+    coordinator: Vec<Endpoint>,
     /// The CAs to trust, as a PEM file [default: those of this system]
     #[arg(long, value_name = "FILE", env = "SPELRUM_CA")]
     ca: Option<PathBuf>,
@@ -152,9 +154,9 @@ impl Arguments {
             )
             .into());
         }
-        let endpoint = self.endpoint()?;
-        let connected = endpoint.connect().await;
-        let channel = connected.map_err(|error| unreachable(&endpoint, &error))?;
+        let endpoints = self.endpoints()?;
+        let Some(first) = endpoints.first() else { return Err("name a coordinator".into()) };
+        let channel = first.connect().await.map_err(|error| unreachable(first, &error))?;
         let api = Api::new(channel, Bearer::new(self.token.as_ref()));
         let interrupted = CancellationToken::new();
         let interrupt = interrupted.clone();
@@ -165,7 +167,7 @@ impl Arguments {
         });
         let experiment = submit(&api, self.sweep.as_deref()).await?;
         let fleet = Fleet {
-            coordinator: endpoint,
+            coordinators: endpoints,
             token: self.token.clone(),
             workers: self.workers,
             game_time: self.game_time,
@@ -186,8 +188,11 @@ impl Arguments {
         if interrupted.is_cancelled() { Err("interrupted".into()) } else { Ok(()) }
     }
 
-    fn endpoint(&self) -> Result<Endpoint, Failure> {
-        let endpoint = self.coordinator.clone();
+    fn endpoints(&self) -> Result<Vec<Endpoint>, Failure> {
+        self.coordinator.iter().map(|endpoint| self.endpoint(endpoint.clone())).collect()
+    }
+
+    fn endpoint(&self, endpoint: Endpoint) -> Result<Endpoint, Failure> {
         if endpoint.uri().scheme_str() != Some("https") {
             return Ok(endpoint);
         }

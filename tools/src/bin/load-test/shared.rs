@@ -14,8 +14,8 @@ use crate::tally::Tally;
 /// A fleet's settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Fleet {
-    /// The coordinator, and the workers' token.
-    pub(crate) coordinator: Endpoint,
+    /// The coordinators, and the workers' token.
+    pub(crate) coordinators: Vec<Endpoint>,
     pub(crate) token: Option<Token>,
     /// The number of workers, each with one slot.
     pub(crate) workers: u32,

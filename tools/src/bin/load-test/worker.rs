@@ -36,6 +36,8 @@ pub(crate) struct Worker {
     uuid: Uuid,
     /// Assigned by the coordinator.
     secret: Option<WorkerSecret>,
+    /// Of the coordinators' addresses, counted through them again and again.
+    address: usize,
     client: Client,
     /// Cells fetched so far.
     cells: BTreeMap<DefinitionHash, Arc<PlayableCell>>,
@@ -60,6 +62,18 @@ struct Held {
     games: VecDeque<(DefinitionHash, GameId)>,
 }
 
+/// A client of this address, counted through all of them again and again.
+fn client(shared: &Shared, address: usize) -> Client {
+    let addresses = &shared.fleet.coordinators;
+    let channel = addresses[address % addresses.len()]
+        .clone()
+        .connect_timeout(PATIENCE)
+        .tcp_nodelay(true)
+        .connect_lazy();
+    let bearer = Bearer::new(shared.fleet.token.as_ref());
+    WorkClient::with_interceptor(channel, bearer).max_decoding_message_size(MESSAGE_BYTES_MAX)
+}
+
 /// The reason why a worker stops its work.
 enum Interrupted {
     /// The worker must say Hello again.
@@ -70,18 +84,11 @@ enum Interrupted {
 
 impl Worker {
     pub(crate) fn new(number: u32, shared: Arc<Shared>) -> Self {
-        let channel = shared
-            .fleet
-            .coordinator
-            .clone()
-            .connect_timeout(PATIENCE)
-            .tcp_nodelay(true)
-            .connect_lazy();
-        let bearer = Bearer::new(shared.fleet.token.as_ref());
-        let client = WorkClient::with_interceptor(channel, bearer)
-            .max_decoding_message_size(MESSAGE_BYTES_MAX);
+        let address = number as usize;
+        let client = client(&shared, address);
         Self {
             shared,
+            address,
             number,
             uuid: Uuid::new_v4(),
             secret: None,
@@ -356,8 +363,20 @@ impl Worker {
             }
         };
         let [first, most] = BACKOFF;
-        let wait = (first * 2_u32.saturating_pow(self.failures.min(10))).min(most);
         self.failures += 1;
+        let addresses = self.shared.fleet.coordinators.len();
+        let is_away =
+            refusal.as_ref().is_none_or(|refusal| matches!(refusal.reason, Reason::Ending));
+        if is_away && addresses > 1 {
+            self.address += 1;
+            self.client = client(&self.shared, self.address);
+        }
+        let rounds = self.failures / u32::try_from(addresses).unwrap_or(u32::MAX);
+        // The next address is tried at once; the waits grow once all were tried.
+        let wait = match self.failures as usize % addresses {
+            0 => (first * 2_u32.saturating_pow(rounds.saturating_sub(1).min(10))).min(most),
+            _ => first,
+        };
         let wait = wait.max(after.unwrap_or_default());
         tokio::time::sleep(wait.mul_f64(1.0 + rand::random::<f64>() / 2.0)).await;
         Ok(None)
