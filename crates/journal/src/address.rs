@@ -118,7 +118,7 @@ fn encoded(text: &str) -> String {
                 url.push(char::from(byte));
             }
             // Writing to a text cannot fail.
-            _ => drop(write!(url, "%{byte:02X}")),
+            _ => _ = write!(url, "%{byte:02X}"),
         }
     }
     url
