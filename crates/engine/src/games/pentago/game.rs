@@ -42,10 +42,11 @@ impl Game for Pentago {
         "Whether a placement that makes five in a row wins at once, before a quadrant is turned.",
     )];
 
+    const SAMPLE_RULES: &'static [&'static str] = &[r#"{"win_before_rotation": false}"#];
+
     const PROTOCOLS: &'static [Protocol] = &[Protocol::Gtp];
 
-    const GTP_BOARD: Option<GtpBoard> =
-        Some(GtpBoard { size: 6, black: Side::Second, has_passes: false });
+    const GTP_BOARD: Option<GtpBoard> = Some(GtpBoard::of_size(6, Side::Second, false));
 
     const TERMINATIONS: &'static [Termination] =
         &[FIVE_BY_PLACEMENT, FIVE_BY_ROTATION, BOTH_FIVE, Termination::FULL_BOARD];

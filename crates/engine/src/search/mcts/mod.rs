@@ -37,7 +37,7 @@ use crate::core::position::{Ending, Line, Position, Side};
 use crate::core::rng::{PlayoutRandom, Random};
 use crate::core::score;
 use crate::core::solver::Solvable;
-use crate::evaluation::GameEvaluation;
+use crate::evaluation::Evaluation;
 use tree::{Child, Known, Tree};
 
 /// Monte Carlo tree search as an algorithm.
@@ -54,7 +54,7 @@ impl Algorithm for MctsPlay {
         parameters::memory_bytes(parameters)
     }
 
-    fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
+    fn maker<P: Solvable, E: Evaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
         let parameters = MctsParameters::from_settings(settings);
         Maker::new(move || Box::new(Mcts::new(parameters, evaluation.clone())))
     }
