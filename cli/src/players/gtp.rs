@@ -4,8 +4,8 @@
 //! lines and returns answers; transport is the caller's concern.
 
 use spelrum_engine::{
-    Before, Ending, Game, GtpBoard, KeyProblem, Line, ParameterDefault, ParameterInfo, Parameters,
-    Player, Problem, Protocol, Rules, Seat, Side, Turn, Value, seat_of,
+    Before, Game, GtpBoard, KeyProblem, Line, ParameterDefault, ParameterInfo, Parameters, Player,
+    Problem, Protocol, Rules, Seat, Side, Turn, Value, seat_of,
 };
 
 use crate::local::clock::Clock;
@@ -20,9 +20,8 @@ const COMMANDS: &[(&str, &str)] = &[
     ("list_commands", "these"),
     ("help", "all commands, with what they do"),
     ("quit", "ends"),
-    ("boardsize", "N: begins a game on a board of that size, if the game has it"),
+    ("boardsize", "N: the game's, the only one"),
     ("clear_board", "begins a game"),
-    (KOMI, "POINTS: White's additional points"),
     ("play", "COLOUR MOVE: makes a move sent by the controller"),
     ("genmove", "COLOUR: moves for the side to move"),
     ("undo", "N: takes back the last N moves, or one"),
@@ -45,8 +44,6 @@ pub(crate) struct Reply {
 
 /// The word for a pass, in games that allow passing.
 const PASS: &str = "pass";
-/// The command for komi, in games that have it.
-const KOMI: &str = "komi";
 
 /// A player and its game.
 pub(crate) struct GtpPlayer<G: Game> {
@@ -77,7 +74,7 @@ impl<G: Game> GtpPlayer<G> {
     ) -> Result<Self, KeyProblem> {
         let name = format!("Spelrum {algorithm}");
         let start = G::start(&rules).map_err(|problem| problem.moved_to(None))?;
-        let Some(board) = rules.gtp_board() else {
+        let Some(board) = G::GTP_BOARD else {
             return Err(Problem::at(
                 None,
                 format!("{} is not played over GTP", G::NAME),
@@ -108,60 +105,6 @@ impl<G: Game> GtpPlayer<G> {
 
     fn position(&self) -> &G {
         self.positions.last().unwrap_or_else(|| unreachable!("the start is always there"))
-    }
-
-    /// How the game ended, by its position or by a rule on the moves before.
-    fn ending(&self) -> Option<Ending> {
-        Line { position: self.position(), before: &self.before }.ending()
-    }
-
-    /// The supported commands of this game.
-    fn commands(&self) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
-        let has_komi = self.board.komi_rule.is_some();
-        COMMANDS.iter().filter(move |(name, _)| has_komi || *name != KOMI)
-    }
-
-    /// Sets a rule of the game and plays its first `count` moves again.
-    fn set_rule(&mut self, name: &str, value: Value, count: usize) -> Result<(), KeyProblem> {
-        let values = self.rules.values().map(|(info, value)| (info.name.to_owned(), value.clone()));
-        let mut values: Parameters = values.collect();
-        values.insert(name.to_owned(), value);
-        let rules = Rules::new::<G>(&values)?;
-        let mut position = G::start(&rules)?;
-        (self.board, self.rules) = (rules.gtp_board().unwrap_or(self.board), rules);
-        self.take_back_to(count);
-        self.seat = None;
-        self.positions.clear();
-        for before in &self.before {
-            let mut next = position.clone();
-            next.play_unchecked(before.mv);
-            self.positions.push(std::mem::replace(&mut position, next));
-        }
-        self.positions.push(position);
-        Ok(())
-    }
-
-    fn boardsize(&mut self, arguments: &[&str]) -> Result<String, String> {
-        let size = match arguments {
-            [size] => size.parse::<u32>().ok(),
-            _ => None,
-        };
-        let is_set = match (size, self.board.size_rule) {
-            (Some(size), Some(rule)) => self.set_rule(rule, Value::Integer(size.into()), 0).is_ok(),
-            (size, _) => size == Some(self.board.size),
-        };
-        if is_set { Ok(String::new()) } else { Err("unacceptable size".to_owned()) }
-    }
-
-    fn komi(&mut self, rule: &str, arguments: &[&str]) -> Result<String, String> {
-        let komi = match arguments {
-            [komi] => komi.parse().ok().filter(|komi: &f64| komi.is_finite()),
-            _ => None,
-        };
-        let komi = komi.ok_or("write a number of points")?;
-        let count = self.before.len();
-        self.set_rule(rule, Value::Number(komi), count).map_err(|error| error.what)?;
-        Ok(String::new())
     }
 
     /// Executes a line.
@@ -195,23 +138,25 @@ impl<G: Game> GtpPlayer<G> {
             "version" => Ok(env!("CARGO_PKG_VERSION").to_owned()),
             "known_command" => {
                 let is_known = |(name, _): &(&str, &str)| arguments.first() == Some(name);
-                Ok(self.commands().any(is_known).to_string())
+                Ok(COMMANDS.iter().any(is_known).to_string())
             }
             "list_commands" => {
-                Ok(self.commands().map(|(name, _)| *name).collect::<Vec<_>>().join("\n"))
+                Ok(COMMANDS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join("\n"))
             }
             "help" => {
-                let lines = self.commands().map(|(name, does)| format!("{name}: {does}"));
+                let lines = COMMANDS.iter().map(|(name, does)| format!("{name}: {does}"));
                 Ok(lines.collect::<Vec<_>>().join("\n"))
             }
             "quit" => Ok(String::new()),
-            "boardsize" => self.boardsize(arguments),
+            "boardsize" => match arguments {
+                [size] if size.parse() == Ok(self.board.size) => Ok(String::new()),
+                _ => Err("unacceptable size".to_owned()),
+            },
             "clear_board" => {
                 self.take_back_to(0);
                 self.seat = None;
                 Ok(String::new())
             }
-            KOMI if let Some(rule) = self.board.komi_rule => self.komi(rule, arguments),
             "play" => self.play(arguments),
             "genmove" => self.genmove(arguments),
             "undo" => self.undo(arguments),
@@ -231,7 +176,7 @@ impl<G: Game> GtpPlayer<G> {
         };
         let side = self.side(colour)?;
         // After the end, controllers may repeat the player's own last answer.
-        let is_over = self.board.has_passes && self.ending().is_some();
+        let is_over = self.board.has_passes && self.position().is_over();
         if is_over && text.eq_ignore_ascii_case(PASS) {
             return Ok(String::new());
         }
@@ -277,18 +222,14 @@ impl<G: Game> GtpPlayer<G> {
         answer
     }
 
-    /// Passes for the other side where it may and that does not end the game: some controllers never send passes,
-    /// and in Go some put several stones of one side. A pass is the last of the legal moves.
+    /// Passes for the other side if it has no other move: some controllers never send passes.
     fn pass_for(&mut self, side: Side) {
         let position = self.position();
-        if position.to_move() == side || position.is_over() {
-            return;
-        }
-        let mv = position.nth_legal_move(position.legal_move_count() - 1);
-        let mut after = position.clone();
-        after.play_unchecked(mv);
-        if move_text::<G>(mv) == PASS && !after.is_over() {
-            self.make(mv, false);
+        if position.to_move() != side && position.legal_move_count() == 1 {
+            let mv = position.nth_legal_move(0);
+            if move_text::<G>(mv) == PASS {
+                self.make(mv, false);
+            }
         }
     }
 
@@ -310,7 +251,7 @@ impl<G: Game> GtpPlayer<G> {
     /// Follows each game's existing engines: in games without passes, the colour is ignored and the side to move
     /// plays.
     fn genmove(&mut self, arguments: &[&str]) -> Result<String, String> {
-        if self.ending().is_some() {
+        if self.position().is_over() {
             return Ok(if self.board.has_passes { PASS } else { "resign" }.to_owned());
         }
         if let (true, [colour, ..]) = (self.board.has_passes, arguments) {
@@ -354,7 +295,7 @@ impl<G: Game> GtpPlayer<G> {
     }
 
     fn winner(&self) -> &'static str {
-        match self.ending() {
+        match self.position().ending() {
             None => "none",
             Some(ending) => match ending.winner {
                 None => "draw",
@@ -366,9 +307,7 @@ impl<G: Game> GtpPlayer<G> {
 
     /// The margin, or 1 in games without one.
     fn final_score(&self) -> String {
-        let points =
-            |margin: i32| f64::from(margin.abs()) / f64::from(self.board.margins_per_point);
-        let by = self.position().margin().map_or(1.0, points);
+        let by = self.position().margin().map_or(1, i32::abs);
         match self.winner() {
             "white" => format!("W+{by}"),
             "black" => format!("B+{by}"),
@@ -445,7 +384,7 @@ fn move_text<G: Game>(mv: G::Move) -> String {
 mod tests {
     use insta::assert_snapshot;
     use spelrum_engine::Position as _;
-    use spelrum_engine::games::{Go, Othello, Pentago};
+    use spelrum_engine::games::{Othello, Pentago};
 
     use super::*;
 
@@ -671,35 +610,6 @@ mod tests {
         }
         player.execute("set depth 1");
         assert!(player.execute(&format!("genmove {moving}")).text.starts_with("= "));
-    }
-
-    #[test]
-    fn go_has_sizes_and_komi() {
-        assert_eq!(player::<Othello>(Some(1)).execute("komi 6.5").text, "? unknown command\n\n");
-        let mut player = player::<Go>(Some(1));
-        for (line, reply) in [
-            ("known_command komi", "= true"),
-            ("boardsize 5", "="),
-            ("komi 0.5", "="),
-            ("boardsize 25", "? unacceptable size"),
-            ("komi 0.3", "? komi cannot be 0.3"),
-            ("play B C3", "="),
-            // White's pass is assumed.
-            ("play B D3", "="),
-            ("play w pass", "="),
-            ("play b pass", "="),
-            ("winner", "= black"),
-            ("final_score", "= B+24.5"),
-            ("genmove w", "= pass"),
-            ("undo", "="),
-            ("komi 30", "="),
-            ("play b pass", "="),
-            ("final_score", "= W+5"),
-            ("clear_board", "="),
-            ("play b j9", "? `j9` is not a move on a Go board of size 5"),
-        ] {
-            assert_eq!(player.execute(line).text, format!("{reply}\n\n"), "{line}");
-        }
     }
 
     #[test]

@@ -9,8 +9,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use spelrum_engine::games::pentago::evaluation::{PentagoLines, PentagoRuns};
 use spelrum_engine::games::{
-    Amazons, Breakthrough, Clobber, Go, Hex, Mnk, Nim, Othello, Pentago, TicTacToe,
-    UltimateTicTacToe,
+    Amazons, Breakthrough, Clobber, Hex, Mnk, Nim, Othello, Pentago, TicTacToe, UltimateTicTacToe,
 };
 use spelrum_engine::search::Evaluate;
 use spelrum_engine::{Game, PlayoutRandom, Position, Random, Rules, perft};
@@ -239,7 +238,6 @@ fn boards(criterion: &mut Criterion) {
     board::<UltimateTicTacToe>(criterion, &Rules::usual::<UltimateTicTacToe>(), 4);
     board::<Clobber>(criterion, &Rules::usual::<Clobber>(), 3);
     board::<Amazons>(criterion, &Rules::usual::<Amazons>(), 2);
-    board::<Go>(criterion, &Rules::usual::<Go>(), 2);
 }
 
 criterion_group!(benches, children, moves, evaluations, random_games, othello, playouts, boards);

@@ -76,7 +76,6 @@ macro_rules! with_game {
             shared UltimateTicTacToe,
             shared Clobber,
             shared Amazons,
-            own Go,
         ] $($call)+ }
     };
 }

@@ -126,8 +126,6 @@ pub struct Conditions {
     pub chess960: bool,
     /// Rows and columns of the board, for GTP.
     pub board_size: Option<u32>,
-    /// White's additional points, for games that GTP's `komi` is for.
-    pub komi: Option<String>,
     /// The limits of this engine's moves.
     pub limits: Limits,
     /// This engine's time at the beginning, if there is a clock.

@@ -154,15 +154,14 @@ impl GameRequest {
         let mut values = rules.values();
         let chess960 =
             values.any(|(info, value)| info.name == "chess960" && *value == Value::Bool(true));
-        let board_size = rules.gtp_board().map(|board| board.size);
-        Self { chess960, board_size, ..Self::from_game_name(rules.name()) }
+        Self { chess960, ..Self::from_game_name(rules.name()) }
     }
 
-    /// A game under its usual rules, or under any size of board that it can have. A game that no current engine supports makes no demands.
+    /// A game under its usual rules. A game that no current engine supports makes no demands.
     #[must_use]
     pub fn from_game_name(name: &str) -> Self {
         let board = Rules::from_name(name).ok().and_then(|rules| rules.game().gtp_board);
-        let board_size = board.filter(|board| board.size_rule.is_none()).map(|board| board.size);
+        let board_size = board.map(|board| board.size);
         Self { name: name.to_owned(), chess960: false, board_size }
     }
 }

@@ -46,6 +46,12 @@ GAMES = (
     "connect-four",
     "chess",
     "othello",
+    "hex",
+    "mnk",
+    "breakthrough",
+    "ultimate-tic-tac-toe",
+    "clobber",
+    "amazons",
 )
 """The games of the program, in its order."""
 

@@ -97,8 +97,6 @@ pub(super) fn conditions(
         retries: rules.retries,
         chess960,
         board_size: gtp_board(&cell.definition().rules, rules).map(|board| board.size),
-        komi: gtp_board(&cell.definition().rules, rules)
-            .and_then(|_| cell.definition().rules.gtp_komi()),
         limits: Limits {
             depth: limits.depth,
             nodes: limits.nodes,
@@ -112,7 +110,7 @@ pub(super) fn conditions(
 
 /// The game's board, for a GTP engine.
 fn gtp_board(game: &Rules, rules: &ExternalRules) -> Option<GtpBoard> {
-    (rules.protocol == Protocol::Gtp).then(|| game.gtp_board()).flatten()
+    (rules.protocol == Protocol::Gtp).then_some(game.game().gtp_board).flatten()
 }
 
 /// The options that a player with these parameters sets.

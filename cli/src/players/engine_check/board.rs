@@ -117,13 +117,8 @@ impl Board {
 
     /// The board size for GTP.
     pub(super) fn size(&self) -> Option<u32> {
-        let board = self.rules.gtp_board().filter(|_| self.protocol == Protocol::Gtp);
+        let board = self.rules.game().gtp_board.filter(|_| self.protocol == Protocol::Gtp);
         board.map(|board| board.size)
-    }
-
-    /// The komi for GTP.
-    pub(super) fn komi(&self) -> Option<String> {
-        self.rules.gtp_komi().filter(|_| self.protocol == Protocol::Gtp)
     }
 
     /// The question to an engine.

@@ -202,8 +202,7 @@ impl<'a> Trials<'a> {
             (self.step)(game);
             let conditions =
                 limits.first().map_or_else(Conditions::default, |limit| conditions_of(*limit));
-            let komi = boards.first().and_then(Board::komi);
-            let conditions = Conditions { board_size: Some(size), komi, ..conditions };
+            let conditions = Conditions { board_size: Some(size), ..conditions };
             if self.plays(game, &boards, &conditions, &mut wrong) {
                 for limit in limits.clone() {
                     self.try_limit(&boards[0], limit);
@@ -342,8 +341,8 @@ impl<'a> Trials<'a> {
             return;
         }
         (self.step)(&format!("{} {}", limit.name(), limit.asked()));
-        let (board_size, komi, game) = (board.size(), board.komi(), board.setup());
-        let conditions = Conditions { board_size, komi, game, ..conditions_of(limit) };
+        let (board_size, game) = (board.size(), board.setup());
+        let conditions = Conditions { board_size, game, ..conditions_of(limit) };
         match self.answer(board, &conditions) {
             Ok(None) => {}
             Ok(Some(choice)) => {

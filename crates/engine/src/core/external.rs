@@ -58,29 +58,13 @@ impl Protocol {
 /// A game's board as programs that speak the Go text protocol know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GtpBoard {
-    /// Rows, and columns; under the usual rules, where a rule has the size. [`Rules::gtp_board`](crate::Rules::gtp_board)
-    /// has the size under any rules.
+    /// Rows, and columns.
     pub size: u32,
-    /// The rule that has the size, an integer.
-    pub size_rule: Option<&'static str>,
-    /// The rule that has the komi, a number of points.
-    pub komi_rule: Option<&'static str>,
-    /// The game's unit of margins per point of `final_score`.
-    pub margins_per_point: u32,
     /// Which side is Black.
     pub black: Side,
-    /// Whether the game has passes. An engine that must move after the end of the game then passes; in a
+    /// Whether a side may have to pass. An engine that must move after the end of the game then passes; in a
     /// game without passes it resigns.
     pub has_passes: bool,
-}
-
-impl GtpBoard {
-    /// A board of one size, without komi, whose margins are points.
-    #[must_use]
-    pub const fn of_size(size: u32, black: Side, has_passes: bool) -> Self {
-        let (size_rule, komi_rule) = (None, None);
-        Self { size, size_rule, komi_rule, margins_per_point: 1, black, has_passes }
-    }
 }
 
 /// The `algorithm`s of players that are external engines.

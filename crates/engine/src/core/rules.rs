@@ -65,30 +65,6 @@ impl Rules {
         self.values.word(name)
     }
 
-    /// A rule that is a number.
-    ///
-    /// # Panics
-    /// If the game has no such rule.
-    #[must_use]
-    pub fn number(&self, name: &str) -> f64 {
-        self.values.number(name)
-    }
-
-    /// The game's board in GTP under these rules, if it has one.
-    #[must_use]
-    pub fn gtp_board(&self) -> Option<GtpBoard> {
-        let board = self.game.gtp_board?;
-        let size = board.size_rule.and_then(|rule| u32::try_from(self.integer(rule)).ok());
-        Some(GtpBoard { size: size.unwrap_or(board.size), ..board })
-    }
-
-    /// The argument of GTP's `komi` under these rules, if the game has komi.
-    #[must_use]
-    pub fn gtp_komi(&self) -> Option<String> {
-        let rule = self.game.gtp_board?.komi_rule?;
-        Some(self.number(rule).to_string())
-    }
-
     /// The integers of a rule that is a list of them.
     ///
     /// # Panics

@@ -42,30 +42,15 @@ pub struct Diagram {
     pub to_move: Option<Side>,
 }
 
-/// The names of a board's rows in the game's notation. Columns have the letters from a on.
+/// The names of a board's rows in the game's notation. Columns always have the letters from a on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowNames {
     /// The top row is 1.
     Down,
     /// The bottom row is 1.
     Up,
-    /// The bottom row is 1, and no column has the letter i, as in Go.
-    UpWithoutI,
     /// Rows have no names.
     Absent,
-}
-
-impl RowNames {
-    /// Whether rows are numbered from the bottom.
-    #[must_use]
-    pub const fn are_from_bottom(self) -> bool {
-        matches!(self, Self::Up | Self::UpWithoutI)
-    }
-
-    /// The letters of the columns, from the left.
-    pub fn column_letters(self) -> impl Iterator<Item = char> {
-        ('a'..='z').filter(move |&letter| self != Self::UpWithoutI || letter != 'i')
-    }
 }
 
 /// A mark of the last move in a diagram.

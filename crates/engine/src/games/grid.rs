@@ -59,14 +59,14 @@ impl Grid {
     }
 
     /// The cells row by row from the top left.
-    pub(super) fn from_top(self) -> impl Iterator<Item = Cell> {
+    pub(super) fn cells_from_top(self) -> impl Iterator<Item = Cell> {
         let row = move |row| (0..self.columns).map(move |column| Cell::new(column, row));
         (0..self.rows).rev().flat_map(row)
     }
 
     /// Writes a position, `letter` giving the character of a cell.
     pub(super) fn write<P: Position>(self, position: &P, letter: impl Fn(Cell) -> char) -> String {
-        let mut text: String = self.from_top().map(letter).collect();
+        let mut text: String = self.cells_from_top().map(letter).collect();
         text.push(' ');
         text.push(P::SIDES[position.to_move().index()].letter);
         text
@@ -88,7 +88,7 @@ impl Grid {
             return Err(format!("the position's length is {length} instead of {expected}"));
         }
         let mut characters = (1..).zip(text.chars());
-        for (cell, (place, character)) in self.from_top().zip(&mut characters) {
+        for (cell, (place, character)) in self.cells_from_top().zip(&mut characters) {
             if let Some(letter) = letters.iter().position(|&letter| letter == character) {
                 put(cell, letter);
             } else if character != '.' {
@@ -131,7 +131,7 @@ impl Grid {
     /// A picture of the board, by the side of each cell's stone.
     pub(super) fn sketch(self, pieces: [Piece; 2], side: impl Fn(Cell) -> Option<Side>) -> Sketch {
         let columns = self.columns as usize;
-        let cells = self.from_top().map(side).collect();
+        let cells = self.cells_from_top().map(side).collect();
         Sketch::Board { columns, block: columns, pieces, cells }
     }
 

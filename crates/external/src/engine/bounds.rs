@@ -9,7 +9,6 @@ use crate::situation::Conditions;
 /// The protocol's command for time.
 const TIME_SETTINGS: &str = "time_settings";
 const BOARDSIZE: &str = "boardsize";
-const KOMI: &str = "komi";
 
 /// A command that limits moves for this game and all later ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,13 +29,8 @@ impl Bound {
         Self { subject: BOARDSIZE.to_owned(), command: format!("{BOARDSIZE} {size}") }
     }
 
-    pub(super) fn from_komi(komi: &str) -> Self {
-        Self { subject: KOMI.to_owned(), command: format!("{KOMI} {komi}") }
-    }
-
-    /// Whether it is a property of the game's board, to be set before the board is cleared.
-    pub(super) fn is_of_board(&self) -> bool {
-        self.subject == BOARDSIZE || self.subject == KOMI
+    pub(super) fn is_board_size(&self) -> bool {
+        self.subject == BOARDSIZE
     }
 }
 

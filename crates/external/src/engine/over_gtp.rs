@@ -99,7 +99,7 @@ impl Speaker for OverGtp {
         let waits = Waits::new(spec.patience.ready, aborted);
         // For some engines a new size begins a new game, and some drop their limits with the old
         // one.
-        let (board, limits): (Vec<_>, Vec<_>) = bounds.into_iter().partition(Bound::is_of_board);
+        let (board, limits): (Vec<_>, Vec<_>) = bounds.into_iter().partition(Bound::is_board_size);
         for bound in board {
             self.bound(process, bound, waits)?;
         }
@@ -201,8 +201,7 @@ impl OverGtp {
         let is_sized = spec.gtp.boardsize && self.knows("boardsize");
         let board = conditions.board_size.filter(|_| is_sized).map(Bound::from_board_size);
         let limits = list_bounds(&spec.gtp, conditions, |command| self.knows(command))?;
-        let komi = conditions.komi.as_deref().filter(|_| self.knows("komi")).map(Bound::from_komi);
-        Ok(board.into_iter().chain(komi).chain(limits).collect())
+        Ok(board.into_iter().chain(limits).collect())
     }
 
     fn stale_bound(&self, bounds: &[Bound]) -> Option<&String> {

@@ -118,7 +118,7 @@ impl Board {
 
     /// The upper edge of a row.
     fn y(&self, row: usize) -> usize {
-        let names = if self.row_names.are_from_bottom() { 0 } else { NAMES };
+        let names = if self.row_names == RowNames::Up { 0 } else { NAMES };
         names + row * CELL + row / self.block * GAP
     }
 
@@ -146,7 +146,7 @@ impl Board {
         let is_chequered = matches!(diagram.sketch, Sketch::Pieces { .. });
         let right = self.x(self.columns - 1) + CELL;
         let bottom = self.y(self.rows - 1) + CELL;
-        let below = if self.row_names.are_from_bottom() { NAMES } else { 0 };
+        let below = if self.row_names == RowNames::Up { NAMES } else { 0 };
         let (over, under): (Vec<Marked>, Vec<Marked>) = diagram
             .marks
             .iter()
@@ -218,16 +218,16 @@ impl Board {
 
     fn names(&self) -> Markup {
         let column_y = match self.row_names {
-            RowNames::Up | RowNames::UpWithoutI => self.y(self.rows - 1) + CELL + NAMES / 2,
+            RowNames::Up => self.y(self.rows - 1) + CELL + NAMES / 2,
             RowNames::Down | RowNames::Absent => NAMES / 2,
         };
         let name_of_row = |row: usize| match self.row_names {
-            RowNames::Up | RowNames::UpWithoutI => Some(self.rows - row),
+            RowNames::Up => Some(self.rows - row),
             RowNames::Down => Some(row + 1),
             RowNames::Absent => None,
         };
         html! {
-            @for (column, letter) in (0..self.columns).zip(self.row_names.column_letters()) {
+            @for (column, letter) in (0..self.columns).zip('a'..='z') {
                 text class="name" x=(self.x(column) + CELL / 2) y=(column_y) { (letter) }
             }
             @for (row, name) in (0..self.rows).filter_map(|row| Some((row, name_of_row(row)?))) {

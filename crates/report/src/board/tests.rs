@@ -1,4 +1,4 @@
-use spelrum_engine::{Game, Position as _, Random, Rules, TextGame, with_game};
+use spelrum_engine::{Game, Random, Rules, TextGame, with_game};
 
 use super::*;
 

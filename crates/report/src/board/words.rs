@@ -75,9 +75,9 @@ fn list_pieces(
 /// The name of a cell. Where rows have no names, they are counted from the bottom.
 fn cell_name(place: usize, columns: usize, rows: usize, row_names: RowNames) -> String {
     let [row, column] = [place / columns, place % columns];
-    let letter = row_names.column_letters().nth(column).unwrap_or('?');
+    let letter = ('a'..='z').nth(column).unwrap_or('?');
     match row_names {
         RowNames::Down => format!("{letter}{}", row + 1),
-        RowNames::Up | RowNames::UpWithoutI | RowNames::Absent => format!("{letter}{}", rows - row),
+        RowNames::Up | RowNames::Absent => format!("{letter}{}", rows - row),
     }
 }

@@ -107,11 +107,10 @@ fn column(text: &str) -> Option<usize> {
 
 /// The cell with a name such as `b2`.
 fn cell(name: &str, columns: usize, cells: usize, row_names: RowNames) -> Option<usize> {
-    let letter = name.chars().next()?;
-    let column = row_names.column_letters().take(columns).position(|column| column == letter)?;
+    let column = column(name).filter(|column| *column < columns)?;
     let row = name.get(1..)?.parse::<usize>().ok()?.checked_sub(1)?;
     let rows = cells / columns.max(1);
-    let row = if row_names.are_from_bottom() { rows.checked_sub(row + 1)? } else { row };
+    let row = if row_names == RowNames::Up { rows.checked_sub(row + 1)? } else { row };
     (row < rows).then_some(row * columns + column)
 }
 

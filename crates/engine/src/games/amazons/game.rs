@@ -81,7 +81,7 @@ impl Game for Amazons {
         };
         Sketch::Pieces {
             columns: self.size() as usize,
-            cells: self.grid().from_top().map(piece).collect(),
+            cells: self.grid().cells_from_top().map(piece).collect(),
         }
     }
 

@@ -32,7 +32,8 @@ impl Game for Othello {
 
     const PROTOCOLS: &'static [Protocol] = &[Protocol::Gtp];
 
-    const GTP_BOARD: Option<GtpBoard> = Some(GtpBoard::of_size(8, Side::First, true));
+    const GTP_BOARD: Option<GtpBoard> =
+        Some(GtpBoard { size: 8, black: Side::First, has_passes: true });
 
     const TERMINATIONS: &'static [Termination] = &[Termination::FULL_BOARD, NO_MOVES, WIPED_OUT];
 

@@ -46,7 +46,8 @@ impl Game for Pentago {
 
     const PROTOCOLS: &'static [Protocol] = &[Protocol::Gtp];
 
-    const GTP_BOARD: Option<GtpBoard> = Some(GtpBoard::of_size(6, Side::Second, false));
+    const GTP_BOARD: Option<GtpBoard> =
+        Some(GtpBoard { size: 6, black: Side::Second, has_passes: false });
 
     const TERMINATIONS: &'static [Termination] =
         &[FIVE_BY_PLACEMENT, FIVE_BY_ROTATION, BOTH_FIVE, Termination::FULL_BOARD];

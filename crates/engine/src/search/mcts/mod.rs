@@ -168,7 +168,10 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
             let same = same.max_by_key(|child| child.visits);
             if let Some(below) = same.and_then(Child::node) {
                 self.tree.give_up(node, Some(below));
-                return Ok(below);
+                // Blocks are not joined: what is free may be too small for the first children of a wide position.
+                if self.tree.node(below).children > 0 || self.tree.has_room_at(below) {
+                    return Ok(below);
+                }
             }
         }
         self.tree.reset(self.parameters.max_tree_nodes, root.nth_legal_move(0))?;

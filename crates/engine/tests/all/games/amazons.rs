@@ -204,9 +204,31 @@ fn there_are_2176_first_moves() {
 
 #[test]
 fn boards_for_people() {
-    insta::assert_snapshot!(Amazons::new(10).board(), @"");
+    insta::assert_snapshot!(Amazons::new(10).board(), @r"
+    10 . . . b . . b . . .
+     9 . . . . . . . . . .
+     8 . . . . . . . . . .
+     7 b . . . . . . . . b
+     6 . . . . . . . . . .
+     5 . . . . . . . . . .
+     4 w . . . . . . . . w
+     3 . . . . . . . . . .
+     2 . . . . . . . . . .
+     1 . . . w . . w . . .
+       a b c d e f g h i j
+    white to move
+    ");
     let over = random_game(Amazons::new(6), 1).pop().unwrap();
-    insta::assert_snapshot!(over.board(), @"");
+    insta::assert_snapshot!(over.board(), @r"
+    6 x x . x x b
+    5 b x x x x x
+    4 x b x x x x
+    3 x x w x x x
+    2 x x x x x w
+    1 b w x x w x
+      a b c d e f
+    white wins: the side to move cannot move
+    ");
 }
 
 #[test]
@@ -215,11 +237,24 @@ fn texts_that_are_not_positions_or_moves() {
     let texts =
         [".bb.b..bw..w.ww.", ".bb.b..bw..w.ww. x", ".bb.b..bw..w.ww.-w", ".bb.b..bw..wwwww w"];
     let refusal = |text: &str| format!("{}\n", Amazons::parse(&rules, text).unwrap_err());
-    insta::assert_snapshot!(texts.map(refusal).concat(), @"");
+    insta::assert_snapshot!(texts.map(refusal).concat(), @r"
+    the position's length is 16 instead of 18; write an Amazons position as 16 characters, row by row from the top left: w and b for amazons, x for arrows, . for empty; then a space and who is to move, w or b
+    character 18 of the position is 'x'; write an Amazons position as 16 characters, row by row from the top left: w and b for amazons, x for arrows, . for empty; then a space and who is to move, w or b
+    character 17 of the position is '-'; write an Amazons position as 16 characters, row by row from the top left: w and b for amazons, x for arrows, . for empty; then a space and who is to move, w or b
+    6 white and 4 black amazons cannot be on one board; give each side at most 4 amazons, as at the start
+    ");
     let position = Amazons::new(4);
     let texts = ["b1-b2", "b1-b2-b3", "b1-b2/b2", "b1-c3/c2", "b1-b2/c4", "e1-e2/e3", "b1-b2/b3 "];
     let moves = texts.map(|text| position.parse_move(text).unwrap_err().what);
-    insta::assert_snapshot!(moves.join("\n"), @"");
+    insta::assert_snapshot!(moves.join("\n"), @r"
+    `b1-b2` is not an Amazons move
+    `b1-b2-b3` is not an Amazons move
+    `b1-b2/b2` is not an Amazons move
+    `b1-c3/c2` is not an Amazons move
+    `b1-b2/c4` is not an Amazons move
+    `e1-e2/e3` is not an Amazons move
+    `b1-b2/b3 ` is not an Amazons move
+    ");
 }
 
 /// Keys are recorded: these never change.
@@ -227,5 +262,5 @@ fn texts_that_are_not_positions_or_moves() {
 fn golden_keys() {
     let game = random_game(Amazons::start(&Rules::usual::<Amazons>()).unwrap(), 1);
     let keys: Vec<u64> = game.iter().step_by(20).map(Position::canonical_key).collect();
-    insta::assert_compact_debug_snapshot!(keys, @"");
+    insta::assert_compact_debug_snapshot!(keys, @"[6750611628140180, 6441892113194129, 3176812940235217, 7919173012367428]");
 }

@@ -196,9 +196,29 @@ fn small_boards_have_the_values_of_plain_search() {
 #[test]
 fn boards_for_people() {
     let start = Breakthrough::new(5, 6, 2);
-    insta::assert_snapshot!(start.board(), @"");
+    insta::assert_snapshot!(start.board(), @r"
+    6 b b b b b
+    5 b b b b b
+    4 . . . . .
+    3 . . . . .
+    2 w w w w w
+    1 w w w w w
+      a b c d e
+    white to move
+    ");
     let over = random_game(Breakthrough::new(8, 8, 2), 1).pop().unwrap();
-    insta::assert_snapshot!(over.board(), @"");
+    insta::assert_snapshot!(over.board(), @r"
+    8 . b . . . . . .
+    7 . b b w . b w b
+    6 . . . . b . b b
+    5 . b w . . . . .
+    4 . . w . b . . b
+    3 w . . . . b w w
+    2 w . w w . w w .
+    1 . w b . . . . .
+      a b c d e f g h
+    black wins: a pawn reached the far row
+    ");
 }
 
 fn refusals(texts: &[&str]) -> String {
@@ -217,12 +237,29 @@ fn texts_that_are_not_positions_moves_or_rules() {
         "bbbbbb...www w",
         "wbb......w.w w",
         "wwb......w.. b",
-    ]), @"");
+    ]), @r"
+    the position's length is 12 instead of 14; write a Breakthrough position as 12 characters, row by row from the top left: w for white, b for black, . for empty; then a space and who is to move, w or b
+    character 9 of the position is 'x'; write a Breakthrough position as 12 characters, row by row from the top left: w for white, b for black, . for empty; then a space and who is to move, w or b
+    character 14 of the position is 'x'; write a Breakthrough position as 12 characters, row by row from the top left: w for white, b for black, . for empty; then a space and who is to move, w or b
+    character 13 of the position is '-'; write a Breakthrough position as 12 characters, row by row from the top left: w for white, b for black, . for empty; then a space and who is to move, w or b
+    3 white and 6 black pawns cannot be on one board; give each side at most 3 pawns, as at the start
+    the side to move has won already; the game ends with the first pawn on the far row and with the last capture: take back the moves after it
+    several pawns stand on the far row; the game ends with the first pawn there: leave one
+    ");
     let position = Breakthrough::new(3, 4, 1);
     let texts = ["a1", "a1-a3", "a1xa2", "a1-c2", "d1-d2", "a4-a5", "a1-a2 ", "a1-a02"];
     let moves = texts.map(|text| position.parse_move(text).unwrap_err().what);
-    insta::assert_snapshot!(moves.join("\n"), @"");
-    insta::assert_snapshot!(Breakthrough::rules(5, 3, 2).unwrap_err(), @"");
+    insta::assert_snapshot!(moves.join("\n"), @r"
+    `a1` is not a Breakthrough move
+    `a1-a3` is not a Breakthrough move
+    `a1xa2` is not a Breakthrough move
+    `a1-c2` is not a Breakthrough move
+    `d1-d2` is not a Breakthrough move
+    `a4-a5` is not a Breakthrough move
+    `a1-a2 ` is not a Breakthrough move
+    `a1-a02` is not a Breakthrough move
+    ");
+    insta::assert_snapshot!(Breakthrough::rules(5, 3, 2).unwrap_err(), @"3 rows have no room for 2 rows of pawns on either side; give a board of 3 rows pawn_rows = 1");
 }
 
 /// Keys are recorded: these never change.
@@ -230,5 +267,5 @@ fn texts_that_are_not_positions_moves_or_rules() {
 fn golden_keys() {
     let game = random_game(Breakthrough::start(&Rules::usual::<Breakthrough>()).unwrap(), 1);
     let keys: Vec<u64> = game.iter().step_by(16).map(Position::canonical_key).collect();
-    insta::assert_compact_debug_snapshot!(keys, @"");
+    insta::assert_compact_debug_snapshot!(keys, @"[5139231242484377, 140394014556876, 1995782388071000, 3359427038960405, 4282871081298747]");
 }

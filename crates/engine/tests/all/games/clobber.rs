@@ -179,9 +179,30 @@ fn small_boards_have_the_values_of_plain_search() {
 
 #[test]
 fn boards_for_people() {
-    insta::assert_snapshot!(Clobber::new(10, 10).board(), @"");
+    insta::assert_snapshot!(Clobber::new(10, 10).board(), @r"
+    10 w b w b w b w b w b
+     9 b w b w b w b w b w
+     8 w b w b w b w b w b
+     7 b w b w b w b w b w
+     6 w b w b w b w b w b
+     5 b w b w b w b w b w
+     4 w b w b w b w b w b
+     3 b w b w b w b w b w
+     2 w b w b w b w b w b
+     1 b w b w b w b w b w
+       a b c d e f g h i j
+    black to move
+    ");
     let over = random_game(Clobber::new(6, 5), 1).pop().unwrap();
-    insta::assert_snapshot!(over.board(), @"");
+    insta::assert_snapshot!(over.board(), @r"
+    5 b . . b . b
+    4 . . b . . .
+    3 . . . . w .
+    2 . w . . . w
+    1 w . b . w .
+      a b c d e f
+    white wins: the side to move cannot move
+    ");
 }
 
 #[test]
@@ -189,12 +210,26 @@ fn texts_that_are_not_positions_moves_or_rules() {
     let rules = Clobber::rules(2, 2).unwrap();
     let texts = ["wbbw", "wbbx b", "wbbw x", "wbbb b", "wbwwbw b"];
     let refusal = |text: &str| format!("{}\n", Clobber::parse(&rules, text).unwrap_err());
-    insta::assert_snapshot!(texts.map(refusal).concat(), @"");
+    insta::assert_snapshot!(texts.map(refusal).concat(), @r"
+    the position's length is 4 instead of 6; write a Clobber position as 4 characters, row by row from the top left: b for black (who moves first), w for white, . for empty; then a space and who is to move, b or w
+    character 4 of the position is 'x'; write a Clobber position as 4 characters, row by row from the top left: b for black (who moves first), w for white, . for empty; then a space and who is to move, b or w
+    character 6 of the position is 'x'; write a Clobber position as 4 characters, row by row from the top left: b for black (who moves first), w for white, . for empty; then a space and who is to move, b or w
+    3 black and 1 white stones cannot be on one board; give at most 2 black and 2 white ones, as at the start
+    the position's length is 8 instead of 6; write a Clobber position as 4 characters, row by row from the top left: b for black (who moves first), w for white, . for empty; then a space and who is to move, b or w
+    ");
     let position = Clobber::new(2, 2);
     let moves = ["a1", "a1-b2", "a1xa2", "a1-a1", "b1-c1", "a0-a1", "a1-a2-"];
     let moves = moves.map(|text| position.parse_move(text).unwrap_err().what);
-    insta::assert_snapshot!(moves.join("\n"), @"");
-    insta::assert_snapshot!(Clobber::rules(1, 1).unwrap_err(), @"");
+    insta::assert_snapshot!(moves.join("\n"), @r"
+    `a1` is not a Clobber move
+    `a1-b2` is not a Clobber move
+    `a1xa2` is not a Clobber move
+    `a1-a1` is not a Clobber move
+    `b1-c1` is not a Clobber move
+    `a0-a1` is not a Clobber move
+    `a1-a2-` is not a Clobber move
+    ");
+    insta::assert_snapshot!(Clobber::rules(1, 1).unwrap_err(), @"a board of one cell has no room for two stones; give it more columns or rows");
 }
 
 /// Keys are recorded: these never change.
@@ -202,5 +237,5 @@ fn texts_that_are_not_positions_moves_or_rules() {
 fn golden_keys() {
     let game = random_game(Clobber::start(&Rules::usual::<Clobber>()).unwrap(), 1);
     let keys: Vec<u64> = game.iter().step_by(5).map(Position::canonical_key).collect();
-    insta::assert_compact_debug_snapshot!(keys, @"");
+    insta::assert_compact_debug_snapshot!(keys, @"[2841631301095903, 8337131739192786, 2707280528714039, 3643964191063073, 6174979701385115]");
 }

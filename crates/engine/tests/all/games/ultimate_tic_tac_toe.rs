@@ -198,9 +198,39 @@ fn played(moves: &str) -> UltimateTicTacToe {
 
 #[test]
 fn boards_for_people() {
-    insta::assert_snapshot!(played("e5 f6").board(), @"");
+    insta::assert_snapshot!(played("e5 f6").board(), @r"
+      a b c  d e f  g h i
+    1 . . .  . . .  . . .
+    2 . . .  . . .  . . .
+    3 . . .  . . .  . . .
+
+    4 . . .  . . .  . . .
+    5 . . .  . x .  . . .
+    6 . . .  . . o  . . .
+
+    7 . . .  . . .  . . .
+    8 . . .  . . .  . . .
+    9 . . .  . . .  . . .
+    board 9: x to move
+    ");
     let over = random_game(UltimateTicTacToe::empty(), 1).pop().unwrap();
-    insta::assert_snapshot!(over.board(), @"");
+    insta::assert_snapshot!(over.board(), @r"
+      a b c  d e f  g h i
+    1 o o .  . o .  x o x
+    2 x x x  x o .  x x o
+    3 o o x  . o .  o x x
+
+    4 o x o  x o x  o x x
+    5 x o o  o o x  o o x
+    6 o o x  x x o  x o o
+
+    7 . o o  x x .  x . o
+    8 . o .  x x x  . . o
+    9 x o x  x o o  x x o
+    x has won: 1 3 8
+    o has won: 2 4 6 7 9
+    a draw: every board is decided, and no three in a row are one side's
+    ");
 }
 
 #[test]
@@ -224,9 +254,21 @@ fn texts_that_are_not_positions_or_moves() {
     ];
     let refusal =
         |text: &String| format!("{}\n", UltimateTicTacToe::parse(&rules, text).unwrap_err());
-    insta::assert_snapshot!(texts.iter().map(refusal).collect::<String>(), @"");
+    insta::assert_snapshot!(texts.iter().map(refusal).collect::<String>(), @r"
+    the position's length is 81 instead of 83; write an ultimate tic-tac-toe position as 81 characters, row by row from the top left: x (who moves first), o, . for empty; then a space and the board to play in, 1 (top left) to 9, or -
+    character 83 of the position is '0'; write an ultimate tic-tac-toe position as 81 characters, row by row from the top left: x (who moves first), o, . for empty; then a space and the board to play in, 1 (top left) to 9, or -
+    character 5 of the position is 'z'; write an ultimate tic-tac-toe position as 81 characters, row by row from the top left: x (who moves first), o, . for empty; then a space and the board to play in, 1 (top left) to 9, or -
+    0 x and 1 o cannot be on the boards; x moves first: give as many x as o, or one more
+    both sides have three in a row on board 1; no marks are placed on a board after the first three: leave one of them
+    no mark of the side that moved last gives a free choice; name the board that lies as the last mark does in its own, or - if that board is decided
+    no mark of the side that moved last leads to board 2; name the board that lies as the last mark does in its own, or - if that board is decided
+    ");
     let moves = ["a0", "j1", "a10"].map(|text| played("").parse_move(text).unwrap_err().what);
-    insta::assert_snapshot!(moves.join("\n"), @"");
+    insta::assert_snapshot!(moves.join("\n"), @r"
+    `a0` is not an ultimate tic-tac-toe move
+    `j1` is not an ultimate tic-tac-toe move
+    `a10` is not an ultimate tic-tac-toe move
+    ");
 }
 
 /// Keys are recorded: these never change.
@@ -234,5 +276,5 @@ fn texts_that_are_not_positions_or_moves() {
 fn golden_keys() {
     let game = random_game(UltimateTicTacToe::empty(), 1);
     let keys: Vec<u64> = game.iter().step_by(16).map(Position::canonical_key).collect();
-    insta::assert_compact_debug_snapshot!(keys, @"");
+    insta::assert_compact_debug_snapshot!(keys, @"[1167743916529920, 1318291313307212, 6318726261373975, 8284872406073671, 6796360371586258]");
 }
