@@ -479,7 +479,12 @@ mod tests {
 
     fn files(line: &str) -> Result<MatchFiles> {
         let words = MatchWords::gather(&shlex::split(line).unwrap()).checked()?;
-        MatchFiles::new(&words, &Folders::default())
+        // What lies in a folder that exists must not change what is said.
+        let folder = PathBuf::from("/no/such");
+        MatchFiles::new(
+            &words,
+            &Folders { words: folder.clone(), engines: folder.clone(), sweep: folder },
+        )
     }
 
     fn shown(line: &str) -> String {
@@ -530,7 +535,7 @@ mod tests {
             "stockfish gnuchess --nodes 10000 --games 99",
             "a b c --move-time 0.1 --tournament gauntlet --seeds 2 --variant fischerandom --rounds 3 --seed 7",
             "--engine cmd=./x name='My Engine 2' option.Threads=2 option.Ponder=false option.Style=Solid \
-             --engine cmd=./x 'args=-u \"two words\"' tc=40/60+0.6 timemargin=20 dir=/tmp --each tc=10+0.1",
+             --engine cmd=./x 'args=-u \"two words\"' tc=40/60+0.6 timemargin=20 dir=/no/such/folder --each tc=10+0.1",
             "-engine cmd=x proto=xboard arg=-a arg=-b -engine cmd=y tc=inf depth=5 -each st=1 -noswap -games 5 \
              -maxmoves 100 -event 'a b/c'",
             "-engine cmd=x proto=xboard 'initstr=book off\\neasy' trust -engine cmd=y restart=on debug \
@@ -597,7 +602,7 @@ mod tests {
             "--engine cmd=dev commit=0123 --engine cmd=./old --nodes 5",
             "./new ./old --nodes 5 --each algorithm=random",
             "--engine algorithm=random args=-x --engine cmd=./x --nodes 5",
-            "--engine algorithm=random dir=/tmp --engine cmd=./x --nodes 5",
+            "--engine algorithm=random dir=/no/such/folder --engine cmd=./x --nodes 5",
             "--engine algorithm=alpha-beta --engine algorithm=random",
             "./new ./old --nodes 5 --game othello --variant fischerandom",
         ];

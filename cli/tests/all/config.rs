@@ -104,7 +104,7 @@ fn the_file_is_where_the_platform_has_it_or_where_the_environment_says() {
     };
     assert_eq!(path(&[]), "/home/x/.config/spelrum/config.toml");
     assert_eq!(path(&[("XDG_CONFIG_HOME", "/etc/x")]), "/etc/x/spelrum/config.toml");
-    assert_eq!(path(&[("SPELRUM_CONFIG", "/tmp/own.toml")]), "/tmp/own.toml");
+    assert_eq!(path(&[("SPELRUM_CONFIG", "/home/x/own.toml")]), "/home/x/own.toml");
     let config = config(&sandbox, &[], &[]);
     assert_eq!(config["config_file_exists"], false);
     assert_eq!((&config["coordinator"], &config["token"]), (&Value::Null, &Value::Null));
