@@ -165,6 +165,11 @@ fn a_player_over_each_protocol_chooses_the_same_moves() {
 #[test]
 fn a_check_finds_our_players_in_order() {
     for_each_game(|side, game, sandbox, _| {
+        // A check states no depth, and the usual one takes long where moves are many.
+        let engines = std::fs::read_to_string(sandbox.path("engines.toml")).unwrap();
+        let shallow = engines.replace(r#""alpha-beta","#, r#""alpha-beta", "--depth", "1","#);
+        assert_ne!(shallow, engines);
+        sandbox.write("engines.toml", &shallow);
         let ran = sandbox.run(&["engine", "check", "--engines", "engines.toml"]);
         let text = ran.expect_exit(0).stdout();
         // Chess also as Chess960.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use spelrum_answers::ListCells;
+use spelrum_engine::Rules;
 use spelrum_test_support::{HandWorker, Served, Site, eventually, quick_sweep};
 
 use crate::pages::{get, send_json};
@@ -177,7 +178,7 @@ async fn a_game_is_played_by_links() {
     let site = Site::new();
     let served = site.serve_with_play().await;
     let games = get(&served, "/play", "").await.body;
-    for game in ["pentago", "tic-tac-toe", "nim", "connect-four", "chess", "othello"] {
+    for game in Rules::games().iter().map(|game| game.name) {
         assert!(games.contains(&format!("href=\"/play?game={game}\"")), "{games}");
         let setup = get(&served, &format!("/play?game={game}"), "").await;
         assert!(setup.status() == 200 && setup.body.contains("value=\"random\""), "{}", setup.body);

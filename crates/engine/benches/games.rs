@@ -8,7 +8,9 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use spelrum_engine::games::pentago::evaluation::{PentagoLines, PentagoRuns};
-use spelrum_engine::games::{Nim, Othello, Pentago, TicTacToe};
+use spelrum_engine::games::{
+    Amazons, Breakthrough, Clobber, Hex, Mnk, Nim, Othello, Pentago, TicTacToe, UltimateTicTacToe,
+};
 use spelrum_engine::search::Evaluate;
 use spelrum_engine::{Game, PlayoutRandom, Position, Random, Rules, perft};
 
@@ -199,5 +201,44 @@ fn playouts(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, children, moves, evaluations, random_games, othello, playouts);
+/// Leaves of the trees of board games, and a hundred games as a search plays them out, whose throughput is in
+/// plies.
+fn boards(criterion: &mut Criterion) {
+    fn board<G: Game>(criterion: &mut Criterion, rules: &Rules, depth: u32) {
+        let start = G::start(rules).expect("these are its rules");
+        let name = serde_json::to_string(rules).expect("rules are written");
+        let mut group = criterion.benchmark_group(name);
+        group.throughput(Throughput::Elements(perft(&start, depth).leaves));
+        group.bench_function(format!("perft {depth}"), |bencher| {
+            bencher.iter(|| perft(black_box(&start), depth));
+        });
+        type Playout<G> = fn(&mut G, &mut PlayoutRandom, u32) -> u32;
+        let ways: [(&str, Playout<G>); 2] =
+            [("uniform", G::play_randomly), ("decisive", G::play_decisively)];
+        for (name, play) in ways {
+            let games = || {
+                let mut random = PlayoutRandom::from_seed(6);
+                let plies =
+                    |_| u64::from(play(&mut black_box(start.clone()), &mut random, u32::MAX));
+                (0..100).map(plies).sum::<u64>()
+            };
+            group.throughput(Throughput::Elements(games()));
+            group.bench_function(format!("100 playouts, {name}"), |bencher| bencher.iter(games));
+        }
+        group.finish();
+    }
+    for (size, depth) in [(5, 4), (11, 2)] {
+        board::<Hex>(criterion, &Hex::rules(size, false).expect("a size"), depth);
+    }
+    for (columns, rows, in_a_row, depth) in [(3, 3, 3, 9), (4, 3, 3, 6), (15, 15, 5, 2)] {
+        let rules = Mnk::rules(columns, rows, in_a_row, true).expect("a size");
+        board::<Mnk>(criterion, &rules, depth);
+    }
+    board::<Breakthrough>(criterion, &Rules::usual::<Breakthrough>(), 3);
+    board::<UltimateTicTacToe>(criterion, &Rules::usual::<UltimateTicTacToe>(), 4);
+    board::<Clobber>(criterion, &Rules::usual::<Clobber>(), 3);
+    board::<Amazons>(criterion, &Rules::usual::<Amazons>(), 2);
+}
+
+criterion_group!(benches, children, moves, evaluations, random_games, othello, playouts, boards);
 criterion_main!(benches);

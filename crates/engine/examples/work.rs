@@ -18,8 +18,9 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
+use spelrum_engine::evaluation::NoContents;
 use spelrum_engine::games::pentago::evaluation::{PentagoLines, PentagoRuns};
-use spelrum_engine::games::{Chess, Othello, Pentago};
+use spelrum_engine::games::{Chess, Othello, Pentago, TicTacToe};
 use spelrum_engine::search::Evaluate;
 use spelrum_engine::{
     Board, Game, GameSetup, Player, PlayoutRandom, Position, Random, Rules, Timeless, analyze,
@@ -72,6 +73,11 @@ const WORK: &[(&str, &str, Piece)] = &[
     ("alpha-beta-empty", "nodes", || {
         search(EMPTY, r#"{"algorithm": "alpha-beta", "preset": "full", "depth": 6}"#)
     }),
+    // Searches compiled for the game alone, and those that it shares with others.
+    ("own-alpha-beta", "nodes", || own(ALPHA_BETA)),
+    ("shared-alpha-beta", "nodes", || shared(ALPHA_BETA)),
+    ("own-mcts", "nodes", || own(MCTS)),
+    ("shared-mcts", "nodes", || shared(MCTS)),
     ("genetic", "nodes", || {
         search(EARLY, r#"{"algorithm": "genetic-minimax", "depth": 4, "nodes": 200000}"#)
     }),
@@ -250,6 +256,25 @@ fn referee_a_game() -> u64 {
 
 fn search(text: &str, player: &str) -> u64 {
     searched(&rules(), text, player)
+}
+
+/// Of tic-tac-toe, whose work is small beside what sharing costs.
+const ALPHA_BETA: &str = r#"{"algorithm": "alpha-beta", "depth": 9}"#;
+const MCTS: &str = r#"{"algorithm": "mcts", "simulations": 2000}"#;
+
+fn own(player: &str) -> u64 {
+    let given = serde_json::from_str(player).expect("a player in JSON");
+    analyzed(Player::new::<TicTacToe>(&given, &NoContents).expect("a player"))
+}
+
+fn shared(player: &str) -> u64 {
+    let given = serde_json::from_str(player).expect("a player in JSON");
+    analyzed(Player::from_parameters(&TicTacToe::rules(), &given).expect("a player"))
+}
+
+fn analyzed(player: Player) -> u64 {
+    let rules = TicTacToe::rules();
+    analyze(&rules, ".........", &player, [1; 32], &Timeless).expect("it is searched").search.nodes
 }
 
 fn chess(text: &str, settings: &str) -> u64 {

@@ -42,31 +42,41 @@ use crate::games::game::Game;
 /// ```
 #[macro_export]
 macro_rules! with_game {
-    (@games [$($game:path),+ $(,)?] each $alias:ident => $body:expr) => {
+    (@games [$($searches:ident $game:ident,)+] searches => $macro:ident! { $($arguments:tt)* }) => {
+        $macro! { ($($arguments)*) [] [] $($searches $game,)+ }
+    };
+    (@games [$($searches:ident $game:ident,)+] each $alias:ident => $body:expr) => {
         [$({
-            type $alias = $game;
+            type $alias = $crate::games::$game;
             $body
         }),+]
     };
-    (@games [$($game:path),+ $(,)?] $rules:expr, $alias:ident => $body:expr) => {
+    (@games [$($searches:ident $game:ident,)+] $rules:expr, $alias:ident => $body:expr) => {
         match $rules {
-            $(rules if $crate::Rules::is_of::<$game>(rules) => {
-                type $alias = $game;
+            $(rules if $crate::Rules::is_of::<$crate::games::$game>(rules) => {
+                type $alias = $crate::games::$game;
                 $body
             })+
             rules => unreachable!("rules are of a game that is registered, not {}", rules.name()),
         }
     };
     ($($call:tt)+) => {
-        // Every game, in display order.
-        $crate::with_game!(@games [
-            $crate::games::Pentago,
-            $crate::games::TicTacToe,
-            $crate::games::Nim,
-            $crate::games::ConnectFour,
-            $crate::games::Chess,
-            $crate::games::Othello,
-        ] $($call)+)
+        // Every game, in display order. `own`: every search is compiled for it alone; `shared`: it takes part in
+        // `CommonPosition` (play/common.rs).
+        $crate::with_game! { @games [
+            own Pentago,
+            shared TicTacToe,
+            shared Nim,
+            own ConnectFour,
+            own Chess,
+            own Othello,
+            shared Hex,
+            shared Mnk,
+            shared Breakthrough,
+            shared UltimateTicTacToe,
+            shared Clobber,
+            shared Amazons,
+        ] $($call)+ }
     };
 }
 

@@ -143,7 +143,7 @@ pub use crate::core::solver::{Optimal, PlainSolver, Solvable, Solver};
 pub use crate::core::termination::{Termination, TerminationInfo};
 pub use crate::core::time_management::time_for_move_us;
 pub use catalogue::{termination_named, terminations, with_evaluation};
-pub use games::game::Game;
+pub use games::game::{Game, SideExchange};
 pub use play::adjudication::{Adjudication, DrawRule, ResignRule, SyzygyResults, SyzygyRule};
 pub use play::analyze::{Analysis, analyze, analyze_after};
 pub use play::arbiter::{

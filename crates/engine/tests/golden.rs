@@ -12,7 +12,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use common::{key, player, start};
-use spelrum_engine::{ENGINE_REVISION, GameSetup, Rules, Timeless, play_game};
+use spelrum_engine::{
+    ENGINE_REVISION, Game, GameSetup, Knowledge, Rules, Timeless, play_game, with_game,
+};
 use spelrum_test_support::{Tools, skip};
 
 /// Set to write the file anew, after raising `ENGINE_REVISION`.
@@ -23,18 +25,28 @@ const GOLDEN: &str = "tests/golden/games.txt";
 /// Where that is in the repository, and where it was before: its history goes on over the move.
 const PATHS: [&str; 2] = ["crates/engine/tests/golden/games.txt", "engine/tests/golden/games.txt"];
 
-/// The games, and after how many plies one is a draw.
-const GAMES: &[(&str, Option<u32>)] = &[
-    (r#"{"name": "pentago"}"#, None),
-    (r#"{"name": "pentago", "win_before_rotation": false}"#, None),
-    (r#"{"name": "tic-tac-toe"}"#, None),
-    (r#"{"name": "nim"}"#, None),
-    (r#"{"name": "nim", "heaps": [3, 4, 4], "misere": true}"#, None),
-    (r#"{"name": "connect-four"}"#, None),
-    (r#"{"name": "chess"}"#, Some(40)),
-    (r#"{"name": "chess", "chess960": true, "start": 0}"#, Some(40)),
-    (r#"{"name": "othello"}"#, None),
-];
+/// Plies that a game may last for its golden games to be played to their ends, and after which others are drawn.
+const LONG: [u32; 2] = [130, 40];
+
+/// The games of the file in its order, then each game that it lacks: under its usual rules, and under the first of its
+/// other rules that tests look at.
+fn games(file: &str) -> Vec<String> {
+    let mut games: Vec<String> = Vec::new();
+    for json in file.lines().filter_map(|line| line.strip_prefix("game ")) {
+        if !games.iter().any(|game| game == json) {
+            games.push(json.to_owned());
+        }
+    }
+    let rules = |json: &str| serde_json::from_str::<Rules>(json).unwrap();
+    let present: Vec<&str> = games.iter().map(|json| rules(json).name()).collect();
+    let lacking = with_game!(each G => {
+        let others = G::SAMPLE_RULES.first().map(|json| format!(r#"{{"name": "{}", {}"#, G::NAME, &json[1..]));
+        let all = std::iter::once(format!(r#"{{"name": "{}"}}"#, G::NAME)).chain(others);
+        all.filter(|_| !present.contains(&G::NAME)).collect::<Vec<String>>()
+    });
+    games.extend(lacking.into_iter().flatten());
+    games
+}
 
 /// Who plays whom, in every game.
 const PAIRS: &[[&str; 2]] = &[
@@ -91,8 +103,10 @@ const RENAMED: [&str; 2] = [
 
 #[test]
 fn golden_games_are_played_again() {
-    let played = golden_games();
     let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join(GOLDEN);
+    let golden = std::fs::read_to_string(&path).unwrap_or_default();
+    let games = games(&golden);
+    let played = golden_games(&games);
     if std::env::var_os(WRITE).is_some() {
         // What was committed counts, and not what lies there: a file can be deleted.
         let tools = Tools::find(&["git"]).expect("writing golden games takes git");
@@ -105,7 +119,6 @@ fn golden_games_are_played_again() {
         std::fs::write(&path, &played).unwrap();
         return;
     }
-    let golden = std::fs::read_to_string(&path).unwrap();
     let lines = || golden.lines().zip(played.lines()).zip(1..);
     let difference = lines().find(|((golden, played), _)| golden != played);
     if let Some(((golden, played), line)) = difference {
@@ -116,7 +129,12 @@ fn golden_games_are_played_again() {
              anew: {WRITE}=1 cargo test -p spelrum-engine --test golden"
         );
     }
-    assert_eq!(golden.lines().count(), played.lines().count(), "games are missing: {WRITE}=1");
+    let is_missing = |json: &&String| !golden.contains(&format!("\ngame {json}\n"));
+    let missing: Vec<&String> = games.iter().filter(is_missing).collect();
+    assert!(
+        golden.lines().count() == played.lines().count(),
+        "games are missing {missing:?}: {WRITE}=1 cargo test -p spelrum-engine --test golden"
+    );
 }
 
 /// Whoever rewrote a game that was committed, by whatever means: from the revision named here on, the
@@ -190,13 +208,15 @@ fn rewritten_under_one_revision(before: &str, after: &str) -> Option<String> {
     there.find(|game| is_same_revision && !kept.contains(game)).map(str::to_owned)
 }
 
-fn golden_games() -> String {
+fn golden_games(games: &[String]) -> String {
     let mut text = format!("engine revision {ENGINE_REVISION}\n");
-    for (game, max_plies) in GAMES {
+    for game in games {
         let rules: Rules = serde_json::from_str(game).unwrap();
+        let plies_left = with_game!(&rules, G => G::start(&rules).unwrap().plies_left());
+        let max_plies = (plies_left > LONG[0]).then_some(LONG[1]);
         for (seed, pair) in (0..).zip(PAIRS) {
             write!(text, "\ngame {game}\nfirst {}\nsecond {}\n", pair[0], pair[1]).unwrap();
-            write_game(&mut text, &rules, *max_plies, pair, seed);
+            write_game(&mut text, &rules, max_plies, pair, seed);
         }
     }
     text

@@ -31,7 +31,7 @@ pub fn assert_generated(document: &str, mut parts: BTreeMap<String, String>) {
     {
         panic!(
             "{document}:{} says\n    {found}\nbut its source says\n    {expected}\nchange the source, and run \
-             this test with INSTA_UPDATE=always",
+             this test with INSTA_UPDATE=always in the environment, which writes {document}",
             line + 1
         );
     }

@@ -39,7 +39,20 @@ RESIGN = _Resign()
 Answer = Union[str, Move, _Resign]
 """What a player returns for a state."""
 
-GAMES = ("pentago", "tic-tac-toe", "nim", "connect-four", "chess", "othello")
+GAMES = (
+    "pentago",
+    "tic-tac-toe",
+    "nim",
+    "connect-four",
+    "chess",
+    "othello",
+    "hex",
+    "mnk",
+    "breakthrough",
+    "ultimate-tic-tac-toe",
+    "clobber",
+    "amazons",
+)
 """The games of the program, in its order."""
 
 # Each player that this process has defined, in order.

@@ -182,9 +182,10 @@ mod tests {
         assert_eq!(boards.len(), 4);
         let games = Board::of_gtp_games();
         let names: Vec<_> = games.iter().map(|(name, size, _)| (*name, *size)).collect();
-        assert_eq!(names, [("pentago", 6), ("othello", 8)]);
+        assert!(names.contains(&("pentago", 6)) && names.contains(&("othello", 8)), "{names:?}");
+        let expected = boards.len() + PLIES.len() * games.len();
         boards.extend(games.into_iter().flat_map(|(_, _, boards)| boards));
-        assert_eq!(boards.len(), 10);
+        assert_eq!(boards.len(), expected);
         for game in Rules::games() {
             let rules = Rules::from_name(game.name).unwrap();
             let [in_lines, over_ugi] = [Protocol::Lines, Protocol::Ugi]

@@ -1,5 +1,7 @@
 //! A game of a person in a browser, from the list of games to its end.
 
+use spelrum_engine::Rules;
+
 use super::browser::{self, Browser};
 use super::{NARROW, WIDE};
 use crate::sandbox::Sandbox;
@@ -42,7 +44,9 @@ fn a_game_is_played_to_its_end_in_a_browser() {
         "[...document.querySelectorAll('a')].find(a => a.textContent === 'Undo').click()",
     );
     browser.wait_for(&format!("/^Your move/.test({status})"));
-    for game in ["pentago&half=c3", "chess&half=e2", "nim", "connect-four", "othello"] {
+    let begun = ["pentago&half=c3", "chess&half=e2"];
+    let games = Rules::games();
+    for game in games.iter().map(|game| game.name).chain(begun) {
         browser.go(&format!("{url}/play?game={game}&player=random"), NARROW, "dark");
         let fits = "document.documentElement.scrollWidth <= window.innerWidth";
         assert_eq!(browser.evaluate(fits), true, "{game}");

@@ -5,6 +5,7 @@
 
 pub(crate) mod book;
 pub(crate) mod budget;
+pub(crate) mod cells;
 pub mod expression;
 pub(crate) mod external;
 pub(crate) mod host;

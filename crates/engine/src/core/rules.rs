@@ -56,6 +56,15 @@ impl Rules {
         self.values.integer(name)
     }
 
+    /// A rule that is one of a few words.
+    ///
+    /// # Panics
+    /// If the game has no such rule.
+    #[must_use]
+    pub fn word(&self, name: &str) -> &str {
+        self.values.word(name)
+    }
+
     /// The integers of a rule that is a list of them.
     ///
     /// # Panics

@@ -23,6 +23,9 @@ impl Termination {
     /// The board is full: a draw, unless the game is one of filling it.
     pub const FULL_BOARD: Self =
         Self::new(&TerminationInfo { name: "full_board", words: "the board is full" });
+    /// The side to move has no move left, and loses.
+    pub const CANNOT_MOVE: Self =
+        Self::new(&TerminationInfo { name: "cannot_move", words: "the side to move cannot move" });
     /// The game reached the sweep's greatest number of plies: adjudicated a draw.
     pub const MAX_PLIES: Self = Self::new(&TerminationInfo {
         name: "max_plies",

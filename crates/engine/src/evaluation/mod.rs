@@ -65,11 +65,14 @@ pub struct LastPly {
     pub beta: i32,
 }
 
+/// An evaluation that searches are compiled for: it is made once for each player and cloned for each of the
+/// player's games. Large data (a network's weights) is behind an [`Arc`].
+pub trait Evaluation<P>: Evaluate<P> + Clone + Sync + 'static {}
+
+impl<P, E: Evaluate<P> + Clone + Sync + 'static> Evaluation<P> for E {}
+
 /// An evaluation that a game offers to its players.
-///
-/// It is made once for each player and cloned for each of the player's games: large data (a
-/// network's weights) is behind an [`Arc`].
-pub trait GameEvaluation<P: Position>: Evaluate<P> + Clone + Sync + 'static {
+pub trait GameEvaluation<P: Position>: Evaluation<P> {
     /// Its name, meaning and parameters.
     const INFO: EvaluationInfo;
 

@@ -12,6 +12,19 @@ use crate::core::termination::Termination;
 use crate::evaluation::{Contents, EvaluationVisitor};
 use crate::tables::TableValue;
 
+/// The way in which a position's sides exchange their roles: see [`Game::side_exchange`].
+#[derive(Clone, Copy, Debug)]
+pub enum SideExchange<G> {
+    /// The letters of the two sides ([`Position::SIDES`](crate::Position::SIDES)) exchanged in the notation, where
+    /// the text so made is a position. For games whose sides differ in nothing but their names.
+    Letters,
+    /// The game's own way, for sides that also differ by where they play or in which direction. `None` for a
+    /// position that alone has no exchanged one.
+    By(fn(&G) -> Option<G>),
+    /// The rules give the sides different roles, so that no position has an exchanged one.
+    Impossible,
+}
+
 /// A game with all that generic code needs to construct it from data. Code that works on positions
 /// alone needs only [`Position`](crate::Position). From [`Rules`] to the type:
 /// [`crate::with_game!`]. See `docs/adding-a-game.md`.
@@ -25,6 +38,11 @@ pub trait Game: Solvable {
     /// The rules that a sweep can choose, each once: name, meaning, range and usual value, in the
     /// order of the JSON form.
     const RULES: &'static [ParameterInfo];
+
+    /// Rules other than the usual ones that tests hold the game to, such as other sizes of its board: the JSON form
+    /// without the name, `{"size": 5}`. Tests of the game itself take all of them, and tests of searches the first,
+    /// which therefore should make short games.
+    const SAMPLE_RULES: &'static [&'static str] = &[];
 
     /// The ways in which its games end, in addition to the arbiter's.
     const TERMINATIONS: &'static [Termination];
@@ -54,6 +72,10 @@ pub trait Game: Solvable {
     /// The names of its board's rows, shown beside a diagram.
     const ROW_NAMES: RowNames = RowNames::Down;
 
+    /// Whether [`Game::read`] also takes texts other than those that positions are written as, such as a FEN without
+    /// its last fields.
+    const READS_OTHER_FORMS: bool = false;
+
     /// All of this as data. Games do not override it.
     const INFO: &'static GameInfo = &GameInfo {
         name: Self::NAME,
@@ -79,6 +101,15 @@ pub trait Game: Solvable {
 
     /// The start position under rules of this game, which have been checked.
     fn from_rules(rules: &Rules) -> Self;
+
+    /// How to give everything of the one side to the other. In the exchanged position the other side is to move, or
+    /// the same side is; its moves, its ending and its evaluation are those of the original with the sides
+    /// exchanged. Exchanging twice gives the original.
+    ///
+    /// Tests of evaluations and of rules depend on it, and no search does.
+    fn side_exchange(_rules: &Rules) -> SideExchange<Self> {
+        SideExchange::Letters
+    }
 
     /// Parses a position that play can reach from `start`, in the game's notation, including positions that
     /// are over.

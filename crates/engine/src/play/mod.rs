@@ -5,6 +5,7 @@ pub(crate) mod adjudication;
 pub(crate) mod analyze;
 pub(crate) mod arbiter;
 pub(crate) mod clock;
+pub(crate) mod common;
 pub(crate) mod move_values;
 pub(crate) mod notation;
 pub(crate) mod perft;

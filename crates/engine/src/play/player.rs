@@ -13,6 +13,7 @@ use crate::core::problem::{KeyProblem, Problem};
 use crate::core::rules::Rules;
 use crate::evaluation::{Contents, EvaluationVisitor, GameEvaluation, NoContents, NoEvaluation};
 use crate::games::game::Game;
+use crate::play::common::Searched;
 use crate::search::Search;
 use crate::search::algorithm::Maker;
 use crate::search::reference::Reference;
@@ -63,14 +64,24 @@ impl Player {
         given: &Parameters,
         contents: &dyn Contents,
     ) -> Result<Self, KeyProblem> {
-        with_game!(rules, G => Self::new::<G>(given, contents))
+        with_game!(rules, G => Self::compiled::<G, true>(given, contents))
     }
 
-    /// The same for a game type, registered or not.
+    /// The same for a game type, registered or not, whose searches are compiled for it alone.
     ///
     /// # Errors
     /// As [`Player::with_contents`].
     pub fn new<G: Game>(given: &Parameters, contents: &dyn Contents) -> Result<Self, KeyProblem> {
+        Self::compiled::<G, false>(given, contents)
+    }
+
+    fn compiled<G: Game, const REGISTERED: bool>(
+        given: &Parameters,
+        contents: &dyn Contents,
+    ) -> Result<Self, KeyProblem>
+    where
+        for<'a> Compile<'a, REGISTERED>: EvaluationVisitor<G, Output = Maker<G>>,
+    {
         let info = chosen_algorithm(given)?;
         let settings = Settings::read(info, G::NAME, G::EVALUATIONS, given)?;
         if let Some(protocol) = Protocol::named(info.name) {
@@ -86,7 +97,7 @@ impl Player {
             ));
         }
         let margin_us = margin_us(&settings)?;
-        let compile = Compile { info, settings: &settings };
+        let compile = Compile::<REGISTERED> { info, settings: &settings };
         let evaluates =
             info.parameters.iter().any(|parameter| parameter.kind == ParameterKind::Evaluation);
         let maker: Maker<G> = if evaluates {
@@ -280,13 +291,22 @@ impl fmt::Debug for Player {
     }
 }
 
-/// Gives the search its evaluation as a type, so that the call in its inner loop is static.
-struct Compile<'a> {
+/// Gives the search its evaluation as a type. A registered game says what its searches are compiled for; for any
+/// other the call in the inner loop is static.
+struct Compile<'a, const REGISTERED: bool> {
     info: &'a AlgorithmInfo,
     settings: &'a Settings,
 }
 
-impl<G: Game> EvaluationVisitor<G> for Compile<'_> {
+impl<G: Searched> EvaluationVisitor<G> for Compile<'_, true> {
+    type Output = Maker<G>;
+
+    fn visit<E: GameEvaluation<G>>(self, evaluation: E) -> Maker<G> {
+        G::maker(self.info, self.settings, evaluation)
+    }
+}
+
+impl<G: Game> EvaluationVisitor<G> for Compile<'_, false> {
     type Output = Maker<G>;
 
     fn visit<E: GameEvaluation<G>>(self, evaluation: E) -> Maker<G> {

@@ -30,7 +30,7 @@ use crate::core::position::{Line, Position};
 use crate::core::problem::{KeyProblem, Problem};
 use crate::core::rng::Random;
 use crate::core::solver::Solvable;
-use crate::evaluation::GameEvaluation;
+use crate::evaluation::Evaluation;
 use crate::games::{Chess, ChessMove};
 use crate::tables::Endgame;
 
@@ -80,7 +80,7 @@ impl Algorithm for AjedrecistaPlay {
         ))
     }
 
-    fn maker<P: Solvable, E: GameEvaluation<P>>(_settings: &Settings, _evaluation: E) -> Maker<P> {
+    fn maker<P: Solvable, E: Evaluation<P>>(_settings: &Settings, _evaluation: E) -> Maker<P> {
         Maker::new(|| Box::new(Ajedrecista))
     }
 }

@@ -5,7 +5,7 @@ use super::reference::{self, Reference};
 use crate::core::parameters::{AlgorithmInfo, Parameters, Settings, Value};
 use crate::core::problem::KeyProblem;
 use crate::core::solver::Solvable;
-use crate::evaluation::GameEvaluation;
+use crate::evaluation::Evaluation;
 
 /// An algorithm: its parameters in a sweep, and the construction of its searches.
 pub(crate) trait Algorithm {
@@ -51,7 +51,7 @@ pub(crate) trait Algorithm {
     }
 
     /// The factory of searches, one for each side and game.
-    fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P>;
+    fn maker<P: Solvable, E: Evaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P>;
 }
 
 /// Whether a number of plies limits the searches of a player with these parameters.
@@ -73,7 +73,7 @@ impl<P: Solvable> Maker<P> {
     }
 
     /// The same, for searches that also serve as a reference.
-    pub(super) fn with_reference(
+    pub(crate) fn with_reference(
         self,
         make: impl Fn() -> Box<dyn Reference<P>> + Send + Sync + 'static,
     ) -> Self {
@@ -82,6 +82,11 @@ impl<P: Solvable> Maker<P> {
 
     pub(crate) fn make(&self) -> Box<dyn Search<P>> {
         (self.search)()
+    }
+
+    /// Whether the searches also serve as a reference.
+    pub(crate) fn has_reference(&self) -> bool {
+        self.reference.is_some()
     }
 
     pub(crate) fn make_reference(&self) -> Option<Box<dyn Reference<P>>> {

@@ -10,7 +10,7 @@ use crate::core::problem::KeyProblem;
 use crate::core::rng::Random;
 use crate::core::score;
 use crate::core::solver::{Optimal, SOLVER_BYTES_MAX, Solvable, Solver};
-use crate::evaluation::GameEvaluation;
+use crate::evaluation::Evaluation;
 
 const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "exact",
@@ -48,7 +48,7 @@ impl Algorithm for ExactPlay {
         reference::check_limits(parameters)
     }
 
-    fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
+    fn maker<P: Solvable, E: Evaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
         let options = Options::from_settings(settings);
         Maker::new(move || Box::new(Exact::<P, E>::new(options, evaluation.clone())))
             .with_reference(|| Box::new(ExactValues::<P> { solver: P::Solver::default() }))

@@ -12,7 +12,7 @@ use crate::core::problem::KeyProblem;
 use crate::core::rng::Random;
 use crate::core::score;
 use crate::core::solver::{Solvable, values_by_child};
-use crate::evaluation::GameEvaluation;
+use crate::evaluation::Evaluation;
 
 const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "minimax",
@@ -52,7 +52,7 @@ impl Algorithm for MinimaxPlay {
         reference::check_limits(parameters)
     }
 
-    fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
+    fn maker<P: Solvable, E: Evaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
         let options = Options::from_settings(settings);
         let for_reference = evaluation.clone();
         Maker::new(move || Box::new(Minimax::new(options, evaluation.clone())))

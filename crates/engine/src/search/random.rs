@@ -7,7 +7,7 @@ use crate::core::parameters::{AlgorithmInfo, Settings};
 use crate::core::position::{Line, Position};
 use crate::core::rng::Random;
 use crate::core::solver::Solvable;
-use crate::evaluation::GameEvaluation;
+use crate::evaluation::Evaluation;
 
 /// Random play as an algorithm, without parameters or limits.
 pub(crate) struct RandomPlay;
@@ -25,7 +25,7 @@ impl Algorithm for RandomPlay {
         true
     }
 
-    fn maker<P: Solvable, E: GameEvaluation<P>>(_settings: &Settings, _evaluation: E) -> Maker<P> {
+    fn maker<P: Solvable, E: Evaluation<P>>(_settings: &Settings, _evaluation: E) -> Maker<P> {
         Maker::new(|| Box::new(RandomMove))
     }
 }

@@ -6,7 +6,7 @@ use crate::core::external;
 use crate::core::parameters::{AlgorithmInfo, ParameterInfo, Parameters, Settings, Value};
 use crate::core::problem::KeyProblem;
 use crate::core::solver::Solvable;
-use crate::evaluation::GameEvaluation;
+use crate::evaluation::Evaluation;
 use crate::network;
 
 macro_rules! algorithms {
@@ -102,7 +102,7 @@ macro_rules! algorithms {
         }
 
         /// [`Algorithm::maker`] of the algorithm described by `info`.
-        pub(crate) fn maker<P: Solvable, E: GameEvaluation<P>>(
+        pub(crate) fn maker<P: Solvable, E: Evaluation<P>>(
             info: &AlgorithmInfo,
             settings: &Settings,
             evaluation: E,

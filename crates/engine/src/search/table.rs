@@ -13,7 +13,7 @@ use crate::core::problem::{KeyProblem, Problem};
 use crate::core::rng::Random;
 use crate::core::score;
 use crate::core::solver::Solvable;
-use crate::evaluation::GameEvaluation;
+use crate::evaluation::Evaluation;
 use crate::games::Chess;
 use crate::tables::{self, Endgame, Metric, PIECES_MAX, TableValue};
 
@@ -94,7 +94,7 @@ impl Algorithm for TablePlay {
         }
     }
 
-    fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, _evaluation: E) -> Maker<P> {
+    fn maker<P: Solvable, E: Evaluation<P>>(settings: &Settings, _evaluation: E) -> Maker<P> {
         let shuffle = settings.switch("shuffle");
         let metric = settings.choice("metric", Metric::from_name);
         Maker::new(move || Box::new(TableSearch { shuffle, metric }))

@@ -15,6 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "core/mod.rs",
             "core/rng.rs",
+            "core/cells.rs",
             "core/wide.rs",
             "core/nearest.rs",
             "core/problem.rs",
@@ -48,7 +49,10 @@ const LAYERS: &[(&str, &[&str])] = &[
             "play/adjudication.rs",
         ],
     ),
-    ("games with their solvers", &["games/mod.rs", "games/*/"]),
+    (
+        "games with their solvers",
+        &["games/mod.rs", "games/bits.rs", "games/grid.rs", "games/rectangle.rs", "games/*/"],
+    ),
     ("tables of endgames", &["tables/"]),
     ("evaluations", &["evaluation/", "network/", "games/*/evaluation.rs", "games/*/evaluation/"]),
     ("searches", &["search/"]),
@@ -64,7 +68,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "play/tree/",
         ],
     ),
-    ("players", &["play/player.rs"]),
+    ("players", &["play/common.rs", "play/player.rs"]),
     (
         "records, seats, playing, analysing, solving, values of moves, speed",
         &[

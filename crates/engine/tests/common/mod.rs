@@ -8,11 +8,10 @@ use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use spelrum_engine::expression::FeatureInfo;
-use spelrum_engine::games::{Nim, Pentago};
 use spelrum_engine::{
     EndedBy, EvaluationInfo, Game, GameRecord, GameSetup, Host, Knowledge, MoveRecord,
-    ParameterInfo, ParameterKind, Parameters, Player, Random, Rules, Timeless, Value, play_game,
-    with_game,
+    ParameterInfo, ParameterKind, Parameters, Player, Position, Random, Rules, Timeless, Value,
+    play_game, with_game,
 };
 
 /// A player from its parameters in JSON.
@@ -65,11 +64,35 @@ fn formula(features: &[FeatureInfo]) -> String {
     format!("(+ (- (* 2 {a}) {b}) (/ (- {c} (* 1.5 {d})) (+ {e} (- {f} {g}))))")
 }
 
-/// The games under test: every game under its usual rules, and some under others.
+/// The game's other rules that tests hold it to.
+pub fn sample_rules<G: Game>() -> impl Iterator<Item = Rules> {
+    G::SAMPLE_RULES.iter().map(|json| {
+        let given = serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"));
+        Rules::new::<G>(&given).unwrap_or_else(|error| panic!("{json} of {}: {error}", G::NAME))
+    })
+}
+
+/// The games under test: every game under the first of its other rules and under its usual ones, unless games are both
+/// long and wide there, so that a slow search would take minutes.
 pub fn all_rules() -> Vec<Rules> {
-    let mut rules = with_game!(each G => Rules::usual::<G>()).to_vec();
-    rules.extend([Pentago::rules(false), Nim::rules(&[2, 3, 4], true).unwrap()]);
-    rules
+    const WIDE: u32 = 100;
+    const LONG: u32 = 40;
+    let usual = with_game!(each G => {
+        let rules = Rules::usual::<G>();
+        let start = G::start(&rules).unwrap();
+        let is_small = start.legal_move_count() <= WIDE || start.plies_left() <= LONG;
+        is_small.then_some(rules)
+    });
+    let others = with_game!(each G => sample_rules::<G>().next());
+    usual.into_iter().chain(others).flatten().collect()
+}
+
+/// Every game under its usual rules and all its other ones that tests hold it to.
+pub fn all_sample_rules() -> Vec<Rules> {
+    let of_games = with_game!(each G => {
+        std::iter::once(Rules::usual::<G>()).chain(sample_rules::<G>()).collect::<Vec<Rules>>()
+    });
+    of_games.concat()
 }
 
 /// The start position in the game's notation.

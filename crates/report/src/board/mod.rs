@@ -104,7 +104,10 @@ struct Board {
 impl Board {
     fn new(columns: usize, block: usize, cells: usize, row_names: RowNames) -> Self {
         let columns = columns.max(1);
-        Self { columns, rows: cells.div_ceil(columns), block: block.max(1), row_names }
+        let rows = cells.div_ceil(columns);
+        // A block as wide as the board is all of it, also where there are more rows than columns.
+        let block = if block < columns { block.max(1) } else { columns.max(rows) };
+        Self { columns, rows, block, row_names }
     }
 
     /// The left edge of a column.

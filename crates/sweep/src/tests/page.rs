@@ -1,6 +1,7 @@
 //! The tables of `docs/sweeps.md`, made from the language's keys and the engine's parameters.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde_json::Value as Json;
 use spelrum_engine::{
@@ -170,9 +171,11 @@ fn the_pages_tables_are_those_of_the_keys_and_parameters() {
             parts.insert(algorithm.to_owned(), parameter_table(parameters));
         }
     }
-    let [mut rules, mut evaluations, mut weights, mut features] = [const { Vec::new() }; 4];
+    let [mut games, mut rules, mut evaluations, mut weights, mut features] =
+        [const { Vec::new() }; 5];
     for game in Rules::games() {
         let name = game.name;
+        games.push(format!("| `\"{name}\"` | {} |", game.meaning));
         for &ParameterInfo { name: rule, default, meaning: text, .. } in game.rules {
             rules.push(format!(
                 "| `{name}` | `{rule}` | {} | {} |",
@@ -196,6 +199,7 @@ fn the_pages_tables_are_those_of_the_keys_and_parameters() {
         }
     }
     for (name, columns, rows) in [
+        ("games", "game | what it is", games),
         ("rules", "game | rule | default | meaning", rules),
         ("evaluations", "game | evaluation | meaning", evaluations),
         ("weights", "game | evaluation | parameter | default | meaning", weights),
@@ -204,4 +208,24 @@ fn the_pages_tables_are_those_of_the_keys_and_parameters() {
         parts.insert(name.to_owned(), table(columns, &rows));
     }
     assert_generated("docs/sweeps.md", parts);
+}
+
+/// The Python package has the names of the games, since it cannot ask for them before a program runs.
+#[test]
+fn the_python_package_lists_the_games() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/src/spelrum/players.py");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = text.split_once("GAMES = (\n").unwrap();
+    let (_, after) = rest.split_once("\n)\n").unwrap();
+    let games = Rules::games().into_iter().map(|game| format!("    \"{}\",", game.name));
+    let games: Vec<String> = games.collect();
+    let generated = format!("{before}GAMES = (\n{}\n)\n{after}", games.join("\n"));
+    if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
+        std::fs::write(&path, generated).unwrap();
+    } else {
+        assert!(
+            text == generated,
+            "GAMES in {path:?} is out of date: run this test with INSTA_UPDATE=always"
+        );
+    }
 }

@@ -43,11 +43,14 @@ fn collect_keys(schema: &Json, keys: &mut BTreeSet<String>) {
     }
 }
 
+/// A key that goes missing here was removed or renamed, which breaks sweeps; new ones are added to the file.
 #[test]
 fn keys_types_and_defaults_are_pinned() {
     let mut keys = BTreeSet::new();
     collect_keys(&sweep_schema(), &mut keys);
-    insta::assert_snapshot!(keys.into_iter().collect::<Vec<_>>().join("\n"));
+    let keys = keys.into_iter().collect::<Vec<_>>().join("\n");
+    let written_by = "INSTA_UPDATE=always cargo test --workspace --test sweep_language writes it";
+    insta::with_settings!({ description => written_by }, { insta::assert_snapshot!(keys) });
 }
 
 /// Every sweep of the project: the examples, the reference's, and what `spelrum new` writes.

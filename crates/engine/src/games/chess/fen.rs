@@ -76,6 +76,29 @@ fn castling_text(rights: [CastleRights; 2], by_files: bool) -> String {
     if text.is_empty() { "-".to_owned() } else { text }
 }
 
+/// The FEN with all of black's given to white and the other way round, each on the other's side of the board. Colours
+/// are told apart by case.
+pub(super) fn with_colors_exchanged(fen: &str) -> String {
+    let other_case = |text: &str| -> String {
+        let other = |c: char| {
+            if c.is_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
+        };
+        text.chars().map(other).collect()
+    };
+    let fields = fen.split(' ').enumerate().map(|(field, text)| match field {
+        0 => text.split('/').rev().map(other_case).collect::<Vec<String>>().join("/"),
+        1 => if text == "w" { "b" } else { "w" }.to_owned(),
+        2 => {
+            let (white, black): (String, String) =
+                other_case(text).chars().partition(char::is_ascii_uppercase);
+            white + &black
+        }
+        3 => text.replace('3', "?").replace('6', "3").replace('?', "6"),
+        _ => text.to_owned(),
+    });
+    fields.collect::<Vec<String>>().join(" ")
+}
+
 /// Parses a position of the same game as `start`.
 pub(super) fn read(start: &Chess, text: &str) -> Result<Chess, Problem> {
     let is_chess960 = start.is_chess960;

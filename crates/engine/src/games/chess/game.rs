@@ -15,7 +15,7 @@ use crate::core::sketch::{RowNames, Sketch};
 use crate::core::termination::Termination;
 use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
-use crate::games::game::Game;
+use crate::games::game::{Game, SideExchange};
 use crate::network::NetworkEvaluation;
 use crate::tables::{self, TableValue};
 
@@ -58,6 +58,11 @@ impl Game for Chess {
             "The number of the start position among the 960; 518 is the usual one of chess.",
         ),
     ];
+
+    const READS_OTHER_FORMS: bool = true;
+
+    /// Both rooks beside the king.
+    const SAMPLE_RULES: &'static [&'static str] = &[r#"{"chess960": true, "start": 500}"#];
 
     const PROTOCOLS: &'static [Protocol] = &[Protocol::Uci, Protocol::Xboard];
 
@@ -131,6 +136,13 @@ impl Game for Chess {
         } else {
             Self::initial()
         }
+    }
+
+    /// The board is turned upside down, so that pawns move the right way.
+    fn side_exchange(_rules: &Rules) -> SideExchange<Self> {
+        SideExchange::By(|position| {
+            fen::read(position, &fen::with_colors_exchanged(&position.to_string())).ok()
+        })
     }
 
     fn read(start: Self, text: &str) -> Result<Self, Problem> {

@@ -43,6 +43,14 @@ impl Game for Nim {
         ),
     ];
 
+    const SAMPLE_RULES: &'static [&'static str] = &[
+        r#"{"heaps": [2, 3, 4], "misere": true}"#,
+        r#"{"heaps": [3, 4, 5], "misere": true}"#,
+        r#"{"heaps": [7]}"#,
+        r#"{"heaps": [4, 4, 4]}"#,
+        r#"{"heaps": [30, 1, 0, 2, 30, 5, 5, 1], "misere": true}"#,
+    ];
+
     const TERMINATIONS: &'static [Termination] = &[LAST_OBJECT];
 
     const LEAF_KINDS: &'static [&'static str] = &["win_last_object", "loss_last_object"];

@@ -79,24 +79,6 @@ pub(super) const fn lines_through(square: u32) -> u64 {
     LINES[square as usize & 63]
 }
 
-/// The index of the bit with this rank, the lowest having rank 0. There must be more than `rank` bits.
-///
-/// Three halvings and a table: no branch, since the half is unpredictable.
-#[inline]
-pub(super) const fn nth(mut bits: u64, mut rank: u32) -> u32 {
-    let mut base = 0;
-    let mut half = 32;
-    while half >= 8 {
-        let below = (bits & ((1 << half) - 1)).count_ones();
-        let is_above = (rank >= below) as u32;
-        bits >>= half * is_above;
-        rank -= below * is_above;
-        base += half * is_above;
-        half /= 2;
-    }
-    base + RANKED[bits as usize & 255][rank as usize & 7] as u32
-}
-
 /// The squares beside discs, in any of the eight directions.
 #[inline]
 pub(super) const fn beside(discs: u64) -> u64 {
@@ -148,24 +130,6 @@ static LINES: [u64; 64] = {
         square += 1;
     }
     lines
-};
-
-/// For each byte, its set bits, from the lowest on.
-static RANKED: [[u8; 8]; 256] = {
-    let mut ranked = [[0; 8]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let (mut bit, mut rank) = (0, 0);
-        while bit < 8 {
-            if byte >> bit & 1 == 1 {
-                ranked[byte][rank] = bit;
-                rank += 1;
-            }
-            bit += 1;
-        }
-        byte += 1;
-    }
-    ranked
 };
 
 #[cfg(test)]
@@ -222,10 +186,6 @@ mod tests {
             let widely = wide!([moves(own, other), flipped_first(own, other)]);
             assert_eq!(widely, [found, beside_them], "{own:x} {other:x}");
             assert_eq!(flipped_first(own, other), beside_them, "{own:x} {other:x}");
-            let bits: Vec<u32> = (0..64).filter(|bit| own >> bit & 1 == 1).collect();
-            for (rank, bit) in (0..).zip(bits) {
-                assert_eq!(nth(own, rank), bit);
-            }
         }
     }
 

@@ -31,6 +31,7 @@ use crate::core::problem::Problem;
 use crate::core::solver::Solvable;
 use crate::core::termination::{Termination, TerminationInfo};
 use crate::core::wide::wide;
+use crate::games::bits::nth;
 
 pub use features::SquareClass;
 pub use moves::OthelloMove;
@@ -215,7 +216,7 @@ impl Position for Othello {
         if self.state == State::MustPass {
             return OthelloMove::PASS;
         }
-        OthelloMove::new(board::nth(self.moves, index))
+        OthelloMove::new(nth(self.moves, index))
     }
 
     /// A move after which neither side can move. Most are rejected quickly: the flips of a move lie on the

@@ -42,6 +42,8 @@ impl Game for Pentago {
         "Whether a placement that makes five in a row wins at once, before a quadrant is turned.",
     )];
 
+    const SAMPLE_RULES: &'static [&'static str] = &[r#"{"win_before_rotation": false}"#];
+
     const PROTOCOLS: &'static [Protocol] = &[Protocol::Gtp];
 
     const GTP_BOARD: Option<GtpBoard> =

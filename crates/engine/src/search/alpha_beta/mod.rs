@@ -56,7 +56,7 @@ use crate::core::position::Line;
 use crate::core::rng::Random;
 use crate::core::score;
 use crate::core::solver::Solvable;
-use crate::evaluation::GameEvaluation;
+use crate::evaluation::Evaluation;
 use ordering::{Countermoves, History, Key, Killers};
 use transposition::TranspositionTable;
 
@@ -79,7 +79,7 @@ impl Algorithm for AlphaBetaPlay {
         has_depth(parameters) && !is_iterative
     }
 
-    fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
+    fn maker<P: Solvable, E: Evaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
         let options = Options::from_settings(settings);
         match options.exact_plies {
             0 => Maker::new(move || Box::new(AlphaBeta::new(options, evaluation.clone()))),

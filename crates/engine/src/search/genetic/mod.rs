@@ -43,7 +43,7 @@ use crate::core::position::{Line, Position};
 use crate::core::rng::Random;
 use crate::core::score::WORST;
 use crate::core::solver::Solvable;
-use crate::evaluation::GameEvaluation;
+use crate::evaluation::Evaluation;
 
 /// Genetic minimax as an algorithm.
 pub(crate) struct GeneticPlay;
@@ -63,7 +63,7 @@ impl Algorithm for GeneticPlay {
         has_depth(parameters) && parameters.get("deepen") != Some(&Value::Bool(true))
     }
 
-    fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
+    fn maker<P: Solvable, E: Evaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
         let parameters = GeneticParameters::from_settings(settings);
         Maker::new(move || Box::new(GeneticMinimax::new(parameters, evaluation.clone())))
     }

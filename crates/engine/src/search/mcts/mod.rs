@@ -37,7 +37,7 @@ use crate::core::position::{Ending, Line, Position, Side};
 use crate::core::rng::{PlayoutRandom, Random};
 use crate::core::score;
 use crate::core::solver::Solvable;
-use crate::evaluation::GameEvaluation;
+use crate::evaluation::Evaluation;
 use tree::{Child, Known, Tree};
 
 /// Monte Carlo tree search as an algorithm.
@@ -54,7 +54,7 @@ impl Algorithm for MctsPlay {
         parameters::memory_bytes(parameters)
     }
 
-    fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
+    fn maker<P: Solvable, E: Evaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
         let parameters = MctsParameters::from_settings(settings);
         Maker::new(move || Box::new(Mcts::new(parameters, evaluation.clone())))
     }
@@ -168,7 +168,10 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
             let same = same.max_by_key(|child| child.visits);
             if let Some(below) = same.and_then(Child::node) {
                 self.tree.give_up(node, Some(below));
-                return Ok(below);
+                // Blocks are not joined: what is free may be too small for the first children of a wide position.
+                if self.tree.node(below).children > 0 || self.tree.has_room_at(below) {
+                    return Ok(below);
+                }
             }
         }
         self.tree.reset(self.parameters.max_tree_nodes, root.nth_legal_move(0))?;

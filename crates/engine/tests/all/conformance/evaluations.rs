@@ -1,17 +1,20 @@
 //! Evaluations: bounds, antisymmetry, symmetry, and the last ply from tables.
 
 use spelrum_engine::evaluation::{EvaluationVisitor, GameEvaluation};
-use spelrum_engine::games::Chess;
 use spelrum_engine::search::{Budget, Evaluate, LastPly, Limits, WIN_MIN};
 use spelrum_engine::{
-    EvaluationInfo, Game, ParameterKind, Parameters, Position, Random, Rules, Timeless, Value,
+    EvaluationInfo, Game, ParameterKind, Parameters, Position, Random, Timeless, Value,
     with_evaluation,
 };
 
-use super::keys::image_of;
+use super::exchange::exchanged;
+use super::keys::{image_of, orientations_of_the_start};
 use super::{PlayedGame, Sample};
 use crate::common::brute_force::{after, first_win, for_mover, moves_of, wins};
 use crate::common::{chosen, evaluations_of_parameters, key};
+
+/// Positions that each choice of an evaluation's parameters is asked for, at most.
+const EVALUATED_MAX: usize = 3_000;
 
 pub(super) fn check<G: Game>(sample: &Sample<'_, G>) {
     assert!(!G::EVALUATIONS.is_empty());
@@ -67,80 +70,35 @@ impl<G: Game> EvaluationVisitor<G> for Check<'_, '_, G> {
 }
 
 fn values_are_within_their_bounds<G: Game>(sample: &Sample<'_, G>, evaluation: &dyn Evaluate<G>) {
-    for position in sample.positions().filter(|position| !position.is_over()) {
+    for position in sample.some_ongoing(EVALUATED_MAX) {
         let value = evaluation.evaluate(position);
         assert!(value > -WIN_MIN && value < WIN_MIN, "{position:?} has the value {value}");
         assert_eq!(evaluation.evaluate(position), value, "{position:?} is valued anew");
     }
 }
 
-/// The position with what belongs to the one side given to the other, if there is such a position:
-/// where the letters of the sides are exchanged in its notation.
-fn exchanged<G: Game>(rules: &Rules, position: &G) -> Option<G> {
-    if G::NAME == Chess::NAME {
-        return G::parse(rules, &with_colours_exchanged(&position.to_string())).ok();
-    }
-    let [first, second] = G::SIDES.map(|side| side.letter);
-    let other = |letter| match letter {
-        letter if letter == first => second,
-        letter if letter == second => first,
-        other => other,
-    };
-    let text: String = position.to_string().chars().map(other).collect();
-    G::parse(rules, &text).ok().filter(|other| !other.is_over())
-}
-
-/// In a FEN the colours are told apart by case, and by which end of the board is theirs.
-fn with_colours_exchanged(fen: &str) -> String {
-    let other_case = |text: &str| -> String {
-        let other = |c: char| {
-            if c.is_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
-        };
-        text.chars().map(other).collect()
-    };
-    let fields: Vec<&str> = fen.split(' ').collect();
-    let rows: Vec<String> = fields[0].split('/').rev().map(other_case).collect();
-    let turn = if fields[1] == "w" { "b" } else { "w" };
-    let rights = other_case(fields[2]);
-    let (white, black): (String, String) = rights.chars().partition(|c| c.is_ascii_uppercase());
-    let en_passant: String = fields[3]
-        .chars()
-        .map(|c| match c {
-            '3' => '6',
-            '6' => '3',
-            c => c,
-        })
-        .collect();
-    let rows = rows.join("/");
-    format!("{rows} {turn} {white}{black} {en_passant} {} {}", fields[4], fields[5])
-}
-
 fn exchanging_the_sides_negates<G: Game>(sample: &Sample<'_, G>, evaluation: &dyn Evaluate<G>) {
-    let mut checked = 0;
-    for position in sample.positions().filter(|position| !position.is_over()) {
+    for position in sample.some_ongoing(EVALUATED_MAX) {
         let Some(other) = exchanged(sample.rules, position) else { continue };
         let [own, value] = [position, &other].map(|position| evaluation.evaluate(position));
         // Where the turn is exchanged as well, the side to move has what it had.
         let expected = if other.to_move() == position.to_move() { -value } else { value };
         assert_eq!(own, expected, "{position:?} and {other:?}");
-        checked += 1;
     }
-    assert!(checked >= 5, "{checked} positions whose sides can be exchanged");
 }
 
 fn images_have_the_value_of_their_originals<G: Game>(
     sample: &Sample<'_, G>,
     evaluation: &dyn Evaluate<G>,
 ) {
-    for game in &sample.games {
-        let middle = game.moves.len() / 2;
-        let (_, orientation) = game.positions[middle].reduced_key();
+    let orientations = orientations_of_the_start(sample);
+    for (number, game) in sample.games.iter().enumerate() {
         let going = game.moves.len() - 1;
         let until = PlayedGame {
             positions: game.positions[..=going].to_vec(),
             moves: game.moves[..going].to_vec(),
         };
-        let Some(image) = image_of(&until, orientation) else { continue };
+        let image = image_of(&until, orientations[number % orientations.len()]);
         for (position, image) in until.positions.iter().zip(&image.positions) {
             let [value, of_image] = [position, image].map(|position| evaluation.evaluate(position));
             assert_eq!(value, of_image, "{position:?} and its image {image:?}");

@@ -7,6 +7,8 @@ use crate::common::brute_force::{after, first_win, moves_of, wins};
 
 /// Positions made at most where all lines of some plies are tried.
 const TRIED_MAX: usize = 60_000;
+/// Games straight for the win from each position.
+const DECISIVE_GAMES: u64 = 20;
 
 pub(super) fn check<G: Game>(sample: &Sample<'_, G>) {
     wins_at_once_are_known(sample);
@@ -44,7 +46,9 @@ fn loses<P: Position>(position: &P, mv: P::Move) -> Option<Losing> {
 }
 
 fn losing_moves_are_removed<G: Game>(sample: &Sample<'_, G>) {
-    for position in sample.some_ongoing(400).filter(|position| first_win(*position).is_none()) {
+    let positions =
+        sample.some_affordable(400, |position| u64::from(position.legal_move_count()).pow(2));
+    for position in positions.filter(|position| first_win(*position).is_none()) {
         let all = moves_of(position);
         // What lies before the first is none of its business.
         let before = &all[..all.len().min(3)];
@@ -99,7 +103,9 @@ fn soonest_wins<P: Position>(position: &P) -> ([Option<u32>; 2], u32) {
 }
 
 fn nobody_wins_sooner_than_the_bounds_say<G: Game>(sample: &Sample<'_, G>) {
-    for (seed, position) in (0..).zip(sample.some_ongoing(150)) {
+    // The rest of a game, half of it on average.
+    let cost = |_: &G| DECISIVE_GAMES * sample.moves_of_a_game / 2;
+    for (seed, position) in (0..).zip(sample.some_affordable(150, cost)) {
         let bounds = position.plies_to_win();
         assert!(bounds.iter().all(|&bound| bound >= 1), "{position:?}: {bounds:?}");
         let (soonest, tried) = soonest_wins(position);
@@ -109,7 +115,7 @@ fn nobody_wins_sooner_than_the_bounds_say<G: Game>(sample: &Sample<'_, G>) {
         }
         // Further away: in games straight for the win.
         let mut random = PlayoutRandom::from_seed(seed);
-        for _ in 0..20 {
+        for _ in 0..DECISIVE_GAMES {
             let mut game = position.clone();
             let plies = game.play_decisively(&mut random, u32::MAX);
             if let Some(winner) = game.ending().and_then(|ending| ending.winner) {

@@ -1,11 +1,12 @@
 //! Requirements of every game: its fast implementations against the plain ones, its knowledge
 //! against search, its notation against itself.
 //!
-//! A game that is in the catalogue is held to it under its usual rules. One that can be played by
-//! others adds those to `games_under_other_rules`.
+//! A game that is in the catalogue is held to it under its usual rules and under `Game::SAMPLE_RULES`. The work for
+//! each is bounded: a game that lasts long or has many moves is looked at in fewer games and positions.
 
 mod diagrams;
 mod evaluations;
+mod exchange;
 mod keys;
 mod knowledge;
 mod moves;
@@ -16,8 +17,7 @@ mod solving;
 use std::thread;
 
 use crate::common::brute_force::{after, moves_of, random_game};
-use crate::common::key;
-use spelrum_engine::games::{Chess, Nim, Pentago};
+use crate::common::{key, sample_rules};
 use spelrum_engine::{Game, Position, Random, Rules, with_game};
 
 #[test]
@@ -31,34 +31,42 @@ fn every_game_under_its_usual_rules() {
 
 #[test]
 fn games_under_other_rules() {
-    conformance::<Pentago>(&Pentago::rules(false));
-    let many = [30, 1, 0, 2, 30, 5, 5, 1];
-    for (heaps, misere) in
-        [(&[3, 4, 5][..], true), (&[7], false), (&[4, 4, 4], false), (&many, true)]
-    {
-        conformance::<Nim>(&Nim::rules(heaps, misere).unwrap());
-    }
-    // Both rooks beside the king.
-    conformance::<Chess>(&Chess::chess960_rules(500).unwrap());
+    let held = with_game!(each G => {
+        let held = |rules| (serde_json::to_string(&rules), thread::spawn(move || conformance::<G>(&rules)));
+        sample_rules::<G>().map(held).collect::<Vec<_>>()
+    });
+    let held = held.into_iter().flatten();
+    let failed = held.filter_map(|(rules, held)| held.join().is_err().then(|| rules.unwrap()));
+    assert_eq!(failed.collect::<Vec<_>>(), [""; 0], "games that do not conform");
 }
 
 /// Holds a game to everything that the engine takes for granted of games.
-fn conformance<G: Game>(rules: &Rules) {
+pub(crate) fn conformance<G: Game>(rules: &Rules) {
     let sample = Sample::<G>::from_rules(rules);
     moves::check(&sample);
     notation::check(&sample);
     diagrams::check(&sample);
     keys::check(&sample);
+    exchange::check(&sample);
     knowledge::check(&sample);
     playouts::check(&sample);
     evaluations::check(&sample);
     solving::check(&sample);
 }
 
+/// Games of a sample at most, and at least.
+const GAMES: [usize; 2] = [40, 8];
+/// Legal moves in all positions of a sample, above which it gets no further game.
+const SAMPLE_MOVES_MAX: u64 = 500_000;
+/// Moves that a check makes at most where every position costs it many.
+const WORK_MAX: u64 = 5_000_000;
+
 /// Games to look at.
 struct Sample<'r, G: Position> {
     rules: &'r Rules,
     games: Vec<PlayedGame<G>>,
+    /// Legal moves in all positions of an average game: the work of trying every move throughout it.
+    moves_of_a_game: u64,
 }
 
 /// A game's positions, the start first, and the moves between them.
@@ -71,28 +79,41 @@ impl<'r, G: Game> Sample<'r, G> {
     /// Random games from the start: of plain random moves, and, so that there are crowded boards
     /// and threats, of such that let the first wins go by.
     fn from_rules(rules: &'r Rules) -> Self {
-        let games = (0..40).map(|seed| {
-            let mut random = Random::from_key(key(seed));
-            let start = G::start(rules).unwrap();
-            if seed % 2 == 0 {
-                let (positions, moves) = random_game(start, &mut random);
-                return PlayedGame { positions, moves };
+        let mut games: Vec<PlayedGame<G>> = Vec::new();
+        let mut moves_of_all = 0;
+        for seed in 0..GAMES[0] as u64 {
+            if games.len() >= GAMES[1] && moves_of_all > SAMPLE_MOVES_MAX {
+                break;
             }
-            let mut game = PlayedGame { positions: vec![start.clone()], moves: Vec::new() };
-            let mut position = start;
-            while !position.is_over() {
-                let moves = moves_of(&position);
-                let going: Vec<G::Move> =
-                    moves.iter().copied().filter(|&mv| !after(&position, mv).is_over()).collect();
-                let choice = if going.is_empty() { &moves } else { &going };
-                let mv = choice[random.below(choice.len() as u32) as usize];
-                position.play_unchecked(mv);
-                game.moves.push(mv);
-                game.positions.push(position.clone());
-            }
-            game
-        });
-        Self { rules, games: games.collect() }
+            let game = Self::game_from_seed(rules, seed);
+            let counts = game.positions.iter().map(|position| position.legal_move_count());
+            moves_of_all += counts.map(u64::from).sum::<u64>();
+            games.push(game);
+        }
+        let moves_of_a_game = moves_of_all / games.len() as u64;
+        Self { rules, games, moves_of_a_game }
+    }
+
+    fn game_from_seed(rules: &Rules, seed: u64) -> PlayedGame<G> {
+        let mut random = Random::from_key(key(seed));
+        let start = G::start(rules).unwrap();
+        if seed % 2 == 0 {
+            let (positions, moves) = random_game(start, &mut random);
+            return PlayedGame { positions, moves };
+        }
+        let mut game = PlayedGame { positions: vec![start.clone()], moves: Vec::new() };
+        let mut position = start;
+        while !position.is_over() {
+            let moves = moves_of(&position);
+            let going: Vec<G::Move> =
+                moves.iter().copied().filter(|&mv| !after(&position, mv).is_over()).collect();
+            let choice = if going.is_empty() { &moves } else { &going };
+            let mv = choice[random.below(choice.len() as u32) as usize];
+            position.play_unchecked(mv);
+            game.moves.push(mv);
+            game.positions.push(position.clone());
+        }
+        game
     }
 
     /// All positions of all games.
@@ -111,5 +132,11 @@ impl<'r, G: Game> Sample<'r, G> {
     /// Those of them in which the game goes on.
     fn some_ongoing(&self, count: usize) -> impl Iterator<Item = &G> {
         self.some_positions(count).filter(|position| !position.is_over())
+    }
+
+    /// As many of those as cost at most [`WORK_MAX`] together, but for the last of them.
+    fn some_affordable(&self, count: usize, cost: impl Fn(&G) -> u64) -> impl Iterator<Item = &G> {
+        let total: u64 = self.some_ongoing(count).map(cost).sum();
+        self.some_ongoing(count).step_by(total.div_ceil(WORK_MAX).max(1) as usize)
     }
 }

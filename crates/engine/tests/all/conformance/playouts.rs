@@ -9,8 +9,10 @@ type Way<P> = fn(&mut P, &mut PlayoutRandom, u32) -> u32;
 
 /// Whole games and pieces of games from every stage.
 pub(super) fn check<G: Game>(sample: &Sample<'_, G>) {
-    let starts = std::iter::repeat_n(&sample.games[0].positions[0], 100);
-    for (seed, position) in (0..).zip(starts.chain(sample.some_positions(300))) {
+    let start = &sample.games[0].positions[0];
+    let cost = |_: &G| sample.moves_of_a_game;
+    let starts = sample.some_affordable(100, cost).map(|_| start);
+    for (seed, position) in (0..).zip(starts.chain(sample.some_affordable(300, cost))) {
         let ways: [(Way<G>, Way<G>); 2] = [
             (G::play_randomly, brute_force::play_randomly),
             (G::play_decisively, brute_force::play_decisively),

@@ -1,19 +1,28 @@
 //! The games against reference data, theory and slow references.
 
+mod amazons;
+mod breakthrough;
+mod clobber;
 mod connect_four;
 mod evaluation;
 mod exact_values;
+mod hex;
+mod mnk;
 mod notation;
 mod notation_fuzz;
+mod openspiel;
 mod othello;
 mod pentago_rules;
 mod perft;
 mod playouts;
 mod slow_connect_four;
+mod slow_hex;
+mod slow_mnk;
 mod slow_othello;
 mod slow_pentago;
 mod small_games;
 mod symmetry;
+mod ultimate_tic_tac_toe;
 
 use crate::common::brute_force::{after, moves_of};
 use spelrum_engine::games::Pentago;

@@ -3,8 +3,10 @@
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use spelrum_engine::games::{Nim, Pentago};
+use spelrum_engine::games::Nim;
 use spelrum_engine::{Game, Played, Problem, Random, Rules, with_game};
+
+use crate::common::all_sample_rules;
 
 use super::{moves_of, random, random_game};
 
@@ -92,12 +94,12 @@ impl Mutation {
     }
 }
 
+/// Every game under all its rules that tests look at, and Nim under any.
 fn every_rules() -> impl Strategy<Value = Rules> {
-    let named = ["tic-tac-toe", "connect-four", "chess", "othello"];
+    let all = all_sample_rules();
     prop_oneof![
-        4 => select(named.to_vec()).prop_map(|name| Rules::from_name(name).unwrap()),
-        1 => any::<bool>().prop_map(Pentago::rules),
-        1 => (prop::collection::vec(1_u32..=30, 1..=8), any::<bool>())
+        all.len() as u32 => select(all),
+        2 => (prop::collection::vec(1_u32..=30, 1..=8), any::<bool>())
             .prop_map(|(heaps, misere)| Nim::rules(&heaps, misere).unwrap()),
     ]
 }

@@ -173,7 +173,7 @@ fn a_small_tree_that_is_kept_has_room_to_grow() {
                 for record in play(&rules, [&player, &player], seed, &Timeless).moves {
                     let search = record.search;
                     let is_known = matches!(search.ended_by, EndedBy::OnlyMove | EndedBy::Proven);
-                    assert!(is_known || search.nodes > 0, "{search:?}");
+                    assert!(is_known || search.nodes > 0, "{rules:?}: {search:?}");
                 }
             }
         }

@@ -12,8 +12,8 @@ use proptest::prelude::*;
 use spelrum_engine::search::alpha_beta::{AlphaBeta, Options};
 use spelrum_engine::search::{Budget, Found, Limits, Search, WIN_MIN};
 use spelrum_engine::{
-    Analysis, EndedBy, Game, Line, Position, Random, Rules, Timeless, analyze, parameters_of,
-    with_game,
+    Analysis, EndedBy, Game, Knowledge as _, Line, Position, Random, Rules, Timeless, analyze,
+    parameters_of, with_game,
 };
 
 use skirmish::{Hunch, Skirmish};
@@ -332,7 +332,7 @@ fn games_without_tactics_are_searched_as_before() {
         "null_move": true, "null_adaptive": true, "repetition": true, "late_move_pruning": true,
         "exchange_pruning": true, "futility": 1, "reverse_futility": 1, "delta": 1"#;
     for rules in crate::common::all_rules() {
-        if with_game!(&rules, G => G::HISTORY_MATTERS) {
+        if with_game!(&rules, G => G::HISTORY_MATTERS || G::HAS_TACTICS) {
             continue;
         }
         for preset in ["plain", "full"] {

@@ -73,7 +73,7 @@ fn game_markup(game: &SettledGame, ply: Option<u32>) -> Markup {
 fn games() -> Vec<(&'static str, SettledGame)> {
     let searching = r#"{"algorithm":"alpha-beta","depth":2}"#;
     let shallow = r#"{"algorithm":"alpha-beta","depth":1}"#;
-    vec![
+    let mut games = vec![
         ("chess", settled(r#"{"name":"chess"}"#, shallow, 8, 1)),
         ("chess960", settled(r#"{"name":"chess","chess960":true,"start":500}"#, shallow, 4, 1)),
         ("connect_four", settled(r#"{"name":"connect-four"}"#, searching, 7, 1)),
@@ -81,7 +81,14 @@ fn games() -> Vec<(&'static str, SettledGame)> {
         ("othello", settled(r#"{"name":"othello"}"#, shallow, 6, 1)),
         ("pentago", settled(r#"{"name":"pentago"}"#, shallow, 5, 1)),
         ("tic_tac_toe", settled(r#"{"name":"tic-tac-toe"}"#, searching, 9, 1)),
-    ]
+    ];
+    for game in Rules::games() {
+        if !games.iter().any(|(name, _)| name.replace('_', "-") == game.name) {
+            let rules = format!(r#"{{"name":"{}"}}"#, game.name);
+            games.push((game.name, settled(&rules, shallow, 4, 1)));
+        }
+    }
+    games
 }
 
 #[test]
