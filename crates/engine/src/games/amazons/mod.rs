@@ -8,10 +8,11 @@
 //!
 //! # Representation
 //!
-//! Words of 128 bits for each side's amazons and for the empty cells (`games/rectangle.rs`). All arrows of one
-//! amazon are counted without looking at its moves one by one: the cells that it reaches are moved together
-//! in each direction, step by step, as long as any of them stays on an empty cell (`rays.rs`). The moves'
-//! order follows this, so that a random move is drawn by the same counts.
+//! Words of 128 bits for each side's amazons and for the empty cells (`games/rectangle.rs`). Moves are counted
+//! without listing them, from the numbers of cells that queens on all empty cells reach, which are found for the
+//! whole board at once as binary digits (`rays.rs`). A move is drawn among those of one amazon: the cells that it
+//! reaches are moved together in each direction, step by step, as long as any of them stays on an empty
+//! cell. The moves' order follows this.
 
 pub mod evaluation;
 mod game;
@@ -163,29 +164,37 @@ impl Amazons {
             .or_else(|| rays::walk::<7, R>(reached, empty, &mut visit))
     }
 
-    /// The number of moves of the amazon on a cell.
-    #[inline(always)]
-    fn moves_of(&self, from: u32) -> u32 {
-        let mut moves = 0;
-        let _: Option<()> = self.arrows(from, |_, _, arrows| {
-            moves += arrows.count_ones();
-            None
-        });
-        moves
-    }
-
     /// The amazons of the side to move, and the moves of each.
+    ///
+    /// From each cell that an amazon reaches, it can shoot to all cells that a queen there reaches. It has left its own
+    /// cell, so in the direction from which it came it can also shoot there, and to all cells that it might
+    /// have reached in the direction opposite to its move.
     #[inline(always)]
-    fn moves_by_amazon(&self) -> [(u32, u32); 4] {
-        let mut amazons = self.own;
-        [(); 4].map(|()| {
-            if amazons == 0 {
-                return (0, 0);
-            }
+    const fn moves_by_amazon(&self) -> [(u32, u32); 4] {
+        let counts = rays::counts_of_reached(self.empty);
+        let mut moves = [(0, 0); 4];
+        let (mut amazons, mut index) = (self.own, 0);
+        while amazons != 0 && index < moves.len() {
             let from = amazons.trailing_zeros();
+            let by_direction = rays::reach_by_direction(from, self.empty);
+            let (mut reached, mut sum, mut direction) = (0, 0, 0);
+            while direction < 4 {
+                let (cells, opposite) = (by_direction[direction], by_direction[direction + 4]);
+                reached |= cells | opposite;
+                let (count, opposite) = (cells.count_ones(), opposite.count_ones());
+                sum += count + opposite + 2 * count * opposite;
+                direction += 1;
+            }
+            let mut digit = 0;
+            while digit < counts.len() {
+                sum += (counts[digit] & reached).count_ones() << digit;
+                digit += 1;
+            }
+            moves[index] = (from, sum);
             amazons &= amazons - 1;
-            (from, self.moves_of(from))
-        })
+            index += 1;
+        }
+        moves
     }
 
     /// The move of the amazon on a cell with this arrow, by its cell.

@@ -24,20 +24,79 @@ static RAYS: [[u128; 8]; BITS] = {
 /// The cells that a queen on a cell reaches over empty ones.
 #[inline(always)]
 pub(super) const fn reach(bit: u32, empty: u128) -> u128 {
+    let [a, b, c, d, e, f, g, h] = reach_by_direction(bit, empty);
+    a | b | c | d | e | f | g | h
+}
+
+/// The same in each direction.
+#[inline(always)]
+pub(super) const fn reach_by_direction(bit: u32, empty: u128) -> [u128; 8] {
     let rays = &RAYS[bit as usize % BITS];
-    let (mut cells, mut direction) = (0, 0);
+    let (mut cells, mut direction) = ([0; 8], 0);
     while direction < 4 {
         // The steps of the first four directions lead to lower bits: the blocked cell with the highest bit ends
         // the ray. The lowest bit stands for none, and is a cell that its ray may reach.
         let ray = rays[direction];
         let blocked = ray & !empty | 1;
-        cells |= ray & (u128::MAX << (127 - blocked.leading_zeros()));
+        cells[direction] = ray & (u128::MAX << (127 - blocked.leading_zeros())) & empty;
         let ray = rays[direction + 4];
         let blocked = ray & !empty;
-        cells |= ray & (blocked ^ blocked.wrapping_sub(1));
+        cells[direction + 4] = ray & (blocked ^ blocked.wrapping_sub(1)) & empty;
         direction += 1;
     }
-    cells & empty
+    cells
+}
+
+/// The number of cells that a queen on each empty cell reaches, at most 35: the words have a binary digit of it
+/// each, the lowest first.
+#[inline(always)]
+pub(super) const fn counts_of_reached(empty: u128) -> [u128; 6] {
+    let mut sums = [0; 6];
+    add(&mut sums, run_lengths::<{ STEPS[0] }>(empty));
+    add(&mut sums, run_lengths::<{ STEPS[1] }>(empty));
+    add(&mut sums, run_lengths::<{ STEPS[2] }>(empty));
+    add(&mut sums, run_lengths::<{ STEPS[3] }>(empty));
+    add(&mut sums, run_lengths::<{ STEPS[4] }>(empty));
+    add(&mut sums, run_lengths::<{ STEPS[5] }>(empty));
+    add(&mut sums, run_lengths::<{ STEPS[6] }>(empty));
+    add(&mut sums, run_lengths::<{ STEPS[7] }>(empty));
+    sums
+}
+
+/// Adds numbers to others, bit by bit of all words at once.
+#[inline(always)]
+const fn add(sums: &mut [u128; 6], [a, b, c, d]: [u128; 4]) {
+    let numbers = [a, b, c, d, 0, 0];
+    let (mut carry, mut digit) = (0, 0);
+    while digit < sums.len() {
+        let (sum, number) = (sums[digit], numbers[digit]);
+        sums[digit] = sum ^ number ^ carry;
+        carry = sum & number | carry & (sum ^ number);
+        digit += 1;
+    }
+}
+
+/// The number of empty cells that follow upon each empty cell in the direction opposite to a step, at most nine,
+/// as binary digits.
+///
+/// Each of the sets of cells that at least so many follow upon holds the next one, so that their exclusive or is
+/// the lowest digit, that of every second one the next, and so on.
+#[inline(always)]
+const fn run_lengths<const STEP: i32>(empty: u128) -> [u128; 4] {
+    let one = empty & shifted(empty, STEP);
+    let two = empty & shifted(one, STEP);
+    let three = empty & shifted(two, STEP);
+    let four = empty & shifted(three, STEP);
+    let short = [one ^ two ^ three ^ four, two ^ four, four, 0];
+    if four == 0 {
+        return short;
+    }
+    let five = empty & shifted(four, STEP);
+    let six = empty & shifted(five, STEP);
+    let seven = empty & shifted(six, STEP);
+    let eight = empty & shifted(seven, STEP);
+    let nine = empty & shifted(eight, STEP);
+    [short[0] ^ five ^ six ^ seven ^ eight ^ nine, short[1] ^ six ^ eight, four ^ eight, eight]
 }
 
 /// Moves cells step by step in a direction, as long as any of them are empty then: calls `visit` with the
@@ -116,6 +175,10 @@ mod tests {
                     }
                 }
                 assert_eq!(reach(bit, empty), cells);
+                let digits = counts_of_reached(empty).into_iter().zip(0..);
+                let count: u32 =
+                    digits.map(|(word, digit)| ((word >> bit & 1) as u32) << digit).sum();
+                assert_eq!(count, if empty >> bit & 1 == 1 { cells.count_ones() } else { 0 });
                 if queens >> bit & 1 == 1 {
                     both |= cells;
                 }

@@ -11,7 +11,7 @@
 //!
 //! # Representation
 //!
-//! A set of cells for each side's stones ([`crate::core::cells`]), and one for the cells that its first edge reaches: the
+//! A set of cells for each side's stones (`core::cells`), and one for the cells that its first edge reaches: the
 //! cells of the edge, the stones joined to it, and their neighbours. A stone outside of that set cannot end the game,
 //! and each cell enters it once, so a random game costs a few steps for each stone.
 

@@ -7,7 +7,7 @@
 //!
 //! # Representation
 //!
-//! A set of cells for each side's stones ([`crate::core::cells`]). Cells are followed from the last stone on to see
+//! A set of cells for each side's stones (`core::cells`). Cells are followed from the last stone on to see
 //! whether it wins; the cells that would win, and lines by their stones, are found by shifting whole boards.
 
 pub mod evaluation;
