@@ -153,30 +153,34 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
     /// Only a position that follows the move played last, with or without a reply, is looked up;
     /// after a forced reply the tree starts afresh.
     fn node_of_root(&mut self, root: &P, random: &mut PlayoutRandom) -> Result<u32, MemoryRefused> {
-        if let Some((position, node)) = self.kept.take() {
-            if position == *root {
-                return Ok(node);
-            }
-            let leads_to_root = |child: &Child<P::Move>| {
-                let mut reply = position.clone();
-                reply.play_unchecked(child.mv);
-                reply == *root
-            };
-            // Several replies may lead to one position, each with a node of its own.
-            let replies = self.tree.children(node).iter();
-            let same = replies.filter(|child| child.node().is_some() && leads_to_root(child));
-            let same = same.max_by_key(|child| child.visits);
-            if let Some(below) = same.and_then(Child::node) {
-                self.tree.give_up(node, Some(below));
-                // Blocks are not joined: what is free may be too small for the first children of a wide position.
-                if self.tree.node(below).children > 0 || self.tree.has_room_at(below) {
-                    return Ok(below);
-                }
-            }
+        if let Some(node) = self.kept_node(root)
+            // What is kept may have no child to visit and no free block for another one.
+            && (self.tree.known_of(node) != Known::No || self.select(node).is_some())
+        {
+            return Ok(node);
         }
         self.tree.reset(self.parameters.max_tree_nodes, root.nth_legal_move(0))?;
         let node = self.tree.add_node(root.to_move(), root.legal_move_count(), random);
         Ok(node.unwrap_or_default())
+    }
+
+    /// The root's node in the tree of the last move.
+    fn kept_node(&mut self, root: &P) -> Option<u32> {
+        let (position, node) = self.kept.take()?;
+        if position == *root {
+            return Some(node);
+        }
+        let leads_to_root = |child: &Child<P::Move>| {
+            let mut reply = position.clone();
+            reply.play_unchecked(child.mv);
+            reply == *root
+        };
+        // Several replies may lead to one position, each with a node of its own.
+        let replies = self.tree.children(node).iter();
+        let same = replies.filter(|child| child.node().is_some() && leads_to_root(child));
+        let below = same.max_by_key(|child| child.visits)?.node()?;
+        self.tree.give_up(node, Some(below));
+        Some(below)
     }
 
     fn keep_for_next_move(&mut self, root: &P, node: u32, mv: P::Move) {
