@@ -279,10 +279,9 @@ fn our_players_are_one_kind_of_participant() {
 /// Terminations are stored by name: names are distinct, and each is read back.
 #[test]
 fn terminations_have_names_of_their_own() {
-    let names: Vec<&str> = terminations().map(Termination::name).collect();
-    let mut sorted = names;
-    sorted.sort_unstable();
-    insta::assert_snapshot!(sorted.join("\n"));
+    let mut names: Vec<&str> = terminations().map(Termination::name).collect();
+    names.sort_unstable();
+    insta::assert_snapshot!(names.join("\n"));
     for termination in terminations() {
         assert_eq!(termination_named(termination.name()), Some(termination));
         assert_eq!(serde_json::to_value(termination).unwrap(), termination.name());

@@ -97,7 +97,7 @@ impl<'r, G: Game> Sample<'r, G> {
     fn game_from_seed(rules: &Rules, seed: u64) -> PlayedGame<G> {
         let mut random = Random::from_key(key(seed));
         let start = G::start(rules).unwrap();
-        if seed % 2 == 0 {
+        if seed.is_multiple_of(2) {
             let (positions, moves) = random_game(start, &mut random);
             return PlayedGame { positions, moves };
         }
