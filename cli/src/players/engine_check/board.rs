@@ -21,6 +21,10 @@ const CHESS: [&str; 3] = [
 const CHESS960: [&str; 1] = ["bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9"];
 /// Plies played from the first position in games without a position notation in GTP.
 const PLIES: [usize; 3] = [0, 2, 4];
+/// The deepest search that is asked for.
+pub(super) const DEPTH_MAX: u32 = 4;
+/// The number of lines of moves that every engine can look at quickly.
+const LINES: usize = 250_000;
 /// For random numbers of the player.
 const SEED: u64 = 47;
 
@@ -121,6 +125,12 @@ impl Board {
         board.map(|board| board.size)
     }
 
+    /// A depth that every engine reaches quickly: less where a position has many moves.
+    pub(super) fn depth(&self) -> u32 {
+        let moves = legal_moves(&self.rules, &self.opening).map_or(1, |moves| moves.len());
+        LINES.checked_ilog(moves).unwrap_or(DEPTH_MAX).clamp(1, DEPTH_MAX)
+    }
+
     /// The question to an engine.
     pub(super) fn situation(&self, limits: spelrum_external::Limits) -> Situation<'_> {
         let start = match (&self.at_board, self.size()) {
@@ -205,6 +215,15 @@ mod tests {
             }
             assert!(!board.is_legal("a1a1"), "{}", board.shown());
         }
+    }
+
+    #[test]
+    fn games_of_many_moves_are_searched_less_deep() {
+        let depths = ["tic-tac-toe", "chess", "pentago"].map(|game| {
+            let rules = Rules::from_name(game).unwrap();
+            Board::of_any_game(&rules, Protocol::Ugi)[0].depth()
+        });
+        assert_eq!(depths, [4, 4, 2]);
     }
 
     #[test]

@@ -11,13 +11,12 @@ use spelrum_model::capabilities::{CHESS960_OPTION, EngineRequest, GtpLimits};
 use spelrum_worker::capabilities;
 
 use super::batch::{BATCH_MAX, ask_at_once};
-use super::board::Board;
+use super::board::{Board, DEPTH_MAX};
 use super::folder::Files;
 use super::{Checked, Kept, Left, Limit, Repeats, TriedLimit};
 
 /// A limit that every engine reaches quickly.
 const NODES: u64 = 10_000;
-const DEPTH: u32 = 4;
 const MOVE_TIME_MS: u64 = 200;
 /// Used over GTP and XBoard, which have whole seconds.
 const WHOLE_SECOND_MS: u64 = 1_000;
@@ -71,11 +70,11 @@ impl<'a> Trials<'a> {
             match self.spec.protocol {
                 Protocol::Uci => {
                     let time = Limit::MoveTimeMs(MOVE_TIME_MS);
-                    self.try_chess(&[Limit::Depth(DEPTH), Limit::Nodes(NODES), time]);
+                    self.try_chess(&[Limit::Depth(DEPTH_MAX), Limit::Nodes(NODES), time]);
                 }
                 Protocol::Xboard => {
                     let time = Limit::MoveTimeMs(WHOLE_SECOND_MS);
-                    self.try_chess(&[Limit::Depth(DEPTH), time]);
+                    self.try_chess(&[Limit::Depth(DEPTH_MAX), time]);
                 }
                 Protocol::Gtp => self.try_gtp(),
                 Protocol::Lines => self.try_lines(),
@@ -187,8 +186,6 @@ impl<'a> Trials<'a> {
     fn try_gtp(&mut self) {
         let supported =
             self.checked.capabilities.gtp.as_ref().map(|gtp| gtp.limits).unwrap_or_default();
-        let limits: Vec<Limit> =
-            gtp_limits(supported).filter(|limit| self.is_asked(*limit)).collect();
         let wanted = self.wanted_games();
         let mut wrong = String::new();
         for (game, size, boards) in Board::of_gtp_games() {
@@ -199,13 +196,17 @@ impl<'a> Trials<'a> {
             if sizes.into_iter().any(|entry| *entry == (size, false)) {
                 continue;
             }
+            let Some(first) = boards.first() else { continue };
+            let limits: Vec<Limit> = gtp_limits(supported, first.depth())
+                .filter(|limit| self.is_asked(*limit))
+                .collect();
             (self.step)(game);
             let conditions =
                 limits.first().map_or_else(Conditions::default, |limit| conditions_of(*limit));
             let conditions = Conditions { board_size: Some(size), ..conditions };
             if self.plays(game, &boards, &conditions, &mut wrong) {
-                for limit in limits.clone() {
-                    self.try_limit(&boards[0], limit);
+                for limit in limits {
+                    self.try_limit(first, limit);
                 }
                 self.try_repeating_under(&boards, &conditions);
             }
@@ -223,9 +224,6 @@ impl<'a> Trials<'a> {
     /// Tries the games that a sweep wants, or all, of which an engine over UGI plays some: nothing in the protocol says
     /// which.
     fn try_ugi(&mut self) {
-        let limits = [Limit::Depth(DEPTH), Limit::Nodes(NODES), Limit::MoveTimeMs(MOVE_TIME_MS)];
-        let limits: Vec<Limit> = limits.into_iter().filter(|limit| self.is_asked(*limit)).collect();
-        let Some(conditions) = limits.first().map(|limit| conditions_of(*limit)) else { return };
         let wanted = self.wanted_games();
         let mut wrong = String::new();
         for game in Rules::games() {
@@ -234,12 +232,20 @@ impl<'a> Trials<'a> {
             }
             let Ok(rules) = Rules::from_name(game.name) else { continue };
             let boards = Board::of_any_game(&rules, spelrum_engine::Protocol::Ugi);
+            let Some(first) = boards.first() else { continue };
+            let limits =
+                [Limit::Depth(first.depth()), Limit::Nodes(NODES), Limit::MoveTimeMs(MOVE_TIME_MS)];
+            let limits: Vec<Limit> =
+                limits.into_iter().filter(|limit| self.is_asked(*limit)).collect();
+            let Some(conditions) = limits.first().map(|limit| conditions_of(*limit)) else {
+                return;
+            };
             (self.step)(game.name);
             if self.plays(game.name, &boards, &conditions, &mut wrong)
                 && self.checked.limits.is_empty()
             {
-                for limit in limits.clone() {
-                    self.try_limit(&boards[0], limit);
+                for limit in limits {
+                    self.try_limit(first, limit);
                 }
                 self.try_repeating_under(&boards, &conditions);
             }
@@ -299,7 +305,8 @@ impl<'a> Trials<'a> {
             let Some(first) = boards.first() else { continue };
             (self.step)(game.name);
             let game_setup = first.setup();
-            let conditions = Conditions { game: game_setup, ..conditions_of(Limit::Depth(DEPTH)) };
+            let depth = Limit::Depth(first.depth());
+            let conditions = Conditions { game: game_setup, ..conditions_of(depth) };
             // The process of the last game ends before the next begins.
             self.engine = None;
             match self.start_for(&conditions) {
@@ -319,7 +326,7 @@ impl<'a> Trials<'a> {
             self.checked.games.push(game.name.to_owned());
             if self.checked.limits.is_empty() {
                 let limits = [Limit::Nodes(NODES), Limit::MoveTimeMs(MOVE_TIME_MS)];
-                for limit in [Limit::Depth(DEPTH)].into_iter().chain(limits) {
+                for limit in [depth].into_iter().chain(limits) {
                     if self.is_asked(limit) {
                         self.try_limit(first, limit);
                     }
@@ -526,13 +533,13 @@ fn shown(duration: Duration) -> String {
 }
 
 /// The limits that can be set over GTP, cheapest first.
-fn gtp_limits(supported: GtpLimits) -> impl Iterator<Item = Limit> {
+fn gtp_limits(supported: GtpLimits, reached: u32) -> impl Iterator<Item = Limit> {
     let GtpLimits { depth, nodes, seconds, milliseconds, time_settings } = supported;
     let whole_seconds = seconds || time_settings;
     let time =
         if milliseconds { Some(MOVE_TIME_MS) } else { whole_seconds.then_some(WHOLE_SECOND_MS) };
     let limits = [
-        depth.then_some(Limit::Depth(DEPTH)),
+        depth.then_some(Limit::Depth(reached)),
         nodes.then_some(Limit::Nodes(NODES)),
         time.map(Limit::MoveTimeMs),
     ];
