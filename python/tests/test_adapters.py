@@ -242,5 +242,16 @@ def test_open_spiels_chess() -> None:
         moves.append(str(choose(state("chess", board.fen(), list(moves), legal_moves, side, opening=fen))))
         board.push_uci(moves[-1])
     assert len(moves) > 10
-    with pytest.raises(spelrum.Error, match="only the start position"):
-        choose(state("othello", "x", [], [], "first"))
+    for game, rules, expected in [
+        ("othello", {}, "only its usual start position"),
+        ("hex", {"size": 5, "swap": True}, "swap = false"),
+        ("mnk", {"columns": 5, "rows": 5, "in_a_row": 4, "overlines": "no-win"}, 'overlines = "win"'),
+        ("breakthrough", {"columns": 5, "rows": 6, "pawn_rows": 1}, "pawn_rows = 2"),
+        ("pentago", {}, "not pentago"),
+    ]:
+        with pytest.raises(spelrum.Error, match=expected):
+            choose(state(game, "x", [], ["a1"], "first", rules=rules))
+    # A position that the moves since the opening do not lead to.
+    hexes = {"size": 3, "swap": False}
+    with pytest.raises(spelrum.Error, match="leave `openings` out"):
+        choose(state("hex", "r........ b", [], ["b1"], "second", rules=hexes))

@@ -200,8 +200,22 @@ def test_a_language_model_loses_no_sweep(program: str, tmp_path: Path) -> None:
     assert "z9" in forfeit["message"] or "Let me think" in forfeit["message"], forfeit
 
 
-@pytest.mark.parametrize("game", ["connect-four", "othello"])
-def test_open_spiels_players_meet_each_other(program: str, tmp_path: Path, game: str) -> None:
+@pytest.mark.parametrize(
+    "game",
+    [
+        "connect-four",
+        "othello",
+        {"name": "hex", "size": 4, "swap": False},
+        {"name": "mnk", "columns": 5, "rows": 4, "in_a_row": 4},
+        {"name": "breakthrough", "columns": 5, "rows": 6},
+        "ultimate-tic-tac-toe",
+        {"name": "clobber", "columns": 5, "rows": 4},
+        {"name": "amazons", "size": 6},
+    ],
+    ids=lambda game: game if isinstance(game, str) else game["name"],
+)
+def test_open_spiels_players_meet_each_other(program: str, tmp_path: Path, game: object) -> None:
+    """Both libraries have the same moves and endings, or a game would fail."""
     pytest.importorskip("pyspiel")
     (tmp_path / "spiel.py").write_text(SPIEL)
     players = {

@@ -39,8 +39,12 @@ def load(file: Path, name: str) -> players.Player:
 
 def main(arguments: list[str]) -> int:
     """The command line; returns the exit code."""
-    if not 1 <= len(arguments) <= 2:
-        print("usage: python -m spelrum FILE [PLAYER]", file=sys.stderr)
+    usage = "usage: python -m spelrum FILE [PLAYER]"
+    if arguments in (["-h"], ["--help"]):
+        print(f"{usage}\n\nPlays as a player that FILE defines with @spelrum.player(), for a program that asks for moves.")
+        return 0
+    if not 1 <= len(arguments) <= 2 or arguments[0].startswith("-"):
+        print(usage, file=sys.stderr)
         return 2
     connection = Connection.standard()
     try:

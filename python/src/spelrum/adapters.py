@@ -202,12 +202,14 @@ def _expect(state: State, *games: str) -> None:
 
 
 def open_spiel(make: Callable[[Any, int], Any]) -> Choose:
-    """A bot or policy of OpenSpiel for Connect Four, tic-tac-toe, Nim, Othello (from its start position) or chess.
+    """A bot or policy of OpenSpiel for Connect Four, tic-tac-toe, Nim, chess, Othello, Hex without its swap, m,n,k
+    games, Breakthrough, ultimate tic-tac-toe, Clobber or Amazons; these from Othello on from their start positions.
 
     Args:
         make: from a ``pyspiel.Game`` and the number of a player to a bot (``step(state)``) or a policy
             (``action_probabilities(state)``); called once for each game and side. Of a policy's actions one
-            is drawn by the state's seed. A game of Nim begins at the position that is asked about.
+            is drawn by the state's seed. A move that has several actions there, as in Amazons, is asked for action
+            by action, and has no distribution. A game of Nim begins at the position that is asked about.
     """
     made: dict[tuple[str, int], Any] = {}
 
@@ -216,24 +218,37 @@ def open_spiel(make: Callable[[Any, int], Any]) -> Choose:
         side = (str(game), at.current_player())
         if side not in made:
             made[side] = make(game, side[1])
-        if not hasattr(made[side], "action_probabilities"):
-            action = int(made[side].step(at))
-            if action not in moves:
-                raise Error(f"action {action} is not legal here; legal actions: {sorted(moves)}")
-            return moves[action]
-        chances = {moves[action]: float(chance) for action, chance in made[side].action_probabilities(at).items()}
-        return Move(state.random.choices(list(chances), list(chances.values()))[0], distribution=chances)
+        actions: tuple[int, ...] = ()
+        while True:
+            chances = None
+            if hasattr(made[side], "action_probabilities"):
+                chances = {action: float(chance) for action, chance in made[side].action_probabilities(at).items()}
+                action = state.random.choices(list(chances), list(chances.values()))[0]
+            else:
+                action = int(made[side].step(at))
+            if action not in at.legal_actions():
+                raise Error(f"action {action} is not legal here; legal actions: {at.legal_actions()}")
+            actions += (action,)
+            if actions in moves:
+                break
+            at.apply_action(action)
+        if chances is None or len(actions) > 1:
+            return moves[actions]
+        # A choice that other actions follow has no chance as a move.
+        is_whole = all((action,) in moves for action in chances)
+        distribution = {moves[action,]: chance for action, chance in chances.items()} if is_whole else None
+        return Move(moves[actions], distribution=distribution)
 
     return choose
 
 
-def _open_spiel_state(state: State) -> tuple[Any, Any, dict[int, str]]:
-    """OpenSpiel's game and state, and each legal move by the number of its action."""
+def _open_spiel_state(state: State) -> tuple[Any, Any, dict[tuple[int, ...], str]]:
+    """OpenSpiel's game and state, and each legal move by the numbers of its actions."""
     import json
 
     import pyspiel
 
-    _expect(state, "connect-four", "tic-tac-toe", "nim", "othello", "chess")
+    _expect(state, "connect-four", "tic-tac-toe", "nim", "chess", *_FROM_START)
     if state.game in ("connect-four", "tic-tac-toe"):
         cells, columns = _cells(state)
         marks = ["xo."[owner - 1] for owner in cells]
@@ -244,28 +259,107 @@ def _open_spiel_state(state: State) -> tuple[Any, Any, dict[int, str]]:
             rows = [marks[row : row + 7] for row in range(35, -1, -7)]
             described.update(board=rows, is_terminal=False, winner="")
         at = game.new_initial_state(json.dumps(described))
-        return game, at, {_action(state, move): move for move in state.legal}
+        return game, at, {(_action(state, move),): move for move in state.legal}
     if state.game == "nim":
         heaps = [(heap, int(left)) for heap, left in enumerate(state.position.partition("/")[0].split(",")) if int(left)]
         sizes = ";".join(str(left) for _, left in heaps)
         game = pyspiel.load_game("nim", {"pile_sizes": sizes, "is_misere": bool(state.rules.get("misere"))})
         at = game.new_initial_state()
         piles = {chr(ord("a") + heap): number for number, (heap, _) in enumerate(heaps)}
-        return game, at, {piles[move[0]] + len(heaps) * (int(move[1:]) - 1): move for move in state.legal}
-    if state.game == "othello":
-        game = pyspiel.load_game("othello")
-        at = game.new_initial_state()
-        if state.opening != "." * 27 + "wb" + "." * 6 + "bw" + "." * 27 + " b":
-            raise Error("OpenSpiel's Othello has only the start position: leave `openings` out")
-        actions = {"abcdefgh"[square % 8] + str(square // 8 + 1): square for square in range(64)}
-        actions["pass"] = 64
+        return game, at, {(piles[move[0]] + len(heaps) * (int(move[1:]) - 1),): move for move in state.legal}
+    if state.game == "chess":
+        if state.rules.get("chess960"):
+            raise Error("this adapter has no Chess960")
+        game = pyspiel.load_game("chess")
+        at = game.new_initial_state(state.opening)
         for move in state.moves:
-            at.apply_action(actions[move])
-        return game, at, {actions[move]: move for move in state.legal}
-    if state.rules.get("chess960"):
-        raise Error("this adapter has no Chess960")
-    game = pyspiel.load_game("chess")
-    at = game.new_initial_state(state.opening)
+            at.apply_action(at.parse_move_to_action(move))
+        return game, at, {(at.parse_move_to_action(move),): move for move in state.legal}
+    parameters, actions = _FROM_START[state.game]
+    game = pyspiel.load_game(state.game.replace("-", "_"), parameters(state.rules))
+    at = game.new_initial_state()
     for move in state.moves:
-        at.apply_action(at.parse_move_to_action(move))
-    return game, at, {at.parse_move_to_action(move): move for move in state.legal}
+        for action in actions(at, state.rules, move):
+            if action not in at.legal_actions():
+                break
+            at.apply_action(action)
+    moves = {actions(at, state.rules, move): move for move in state.legal}
+    if at.is_terminal() or {first for first, *_ in moves} != set(at.legal_actions()):
+        raise Error(f"OpenSpiel's {state.game} has only its usual start position: leave `openings` out")
+    return game, at, moves
+
+
+def _cell(move: str) -> tuple[int, int]:
+    """The column and the row of a cell, from 0 on."""
+    return ord(move[0]) - ord("a"), int(move[1:]) - 1
+
+
+def _of_board(columns: str) -> Callable[[Any, dict[str, Any], str], tuple[int, ...]]:
+    """A stone on a cell, of a board with rows from the top."""
+
+    def actions(at: Any, rules: dict[str, Any], move: str) -> tuple[int, ...]:
+        column, row = _cell(move)
+        return (column + rules.get(columns, 8) * row,)
+
+    return actions
+
+
+def _of_othello(at: Any, rules: dict[str, Any], move: str) -> tuple[int, ...]:
+    return (64,) if move == "pass" else _of_board("")(at, rules, move)
+
+
+def _of_steps(mirrored: bool) -> Callable[[Any, dict[str, Any], str], tuple[int, ...]]:
+    """A step from cell to cell, by OpenSpiel's text of it; Black begins there, at the top, where White begins here."""
+
+    def actions(at: Any, rules: dict[str, Any], move: str) -> tuple[int, ...]:
+        cells = re.findall(r"([a-z])(\d+)", move)
+        rows = [rules["rows"] + 1 - int(row) if mirrored else int(row) for _, row in cells]
+        text = "".join(f"{column}{row}" for (column, _), row in zip(cells, rows))
+        texts = {at.action_to_string(action).rstrip("*"): action for action in at.legal_actions()}
+        return (texts.get(text, -1),)
+
+    return actions
+
+
+def _of_boards(at: Any, rules: dict[str, Any], move: str) -> tuple[int, ...]:
+    """Ultimate tic-tac-toe: the board, where it is free, and the cell there."""
+    column, row = _cell(move)
+    cell = (column % 3 + 3 * (row % 3),)
+    is_free = at.action_to_string(at.legal_actions()[0]).startswith("Choose")
+    return (column // 3 + 3 * (row // 3), *cell) if is_free else cell
+
+
+def _of_amazons(at: Any, rules: dict[str, Any], move: str) -> tuple[int, ...]:
+    """From where, to where, and the arrow; rows are counted from the top."""
+    size = rules["size"]
+    return tuple(ord(column) - ord("a") + size * (size - int(row)) for column, row in re.findall(r"([a-z])(\d+)", move))
+
+
+def _hex_parameters(rules: dict[str, Any]) -> dict[str, Any]:
+    if rules["swap"]:
+        raise Error("this adapter has no swap: write game = { name = \"hex\", swap = false }")
+    return {"board_size": rules["size"]}
+
+
+def _mnk_parameters(rules: dict[str, Any]) -> dict[str, Any]:
+    if rules["overlines"] != "win":
+        raise Error("OpenSpiel's lines may be longer: write overlines = \"win\"")
+    return {"m": rules["columns"], "n": rules["rows"], "k": rules["in_a_row"]}
+
+
+def _breakthrough_parameters(rules: dict[str, Any]) -> dict[str, Any]:
+    if rules["pawn_rows"] != 2:
+        raise Error("OpenSpiel's Breakthrough has two rows of pawns: write pawn_rows = 2")
+    return {"rows": rules["rows"], "columns": rules["columns"]}
+
+
+# OpenSpiel's games that begin at their start position: their parameters and the actions of a move, by the rules.
+_FROM_START: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., tuple[int, ...]]]] = {
+    "othello": (lambda rules: {}, _of_othello),
+    "hex": (_hex_parameters, _of_board("size")),
+    "mnk": (_mnk_parameters, _of_board("columns")),
+    "breakthrough": (_breakthrough_parameters, _of_steps(mirrored=True)),
+    "ultimate-tic-tac-toe": (lambda rules: {}, _of_boards),
+    "clobber": (lambda rules: {"rows": rules["rows"], "columns": rules["columns"]}, _of_steps(mirrored=False)),
+    "amazons": (lambda rules: {"board_size": rules["size"]}, _of_amazons),
+}
