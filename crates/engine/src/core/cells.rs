@@ -5,6 +5,8 @@
 
 use std::ops::{BitAnd, BitOr, BitOrAssign};
 
+use super::bits::nth;
+
 /// The most rows, and columns, of a board.
 pub(crate) const SIDE_MAX: u32 = 19;
 
@@ -279,42 +281,6 @@ impl FromIterator<u32> for Cells {
         cells
     }
 }
-
-/// The index of the bit with this rank, the lowest having rank 0. There must be more than `rank` bits.
-///
-/// Three halvings and a table: no branch, since the half is unpredictable.
-#[inline(always)]
-const fn nth(mut bits: u64, mut rank: u32) -> u32 {
-    let mut base = 0;
-    let mut half = 32;
-    while half >= 8 {
-        let below = (bits & ((1 << half) - 1)).count_ones();
-        let is_above = (rank >= below) as u32;
-        bits >>= half * is_above;
-        rank -= below * is_above;
-        base += half * is_above;
-        half /= 2;
-    }
-    base + RANKED[bits as usize & 255][rank as usize & 7] as u32
-}
-
-/// The bit with each rank in a byte; 0 if there are fewer.
-static RANKED: [[u8; 8]; 256] = {
-    let mut ranked = [[0; 8]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let (mut bit, mut rank) = (0, 0);
-        while bit < 8 {
-            if byte >> bit & 1 == 1 {
-                ranked[byte][rank] = bit;
-                rank += 1;
-            }
-            bit += 1;
-        }
-        byte += 1;
-    }
-    ranked
-};
 
 #[cfg(test)]
 mod tests {

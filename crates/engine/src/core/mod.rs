@@ -3,6 +3,7 @@
 //!
 //! Independent of any particular game, evaluation or search.
 
+pub(crate) mod bits;
 pub(crate) mod book;
 pub(crate) mod budget;
 pub(crate) mod cells;

@@ -2,7 +2,6 @@
 //! and the game's description for the catalogue. `game.rs` has the trait of all games.
 
 pub mod amazons;
-mod bits;
 pub mod breakthrough;
 pub mod chess;
 pub mod clobber;

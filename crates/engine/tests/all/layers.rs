@@ -15,6 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "core/mod.rs",
             "core/rng.rs",
+            "core/bits.rs",
             "core/cells.rs",
             "core/wide.rs",
             "core/nearest.rs",
@@ -51,7 +52,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "games with their solvers",
-        &["games/mod.rs", "games/bits.rs", "games/grid.rs", "games/rectangle.rs", "games/*/"],
+        &["games/mod.rs", "games/grid.rs", "games/rectangle.rs", "games/*/"],
     ),
     ("tables of endgames", &["tables/"]),
     ("evaluations", &["evaluation/", "network/", "games/*/evaluation.rs", "games/*/evaluation/"]),

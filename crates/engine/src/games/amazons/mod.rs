@@ -22,13 +22,13 @@ mod rays;
 
 use std::fmt;
 
+use crate::core::bits::nth_of_128;
 use crate::core::position::{Ending, Position, Side, SideName, mix_key};
 use crate::core::problem::Problem;
 use crate::core::rng::PlayoutRandom;
 use crate::core::solver::{PlainSolver, Solvable};
 use crate::core::termination::Termination;
 use crate::core::wide::wide;
-use crate::games::bits::nth_of_128;
 use crate::games::grid::{Cell, Grid};
 use crate::games::rectangle::{STEPS, all_cells, bit_of, cell_of};
 

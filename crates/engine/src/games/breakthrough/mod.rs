@@ -20,13 +20,13 @@ mod notation;
 
 use std::fmt;
 
+use crate::core::bits::nth;
 use crate::core::position::{Ending, Position, Side, SideName, mix_key};
 use crate::core::problem::Problem;
 use crate::core::rng::PlayoutRandom;
 use crate::core::solver::{PlainSolver, Solvable};
 use crate::core::termination::{Termination, TerminationInfo};
 use crate::core::wide::wide;
-use crate::games::bits::nth;
 use crate::games::grid::{Cell, Grid};
 
 pub use knowledge::Orientation;

@@ -26,12 +26,12 @@ mod symmetry;
 
 use std::fmt;
 
+use crate::core::bits::nth;
 use crate::core::position::{Ending, Position, Side, SideName};
 use crate::core::problem::Problem;
 use crate::core::solver::Solvable;
 use crate::core::termination::{Termination, TerminationInfo};
 use crate::core::wide::wide;
-use crate::games::bits::nth;
 
 pub use features::SquareClass;
 pub use moves::OthelloMove;

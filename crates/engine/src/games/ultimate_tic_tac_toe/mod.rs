@@ -4,7 +4,7 @@
 //! The player x moves first, anywhere. A mark on a cell of one of the nine boards sends the other side to the
 //! board that lies as that cell does in its own; if that board is decided, the other side may play in any board
 //! that is not. Three marks in a row win a board, three boards in a row win the game. A full board without a
-//! three is nobody's, and no marks are placed in decided boards. If all boards are decided without three in
+//! three belongs to neither side, and no marks are placed in decided boards. If all boards are decided without three in
 //! a row, the game is drawn. These are the rules of Bertholon, Géraud-Stewart, Kugelmann, Lenoir & Naccache
 //! 2020, "At most 43 moves, at least 29: optimal strategies and bounds for ultimate tic-tac-toe", and of
 //! OpenSpiel.
@@ -23,13 +23,13 @@ mod symmetry;
 
 use std::fmt;
 
+use crate::core::bits::nth_of_128;
 use crate::core::position::{Ending, Position, Side, SideName, mix_key};
 use crate::core::problem::Problem;
 use crate::core::rng::PlayoutRandom;
 use crate::core::solver::{PlainSolver, Solvable};
 use crate::core::termination::{Termination, TerminationInfo};
 use crate::core::wide::wide;
-use crate::games::bits::nth_of_128;
 
 pub use symmetry::Orientation;
 
@@ -38,7 +38,7 @@ pub const THREE_BOARDS: Termination = Termination::new(&TerminationInfo {
     name: "three_boards_in_a_row",
     words: "three boards in a row are won",
 });
-/// Every board is won or full, and nobody has three in a row.
+/// Every board is won or full, and neither side has three in a row.
 pub const BOARDS_DECIDED: Termination = Termination::new(&TerminationInfo {
     name: "boards_decided",
     words: "every board is decided, and no three in a row are one side's",

@@ -4,7 +4,7 @@
 ///
 /// Three halvings and a table: no branch, since the half is unpredictable.
 #[inline(always)]
-pub(super) const fn nth(mut bits: u64, mut rank: u32) -> u32 {
+pub(crate) const fn nth(mut bits: u64, mut rank: u32) -> u32 {
     let mut base = 0;
     let mut half = 32;
     while half >= 8 {
@@ -20,7 +20,7 @@ pub(super) const fn nth(mut bits: u64, mut rank: u32) -> u32 {
 
 /// The same for a larger board.
 #[inline(always)]
-pub(super) const fn nth_of_128(bits: u128, rank: u32) -> u32 {
+pub(crate) const fn nth_of_128(bits: u128, rank: u32) -> u32 {
     let low = bits as u64;
     let below = low.count_ones();
     if rank < below { nth(low, rank) } else { 64 + nth((bits >> 64) as u64, rank - below) }
