@@ -57,9 +57,9 @@ pub(crate) fn conformance<G: Game>(rules: &Rules) {
 /// Games of a sample at most, and at least.
 const GAMES: [usize; 2] = [40, 8];
 /// Legal moves in all positions of a sample, above which it gets no further game.
-const SAMPLE_MOVES_MAX: u64 = 500_000;
+const SAMPLE_MOVES_MAX: u64 = 150_000;
 /// Moves that a check makes at most where every position costs it many.
-const WORK_MAX: u64 = 5_000_000;
+const WORK_MAX: u64 = 2_000_000;
 
 /// Games to look at.
 struct Sample<'r, G: Position> {

@@ -10,7 +10,7 @@ use crate::common::brute_force::{after, moves_of};
 use crate::common::key;
 
 /// Moves whose legality is asked for, at most.
-const ASKED_MAX: usize = 20_000_000;
+const ASKED_MAX: usize = 5_000_000;
 
 pub(super) fn check<G: Game>(sample: &Sample<'_, G>) {
     moves_are_listed_counted_and_drawn_alike(sample);
