@@ -20,7 +20,7 @@ const NEW: &str = "\"$2/initdb\" --pgdata=data --auth=trust --username=spelrum -
 /// Said by a server that accepts connections; a standby accepts those that only read.
 const READY: &[&str] = &["ready to accept connections", "ready to accept read-only connections"];
 
-/// A server on a socket, without a port and without a password.
+/// A server, or a pooler of connections to one, on a socket, without a port and without a password.
 pub struct PostgresServer {
     directory: PathBuf,
     /// The server ends when its standard input does: however this program ends. A line there stops or starts it.
@@ -60,22 +60,9 @@ impl PostgresServer {
             );
             return None;
         };
-        let directory = tempfile::tempdir().unwrap().keep();
-        let is_root = directory.metadata().unwrap().uid() == 0;
-        if is_root && path_of("setpriv").is_none() {
-            skip("it needs setpriv on the PATH");
-            return None;
-        }
-        let mut command = Command::new(if is_root { "setpriv" } else { "sh" });
-        if is_root {
-            chown(&directory, Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();
-            let id = UNPRIVILEGED.to_string();
-            command.args([&format!("--reuid={id}"), &format!("--regid={id}")]);
-            command.args(["--clear-groups", "sh"]);
-        }
         // What is asked is what the server answers: nothing needs to be on the disk.
         let script = format!(
-            "trap '' INT TERM HUP; cd \"$1\" && umask 077 && {make_data} >log 2>&1 && \
+            "trap '' INT TERM HUP; {make_data} >log 2>&1 && \
             start() {{ \"$2/postgres\" -D \"$1/data\" -k \"$1\" -c listen_addresses= -c fsync=off -c full_page_writes=off \
                 -c jit=off >>log 2>&1 & server=$!; }} && \
             start \"$@\" && while read -r order; do case $order in \
@@ -84,13 +71,40 @@ impl PostgresServer {
                 wait-for-standby) echo \"synchronous_standby_names = '*'\" >>data/postgresql.conf; \
                     kill -HUP \"$server\";; \
                 promote) : >data/promote; kill -USR1 \"$server\";; esac; done; \
-            kill -QUIT \"$server\"; wait; rm -rf \"$1\""
+            kill -QUIT \"$server\"; wait"
         );
-        command.args(["-c", &script, "sh"]).arg(&directory).arg(programs);
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let server = Self { process: command.spawn().unwrap(), directory };
+        let (directory, process) = start_unprivileged(&script, &programs)?;
+        let server = Self { process, directory };
         server.wait_for(READY, 1);
         Some(server)
+    }
+
+    /// Starts a pooler of connections to this server, PgBouncer in transaction mode: each transaction gets one of two
+    /// connections. `None`, and the calling test is skipped, if this machine has none.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be started, or if there is none where nothing may be skipped.
+    #[track_caller]
+    #[must_use]
+    pub fn pooler(&self) -> Option<Self> {
+        let system = Path::new("/usr/sbin/pgbouncer");
+        let Some(program) =
+            path_of("pgbouncer").or_else(|| system.is_file().then(|| system.to_owned()))
+        else {
+            skip("it needs pgbouncer on the PATH or in /usr/sbin");
+            return None;
+        };
+        let script = format!(
+            "trap '' INT TERM HUP; printf '%s\\n' '[databases]' '* = host={} user=spelrum' '[pgbouncer]' 'auth_type = any' \
+                'pool_mode = transaction' 'default_pool_size = 2' 'listen_port = 5432' \"unix_socket_dir = $1\" >settings && \
+            {{ \"$2\" settings >log 2>&1 & pooler=$!; }} && read -r _; kill -KILL \"$pooler\"; wait",
+            self.directory.display()
+        );
+        let (directory, process) = start_unprivileged(&script, &program)?;
+        let pooler = Self { process, directory };
+        pooler.wait_for(&["process up"], 1);
+        Some(pooler)
     }
 
     /// Stops the server, without losing anything.
@@ -164,6 +178,29 @@ impl PostgresServer {
     pub fn socket_directory(&self) -> &Path {
         &self.directory
     }
+}
+
+/// Starts a shell's script in a directory of its own, which is deleted after it, as a user that is not root. Its arguments
+/// are the directory and a path. `None`, and the calling test is skipped, if the machine lacks what that needs.
+#[track_caller]
+fn start_unprivileged(script: &str, argument: &Path) -> Option<(PathBuf, Child)> {
+    let directory = tempfile::tempdir().unwrap().keep();
+    let is_root = directory.metadata().unwrap().uid() == 0;
+    if is_root && path_of("setpriv").is_none() {
+        skip("it needs setpriv on the PATH");
+        return None;
+    }
+    let mut command = Command::new(if is_root { "setpriv" } else { "sh" });
+    if is_root {
+        chown(&directory, Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();
+        let id = UNPRIVILEGED.to_string();
+        command.args([&format!("--reuid={id}"), &format!("--regid={id}")]);
+        command.args(["--clear-groups", "sh"]);
+    }
+    let script = format!("cd \"$1\" && umask 077 && {script}; cd / && rm -rf \"$1\"");
+    command.args(["-c", &script, "sh"]).arg(&directory).arg(argument);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    Some((directory, command.spawn().unwrap()))
 }
 
 /// The directory of its programs: that on the `PATH`, or that of the latest version.

@@ -72,6 +72,9 @@ async fn servers_that_cannot_be_used_are_named() {
     let Some(standby) = Database::create("").await else { return };
     standby.run(&read_only.replace(&latin.name, &standby.name)).await;
     assert_says(&refusal(&standby.text("spelrum"), &copy).await, "read-only", "promote");
+    let Some(old) = Database::create("").await else { return };
+    old.pretend("current_setting(name text) RETURNS text", "SELECT CASE WHEN name = 'server_version_num' THEN '120022' ELSE pg_catalog.current_setting(name) END").await;
+    assert_says(&refusal(&old.text("spelrum"), &copy).await, "its version is 12, and", "upgrade");
     assert!(!copy.exists());
 }
 

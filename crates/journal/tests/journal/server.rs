@@ -24,6 +24,12 @@ pub(crate) struct Database {
 }
 
 impl Database {
+    /// The same database through a pooler of connections.
+    pub(crate) fn through_pooler(self) -> Option<(Self, PostgresServer)> {
+        let pooler = SERVER.as_ref()?.pooler()?;
+        Some((Self { socket: pooler.socket_directory().to_owned(), ..self }, pooler))
+    }
+
     /// A new one on the server of all tests.
     pub(crate) async fn create(options: &str) -> Option<Self> {
         let server = SERVER.as_ref()?;
@@ -55,6 +61,16 @@ impl Database {
         let mut connection = self.connect().await;
         let sql = AssertSqlSafe(sql.to_owned());
         sqlx::raw_sql(sql).fetch_all(&mut connection).await.unwrap()
+    }
+
+    /// Gives the server a function that goes before its own of this name.
+    pub(crate) async fn pretend(&self, function: &str, body: &str) {
+        let sql = format!(
+            "CREATE SCHEMA pretended; CREATE FUNCTION pretended.{function} LANGUAGE sql AS $${body}$$;
+            ALTER DATABASE {} SET search_path = pretended, pg_catalog, public",
+            self.name
+        );
+        self.run(&sql).await;
     }
 
     pub(crate) async fn number(&self, sql: &str) -> i64 {

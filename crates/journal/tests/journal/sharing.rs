@@ -252,6 +252,68 @@ async fn a_file_is_shared_and_stays() {
     assert!(database.copy("copy-replaced-2").exists());
 }
 
+/// A pooler gives each statement another connection.
+#[tokio::test]
+async fn a_pooler_in_transaction_mode_changes_nothing() {
+    let Some(database) = Database::create("").await else { return };
+    let Some((database, _pooler)) = database.through_pooler() else { return };
+    let file = database.copy("file.db");
+    Writer::open(&file).await.unwrap().close().await.unwrap();
+    share(&database.address(), &file).await.unwrap();
+    let (mut first, mut second) = (database.join("first").await, database.join("second").await);
+    let mut expected = Vec::new();
+    for turn in 0..4 {
+        let (owner, other) =
+            if turn % 2 == 0 { (&mut first, &mut second) } else { (&mut second, &mut first) };
+        let mut writer = owner.follow().await.unwrap();
+        let writing = async {
+            for number in 0..40 {
+                let name = format!("{turn} {number}");
+                introduce(&mut writer, &name).await.unwrap();
+                expected.push(name);
+            }
+        };
+        tokio::select! {
+            () = writing => {}
+            taken = other.follow() => panic!("the owner is alive: {taken:?}"),
+        }
+        assert_eq!(names(&writer.readers()).await, expected);
+        writer.close().await.unwrap();
+        owner.release().await.unwrap();
+    }
+    let fetched = database.copy("fetched.db");
+    fetch(&database.address(), &fetched).await.unwrap();
+    assert_eq!(names(&Readers::open(&fetched).await.unwrap()).await, expected);
+}
+
+/// Terms grow, whatever the server's clock says.
+#[tokio::test]
+async fn a_clock_of_the_server_that_jumps_changes_nothing() {
+    let Some(database) = Database::create("").await else { return };
+    let clock = "SELECT at FROM public.clock";
+    database.run("CREATE TABLE public.clock AS SELECT now() AS at").await;
+    database.pretend("clock_timestamp() RETURNS timestamptz", clock).await;
+    let (mut first, mut second) = (database.join("first").await, database.join("second").await);
+    let (mut expected, mut terms) = (Vec::new(), Vec::new());
+    for (year, owner) in [(2200, &mut first), (1960, &mut second)] {
+        database.run(&format!("UPDATE public.clock SET at = '{year}-01-01'")).await;
+        let mut writer = owner.follow().await.unwrap();
+        for again in ["2300", "1950"] {
+            database.run(&format!("UPDATE public.clock SET at = '{again}-01-01'")).await;
+            let name = format!("{year} {again}");
+            introduce(&mut writer, &name).await.unwrap();
+            expected.push(name);
+        }
+        terms.push(writer.place().term);
+        writer.close().await.unwrap();
+        owner.release().await.unwrap();
+    }
+    assert_eq!(terms[1], terms[0] + 1);
+    assert!(terms[0] > 7_000_000_000_000, "{terms:?} are not by the clock that was put in place");
+    let writer = first.follow().await.unwrap();
+    assert_eq!(names(&writer.readers()).await, expected);
+}
+
 /// While its beats are not taken, others may have taken the database over.
 #[tokio::test]
 async fn an_owner_that_cannot_show_that_it_is_alive_owns_nothing() {
