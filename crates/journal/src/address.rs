@@ -1,8 +1,9 @@
 //! The address of a PostgreSQL server.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::net::IpAddr;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sqlx::postgres::PgConnectOptions;
 
 use crate::error::JournalError;
@@ -25,6 +26,10 @@ const PARAMETERS: [&str; 11] = [
     "sslrootcert",
     "user",
 ];
+
+/// Characters that are escaped in a part of a URL, or in a path in it (RFC 3986, 2.3).
+const ESCAPED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 /// The address of a database on a PostgreSQL server: `postgres://user@host:port/database`, with libpq's parameters
 /// after `?`. What it omits comes from libpq's environment variables, and the password also from its password file.
@@ -109,21 +114,6 @@ pub(crate) fn identifier(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A part of a URL, or a path in it (RFC 3986, 2.1).
-fn encoded(text: &str) -> String {
-    let mut url = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
-                url.push(char::from(byte));
-            }
-            // Writing to a text cannot fail.
-            _ => _ = write!(url, "%{byte:02X}"),
-        }
-    }
-    url
-}
-
 /// A word of a shell's command.
 fn word(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:".contains(&byte);
@@ -151,12 +141,13 @@ pub(crate) fn create_database(address: &Address, name: &str) -> String {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let encoded = |text| utf8_percent_encode(text, ESCAPED);
         let [user, database] = [self.user(), self.database()].map(encoded);
         match self.options.get_socket() {
             Some(directory) => write!(
                 f,
                 "postgres:///{database}?host={}&port={}&user={user}",
-                encoded(&directory.display().to_string()),
+                encoded(&directory.to_string_lossy()),
                 self.options.get_port()
             ),
             None => write!(f, "postgres://{user}@{}/{database}", self.server()),

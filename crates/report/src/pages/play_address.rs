@@ -1,7 +1,7 @@
 //! The address of a game that a person plays in a browser: it holds the whole game, and the server nothing.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use spelrum_answers::AnalyzePosition;
 use spelrum_engine::{KeyProblem, Parameters, Problem, Rules, Side, Value};
@@ -171,18 +171,7 @@ impl fmt::Display for PlayAddress {
 
 /// A text for a query string.
 fn encoded(text: &str) -> String {
-    let mut encoded = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b' ' => encoded.push('+'),
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                encoded.push(char::from(byte));
-            }
-            // Writing into a text does not fail.
-            _ => _ = write!(encoded, "%{byte:02X}"),
-        }
-    }
-    encoded
+    form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 /// Reads a player: a JSON object of its parameters, or its algorithm and `key=value` words, such as
