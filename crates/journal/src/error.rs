@@ -263,9 +263,12 @@ impl JournalError {
             }
             Self::Refused => "look at the server's log".to_owned(),
             Self::Server { code, .. } => match code.as_deref() {
+                Some("53100") => "make room on the server's disk".to_owned(),
+                Some("53300") => {
+                    "end other connections to the server, or raise its max_connections".to_owned()
+                }
                 Some(code) if code.starts_with("53") => {
-                    "make room on the server: its disk, its memory or its connections are used up"
-                        .to_owned()
+                    "give the server more of what it lacks, such as memory".to_owned()
                 }
                 _ => "look at the server's log, and try again".to_owned(),
             },

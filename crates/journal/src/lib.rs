@@ -21,6 +21,7 @@ mod server;
 #[cfg(test)]
 mod simulation;
 mod tables;
+mod trouble;
 
 pub use address::Address;
 pub use base::Temporary;

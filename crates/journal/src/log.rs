@@ -10,6 +10,7 @@ use spelrum_store::shared::Place;
 use crate::error::JournalError;
 use crate::owner::Owner;
 use crate::patience::{Patience, SILENCE};
+use crate::trouble::Trouble;
 
 /// Waits between two attempts: the first, and the longest.
 const BACKOFF: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
@@ -195,36 +196,39 @@ pub(crate) async fn append(
     let began = log.now();
     let mut backoff = Backoff::new();
     let (time, mut left) = APPEND_TRIED;
+    let mut trouble = Trouble::new("to append to the journal");
     loop {
         left = left.saturating_sub(1);
-        let trouble = match attempt(log, place, changes).await {
-            Ok(true) => return Ok(()),
-            Ok(false) => None,
+        match attempt(log, place, changes).await {
+            Ok(()) => {
+                trouble.over();
+                return Ok(());
+            }
             Err(error) if error.is_lasting() => return Err(error),
-            Err(error) => Some(error),
-        };
-        if left == 0 && log.now().saturating_sub(began) >= time {
-            return Err(trouble.unwrap_or(JournalError::Refused));
+            Err(error) if left == 0 && log.now().saturating_sub(began) >= time => {
+                return Err(error);
+            }
+            Err(error) => trouble.met(&error),
         }
         backoff.wait(log).await;
     }
 }
 
-async fn attempt(log: &mut impl Log, place: Place, changes: &[u8]) -> Result<bool, JournalError> {
+/// Appends once; an error that does not last says that the change is not appended, as far as can be seen.
+async fn attempt(log: &mut impl Log, place: Place, changes: &[u8]) -> Result<(), JournalError> {
     let asked = log.now();
-    let answer = log.append(place, changes).await;
-    match answer {
+    let trouble = match log.append(place, changes).await {
         // Where somebody ends the wait for a synchronous standby, the server answers as if the change were on it.
-        Ok(true) if log.now().saturating_sub(asked) > APPEND_FAST => {}
-        Ok(true) => return Ok(true),
+        Ok(true) if log.now().saturating_sub(asked) > APPEND_FAST => JournalError::Refused,
+        Ok(true) => return Ok(()),
+        Ok(false) => JournalError::Refused,
         Err(error) if error.is_lasting() => return Err(error),
-        Ok(false) => {}
-        Err(error) => tracing::warn!("failed to append to the journal, trying again: {error}"),
-    }
+        Err(error) => error,
+    };
     // This is a write: where a synchronous standby is asked for, it is answered when the change, which is before it in the
     // server's log, is on the standby as well. That the change can be read would not say so.
     if log.beat(place.term, Some(place.number)).await? {
-        return Ok(true);
+        return Ok(());
     }
     let head = log.head().await?;
     if head.term != place.term {
@@ -237,7 +241,7 @@ async fn attempt(log: &mut impl Log, place: Place, changes: &[u8]) -> Result<boo
     if head.is_released {
         return Err(JournalError::TakenOver { term: head.term, own: place.term });
     }
-    Ok(false)
+    Err(trouble)
 }
 
 /// Keeps a copy up to date until this coordinator may take the database over, and does; returns its term.
@@ -253,18 +257,23 @@ pub(crate) async fn follow<L: Log>(
     mut publish: impl FnMut(Option<Owner>) + Send,
 ) -> Result<i64, JournalError> {
     let mut backoff = Backoff::new();
+    let mut trouble = Trouble::new("to follow the journal");
     let mut reached = log.now();
     loop {
         match look(log, copy, patience, claim, &mut publish).await {
-            Ok(Some(term)) => return Ok(term),
+            Ok(Some(term)) => {
+                trouble.over();
+                return Ok(term);
+            }
             Ok(None) => {
+                trouble.over();
                 backoff = Backoff::new();
                 log.wait(LOOK).await;
                 reached = log.now();
             }
             Err(error) if error.is_lasting() => return Err(error),
             Err(error) => {
-                tracing::warn!("failed to follow the journal, trying again: {error}");
+                trouble.met(&error);
                 patience.begin_anew();
                 if log.now().saturating_sub(reached) > SILENCE {
                     publish(None);
@@ -364,11 +373,82 @@ fn follow_on(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
 
     fn changes(numbers_and_terms: &[(i64, i64)]) -> Vec<(Place, Vec<u8>)> {
         let change = |&(number, term)| (Place { number, term }, Vec::new());
         numbers_and_terms.iter().map(change).collect()
+    }
+
+    /// A server on whose disk there is room for small writes alone, and a clock that only waits move.
+    #[derive(Default)]
+    struct FullDisk {
+        milliseconds: AtomicU64,
+    }
+
+    fn full() -> JournalError {
+        let problem = "could not extend file".to_owned();
+        JournalError::Server { server: "lab".to_owned(), problem, code: Some("53100".to_owned()) }
+    }
+
+    fn unasked<T>() -> Result<T, JournalError> {
+        Err(JournalError::Refused)
+    }
+
+    impl Log for FullDisk {
+        fn now(&self) -> Duration {
+            Duration::from_millis(self.milliseconds.load(Ordering::Relaxed))
+        }
+
+        async fn wait(&self, time: Duration) {
+            let time = u64::try_from(time.as_millis()).unwrap();
+            self.milliseconds.fetch_add(time, Ordering::Relaxed);
+        }
+
+        async fn head(&mut self) -> Result<Head, JournalError> {
+            let owner = Owner { name: String::new(), address: String::new() };
+            let holder = String::new();
+            Ok(Head {
+                term: 3,
+                beat: 9,
+                last: 6,
+                holder,
+                owner,
+                is_released: false,
+                database: None,
+            })
+        }
+
+        async fn append(&mut self, _: Place, _: &[u8]) -> Result<bool, JournalError> {
+            Err(full())
+        }
+
+        async fn beat(&mut self, _: i64, _: Option<i64>) -> Result<bool, JournalError> {
+            Ok(false)
+        }
+
+        async fn read(&mut self, _: i64) -> Result<Reading, JournalError> {
+            unasked()
+        }
+
+        async fn part(&mut self, _: &Base, _: i64) -> Result<Option<Vec<u8>>, JournalError> {
+            unasked()
+        }
+
+        async fn take(&mut self, _: &Head, _: i64, _: &Claim) -> Result<Option<i64>, JournalError> {
+            unasked()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_that_takes_no_change_says_why() {
+        let mut log = FullDisk::default();
+        let error = append(&mut log, Place { number: 7, term: 3 }, b"change").await.unwrap_err();
+        assert_eq!(error.to_string(), full().to_string());
+        assert!(error.remedy().contains("make room on the server's disk"), "{}", error.remedy());
+        assert!(log.now() >= APPEND_TRIED.0, "it was tried for {:?}", log.now());
     }
 
     #[test]

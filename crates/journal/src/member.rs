@@ -20,6 +20,7 @@ use crate::patience::{Patience, SILENCE};
 use crate::replica::{INCOMPLETE, LocalReplica, check};
 use crate::server::Server;
 use crate::tables::{check_readable, prepare};
+use crate::trouble::Trouble;
 
 /// Wait after an attempt to own the database that failed.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -71,16 +72,19 @@ impl Member {
     /// # Errors
     /// If the server or the copy fails for good. A server that cannot be reached is waited for.
     pub async fn follow(&mut self) -> Result<Writer, JournalError> {
+        let mut opening = Trouble::new("to open the copy");
+        let mut taking = Trouble::new("to take the database over");
         loop {
             let mut replica = match LocalReplica::open(&self.path).await {
                 Ok(replica) => replica,
                 Err(error) if !error.is_lasting() => {
-                    tracing::warn!("failed to open the copy, trying again: {error}");
+                    opening.met(&error);
                     tokio::time::sleep(AGAIN).await;
                     continue;
                 }
                 Err(error) => return Err(error),
             };
+            opening.over();
             let mut patience = Patience::new(self.silence);
             let (owner, server) = (&self.owner, &mut self.server);
             let publish = |current: Option<Owner>| {
@@ -98,6 +102,7 @@ impl Member {
             self.term = Some(term);
             match self.own(term, replica).await {
                 Ok(writer) => {
+                    taking.over();
                     self.owner.send_replace(Some(self.claim.owner.clone()));
                     return Ok(writer);
                 }
@@ -106,15 +111,15 @@ impl Member {
                     | JournalError::Store(
                         StoreError::TakenOver { .. } | StoreError::Journal { .. },
                     )),
-                ) => tracing::warn!("failed to take the database over: {error}"),
+                ) => taking.met(&error),
                 Err(error) if error.is_passing_at_copy() => {
-                    tracing::warn!("failed to take the database over: {error}");
+                    taking.met(&error);
                     // Others may have more luck: they get the time for it.
                     let _ = self.release().await;
                     tokio::time::sleep(SILENCE).await;
                 }
                 Err(error) if !error.is_lasting() => {
-                    tracing::warn!("failed to take the database over: {error}");
+                    taking.met(&error);
                 }
                 Err(error) => {
                     // Others may have more luck.

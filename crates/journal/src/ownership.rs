@@ -19,6 +19,7 @@ use crate::log::{Log as _, State, append};
 use crate::owner::Owner;
 use crate::patience::SILENCE;
 use crate::server::Server;
+use crate::trouble::Trouble;
 
 /// Time between two beats: with one that stalls for as long as it may, and the next, less than the silence after which
 /// others take over.
@@ -146,11 +147,13 @@ fn remove_uploads(path: &Path) {
 /// Raises the beat as long as the term is the head's.
 async fn beat(mut server: Server, term: i64, me: Owner, published: watch::Sender<Option<Owner>>) {
     let (mut beaten, mut is_silent) = (server.now(), false);
+    let mut trouble = Trouble::new("to show that this coordinator is alive");
     loop {
         let asked = server.now();
         let wait = match server.beat(term, None).await {
             Ok(true) => {
                 beaten = asked;
+                trouble.over();
                 if std::mem::take(&mut is_silent) {
                     published.send_replace(Some(me.clone()));
                 }
@@ -168,7 +171,7 @@ async fn beat(mut server: Server, term: i64, me: Owner, published: watch::Sender
                 _ => BEAT_AGAIN,
             },
             Err(error) => {
-                tracing::warn!("failed to show that this coordinator is alive: {error}");
+                trouble.met(&error);
                 BEAT_AGAIN
             }
         };
@@ -190,11 +193,15 @@ impl Bases {
             let suffix = format!("{UPLOAD}-{}", self.term);
             let copy = Temporary(beside(readers.path(), &suffix));
             let mut server = Server::new(self.address.clone());
+            let mut trouble = Trouble::new("to replace the base in the journal");
             loop {
                 let replaced = self.replace_when_due(&mut server, &readers, &copy.0).await;
-                if let Err(error) = replaced {
-                    tracing::warn!("failed to replace the base in the journal: {error}");
-                    tokio::time::sleep(BASE_AGAIN).await;
+                match replaced {
+                    Ok(()) => trouble.over(),
+                    Err(error) => {
+                        trouble.met(&error);
+                        tokio::time::sleep(BASE_AGAIN).await;
+                    }
                 }
             }
         });
