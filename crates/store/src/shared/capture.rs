@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use futures_util::TryStreamExt as _;
 use serde_json::value::RawValue;
@@ -26,6 +27,11 @@ const GAME_ID: &str = "game_id";
 /// The last game before the transaction: a table on the writer's connection.
 const LAST_GAME: &str = "(SELECT last FROM known_games)";
 
+/// Kinds of what [`reading`] finds of a table: rows, keys of rows that are deleted, and clauses that read other rows.
+const ROWS: u32 = 0;
+const DELETED: u32 = 1;
+const OTHERS: u32 = 2;
+
 /// The most bytes of a change: compressed they are a tenth, and PostgreSQL takes less than half a GiB at once.
 const CHANGE_BYTES_MAX: usize = 768 << 20;
 
@@ -36,6 +42,8 @@ pub(crate) struct Sharing {
     /// The last change that is committed here.
     place: Place,
     tables: Vec<Table>,
+    /// [`reading`] for these tables.
+    reading: Arc<str>,
     /// SQLite's number of the schema at the last commit (sqlite.org/pragma.html#pragma_schema_version).
     schema_version: i64,
     /// Whether a change may be in the journal that is not here: nothing more may be written.
@@ -61,13 +69,6 @@ enum AsJson {
     None,
 }
 
-/// The games that a transaction has added: those after the first, up to the second.
-#[derive(Clone, Copy, Debug)]
-struct NewGames {
-    known_game: i64,
-    last_game: i64,
-}
-
 /// A transaction's change that is in the journal, and not yet committed here.
 #[derive(Debug)]
 pub(crate) struct Appended {
@@ -86,7 +87,9 @@ impl Sharing {
             .fetch_one(&mut *connection)
             .await?;
         let place = Place { number, term };
-        let mut sharing = Self { journal, place, tables, schema_version: 0, is_behind: false };
+        let reading = reading(&tables);
+        let mut sharing =
+            Self { journal, place, tables, reading, schema_version: 0, is_behind: false };
         sharing.install(connection).await?;
         Ok(sharing)
     }
@@ -131,10 +134,12 @@ impl Sharing {
             let note = |row: &str| {
                 let values = table.key.iter().map(|column| format!("{row}.{}", quoted(column)));
                 let values: Vec<_> = values.collect();
+                // Without the value's affinity (the `+`), which the index has not: otherwise each row would be compared with
+                // all that are noted.
                 let same = columns
                     .iter()
                     .zip(&values)
-                    .map(|(column, value)| format!("{column} = {value}"));
+                    .map(|(column, value)| format!("{column} = +{value}"));
                 format!(
                     "INSERT INTO changed_keys (number, {}) SELECT {number}, {} WHERE NOT EXISTS (
                         SELECT 1 FROM changed_keys WHERE number = {number} AND {})",
@@ -188,15 +193,14 @@ impl Sharing {
         &mut self,
         connection: &mut SqliteConnection,
     ) -> Result<Option<Appended>, StoreError> {
-        let version = schema_version(connection).await?;
-        let (has_keys, known_game, last_game): (bool, i64, i64) = sqlx::query_as(
-            "SELECT EXISTS (SELECT 1 FROM temp.changed_keys), (SELECT last FROM temp.known_games),
+        let (version, has_keys, known_game, last_game): (i64, bool, i64, i64) = sqlx::query_as(
+            "SELECT (SELECT schema_version FROM pragma_schema_version),
+                EXISTS (SELECT 1 FROM temp.changed_keys), (SELECT last FROM temp.known_games),
                 (SELECT coalesce(max(seq), 0) FROM main.sqlite_sequence WHERE name = 'games')",
         )
         .fetch_one(&mut *connection)
         .await?;
-        let new_games = (last_game > known_game).then_some(NewGames { known_game, last_game });
-        if !has_keys && new_games.is_none() && version == self.schema_version {
+        if !has_keys && last_game == known_game && version == self.schema_version {
             return Ok(None);
         }
         let place = Place { number: self.place.number + 1, term: self.journal.term() };
@@ -205,7 +209,11 @@ impl Sharing {
             .bind(place.term)
             .execute(&mut *connection)
             .await?;
-        let changes = self.changes(connection, version, new_games).await?.to_bytes()?;
+        let changes = self.changes(connection, version, known_game).await?.to_bytes()?;
+        let collected = format!(
+            "DELETE FROM temp.changed_keys; UPDATE temp.known_games SET last = {last_game}"
+        );
+        connection.execute(AssertSqlSafe(collected)).await?;
         if changes.len() > CHANGE_BYTES_MAX {
             let [mebibytes, mebibytes_max] =
                 [changes.len(), CHANGE_BYTES_MAX].map(|bytes| bytes >> 20);
@@ -227,32 +235,42 @@ impl Sharing {
         &self,
         connection: &mut SqliteConnection,
         schema_version: i64,
-        new_games: Option<NewGames>,
+        known_game: i64,
     ) -> Result<Changes<Box<RawValue>>, StoreError> {
-        let mut tables = BTreeMap::new();
-        let numbers: Vec<i64> = sqlx::query_scalar("SELECT DISTINCT number FROM temp.changed_keys")
-            .fetch_all(&mut *connection)
-            .await?;
-        for (number, table) in (0_i64..).zip(&self.tables) {
-            let number = Some(number).filter(|number| numbers.contains(number));
-            let added = new_games.filter(|_| table.is_of_games());
-            if number.is_some() || added.is_some() {
-                let changes = table.changes(connection, number, added).await?;
-                if !changes.is_empty() {
-                    tables.insert(table.name.clone(), changes);
+        let mut gathered = BTreeMap::<usize, [Vec<String>; 2]>::new();
+        let mut ids = String::new();
+        let mut others = Vec::new();
+        let found: Vec<(Option<u32>, u32, String)> =
+            sqlx::query_as(AssertSqlSafe(Arc::clone(&self.reading)))
+                .bind(known_game)
+                .fetch_all(&mut *connection)
+                .await?;
+        for (number, kind, text) in found {
+            match (number, kind) {
+                (None, _) => ids = text,
+                (Some(number), ROWS) => gathered.entry(number as usize).or_default()[0].push(text),
+                (Some(number), DELETED) => {
+                    gathered.entry(number as usize).or_default()[1].push(text);
                 }
+                (Some(number), _) => others.push((number as usize, text)),
             }
         }
-        connection.execute("DELETE FROM temp.changed_keys").await?;
-        if let Some(NewGames { last_game, .. }) = new_games {
-            sqlx::query("UPDATE temp.known_games SET last = ?")
-                .bind(last_game)
-                .execute(&mut *connection)
-                .await?;
+        for (number, from) in others {
+            let Some(table) = self.tables.get(number) else { continue };
+            let rows = as_values(connection, &table.columns(), &from, known_game).await?;
+            gathered.entry(number).or_default()[0].push(rows);
         }
-        let ids = sqlx::query_as("SELECT name, seq FROM sqlite_sequence")
-            .fetch_all(&mut *connection)
-            .await?;
+        let mut tables = BTreeMap::new();
+        for (number, [rows, deleted]) in gathered {
+            let Some(table) = self.tables.get(number) else { continue };
+            let changes = TableChanges {
+                columns: table.columns.clone(),
+                rows: joined(&rows)?,
+                key: table.key.clone(),
+                deleted: joined(&deleted)?,
+            };
+            tables.insert(table.name.clone(), changes);
+        }
         let mut views = None;
         if schema_version != self.schema_version {
             let shown = sqlx::query_as(
@@ -260,8 +278,64 @@ impl Sharing {
             );
             views = Some(shown.fetch_all(&mut *connection).await?);
         }
-        Ok(Changes { schema: schema(), tables, ids: ids.into_iter().collect(), views })
+        let ids = serde_json::from_str(&ids)
+            .map_err(|error| StoreError::Sql(sqlx::Error::Decode(error.into())))?;
+        Ok(Changes { schema: schema(), tables, ids, views })
     }
+}
+
+/// The statement that reads, of all tables at once, what a transaction has changed: each statement of its own would be a
+/// message to the thread of the connection, and an answer. Its rows: a table's number, a kind, and arrays as JSON. Of rows that SQLite
+/// does not write as JSON it has the clause that reads them; and, without a number, the ids.
+fn reading(tables: &[Table]) -> Arc<str> {
+    let arrays = |number: usize, kind, columns: &[String], from: &str| {
+        format!(
+            "SELECT {number}, {kind}, json FROM
+                (SELECT json_group_array(json_array({})) AS json {from}) WHERE json <> '[]'",
+            columns.join(", ")
+        )
+    };
+    let others = |number: usize, from: &str| {
+        // The clause has no quotation mark but those of names.
+        format!("SELECT {number}, {OTHERS}, '{from}' WHERE EXISTS (SELECT 1 {from})")
+    };
+    let ids = "SELECT NULL, 0, json_group_object(name, seq) FROM main.sqlite_sequence";
+    let mut parts = vec![ids.to_owned()];
+    for (number, table) in tables.iter().enumerate() {
+        let same = table.key.iter().enumerate();
+        let same = same.map(|(key, column)| format!("t.{} = c.k{key}", quoted(column)));
+        let same = same.collect::<Vec<_>>().join(" AND ");
+        let name = quoted(&table.name);
+        let mut sources = vec![format!(
+            "FROM temp.changed_keys AS c JOIN main.{name} AS t ON {same} WHERE c.number = {number} AND ?1 >= 0"
+        )];
+        if table.is_of_games() {
+            sources.push(format!("FROM main.{name} AS t WHERE t.{GAME_ID} > ?1"));
+        }
+        for from in sources {
+            match &table.as_json {
+                AsJson::All => parts.push(arrays(number, ROWS, &table.columns(), &from)),
+                AsJson::None => parts.push(others(number, &from)),
+                AsJson::Short(reals) => {
+                    let is_short = reals.iter().map(|column| {
+                        let column = quoted(column);
+                        format!("(t.{column} IS NULL OR (t.{column} = round(t.{column}) AND abs(t.{column}) < 1e15))")
+                    });
+                    let is_short = is_short.collect::<Vec<_>>().join(" AND ");
+                    let short = format!("{from} AND ({is_short})");
+                    parts.push(arrays(number, ROWS, &table.columns(), &short));
+                    parts.push(others(number, &format!("{from} AND NOT ({is_short})")));
+                }
+            }
+        }
+        let keys: Vec<_> = (0..table.key.len()).map(|key| format!("c.k{key}")).collect();
+        let gone = format!(
+            "FROM temp.changed_keys AS c WHERE c.number = {number}
+                AND NOT EXISTS (SELECT 1 FROM main.{name} AS t WHERE {same})"
+        );
+        parts.push(arrays(number, DELETED, &keys, &gone));
+    }
+    parts.join(" UNION ALL ").into()
 }
 
 /// The error of a writer whose journal may have what it lacks.
@@ -283,68 +357,9 @@ impl Table {
         self.key.first().is_some_and(|column| column == GAME_ID)
     }
 
-    /// The rows whose keys are noted under this number, and those of new games.
-    async fn changes(
-        &self,
-        connection: &mut SqliteConnection,
-        number: Option<i64>,
-        new_games: Option<NewGames>,
-    ) -> Result<TableChanges<Box<RawValue>>, StoreError> {
-        let name = quoted(&self.name);
-        let (mut rows, mut deleted) = (Vec::new(), Vec::new());
-        if let Some(NewGames { known_game, .. }) = new_games {
-            let added = format!("FROM main.{name} AS t WHERE t.{GAME_ID} > ?1");
-            self.read(connection, &added, known_game, &mut rows).await?;
-        }
-        if let Some(number) = number {
-            let same = self.key.iter().enumerate();
-            let same = same.map(|(key, column)| format!("t.{} = c.k{key}", quoted(column)));
-            let same = same.collect::<Vec<_>>().join(" AND ");
-            let noted = format!(
-                "FROM temp.changed_keys AS c JOIN main.{name} AS t ON {same} WHERE c.number = ?1"
-            );
-            self.read(connection, &noted, number, &mut rows).await?;
-            let gone = format!(
-                "FROM temp.changed_keys AS c WHERE c.number = ?1
-                AND NOT EXISTS (SELECT 1 FROM main.{name} AS t WHERE {same})"
-            );
-            let keys: Vec<_> = (0..self.key.len()).map(|key| format!("c.k{key}")).collect();
-            deleted.push(as_json(connection, &keys, &gone, number).await?);
-        }
-        Ok(TableChanges {
-            columns: self.columns.clone(),
-            rows: joined(&rows)?,
-            key: self.key.clone(),
-            deleted: joined(&deleted)?,
-        })
-    }
-
-    /// Reads rows, as arrays of arrays.
-    async fn read(
-        &self,
-        connection: &mut SqliteConnection,
-        from: &str,
-        parameter: i64,
-        rows: &mut Vec<String>,
-    ) -> Result<(), StoreError> {
-        let columns = self.columns.iter().map(|column| format!("t.{}", quoted(column)));
-        let columns: Vec<_> = columns.collect();
-        match &self.as_json {
-            AsJson::All => rows.push(as_json(connection, &columns, from, parameter).await?),
-            AsJson::None => rows.push(as_values(connection, &columns, from, parameter).await?),
-            AsJson::Short(reals) => {
-                let is_short = reals.iter().map(|column| {
-                    let column = quoted(column);
-                    format!("(t.{column} IS NULL OR (t.{column} = round(t.{column}) AND abs(t.{column}) < 1e15))")
-                });
-                let is_short = is_short.collect::<Vec<_>>().join(" AND ");
-                let short = format!("{from} AND ({is_short})");
-                rows.push(as_json(connection, &columns, &short, parameter).await?);
-                let others = format!("{from} AND NOT ({is_short})");
-                rows.push(as_values(connection, &columns, &others, parameter).await?);
-            }
-        }
-        Ok(())
+    /// The columns in a statement in which the table is `t`.
+    fn columns(&self) -> Vec<String> {
+        self.columns.iter().map(|column| format!("t.{}", quoted(column))).collect()
     }
 }
 
@@ -356,19 +371,7 @@ fn joined(arrays: &[String]) -> Result<Box<RawValue>, StoreError> {
         .map_err(|error| StoreError::Sql(sqlx::Error::Decode(error.into())))
 }
 
-/// Rows as an array of arrays that SQLite writes.
-async fn as_json(
-    connection: &mut SqliteConnection,
-    columns: &[String],
-    from: &str,
-    parameter: i64,
-) -> Result<String, StoreError> {
-    let sql = format!("SELECT json_group_array(json_array({})) {from}", columns.join(", "));
-    let query = sqlx::query_scalar(AssertSqlSafe(sql)).bind(parameter);
-    Ok(query.fetch_one(connection).await?)
-}
-
-/// Rows whose values are read one by one.
+/// Rows whose values are read one by one, as an array of arrays.
 async fn as_values(
     connection: &mut SqliteConnection,
     columns: &[String],

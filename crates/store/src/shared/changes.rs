@@ -37,12 +37,6 @@ pub(crate) struct TableChanges<R = Vec<Vec<SqlValue>>> {
     pub(crate) deleted: R,
 }
 
-impl TableChanges<Box<RawValue>> {
-    pub(crate) fn is_empty(&self) -> bool {
-        [&self.rows, &self.deleted].into_iter().all(|rows| rows.get() == "[]")
-    }
-}
-
 impl Changes<Box<RawValue>> {
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, StoreError> {
         serde_json::to_vec(self).map_err(|error| StoreError::Sql(sqlx::Error::Encode(error.into())))
