@@ -365,11 +365,20 @@ impl<S: Store> Dispatcher<S> {
         while let Some(arrived) = next.take() {
             requests += 1;
             match arrived {
-                // Consecutive reports are stored in one write.
+                // Reports are stored in one write, also around other workers' calls: which of two that wait is
+                // answered first means nothing to workers.
                 Arrived { at, request: Request::Report { caller, results, reply }, call } => {
                     if !reply.is_closed() {
                         games += results.len();
                         gathered.push(Gathered { caller, results, at, reply, call });
+                    }
+                }
+                arrived if arrived.request.is_apart_from(&gathered) => {
+                    let call = arrived.call.clone();
+                    let served = batch.serve(arrived, held).instrument(call).await;
+                    if let Err(error) = served {
+                        held.extend(gathered.into_iter().map(Gathered::hold));
+                        return Err(error);
                     }
                 }
                 arrived => {

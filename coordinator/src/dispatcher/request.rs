@@ -111,6 +111,13 @@ pub(super) struct Gathered {
     pub(super) call: Span,
 }
 
+impl Gathered {
+    /// The held answer of a report that was not begun, which can only be refused.
+    pub(super) fn hold(self) -> Held {
+        Held::unanswered(self.reply)
+    }
+}
+
 /// Answer to [`Request::Workers`].
 #[derive(Debug)]
 pub(crate) struct Workforce {
@@ -264,6 +271,14 @@ impl Request {
             Self::Probe { reply } => reply.is_closed(),
             Self::Heartbeat { .. } | Self::GiveBack { .. } => false,
         }
+    }
+
+    /// Whether this is the everyday call of a worker without one of these reports, so that it may be served before them.
+    pub(super) fn is_apart_from(&self, reports: &[Gathered]) -> bool {
+        let (Self::Lease { caller, .. } | Self::Heartbeat { caller, .. }) = self else {
+            return false;
+        };
+        reports.iter().all(|report| report.caller.worker != caller.worker)
     }
 
     /// The held answer of a request that was not begun, which can only be refused.
